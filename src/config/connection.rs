@@ -103,7 +103,7 @@ pub fn connect(
 }
 
 /// Returns every profile that can be used now: it has a key, or it needs none because it is local. Profiles in the
-/// order of [`TRIED`] come first, then the others by name. Errors of other profiles are ignored.
+/// order of `PREFERRED_PROFILES` come first, then the others by name. Errors of other profiles are ignored.
 pub fn usable(
     settings: &Settings,
     environment: Environment<'_>,
@@ -250,7 +250,7 @@ fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// Parses a base address; see `base_address::parse`.
+/// Parses a base address; see [`base_address::parse`].
 pub fn address(text: &str) -> Option<Url> {
     base_address::parse(text).ok()
 }

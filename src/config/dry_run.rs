@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DryRun {
-    /// How often the model is told that the session is a dry run.
+    /// Frequency of telling the model that the session is a dry run.
     pub tell_model: Tell,
     /// Handling of calls that would ask the user in a live session.
     pub ask: Asks,
@@ -43,7 +43,7 @@ impl Default for DryRun {
     }
 }
 
-/// How often the model is told that a session is a dry run.
+/// Frequency of telling the model that the session is a dry run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tell {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// Profile in use. `None`: the first of [`super::ready::TRIED`] that has a key.
+    /// Profile in use. `None`: the first of `PREFERRED_PROFILES` that has a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Profile used if the first one fails. `None`: no fallback.

@@ -1,4 +1,4 @@
-//! Where a service is: its base address, and what of it may be said.
+//! Base address of a provider, and the part of it that may be shown.
 
 use super::Error;
 use reqwest::Url;
@@ -6,41 +6,43 @@ use reqwest::Url;
 /// Parses a base address such as `https://api.openai.com/v1`.
 ///
 /// # Errors
-/// A sentence for the person where it is no http address, or carries a name and password.
+/// Returns a sentence for the user if it is not an http or https address, or contains a user name or password.
 pub fn parse(base_url: &str) -> Result<Url, Error> {
-    let wrong = |why: &str| Error::NotAModel(format!("the address of the model is wrong: {why}"));
+    let wrong = |why: &str| Error::NotAModel(format!("Cannot use the address of the provider: {why}"));
     let url = Url::parse(base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(wrong("it must begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("a name or password does not belong into it; use the key"));
+        return Err(wrong("it must not contain a user name or password; use a key instead"));
     }
     Ok(url)
 }
 
-/// Scheme, host and port: all of an address that is ever shown in an error.
+/// Returns scheme, host and port, the only part of an address that errors show.
 pub fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Whether the address is this machine itself, as surely as its letters say: another name than `localhost` may lead
-/// anywhere.
+/// Returns whether the address is certainly this machine. Host names other than `localhost` may resolve to any machine.
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<std::net::IpAddr>().map(|ip| ip.to_canonical()) {
-        // To the unspecified address, which servers print as theirs, one connects on this machine.
+        // Connecting to the unspecified address, which some servers print as their own, reaches this machine.
         Ok(ip) => ip.is_loopback() || ip.is_unspecified(),
         Err(_) => host.trim_end_matches('.') == "localhost",
     }
 }
 
-/// A warning for the person where a key and all words would travel unencrypted over a network.
+/// Returns a warning for the user if the key and all messages would be sent unencrypted over a network.
 pub fn warning(base_url: &str) -> Option<String> {
     let url = parse(base_url).ok()?;
     (url.scheme() == "http" && !is_loopback(&url)).then(|| {
-        format!("{} is not encrypted: whoever is on the way can read the key and every word", origin(&url))
+        format!(
+            "The connection to {} is not encrypted: others on the network can read the key and all messages",
+            origin(&url)
+        )
     })
 }
 
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_http_addresses_without_a_password_are_taken() {
+    fn only_http_addresses_without_a_password_are_accepted() {
         assert!(parse("https://api.example.com/v1").is_ok());
         assert!(parse(" http://127.0.0.1:8080/v1\n").is_ok());
         for wrong in ["", "api.example.com", "file:///etc/passwd", "https://me:secret@example.com/v1"] {
@@ -59,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn r47_plain_http_warns_unless_it_stays_on_this_machine() {
+    fn r47_an_unencrypted_remote_address_causes_a_warning() {
         for quiet in [
             "http://127.0.0.1:1/v1",
             "http://127.9.9.9/v1",

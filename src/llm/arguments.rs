@@ -1,18 +1,18 @@
-//! The arguments of one call as services write them: in pieces, twice, wrapped, or glued to an empty object.
+//! Arguments of one tool call as providers send them: in pieces, repeated, wrapped, or next to an empty object.
 
 use super::json::{self, Halves};
 use serde_json::Value;
 
-/// What came of the arguments of one call so far.
+/// Arguments of one call received so far.
 #[derive(Debug, Default)]
 pub struct Pieces {
     all: String,
-    /// The last piece, where each so far began with the one before it: then it may be all of them.
+    /// Last piece, if every piece so far started with the previous one: it may then be the complete arguments.
     last: Option<String>,
 }
 
 impl Pieces {
-    /// A further piece.
+    /// Appends a piece.
     pub fn add(&mut self, piece: &str) {
         if piece.is_empty() {
             return;
@@ -22,18 +22,18 @@ impl Pieces {
         self.all.push_str(piece);
     }
 
-    /// Everything that came, one after another.
+    /// Returns all pieces, concatenated.
     pub fn all(&self) -> &str {
         &self.all
     }
 
-    /// Whether what came is an object.
+    /// Returns whether the text received is a complete JSON object.
     pub fn is_whole(&self) -> bool {
         self.all.trim_end().ends_with('}') && is_object(&self.all)
     }
 
-    /// The arguments that were meant: an object wherever what came can be read as one, and else as it came, which
-    /// every tool refuses. Half an object never becomes a whole one. None at all are `{}`.
+    /// Returns the arguments as a JSON object if the text can be read as one, otherwise the text itself, which every
+    /// tool rejects. An incomplete object is never completed. No arguments become `{}`.
     pub fn settle(self) -> String {
         let all = Halves::settled(&self.all);
         if is_object(&all) {
@@ -48,7 +48,7 @@ impl Pieces {
         match self.last {
             Some(last) if is_object(&last) => last,
             _ => {
-                // The text and not its value, in which a key that stands twice would be one.
+                // Repairs the text, not a parsed value, so that duplicate keys remain visible.
                 let mended = json::mended(&all);
                 if is_object(&mended) { Halves::settled(&mended) } else { all }
             }
@@ -60,7 +60,7 @@ fn is_object(text: &str) -> bool {
     serde_json::from_str::<serde_json::Map<_, _>>(text).is_ok()
 }
 
-/// The one object that stands in it, where all else is the same once more, packed into a string, or empty.
+/// Returns the only object in the text if everything else repeats it, packs it into a string, or is empty.
 fn one_of(text: &str) -> Option<String> {
     let mut found: Option<(Value, String)> = None;
     let mut empty = None;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_arguments_are_the_object_that_was_meant() {
+    fn r48_arguments_are_normalized_to_one_object() {
         for (pieces, meant) in [
             (&[r#"{"a":"#, "1}"][..], r#"{"a":1}"#),
             (&[], "{}"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn r08_a_key_that_stands_twice_is_never_made_one() {
+    fn r08_duplicate_keys_are_preserved() {
         for (pieces, text) in [
             (&[r#"{"a":1,"a":2}"#][..], r#"{"a":1,"a":2}"#),
             (&[r#"{"a":1,"a":2,"b":NaN}"#], r#"{"a":1,"a":2,"b":null}"#),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_what_is_not_one_object_stays_as_it_came() {
+    fn r48_arguments_that_are_not_one_object_stay_unchanged() {
         for pieces in [
             &[r#"{"a":1}"#, r#"{"a":2}"#][..],
             &[r#"{"a":"#],

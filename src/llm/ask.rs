@@ -1,4 +1,4 @@
-//! One request on its way to a service: the talk made so that strict services take it, and what else it is told.
+//! One request in preparation: the conversation adjusted so that strict providers accept it, and its parameters.
 
 use super::{Api, Settings, address};
 use crate::chat::hidden::{escape_hidden, find_hidden, mark_hidden};
@@ -8,29 +8,29 @@ use reqwest::Url;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
-/// The names under which services take a limit for a reply.
+/// Parameter names that providers use for the limit of a reply.
 const LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
-/// A request that only has to be written.
+/// A request that is ready to be serialized.
 #[derive(Debug)]
 pub struct Ask<'a> {
-    /// Its model.
+    /// Name of the model.
     pub model: String,
-    /// The talk, as [`fit`] makes it.
+    /// The conversation as adjusted by `fit_conversation`.
     pub messages: Vec<Message>,
-    /// What may be called; nothing where no tools may be offered.
+    /// Tools that may be called. Empty if no tools may be offered.
     pub tools: Vec<ToolSpec>,
-    /// The pictures that may be shown; none where the model cannot see.
+    /// Images that may be sent. Empty if the model does not accept images.
     pub pictures: Vec<Picture>,
-    /// What it is told beside the talk.
+    /// Settings of the provider.
     pub settings: &'a Settings,
-    /// The service's host in small letters; empty where its address is wrong.
+    /// Host of the provider in lower case. Empty if its address is invalid.
     pub host: String,
     most: Option<u32>,
 }
 
 impl<'a> Ask<'a> {
-    /// This request, for the service of these settings.
+    /// Prepares a request for the provider of these settings.
     pub fn new(request: Request, settings: &'a Settings) -> Self {
         let url = address::parse(&settings.base_url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
@@ -52,14 +52,14 @@ impl<'a> Ask<'a> {
         Self { model: request.model, messages, tools, pictures, settings, host, most: request.most }
     }
 
-    /// The pictures that this text names.
+    /// Iterates over the images that this text mentions.
     pub fn shown<'s>(&'s self, text: &'s str) -> impl Iterator<Item = &'s Picture> {
         let names = if self.pictures.is_empty() { Vec::new() } else { picture::named(text) };
         self.pictures.iter().filter(move |picture| names.contains(&picture.name.as_str()))
     }
 
-    /// The limit for the reply and the parameter that carries it: the smallest that anybody named. A parameter of the
-    /// person's own says which one it is, and `null` in its place that there is to be none.
+    /// Returns the parameter name and the value of the reply limit: the smallest of all limits that are set. A limit
+    /// parameter in the user's own parameters determines the name; `null` there removes the limit.
     pub fn limit(&self, usual: &str) -> Option<(String, u64)> {
         let extra = &self.settings.extra;
         let own = || LIMITS.into_iter().find(|name| extra.contains_key(*name));
@@ -72,12 +72,12 @@ impl<'a> Ask<'a> {
         Some((name.to_owned(), least))
     }
 
-    /// What every body ends with: that it is to stream, what may be called, each as `tool` writes it, and nothing that
-    /// is null.
+    /// Adds the parameters that every body has: `stream` and the tools, each written by `tool`. Removes null
+    /// parameters.
     pub fn finish(&self, body: &mut Map<String, Value>, tool: fn(&ToolSpec) -> Value) {
         body.insert("stream".to_owned(), Value::Bool(true));
         if self.tools.is_empty() {
-            // Some services refuse these where there is nothing to choose from.
+            // Some providers reject these parameters in a request without tools.
             for about_tools in ["tools", "tool_choice", "parallel_tool_calls"] {
                 body.remove(about_tools);
             }
@@ -88,7 +88,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// Which service and model an echo belongs to; no other is ever sent it.
+/// Identifies the provider, API and model an echo belongs to. No other model receives it.
 pub fn origin(settings: &Settings, model: &str) -> String {
     let origin = address::parse(&settings.base_url).map(|url| address::origin(&url)).unwrap_or_default();
     let api = match settings.api {
@@ -98,12 +98,12 @@ pub fn origin(settings: &Settings, model: &str) -> String {
     format!("{origin} {api} {model}")
 }
 
-/// The talk so that no service has a reason to refuse it. Many let the roles alternate, some refuse a message that
-/// says nothing, most refuse a call whose name or arguments are none, and some refuse all calls where no tools are
-/// offered: then they are told in words.
+/// Adjusts the conversation so that strict providers accept it. Many require alternating roles, some reject empty
+/// messages, most reject a call with an invalid name or arguments, and some reject all calls in a request without
+/// tools: there calls and results become text.
 fn fit(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
     let mut names: HashMap<CallId, String> = HashMap::new();
-    // In place: a long talk is megabytes.
+    // In place because a long conversation takes megabytes.
     messages.retain_mut(|message| {
         match message {
             Message::System(text) | Message::Person(text) => return !is_blank(text),
@@ -118,12 +118,12 @@ fn fit(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
             }
             Message::Tool { text, .. } if offered => {
                 if is_blank(text) {
-                    *text = "(nothing)".to_owned();
+                    *text = "(no output)".to_owned();
                 }
             }
             Message::Tool { call, text } => {
                 let name = names.get(call).map_or("the call", String::as_str);
-                *message = Message::Person(format!("[what came of {name}]\n{text}"));
+                *message = Message::Person(format!("[result of {name}]\n{text}"));
             }
         }
         true
@@ -139,8 +139,8 @@ fn fit(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
     messages
 }
 
-/// Marks what does not show in a message: nothing reaches a model that the user cannot see. The model's own words are
-/// marked as they are written, since their echo counts their bytes.
+/// Makes hidden characters in a message visible: the model must not see text that the user cannot see. The model's own
+/// text is marked when it is serialized, because its echo counts the original bytes.
 fn mark_message(message: &mut Message) {
     match message {
         Message::System(text) | Message::Person(text) | Message::Tool { text, .. } => {
@@ -150,7 +150,7 @@ fn mark_message(message: &mut Message) {
         }
         Message::Model { calls, .. } => {
             for call in calls {
-                // Within JSON an escape shows, and means the same.
+                // Inside JSON an escape is visible and means the same.
                 if find_hidden(&call.arguments).is_some() {
                     call.arguments = escape_hidden(&call.arguments).into_owned();
                 }
@@ -170,12 +170,13 @@ fn fit_call(call: &mut ToolCall) {
     fit_name(call);
 }
 
-/// Services refuse a talk in which a call's arguments are not an object, and with it every request that follows.
+/// Returns whether the arguments are a JSON object. Providers reject a conversation with any other arguments, and with
+/// it every later request.
 fn fits_as_arguments(arguments: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
 }
 
-/// The same goes for a name that a model made up: it is made of these letters, 64 at most.
+/// Replaces an invalid tool name made up by a model. Valid names have up to 64 ASCII letters, digits, `_` and `-`.
 fn fit_name(call: &mut ToolCall) {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if call.name.is_empty() {
@@ -185,7 +186,7 @@ fn fit_name(call: &mut ToolCall) {
     }
 }
 
-/// Mistral, Ministral, Devstral, Mixtral and the rest of the family, whoever serves them.
+/// Returns whether this is Mistral or a model of its family (Ministral, Devstral, Mixtral) at any provider.
 fn is_mistral(host: &str, model: &str) -> bool {
     let model = model.to_ascii_lowercase();
     host == "mistral.ai"
@@ -194,8 +195,8 @@ fn is_mistral(host: &str, model: &str) -> bool {
         || model.contains("xtral")
 }
 
-/// These models' templates take no id of a call that is not nine letters or digits, and their own are. So this
-/// changes only what came from another model or was named apart here; the same id becomes the same in every request.
+/// Shortens call ids for models whose chat templates require exactly nine letters or digits. Their own ids already fit,
+/// so only ids from other models or ids made unique here change. An id maps to the same short id in every request.
 fn shorten_ids(messages: &mut [Message]) {
     let fits = |id: &CallId| id.0.len() == 9 && id.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let mut ids: Vec<&mut CallId> = Vec::new();
@@ -223,7 +224,7 @@ fn shorten_ids(messages: &mut [Message]) {
     }
 }
 
-/// FNV-1a: the same on every machine and in every version, as ids must be.
+/// FNV-1a hash. Ids must be the same on every machine and in every version.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,14 +1,14 @@
-//! How long a service asks to wait, in any of the ways there are to say so.
+//! Parses how long a provider asks to wait, from every header that is used for it.
 
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
 
-/// What the headers of a refusal ask for: `retry-after-ms`, `retry-after` in seconds or as a date, and where there is
-/// neither, when the limit is lifted that stopped the request. What is not clear counts as nothing.
+/// Returns the wait requested by the headers of an error response: `retry-after-ms`, `retry-after` in seconds or as a
+/// date, or else the reset time of the exceeded rate limit. Ambiguous headers are ignored.
 pub fn wait(status: u16, headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    // A moment is one by the service's own clock; ours may be wrong.
+    // Dates refer to the provider's clock; the local clock may be wrong.
     let now = text("date").and_then(date).unwrap_or(now);
     let milliseconds = text("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok());
     if let Some(wait) = milliseconds.and_then(|ms| seconds(ms / 1000.0)) {
@@ -24,14 +24,15 @@ pub fn wait(status: u16, headers: &HeaderMap, now: Timestamp) -> Option<Duration
     let limits = ["", "-requests", "-tokens"].into_iter().filter_map(|which| {
         let reset = text(&format!("x-ratelimit-reset{which}"))?;
         let left = text(&format!("x-ratelimit-remaining{which}"));
-        // Of several limits it is the used-up one that counts. One that stands alone is meant.
+        // Of several limits only an exhausted one counts. A single limit without a remaining count is assumed to be
+        // exhausted.
         let stops = left.map_or(which.is_empty(), |left| left.parse::<f64>() == Ok(0.0));
         if stops { lifted(reset, now) } else { None }
     });
     limits.max()
 }
 
-/// When a limit is lifted: `6m0s`, `120ms`, `30`, a moment in seconds or milliseconds since 1970, a date.
+/// Returns the time until a limit resets. Formats: `6m0s`, `120ms`, `30`, seconds or milliseconds since 1970, a date.
 fn lifted(text: &str, now: Timestamp) -> Option<Duration> {
     match text.parse::<f64>() {
         Ok(number) if number >= 1e12 => until(Timestamp::from_millisecond(number as i64).ok()?, now),
@@ -41,7 +42,7 @@ fn lifted(text: &str, now: Timestamp) -> Option<Duration> {
     }
 }
 
-/// A time made of numbers with their units, such as `1h2m3.5s`.
+/// Parses a duration made of numbers with units, such as `1h2m3.5s`.
 fn parts(text: &str) -> Option<Duration> {
     let (mut rest, mut all) = (text, 0.0);
     while !rest.is_empty() {
@@ -60,7 +61,7 @@ fn date(text: &str) -> Option<Timestamp> {
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok().or_else(|| text.parse().ok())
 }
 
-/// A moment that is over asks for no wait.
+/// Returns the time until a moment. A moment in the past gives zero.
 fn until(moment: Timestamp, now: Timestamp) -> Option<Duration> {
     seconds(moment.duration_since(now).as_secs_f64())
 }
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn r49_a_wait_is_asked_for_in_seconds_in_milliseconds_or_as_a_date() {
+    fn r49_waits_are_parsed_from_seconds_milliseconds_and_dates() {
         for (value, expected) in [
             ("7", Some(7.0)),
             (" 7 ", Some(7.0)),
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn r49_r55_a_clock_that_is_wrong_makes_no_wait_shorter() {
+    fn r49_r55_a_wrong_local_clock_does_not_shorten_a_wait() {
         let by = |clock| [("retry-after", "Fri, 20 Nov 2026 09:00:30 GMT"), ("date", clock)];
         check(503, &by("Fri, 20 Nov 2026 09:00:00 GMT"), Some(30.0));
         check(503, &by("whenever"), Some(0.0));
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn r49_a_limit_says_when_it_is_lifted_where_that_is_clear() {
+    fn r49_the_reset_time_of_a_limit_is_used_if_unambiguous() {
         for (value, expected) in [
             ("30", Some(30.0)),
             ("1s", Some(1.0)),
@@ -133,7 +134,7 @@ mod tests {
             );
             check(503, &[("x-ratelimit-reset", value)], None);
         }
-        // Two limits, and nobody says which of them it was.
+        // Two limits without remaining counts: unknown which one was exceeded.
         check(429, &[("x-ratelimit-reset-requests", "1s"), ("x-ratelimit-reset-tokens", "6m")], None);
         let two = [
             ("x-ratelimit-reset-requests", "1s"),

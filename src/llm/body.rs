@@ -1,4 +1,4 @@
-//! The bytes of an answer, unpacked, none of which may be long in coming.
+//! Decompressed body of a response, with an idle limit for each read.
 
 use super::Error;
 use super::events::LARGEST;
@@ -10,39 +10,39 @@ use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 use std::time::Duration;
 
-/// How long the rest of a page is waited for, of which the start says enough.
+/// Time limit for reading the rest of a page whose start is enough for an error message.
 const MOMENT: Duration = Duration::from_secs(2);
-/// So many blanks and nothing else are as good as nothing.
+/// Maximum bytes of leading whitespace. A body with more counts as empty.
 const BLANKS: usize = 64 << 10;
-/// Some put it before what they send.
+/// UTF-8 byte order mark, which some servers send first.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The body of an answer.
+/// Body of a response.
 pub struct Body {
     response: Response,
     idle: Duration,
     pulse: Pulse,
     unpack: Unpack,
-    /// What was looked at and not taken.
+    /// Bytes that were peeked at and not consumed.
     first: Vec<u8>,
     ended: bool,
 }
 
 impl Body {
-    /// The body of this answer, of which no byte may take longer than `idle`; each beats the pulse.
+    /// Wraps the body of a response. Every read may take at most `idle` and beats the pulse.
     ///
     /// # Errors
-    /// Where it is packed in a way that was not asked for.
+    /// Fails if the content encoding is not supported.
     pub fn new(response: Response, idle: Duration, pulse: Pulse) -> Result<Self, Error> {
         let header = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
         let unpack = Unpack::new(header.unwrap_or_default())?;
         Ok(Self { response, idle, pulse, unpack, first: Vec::new(), ended: false })
     }
 
-    /// More of it; `None` at its end.
+    /// Returns the next bytes, or `None` at the end.
     ///
     /// # Errors
-    /// Where nothing comes for too long, or the connection is lost.
+    /// Fails if no data arrives within the idle limit, or if the connection is lost.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         if !self.first.is_empty() {
             return Ok(Some(std::mem::take(&mut self.first).into()));
@@ -68,13 +68,13 @@ impl Body {
         self.unpack.end()
     }
 
-    /// The first byte that is neither a blank nor a mark, without taking it.
+    /// Returns the first byte after a byte order mark and whitespace, without consuming it.
     ///
     /// # Errors
-    /// As [`Self::next`].
+    /// As `next_bytes`.
     pub async fn peek(&mut self) -> Result<Option<u8>, Error> {
         loop {
-            // A mark may come in pieces, and is none before it is whole.
+            // The byte order mark may arrive in pieces.
             if !MARK.starts_with(&self.first)
                 && let Some(byte) = self.bare().first()
             {
@@ -86,23 +86,23 @@ impl Body {
         }
     }
 
-    /// Looks at more. `false` at the end.
+    /// Reads more bytes into the peek buffer. Returns `false` at the end.
     async fn grow(&mut self) -> Result<bool, Error> {
         let Some(bytes) = self.more().await? else { return Ok(false) };
         self.first.extend_from_slice(&bytes);
         Ok(true)
     }
 
-    /// What was looked at, without a mark and blanks before it.
+    /// Returns the peeked bytes without a byte order mark and leading whitespace.
     fn bare(&self) -> &[u8] {
         self.first.strip_prefix(MARK).unwrap_or(&self.first).trim_ascii_start()
     }
 
-    /// The start of it up to the end of its first line that is not blank, without taking it. A line that has no end is
-    /// not waited for beyond what an event may have.
+    /// Returns the body up to the end of its first non-blank line, without consuming it. Reads at most the size limit
+    /// of an event.
     ///
     /// # Errors
-    /// As [`Self::next`].
+    /// As `next_bytes`.
     pub async fn first_line(&mut self) -> Result<String, Error> {
         let mut from = self.first.len() - self.bare().len();
         while !self.first[from..].contains(&b'\n') && self.first.len() <= LARGEST {
@@ -115,25 +115,25 @@ impl Body {
         Ok(String::from_utf8_lossy(line).into_owned())
     }
 
-    /// What was looked at, as text, without a mark at its start.
+    /// Returns the peeked bytes as text, without a byte order mark.
     pub fn seen(&self) -> String {
         String::from_utf8_lossy(self.bare()).into_owned()
     }
 
-    /// Looks at all of it, without taking it.
+    /// Reads the whole body into the peek buffer.
     ///
     /// # Errors
-    /// As [`Self::next`], or where there is more than an event may have.
+    /// As `next_bytes`, or if the body exceeds the size limit of an event.
     pub async fn all(&mut self) -> Result<(), Error> {
         while self.first.len() <= LARGEST {
             if !self.grow().await? {
                 return Ok(());
             }
         }
-        Err(Error::NotAModel(format!("the answer has more than {} MB", LARGEST >> 20)))
+        Err(Error::NotAModel(format!("Cannot read the response: it is larger than {} MB", LARGEST >> 20)))
     }
 
-    /// Up to so many bytes of its start, as text. What does not come soon, or cannot be read, is left out.
+    /// Returns up to `most` bytes of the body as text. Bytes that do not arrive in time or cannot be read are omitted.
     pub async fn start(&mut self, most: usize, limit: Duration) -> String {
         let read = async { while self.first.len() < most && matches!(self.grow().await, Ok(true)) {} };
         let _ = tokio::time::timeout(limit, read).await;
@@ -141,15 +141,15 @@ impl Body {
         String::from_utf8_lossy(&bare[..bare.len().min(most)]).into_owned()
     }
 
-    /// Enough of its start for a person to see what it is.
+    /// Returns the start of the body, for an error message.
     pub async fn glance(&mut self) -> String {
         self.start(4096, MOMENT).await
     }
 
-    /// Whether it begins as a stream of events does.
+    /// Returns whether the body starts like a stream of events.
     ///
     /// # Errors
-    /// As [`Self::next`].
+    /// As `next_bytes`.
     pub async fn begins_as_events(&mut self) -> Result<bool, Error> {
         let fields = [&b":"[..], b"data", b"event", b"error", b"id", b"retry"];
         while fields.iter().any(|field| field.len() > self.bare().len() && field.starts_with(self.bare())) {

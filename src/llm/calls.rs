@@ -1,4 +1,4 @@
-//! Parts of calls, put together into whole ones. Services disagree on how a part says which call it belongs to.
+//! Assembles tool calls from parts. Providers differ in how a part identifies its call.
 
 use super::arguments;
 use super::wire::CallPart;
@@ -6,7 +6,7 @@ use crate::chat::{CallId, ToolCall};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The calls of one reply so far.
+/// Tool calls of one reply so far.
 #[derive(Debug, Default)]
 pub struct Calls {
     slots: Vec<Slot>,
@@ -22,10 +22,10 @@ struct Slot {
 }
 
 impl Calls {
-    /// Takes the parts of one event. Returns the name and the bytes of arguments of the call that grew last.
+    /// Adds the parts of one event. Returns the name and the number of argument bytes of the call that changed last.
     pub fn take(&mut self, parts: Vec<CallPart>) -> Option<(String, usize)> {
         let mut grown = None;
-        // Parts of one event that say nothing of where they belong are a call each.
+        // Parts of one event without any identification are separate calls.
         let mut touched = Vec::new();
         for part in parts {
             let at = match self.find(&part, &touched) {
@@ -42,19 +42,19 @@ impl Calls {
         grown
     }
 
-    /// How many calls there are.
     pub fn count(&self) -> usize {
         self.slots.len()
     }
 
-    /// Which call this is a part of; `None` where it begins one.
+    /// Returns the index of the call this part belongs to, or `None` if it begins a new call.
     fn find(&self, part: &CallPart, touched: &[usize]) -> Option<usize> {
         let last_with = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(fits);
         let by_id = part.id.as_ref().and_then(|id| last_with(&|slot| slot.id.as_ref() == Some(id)));
         match (part.index, &part.id) {
             (Some(index), _) => {
                 let at = last_with(&|slot| slot.index == Some(index))?;
-                // Some services give every call the same index; then the id, or a second set of arguments, tells.
+                // Some providers give every call the same index; then the id or a second set of arguments distinguishes
+                // them.
                 let same = match (&part.id, &self.slots[at].id) {
                     (Some(new), Some(old)) if new != old && part.name.is_some() => return by_id,
                     (Some(new), Some(old)) => new == old,
@@ -63,7 +63,7 @@ impl Calls {
                 self.go_on(at, part, same)
             }
             (None, Some(_)) if by_id.is_some() => by_id.and_then(|at| self.go_on(at, part, true)),
-            // An id of its own for every part: without a name it can only go on with what was begun.
+            // Some providers give every part a new id: without a name it can only continue an existing call.
             (None, Some(_)) if part.name.is_some() || part.arguments.is_empty() => None,
             (None, _) => {
                 let at = self.slots.len().checked_sub(1).filter(|at| !touched.contains(at))?;
@@ -72,20 +72,20 @@ impl Calls {
         }
     }
 
-    /// What the service put beside each of the calls, in the same order as [`Calls::finish`] gives them.
+    /// Returns the extra content of each call, in the order of `Calls::take_calls`.
     pub fn extras(&self) -> Vec<Option<Value>> {
         self.slots.iter().filter(|slot| slot.is_something()).map(|slot| slot.extra.clone()).collect()
     }
 
-    /// This call, unless the part begins another. One that has the same id does that only under another name.
+    /// Returns this call unless the part begins another one. With the same id it does so only under another name.
     fn go_on(&self, at: usize, part: &CallPart, same: bool) -> Option<usize> {
         let slot = &self.slots[at];
         let another = if same { slot.is_whole_and_not(part) } else { slot.is_followed_by(part) };
         (!another).then_some(at)
     }
 
-    /// All calls in the order in which they were begun. Ids are unique within the reply: one that is missing or
-    /// doubled is made from a counter.
+    /// Returns all calls in the order in which they began. Ids are unique within the reply: a missing or duplicate id
+    /// is replaced by one from a counter.
     pub fn finish(&mut self) -> Vec<ToolCall> {
         let slots: Vec<Slot> =
             std::mem::take(&mut self.slots).into_iter().filter(Slot::is_something).collect();
@@ -115,7 +115,7 @@ impl Slot {
         self.id = self.id.take().or(part.id);
         self.extra = part.extra.or_else(|| self.extra.take());
         if let Some(name) = part.name {
-            // Usually once; from some services again with every part, from some grown, from some in pieces.
+            // Most providers send the name once; some repeat it in every part, extend it, or send it in pieces.
             if self.name.is_empty() || name.starts_with(&self.name) {
                 self.name = name;
             } else if self.arguments.all().is_empty() {
@@ -125,11 +125,11 @@ impl Slot {
         self.arguments.add(&part.arguments);
     }
 
-    /// Whether the part cannot be more of this call, because it begins another.
+    /// Returns whether the part begins another call and cannot belong to this one.
     fn is_followed_by(&self, part: &CallPart) -> bool {
         let has_some = !self.arguments.all().is_empty();
         match &part.name {
-            // A name that comes late belongs to what was begun without one.
+            // A late name belongs to the call that began without one.
             Some(_) if self.name.is_empty() => false,
             Some(_) if has_some && !part.arguments.is_empty() && self.arguments.is_whole() => true,
             Some(name) => has_some && *name != self.name,
@@ -151,7 +151,7 @@ impl Slot {
 mod tests {
     use super::*;
 
-    /// index, id, name, arguments; `-` where nothing is said.
+    /// Parses index, id, name and arguments; `-` means absent.
     fn part(text: &str) -> CallPart {
         let mut words = text.splitn(4, ' ').map(|word| (word != "-").then(|| word.to_owned()));
         let mut next = || words.next().flatten();
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Events with their parts in, calls as `id name arguments` out.
+    /// Feeds events with parts and checks the calls, formatted as `id name arguments`.
     fn check(what: &str, events: &[&[&str]], expected: &[&str]) {
         let mut calls = Calls::default();
         for event in events {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_no_call_is_lost_merged_or_halved() {
+    fn r48_calls_are_assembled_from_all_known_formats() {
         check("by index", &[&["0 a f {\"x\":"], &["0 - - 1}"], &["1 b g {}"]], &["a f {\"x\":1}", "b g {}"]);
         check(
             "interleaved",
@@ -191,16 +191,24 @@ mod tests {
         check("no id", &[&["0 - f {}"], &["1 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
         check("neither", &[&["- - f {"], &["- - - }"], &["- - g {}"]], &["call_1 f {}", "call_2 g {}"]);
         check(
-            "several whole in one event",
+            "several complete calls in one event",
             &[&["- - f {}", "- - f {}", "- - g -"]],
             &["call_1 f {}", "call_2 f {}", "call_3 g {}"],
         );
-        check("several of nothing in one event", &[&["- - f -", "- - f -"]], &["call_1 f {}", "call_2 f {}"]);
-        check("the same twice, whole", &[&["- - f {}"], &["- - f {}"]], &["call_1 f {}", "call_2 f {}"]);
+        check(
+            "several calls without arguments in one event",
+            &[&["- - f -", "- - f -"]],
+            &["call_1 f {}", "call_2 f {}"],
+        );
+        check(
+            "the same complete call twice",
+            &[&["- - f {}"], &["- - f {}"]],
+            &["call_1 f {}", "call_2 f {}"],
+        );
         check("always index 0, own ids", &[&["0 a f {}"], &["0 b f {}"]], &["a f {}", "b f {}"]);
         check("always index 0, no ids", &[&["0 - f {}"], &["0 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
-        check("id anew with each part", &[&["0 a f {"], &["0 b - }"]], &["a f {}"]);
-        check("id anew, no index", &[&["- a f {"], &["- b - }"]], &["a f {}"]);
+        check("new id with each part", &[&["0 a f {"], &["0 b - }"]], &["a f {}"]);
+        check("new id, no index", &[&["- a f {"], &["- b - }"]], &["a f {}"]);
         check("name repeated", &[&["0 a f {"], &["0 a f }"], &["0 a f -"]], &["a f {}"]);
         check("name repeated, no ids", &[&["- - f {"], &["- - f }"]], &["call_1 f {}"]);
         check("name in pieces", &[&["0 a read_ -"], &["0 - file {}"]], &["a read_file {}"]);
@@ -211,9 +219,9 @@ mod tests {
         check("same id, other name, no index", &[&["- a f {}"], &["- a g {}"]], &["a f {}", "call_1 g {}"]);
         check("id before name", &[&["- a - -"], &["- a f {}"]], &["a f {}"]);
         check("index from 1, gaps", &[&["1 a f {}"], &["5 b g {}"]], &["a f {}", "b g {}"]);
-        check("an empty slot is none", &[&["0 a f {}", "1 - - -"]], &["a f {}"]);
+        check("an empty slot is ignored", &[&["0 a f {}", "1 - - -"]], &["a f {}"]);
         check(
-            "ids doubled",
+            "duplicate ids",
             &[&["0 a f {}"], &["1 a g {}"], &["2 call_1 h {}"]],
             &["a f {}", "call_2 g {}", "call_1 h {}"],
         );

@@ -1,8 +1,8 @@
-//! Certificates that the user named: authorities, and those that a server shows itself.
+//! Certificates named by the user: of authorities and of servers.
 //!
-//! A self-signed certificate is often made as an authority, as plain `openssl req -x509` makes it, and shown by a
-//! server all the same. WebPKI refuses that. It is accepted here if the user named exactly this certificate, byte for
-//! byte; its name and its dates are checked all the same.
+//! A self-signed server certificate is often marked as an authority, as plain `openssl req -x509` does. WebPKI rejects
+//! such a certificate for a server. It is accepted here if the user named exactly this certificate, byte for byte; its
+//! name and dates are still checked.
 
 use super::Error;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -15,15 +15,15 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStor
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The variable that names a file of certificates in place of the system's.
+/// Environment variable that names a certificate file to use instead of the system's certificates.
 const VARIABLE: &str = "SSL_CERT_FILE";
-/// What WebPKI says of a certificate of an authority that a server shows.
+/// WebPKI error for an authority's certificate that is used by a server.
 pub const USED_BY_A_SERVER: &str = "CaUsedAsEndEntity";
 
-/// The certificates of a file.
+/// Reads the certificates in a file.
 ///
 /// # Errors
-/// If it cannot be read, or has none.
+/// Fails if the file cannot be read or contains no certificate.
 pub fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let wrong = |why: &str| {
         let file = file.display();
@@ -33,15 +33,15 @@ pub fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     };
     let bytes = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-    let found = found.map_err(|_| wrong("it is not PEM"))?;
-    if found.is_empty() { Err(wrong("it has no certificate")) } else { Ok(found) }
+    let found = found.map_err(|_| wrong("it is not a PEM file"))?;
+    if found.is_empty() { Err(wrong("it contains no certificate")) } else { Ok(found) }
 }
 
-/// The TLS settings of a connection for which the user named certificates: these, or those of the variable. `None` if
-/// the user named none, so that nothing has to be done.
+/// Returns TLS settings that accept the certificates named by the user: these and the ones from the variable. Returns
+/// `None` if the user named none.
 ///
 /// # Errors
-/// If one of them is no certificate.
+/// Fails if one of them is not a valid certificate.
 pub fn settings(own: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>, rustls::Error> {
     let file = std::env::var_os(VARIABLE).map(PathBuf::from);
     if own.is_empty() && file.is_none() {
@@ -54,7 +54,7 @@ pub fn settings(own: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>,
         match rustls_platform_verifier::Verifier::new_with_extra_roots(own.iter().cloned(), provider.clone())
         {
             Ok(verifier) => Arc::new(verifier),
-            // This machine has none, and the variable names none that can be read.
+            // This machine has no certificates, and the variable names no readable file.
             Err(_) => built_in(own, provider.clone())?,
         };
     let verifier = Arc::new(Named { usual, own: own.to_vec(), file });
@@ -79,12 +79,12 @@ fn built_in(
     built.map_err(|error| rustls::Error::General(error.to_string()))
 }
 
-/// Checks as the usual verifier does, and takes a named certificate for what it is.
+/// Verifies like the usual verifier, and also accepts the named certificates themselves.
 #[derive(Debug)]
 struct Named {
     usual: Arc<dyn ServerCertVerifier>,
     own: Vec<CertificateDer<'static>>,
-    /// Read only if a server shows a certificate of an authority.
+    /// Read only if a server presents a certificate of an authority.
     file: Option<PathBuf>,
 }
 
@@ -98,7 +98,7 @@ impl Named {
     }
 }
 
-/// Whether this is the only fault of a certificate. Its dates are checked before it.
+/// Returns whether this is the certificate's only error. WebPKI checks the dates before it.
 fn is_authority(error: &rustls::Error) -> bool {
     match error {
         rustls::Error::InvalidCertificate(CertificateError::Other(why)) => {

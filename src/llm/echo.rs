@@ -1,24 +1,25 @@
-//! What chat services send with a reply and want to see again: signatures beside calls, details of the reasoning, and
-//! the reasoning itself.
+//! Data that chat providers send with a reply and require back: signatures of calls, reasoning details, and the
+//! reasoning itself.
 //!
-//! Gemini puts `extra_content` beside each call and refuses the calls without it; OpenRouter and MiniMax send
-//! `reasoning_details`; DeepSeek and Moonshot refuse calls without the `reasoning_content` that led to them, in every
-//! later request too; MiniMax wants back what stood between its tags. Calls are matched by their place, since their ids are made unique after the reply.
+//! Gemini sends `extra_content` with each call and rejects calls without it; OpenRouter and MiniMax send
+//! `reasoning_details`; DeepSeek and Moonshot reject calls without the `reasoning_content` that led to them, in every
+//! later request too; MiniMax expects the text between its reasoning tags. Calls are matched by position because their
+//! ids are made unique after the reply.
 
 use super::wire::{choices_at, text_of};
 use crate::chat::ToolCall;
 use serde_json::{Map, Value, json};
 
-/// What is beside a call or a reply, whatever is in it.
+/// Key of provider data in a call or a reply.
 const EXTRA: &str = "extra_content";
-/// The reasoning in parts.
+/// Key of the reasoning in parts.
 const DETAILS: &str = "reasoning_details";
-/// The reasoning as text, under either name.
+/// Keys of the reasoning as text.
 const THOUGHTS: [&str; 2] = ["reasoning_content", "reasoning"];
-/// The reasoning as it stood between tags in the text.
+/// Key under which reasoning from tags in the text is stored.
 const TAGGED: &str = "think";
 
-/// What came with a reply so far.
+/// Data collected from a reply so far.
 #[derive(Debug, Default)]
 pub struct Held {
     details: Vec<Value>,
@@ -29,17 +30,17 @@ pub struct Held {
 }
 
 impl Held {
-    /// Nothing yet; the reasoning as text is kept only where it will be wanted.
+    /// Starts empty. Reasoning text is collected only if `wants_thoughts`.
     pub fn new(wants_thoughts: bool) -> Self {
         Self { wants_thoughts, ..Self::default() }
     }
 
-    /// Whether the reasoning as text is kept.
+    /// Returns whether reasoning text is collected.
     pub fn wants_thoughts(&self) -> bool {
         self.wants_thoughts
     }
 
-    /// Takes what one event has of it in the choice with this index.
+    /// Collects the data in one event for the choice with this index.
     pub fn take(&mut self, event: &Value, wanted: u64) {
         let Some(message) = choices_at(event, wanted).find_map(message_of) else { return };
         for detail in message.get(DETAILS).and_then(Value::as_array).into_iter().flatten() {
@@ -55,14 +56,14 @@ impl Held {
         }
     }
 
-    /// Takes what stood between tags in the text.
+    /// Collects reasoning found between tags in the text.
     pub fn take_tagged(&mut self, thought: &str) {
         if self.wants_thoughts {
             self.tagged.push_str(thought);
         }
     }
 
-    /// A stream brings a detail in pieces; services want it back whole.
+    /// Adds a detail. A stream sends details in pieces; providers expect them back complete.
     fn add(&mut self, detail: &Value) {
         let same = |one: &Value, key: &str| one.get(key) == detail.get(key);
         let grows = |key: &str| detail.get(key).is_some_and(Value::is_string);
@@ -83,7 +84,7 @@ impl Held {
         }
     }
 
-    /// All of it for the log, once the reply with these calls is whole; nothing where there is nothing.
+    /// Returns the collected data for the session log once the reply is complete, or `None` if there is none.
     pub fn finish(self, calls: &[ToolCall], extras: Vec<Option<Value>>) -> Option<Value> {
         let mut held = Map::new();
         if extras.iter().any(Option::is_some) {
@@ -91,7 +92,7 @@ impl Held {
         }
         held.extend(self.extra.map(|extra| (EXTRA.to_owned(), extra)));
         if !self.details.is_empty() {
-            // They may name calls.
+            // Details may refer to calls by id.
             held.insert("ids".to_owned(), calls.iter().map(|call| json!(call.id.0)).collect());
             held.insert(DETAILS.to_owned(), Value::Array(self.details));
         }
@@ -104,13 +105,13 @@ impl Held {
     }
 }
 
-/// What a choice says, in pieces or whole.
+/// Returns the message of a choice, streamed or complete.
 fn message_of(choice: &Value) -> Option<&Value> {
     ["delta", "message"].iter().filter_map(|key| choice.get(*key)).find(|message| message.is_object())
 }
 
-/// Puts what was held into a message that goes back, with its calls as they are written in it. What does not fit to
-/// the calls is left out.
+/// Adds the collected data to a message that is sent back, using the calls as written in it. Data that does not match
+/// the calls is omitted.
 pub fn give_back(message: &mut Map<String, Value>, held: &Value, thoughts: bool) {
     let mut calls = message.remove("tool_calls");
     let written = calls.as_mut().and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
@@ -147,7 +148,7 @@ pub fn give_back(message: &mut Map<String, Value>, held: &Value, thoughts: bool)
     message.extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
 }
 
-/// Whether the reasoning is part of what was held.
+/// Returns whether the data contains reasoning text.
 pub fn has_thoughts(held: &Value) -> bool {
     THOUGHTS.iter().chain([&TAGGED]).any(|name| held.get(*name).is_some())
 }
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_with_nothing_of_the_kind_has_no_echo() {
+    fn a_reply_without_provider_data_has_no_echo() {
         assert_eq!(
             holds(&[json!({"content": "a", "reasoning_details": [], "extra_content": null})], &[], vec![]),
             None
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(holds(&[json!({"tool_calls": []})], &["a"], vec![None]), None);
         let mut held = Held::new(false);
         held.take(&json!({"choices": [{"delta": {"reasoning_content": "r"}}]}), REPLY);
-        assert_eq!(held.finish(&[], vec![]), None, "reasoning is kept only where it is wanted");
+        assert_eq!(held.finish(&[], vec![]), None, "reasoning is collected only if wanted");
         let mut odd = Held::new(true);
         for event in [json!({}), json!([]), json!({"choices": 3}), json!({"choices": [{"delta": []}]})] {
             odd.take(&event, REPLY);
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_go_back_beside_the_call_at_the_same_place() {
+    fn signatures_are_sent_back_with_the_call_at_the_same_position() {
         let signed = |text: &str| json!({"google": {"thought_signature": text}});
         let held = holds(&[], &["a", "b", "c"], vec![Some(signed("x")), None, Some(signed("z"))]).unwrap();
         assert_eq!(
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn details_in_pieces_go_back_whole_and_name_the_calls_as_they_are_named_now() {
+    fn reasoning_details_are_sent_back_complete_with_current_call_ids() {
         let text = |text: &str, signature: Value| json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": text, "signature": signature}]});
         let sealed = json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "s", "id": "tool_0", "index": 1}]});
         let events = [text("a", Value::Null), text("b", json!("sig")), sealed.clone(), sealed];
@@ -217,12 +218,12 @@ mod tests {
         assert_eq!(
             goes_back(&held, &[], false)["reasoning_details"][1],
             sealed("tool_0"),
-            "and none where there is none"
+            "without a call the id stays"
         );
     }
 
     #[test]
-    fn reasoning_goes_back_under_the_name_it_came_under_and_only_where_it_is_wanted() {
+    fn reasoning_is_sent_back_under_its_original_key_if_wanted() {
         for name in THOUGHTS {
             let held = holds(&[json!({name: "a"}), json!({name: "b"})], &[], vec![]).unwrap();
             assert_eq!(held, json!({name: "ab"}));
@@ -239,6 +240,6 @@ mod tests {
         give_back(&mut message, &held, true);
         assert_eq!(message["content"], "<think>\nab\n</think>\n\nsaid");
         let both = holds(&[json!({"reasoning": "r", "reasoning_content": "r"})], &[], vec![]).unwrap();
-        assert_eq!(both, json!({"reasoning_content": "r"}), "once is enough");
+        assert_eq!(both, json!({"reasoning_content": "r"}), "the same reasoning is sent once");
     }
 }

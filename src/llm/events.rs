@@ -1,48 +1,48 @@
-//! The bytes of a stream, made into whole events: by the grammar where a service keeps to it, and beyond it where
-//! services are known not to.
+//! Decodes a byte stream into server-sent events, by the specification and with tolerance for known deviations of
+//! providers.
 
 use super::json;
 use serde_json::Value;
 
-/// The most one event may hold, in bytes.
+/// Maximum size of one event in bytes.
 pub const LARGEST: usize = 16 << 20;
 
-/// The fields of an event that there are.
+/// Known field names of an event.
 const FIELDS: [&str; 6] = ["", "data", "event", "error", "id", "retry"];
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// What an event carried. An event named `error` carries it under the key `error`.
+    /// Payload of an event. The payload of an event named `error` is wrapped under the key `error`.
     Value(Value),
-    /// The service says that it has said everything.
+    /// The provider's end marker `[DONE]`.
     Done,
-    /// An event that is no JSON; the start of it. What comes after it can be read.
+    /// Start of an event that is not JSON. Later events can still be read.
     Unreadable(String),
-    /// Something that is no event of a model; the start of it. The stream is worth nothing from here on.
+    /// Start of data that is not an event at all. The rest of the stream is unusable.
     Broken(String),
 }
 
-/// Takes bytes in any pieces. Line ends may be LF, CRLF or CR; a mark at the start, comments and unknown fields are
-/// skipped; bytes that are not UTF-8 become U+FFFD and lose nothing around them.
+/// Incremental decoder that accepts bytes in any chunks. Line ends may be LF, CRLF or CR; a byte order mark, comments
+/// and unknown fields are skipped; bytes that are not UTF-8 become U+FFFD.
 #[derive(Debug, Default)]
 pub struct Decoder {
     line: Vec<u8>,
-    /// The last byte was a CR, so an LF right after it belongs to it.
+    /// The last byte was a CR, so a directly following LF belongs to it.
     after_cr: bool,
     past_first_line: bool,
     name: String,
     data: Option<String>,
-    /// How much of the data was found not to be whole.
+    /// Length of the data at the last check that found it incomplete.
     half: usize,
-    /// Something came that was an event.
+    /// At least one event arrived.
     any: bool,
-    /// The first line that was no field of an event.
+    /// First line that was not a field of an event.
     odd: Option<String>,
 }
 
 impl Decoder {
-    /// The events that these bytes complete.
+    /// Returns the events completed by these bytes.
     pub fn take(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut out = Vec::new();
         for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -57,7 +57,7 @@ impl Decoder {
             self.line.extend_from_slice(body);
             if self.line.len() + self.data.as_ref().map_or(0, String::len) > LARGEST {
                 self.line.clear();
-                out.push(Event::Broken(format!("an event of more than {} MB", LARGEST >> 20)));
+                out.push(Event::Broken(format!("an event is larger than {} MB", LARGEST >> 20)));
             }
             if let Some(end) = end {
                 self.after_cr = end == b'\r';
@@ -67,8 +67,7 @@ impl Decoder {
         out
     }
 
-    /// What is left when nothing more comes: an event that only lacks its empty line is whole, half of one is not and
-    /// is dropped. The stream then counts as cut, unless it had said that it was over.
+    /// Ends the stream. An event that only lacks its empty line is returned; an incomplete one is dropped.
     pub fn end(&mut self) -> Vec<Event> {
         let mut out = Vec::new();
         if !self.line.is_empty() {
@@ -76,7 +75,7 @@ impl Decoder {
         }
         self.dispatch(&mut out);
         out.retain(|event| !matches!(event, Event::Broken(_) | Event::Unreadable(_)));
-        // Words and nothing else are no stream that was cut.
+        // A stream of plain text is an error, not an interrupted stream.
         if let (false, Some(odd)) = (self.any, self.odd.take()) {
             out.push(Event::Broken(odd));
         }
@@ -91,7 +90,7 @@ impl Decoder {
         if line.is_empty() {
             self.dispatch(out);
         } else if line.starts_with('{') {
-            // Some services write a bare object into the stream when something goes wrong.
+            // Some providers write a bare JSON object into the stream to report an error.
             self.add(line, out);
         } else {
             let (field, value) = line.split_once(':').unwrap_or((line, ""));
@@ -99,13 +98,13 @@ impl Decoder {
             match field {
                 "data" => self.add(value, out),
                 "event" => self.name = value.trim().to_owned(),
-                // What some builds of a server have where `event: error` belongs.
+                // Some server versions write this instead of `event: error`.
                 "error" if !value.is_empty() => {
                     self.dispatch(out);
                     self.name = field.to_owned();
                     self.add(value, out);
                 }
-                // The last line may be half of one.
+                // The last line may be an incomplete field name.
                 _ if FIELDS.iter().any(|known| known.starts_with(line)) || FIELDS.contains(&field) => {}
                 _ => {
                     self.odd.get_or_insert_with(|| super::fault::clip(line, 120));
@@ -115,7 +114,7 @@ impl Decoder {
     }
 
     fn add(&mut self, line: &str, out: &mut Vec<Event>) {
-        // Some services leave out the empty line between events; by the grammar they would be one.
+        // Some providers omit the empty line between events; by the specification they would be one event.
         if self.data.as_deref().is_some_and(is_comment) || self.is_whole() {
             self.dispatch(out);
         }
@@ -128,8 +127,8 @@ impl Decoder {
         }
     }
 
-    /// Whether the data so far is whole. An event of many lines is looked at only when it has doubled, or a long one
-    /// would be read as often as it has lines.
+    /// Returns whether the data so far is complete. Checks an incomplete event again only when its size has doubled, to
+    /// avoid quadratic time.
     fn is_whole(&mut self) -> bool {
         let Some(data) = self.data.as_deref().filter(|data| data.len() >= 2 * self.half) else {
             return false;
@@ -156,13 +155,13 @@ impl Decoder {
             (Err(_), name) if matches!(name, "" | "message") || name.starts_with("response.") => {
                 out.push(Event::Unreadable(super::fault::clip(data, 120)));
             }
-            // A sign of life such as `event: ping`, with words of its own.
+            // A keep-alive such as `event: ping` with its own text.
             (Err(_), _) => {}
         }
     }
 }
 
-/// Whether the data of an event is a comment of a stream, which some gateways send on as data.
+/// Returns whether the data is a stream comment, which some gateways forward as data.
 fn is_comment(data: &str) -> bool {
     data.trim_start().starts_with(':')
 }
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Decodes in one piece, byte by byte, and in threes: all the same.
+    /// Decodes in one chunk, byte by byte, and in chunks of three, with the same result.
     fn check(bytes: &[u8], expected: &[Event]) {
         let run = |size: usize| {
             let mut decoder = Decoder::default();
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_streams_are_read_by_the_grammar() {
+    fn r48_streams_are_decoded_by_the_specification() {
         check(b"data: {\"a\":1}\n\ndata: [DONE]\n\n", &[value(json!({"a": 1})), Event::Done]);
         check(
             b"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n",
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_what_services_get_wrong_loses_nothing() {
+    fn r48_known_deviations_lose_no_events() {
         check(b"data: [DONE] \n\n", &[Event::Done]);
         check(b"data: 1\ndata: 2\ndata: [DONE]\n", &[value(json!(1)), value(json!(2)), Event::Done]);
         check(b"{\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_its_empty_line_is_whole_and_half_of_one_is_not() {
+    fn an_event_without_its_empty_line_is_complete() {
         check(b"data: {\"a\":1}", &[value(json!({"a": 1}))]);
         check(b"data: {\"a\":1}\n", &[value(json!({"a": 1}))]);
         check(b"data: {\"a\":", &[]);
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn r65_an_event_of_very_many_lines_is_read_in_time() {
+    fn r65_an_event_of_many_lines_is_decoded_in_linear_time() {
         let lines = "data: {},\n".repeat(100_000);
         let bytes = format!("data: [\n{lines}data: 1]\n\ndata: 2\n\n");
         let began = std::time::Instant::now();
@@ -250,10 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn r65_an_event_without_end_is_broken_off() {
+    fn r65_an_event_above_the_size_limit_is_aborted() {
         let mut decoder = Decoder::default();
         decoder.take(b"data: ");
         let out: Vec<Event> = (0..17).flat_map(|_| decoder.take(&vec![b'a'; 1 << 20])).collect();
-        assert_eq!(out, [Event::Broken("an event of more than 16 MB".into())]);
+        assert_eq!(out, [Event::Broken("an event is larger than 16 MB".into())]);
     }
 }

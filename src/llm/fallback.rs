@@ -1,12 +1,12 @@
-//! Two models: the second answers where the first cannot, because the person said so.
+//! Fallback: a second model answers if the first one fails and the user configured one.
 //!
-//! | what the first came to, before anything was seen and after its retries | the second is asked |
+//! | error of the first, before anything was shown and after its retries | fall back |
 //! |---|---|
-//! | no connection, no answer, not trusted, cut off, silent | yes |
-//! | 408, 429, a used-up account, 500 and above | yes |
-//! | 401, 402, 403, 404, 410, a redirect, something that is no model | yes |
-//! | 400, 413, 422 and every other refusal of the request itself | no |
-//! | a talk that is too long or not allowed, whatever the status | no |
+//! | no connection, no response, untrusted, connection lost, idle | yes |
+//! | 408, 429, no quota left, 500 and above | yes |
+//! | 401, 402, 403, 404, 410, a redirect, not a model | yes |
+//! | 400, 413, 422 and every other rejection of the request itself | no |
+//! | a conversation that is too long or not allowed, with any status | no |
 
 use super::gather::is_visible;
 use super::{Error, Llm, retry};
@@ -15,20 +15,21 @@ use futures::stream::{self, BoxStream, StreamExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A model, and another one in its place. Each keeps its own address, key and settings: nothing of the first goes to
-/// the second but the talk.
+/// A model and its fallback. Each has its own address, key and settings; the second receives only the conversation of
+/// the first.
 #[derive(Clone)]
 pub struct Fallback {
     first: Arc<dyn Llm>,
     second: Arc<dyn Llm>,
     model: String,
     name: String,
-    /// The second answered last.
+    /// True if the second model gave the last answer.
     stands_in: Arc<AtomicBool>,
 }
 
 impl Fallback {
-    /// The second is asked for `model`, which may be empty as in any request, and is called `name`.
+    /// Combines two models. `model` is the model requested from the second, empty for its default; `name` is its
+    /// display name.
     pub fn new(first: Arc<dyn Llm>, second: Arc<dyn Llm>, model: String, name: String) -> Self {
         Self { first, second, model, name, stands_in: Arc::default() }
     }
@@ -40,7 +41,7 @@ impl Fallback {
 
 impl Llm for Fallback {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
-        // The outcomes of calls go to the one that made them; whatever the person says next tries the first again.
+        // Results of calls go to the model that made them; the next user message tries the first one again.
         let goes_on = matches!(request.messages.last(), Some(Message::Tool { .. }));
         let second = Request { model: self.model.clone(), ..request.clone() };
         let (said, reply, second) = if goes_on && self.stands_in.load(Ordering::Relaxed) {
@@ -67,7 +68,7 @@ impl Llm for Fallback {
 struct Reply {
     two: Fallback,
     reply: BoxStream<'static, Result<Chunk, Error>>,
-    /// What the second would be asked, as long as it was not.
+    /// Request for the second model, until it is sent.
     second: Option<Request>,
     seen: bool,
 }
@@ -84,7 +85,7 @@ impl Reply {
             Err(error) if !self.seen && may_be_better(error) => {
                 if let Some(request) = self.second.take() {
                     self.reply = self.two.second.stream(request);
-                    return Some(Ok(self.two.answering(Some(error.to_string()))));
+                    return Some(Ok(self.two.answering(Some(error.reason()))));
                 }
                 self.two.stands_in.store(false, Ordering::Relaxed);
             }
@@ -94,7 +95,7 @@ impl Reply {
     }
 }
 
-/// Whether another service could do better with the same talk.
+/// Returns whether another provider may succeed with the same conversation.
 pub(super) fn may_be_better(error: &Error) -> bool {
     match error.last() {
         Error::Service { code, words, .. } if retry::is_about_the_talk(code.as_deref(), words) => false,

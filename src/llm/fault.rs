@@ -1,4 +1,4 @@
-//! What went wrong with a service, in its own words and a line or two.
+//! Errors of a provider: reads its error bodies and classifies connection errors.
 
 use super::body::Body;
 use super::proxy::Via;
@@ -10,34 +10,34 @@ use serde_json::{Map, Value};
 use std::error::Error as _;
 use std::time::Duration;
 
-/// How much of an error's body is read at all.
+/// Maximum bytes of an error body that are read.
 const BODY: usize = 64 << 10;
-/// How long its words may be, in letters.
+/// Maximum length of the provider's error text, in characters.
 const WORDS: usize = 300;
 
-/// Where the words may stand.
+/// Keys that may hold the error text.
 const WORDS_KEYS: [&str; 5] = ["message", "msg", "title", "error_message", "status_msg"];
-/// Where a code may stand, the best first.
+/// Keys that may hold an error code, in order of preference.
 const CODE_KEYS: [&str; 6] = ["code", "type", "status", "error_code", "error_type", "status_code"];
 
-/// What a service said of an error, whatever shape it has.
+/// An error reported by a provider, in any known format.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fault {
-    /// The status it names itself, where it is one.
+    /// HTTP status named in the body, if any.
     pub status: Option<u16>,
-    /// Its own code or type.
+    /// Error code or type of the provider.
     pub code: Option<String>,
-    /// Its words.
+    /// Error text of the provider.
     pub words: String,
 }
 
 impl Fault {
-    /// Reads an error body, or what stands under `error` in a stream.
+    /// Reads an error body, or the value under `error` in a stream.
     pub fn read(value: &Value) -> Self {
         Self::read_within(value, 8)
     }
 
-    /// Reads no deeper than so many levels: what comes may be made to be deep.
+    /// Reads at most `depth` levels, because the input may be nested maliciously.
     fn read_within(value: &Value, depth: u8) -> Self {
         let Some(depth) = depth.checked_sub(1) else { return Self::default() };
         match value {
@@ -53,13 +53,13 @@ impl Fault {
                 let own = WORDS_KEYS.iter().find_map(|key| map.get(*key)?.as_str());
                 let code = CODE_KEYS.iter().find_map(|key| name(map.get(*key)?));
                 let number = ["code", "status", "status_code"].iter().find_map(|key| number(map.get(*key)?));
-                // A router hides the provider's words below its own.
+                // A router puts the provider's text below its own.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
                 let own = [own, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
                 let words = if below.words.is_empty() { placed(&told(&own), map) } else { below.words };
                 Self { status: below.status.or(number), code: below.code.or(code), words }
             }
-            // Some pack the JSON of somebody else into a string.
+            // Some providers pack JSON of another provider into a string.
             Value::String(words) => match serde_json::from_str(words) {
                 Ok(inner @ (Value::Object(_) | Value::Array(_))) => Self::read_within(&inner, depth),
                 _ => Self { words: told(words), ..Self::default() },
@@ -76,7 +76,7 @@ impl Fault {
         }
     }
 
-    /// Code and words, for a message that has no place for a code of its own.
+    /// Returns code and text in one sentence, for errors without a separate code.
     pub fn sentence(&self) -> String {
         match (&self.code, self.words.as_str()) {
             (None, "") => "no reason given".to_owned(),
@@ -86,19 +86,19 @@ impl Fault {
         }
     }
 
-    /// As an answer with this status.
+    /// Converts the fault into the error of a response with this status.
     pub fn into_error(self, status: u16, retry_after: Option<Duration>) -> Error {
         Error::Service { status, code: self.code, words: self.words, retry_after }
     }
 }
 
-/// A service's words, as they are told: some repeat the key that they were sent, or a piece of the request. Redacted before
-/// they are cut, so that no half of a key is left.
+/// Redacts and truncates the provider's text: some providers repeat the key or parts of the request. Redaction comes
+/// first so that no part of a key remains.
 fn told(words: &str) -> String {
     clip(&redact(words).0, WORDS)
 }
 
-/// Whether a message is no words but what holds them.
+/// Returns whether a message contains another error body instead of text.
 fn is_packed(words: &Value) -> bool {
     match words {
         Value::Object(_) | Value::Array(_) => true,
@@ -107,7 +107,7 @@ fn is_packed(words: &Value) -> bool {
     }
 }
 
-/// The words with the field of the request that they speak of, where they do not name it themselves.
+/// Appends the request field the error refers to, unless the text already names it.
 fn placed(words: &str, map: &Map<String, Value>) -> String {
     let part = |part: &Value| part.as_str().map(str::to_owned).or_else(|| Some(part.as_u64()?.to_string()));
     let place = match (map.get("loc"), map.get("param")) {
@@ -120,9 +120,9 @@ fn placed(words: &str, map: &Map<String, Value>) -> String {
     if named { words.to_owned() } else { format!("{words} ({})", clip(&place, 100)) }
 }
 
-/// A code that says something; a number only where it is no status.
+/// Returns an informative code. A number counts only if it is not an HTTP status.
 fn name(value: &Value) -> Option<String> {
-    // A status put into quotes is not one either.
+    // A status in quotes is not a code either.
     let text = match value {
         Value::Number(number) if number.as_u64().is_some_and(|code| code >= 1000) => number.to_string(),
         value if number(value).is_some() => return None,
@@ -137,21 +137,20 @@ fn number(value: &Value) -> Option<u16> {
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
-/// An answer that says that the service is somewhere else.
+/// Returns the error of a redirect.
 pub fn elsewhere(status: u16, headers: &HeaderMap, url: &Url) -> Error {
     let to = headers.get("location").and_then(|to| to.to_str().ok()).and_then(|to| url.join(to).ok());
     let words = match to {
         Some(to) => format!(
-            "it points to {}, which was not followed so that the key goes nowhere else; set that address",
+            "its new address is {}. The redirect was not followed, to protect the key. Set `base_url` to that address",
             address::origin(&to)
         ),
-        None => "it does not say where".to_owned(),
+        None => "it gave no new address".to_owned(),
     };
     Error::Service { status, code: None, words, retry_after: None }
 }
 
-/// Reads an answer that is no success, if its body can be read. It is read for ten seconds at most: its status alone
-/// says enough.
+/// Reads an error response. The body is read for ten seconds at most because the status alone is enough for an error.
 pub async fn refused(
     status: u16,
     headers: &HeaderMap,
@@ -171,14 +170,14 @@ pub async fn refused(
     other.unwrap_or_else(|| fault.into_error(status, retry_after))
 }
 
-/// The cause if nothing came in time.
+/// Cause of a connection error if there was no response in time.
 pub const SILENT: &str = "it does not answer";
-/// How a cause begins if the host has no address.
-pub const NO_HOST: &str = "no address is known for the host ";
-/// How a cause begins if the server closed the connection before it said anything.
+/// Prefix of the cause if the host name cannot be resolved.
+pub const NO_HOST: &str = "cannot resolve the host ";
+/// Prefix of the cause if the server closed the connection before it sent anything.
 pub const CLOSED: &str = "the server closed the connection";
 
-/// The error of a request that got no answer at all.
+/// Returns the error of a request without a response.
 pub async fn unreached(error: &reqwest::Error, url: &Url, proxy: Option<&Via>) -> Error {
     let origin = address::origin(url);
     if let Some(tls) = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
@@ -189,7 +188,7 @@ pub async fn unreached(error: &reqwest::Error, url: &Url, proxy: Option<&Via>) -
             return Error::Untrusted { origin, cause: clip(&cause, WORDS) };
         }
     }
-    // Each is bounded: what a proxy says may be in them.
+    // Causes are truncated because they may contain text from a proxy.
     let said: Vec<String> =
         causes(error).map(|cause| clip(without_number(&cause.to_string()), WORDS)).collect();
     if let Some(proxy) = proxy.filter(|_| error.is_connect())
@@ -199,18 +198,18 @@ pub async fn unreached(error: &reqwest::Error, url: &Url, proxy: Option<&Via>) -
     }
     let cause = if error.is_timeout() { SILENT.to_owned() } else { innermost(error) };
     let cause = match cause.as_str() {
-        // So hyper says it of the first bytes of TLS, among others.
+        // hyper reports this for the first bytes of TLS, among others.
         words if url.scheme() == "http" && words.contains("HTTP version") => {
             return misaddress::not_http(url);
         }
-        "connection closed before message completed" => format!("{CLOSED} before the answer was whole"),
+        "connection closed before message completed" => format!("{CLOSED} before the response was complete"),
         "tls handshake eof" => format!("{CLOSED} before TLS was set up"),
         words if said.iter().any(|said| said == "dns error") => {
             format!("{NO_HOST}{} ({words})", url.host_str().unwrap_or_default())
         }
         _ => cause,
     };
-    // Only the connection itself is told apart: behind it a reset, a close and a foreign protocol are all no answer.
+    // Only connection errors are distinguished; a later reset, close or protocol error is a missing response.
     if error.is_connect() {
         Error::Unreachable { origin, cause }
     } else {
@@ -218,18 +217,18 @@ pub async fn unreached(error: &reqwest::Error, url: &Url, proxy: Option<&Via>) -
     }
 }
 
-/// The last in a chain of causes, which is the one that says something.
+/// Returns the last cause in the chain, which is the most specific one.
 pub fn innermost(error: &reqwest::Error) -> String {
     let last = causes(error).last().map(ToString::to_string);
     clip(without_number(&last.unwrap_or_else(|| error.to_string())), WORDS)
 }
 
-/// What the system said, without the number that only programmers read.
+/// Removes the OS error number from a system error text.
 fn without_number(words: &str) -> &str {
     words.split_once(" (os error").map_or(words, |(words, _)| words)
 }
 
-/// Everything below an error, the nearest first.
+/// Iterates over the causes of an error, the nearest first.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
     std::iter::successors(error.source(), next_cause)
 }
@@ -239,13 +238,13 @@ fn next_cause<'a>(
 ) -> Option<&'a (dyn std::error::Error + 'static)> {
     let cause: &'a (dyn std::error::Error + 'static) = *cause;
     match cause.downcast_ref::<std::io::Error>() {
-        // An `io::Error` names what it wraps only here; its own source is one further down.
+        // `io::Error::source` skips the wrapped error, so it is taken from `get_ref`.
         Some(io) => io.get_ref().map(|inner| inner as _),
         None => cause.source(),
     }
 }
 
-/// Text as one line of at most this many letters, without control characters.
+/// Formats text on one line without control characters, truncated to `most` characters.
 pub fn clip(text: &str, most: usize) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let mut words = String::new();
@@ -261,14 +260,14 @@ pub fn clip(text: &str, most: usize) -> String {
     }
 }
 
-/// Whether this is a web page, which is what stands before a service answers when the service does not.
+/// Returns whether the body is a web page, which a reverse proxy may send in place of the provider's response.
 pub fn looks_like_html(body: &str) -> bool {
     let start: String = body.trim_start_matches('\u{feff}').trim_start().chars().take(15).collect();
     let start = start.to_ascii_lowercase();
     start.starts_with("<!doctype") || start.starts_with("<html") || start.starts_with("<head")
 }
 
-/// A page is never shown; its title may say what it is.
+/// Describes a web page by its title. Its content is never shown.
 pub fn page(body: &str) -> String {
     let lower = body.to_ascii_lowercase();
     let title = lower.find("<title>").and_then(|start| {
@@ -277,8 +276,8 @@ pub fn page(body: &str) -> String {
         Some(clip(&body[start..end], 80))
     });
     match title {
-        Some(title) if !title.is_empty() => format!("a web page came back, “{title}”"),
-        _ => "a web page came back".to_owned(),
+        Some(title) if !title.is_empty() => format!("the server sent a web page titled “{title}”"),
+        _ => "the server sent a web page".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A service of which no model was named: its first is taken.
+//! Uses a provider's first model if no model is configured.
 
 use super::patience::Patience;
 use super::{Error, Keyed, Llm, retry};
@@ -7,8 +7,8 @@ use futures::stream::{self, BoxStream, StreamExt};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// A service whose first model answers where a request names none, and which says so. It is asked for its models
-/// once, with the first such request, and again like any request where that may help.
+/// A provider whose first model is used for requests that name none. The model list is requested once, with the first
+/// such request, and retried like any request.
 #[derive(Debug, Clone)]
 pub struct First {
     service: Keyed,
@@ -17,7 +17,7 @@ pub struct First {
 }
 
 impl First {
-    /// The first model of this service.
+    /// Wraps a provider.
     pub fn of(service: Keyed) -> Self {
         let patience = service.patience();
         Self { service, patience, name: Arc::default() }
@@ -26,15 +26,15 @@ impl First {
     async fn name(&self) -> Result<String, Error> {
         let first = || async {
             let mut models = self.service.models().await?;
-            // Some services begin their list with models that only draw or listen.
+            // Some providers list image or audio models first.
             let at = models.iter().position(|model| model.talks).unwrap_or(0);
-            let none = || Error::NotAModel("the service lists no model; name one with --model".to_owned());
+            let none = || Error::NotAModel("The provider lists no models. Name one with --model".to_owned());
             if models.is_empty() { Err(none()) } else { Ok(models.swap_remove(at).id) }
         };
         self.name.get_or_try_init(first).await.cloned()
     }
 
-    /// The name of the model that answers, after whatever is to be said until it is known.
+    /// Streams the retries of the model list and then the name of the model.
     fn naming(&self) -> BoxStream<'static, Result<Chunk, Error>> {
         let first = self.clone();
         retry::stream(self.patience.clone(), move |_| {

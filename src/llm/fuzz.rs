@@ -1,4 +1,4 @@
-//! Whatever a service sends, reading it neither panics nor depends on where the network cut it.
+//! Property tests: decoding any input never panics and does not depend on chunk boundaries.
 
 use super::Error;
 use super::events::{Decoder, Event};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Bytes made of what streams are made of, so that deep places are reached.
+/// Generates bytes from fragments of real streams, to reach deep states.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: [&[u8]; 25] = [
         b"error: no",
@@ -42,7 +42,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// JSON of the words that services use, in places where they do not belong.
+/// Generates JSON with the keys of real providers in unexpected places.
 fn value() -> impl Strategy<Value = Value> {
     const WORDS: [&str; 24] = [
         "choices",
@@ -87,7 +87,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A delta of a choice, around whatever it holds.
+/// Generates a choice with a delta around any value.
 fn event() -> impl Strategy<Value = Value> {
     let delta = value().prop_map(|inner| serde_json::json!({"choices": [{"delta": inner}]}));
     let calls = prop::collection::vec(value(), 0..3)
@@ -95,7 +95,7 @@ fn event() -> impl Strategy<Value = Value> {
     prop_oneof![value(), delta, calls]
 }
 
-/// An event of a responses stream, around whatever it holds.
+/// Generates an event of the responses API around any value.
 fn typed() -> impl Strategy<Value = Value> {
     const KINDS: [&str; 16] = [
         "output_item.added",
@@ -143,7 +143,7 @@ fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
     out
 }
 
-/// What the words of a model are made of, where thoughts stand between tags.
+/// Generates reply text from fragments with reasoning tags.
 fn words() -> impl Strategy<Value = String> {
     const PIECES: [&str; 20] = [
         "<think>",
@@ -170,12 +170,12 @@ fn words() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&PIECES[..]), 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// Thoughts and words, of text that comes in pieces of so many letters.
+/// Splits text that arrives in chunks of `size` characters into reasoning and reply text.
 fn split(text: &str, size: usize) -> (String, String) {
-    let letters: Vec<char> = text.chars().collect();
+    let characters: Vec<char> = text.chars().collect();
     let mut split = Split::default();
     let mut pieces: Vec<Piece> =
-        letters.chunks(size).flat_map(|piece| split.take(&piece.iter().collect::<String>())).collect();
+        characters.chunks(size).flat_map(|piece| split.take(&piece.iter().collect::<String>())).collect();
     pieces.extend(split.end());
     let (mut thought, mut said) = (String::new(), String::new());
     for piece in pieces {
@@ -190,20 +190,20 @@ fn split(text: &str, size: usize) -> (String, String) {
 
 proptest! {
     #[test]
-    fn r64_thoughts_do_not_depend_on_where_the_text_was_cut_and_no_letter_is_lost(text in words(), size in 1usize..7) {
+    fn r64_reasoning_does_not_depend_on_chunk_boundaries(text in words(), size in 1usize..7) {
         let whole = split(&text, usize::MAX);
         prop_assert_eq!(&split(&text, size), &whole);
-        let letters = |text: &str| text.matches('中').count();
-        prop_assert_eq!(letters(&whole.0) + letters(&whole.1), letters(&text));
+        let characters = |text: &str| text.matches('中').count();
+        prop_assert_eq!(characters(&whole.0) + characters(&whole.1), characters(&text));
     }
 
     #[test]
-    fn r64_the_events_do_not_depend_on_where_the_bytes_were_cut(bytes in bytes(), size in 1usize..9) {
+    fn r64_events_do_not_depend_on_chunk_boundaries(bytes in bytes(), size in 1usize..9) {
         prop_assert_eq!(decode(bytes.chunks(size)), decode([&bytes[..]].into_iter()));
     }
 
     #[test]
-    fn r64_every_reply_ends_once_and_its_calls_have_ids_of_their_own(events in prop::collection::vec(event(), 0..8)) {
+    fn r64_every_chat_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(event(), 0..8)) {
         let (mut gather, mut out) = (Gather::default(), Out::new());
         for event in &events {
             gather.take(event, &mut out);
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn r64_so_does_every_reply_of_the_responses_api(events in prop::collection::vec(typed(), 0..10)) {
+    fn r64_every_responses_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(typed(), 0..10)) {
         let (mut gather, mut out) = (responses::Gather::default(), Out::new());
         for event in &events {
             gather.take(event, &mut out);
@@ -225,7 +225,7 @@ proptest! {
     }
 }
 
-/// One end, at the end, and no id twice.
+/// Checks that a reply has exactly one end, at the end, and unique call ids.
 fn holds(out: &Out) -> Result<(), TestCaseError> {
     let is_end = |item: &Result<Chunk, Error>| matches!(item, Err(_) | Ok(Chunk::Done(_)));
     prop_assert_eq!(out.iter().filter(|item| is_end(item)).count(), 1);

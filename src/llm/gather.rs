@@ -1,4 +1,4 @@
-//! What events say, gathered into whole chunks. Pure: the same events give the same chunks.
+//! Collects chat completion events into chunks. Pure: the same events give the same chunks.
 
 use super::Error;
 use super::calls::Calls;
@@ -14,46 +14,46 @@ use crate::chat::reply_limit::ReplySize;
 use crate::chat::{Chunk, Echo, Finish, Usage};
 use serde_json::Value;
 
-/// How many calls one reply may have.
+/// Maximum number of tool calls in one reply.
 pub const MOST_CALLS: usize = 1000;
 
-/// A reply so far.
+/// State of one reply.
 #[derive(Debug, Default)]
 pub struct Gather {
     split: Split,
     calls: Calls,
-    /// Letters that came in halves: of the text, and of the thoughts that the service keeps apart.
+    /// Surrogate halves pending in the text and in the separate reasoning.
     said: Halves,
     thought: Halves,
-    /// Choice 0 has come.
+    /// Choice 0 has arrived.
     has_reply: bool,
-    /// What came of the first other choice before choice 0 did.
+    /// First other choice, if it arrived before choice 0.
     other: Option<OtherChoice>,
     /// Events that could not be read.
     unreadable: Unreadable,
     size: ReplySize,
-    /// Events came, and they were of something else.
+    /// Events of another kind arrived.
     foreign: bool,
     understood: bool,
     usage: Option<Usage>,
     finish: Option<Finish>,
-    /// The last event that said anything said only that the reply is over.
+    /// The last event with content only marked the end of the reply.
     rests: bool,
-    /// Something a person can see has come.
+    /// Something visible to the user has arrived.
     seen: bool,
     over: bool,
     held: Held,
-    /// Where it comes from, as echoes say it.
+    /// Origin of the reply, for its echo.
     from: String,
 }
 
 impl Gather {
-    /// A reply from there; `reasoning` says whether its reasoning will have to be sent back.
+    /// Creates the state for a reply from `from`; `reasoning` means that its reasoning must be sent back.
     pub fn of(from: String, reasoning: bool) -> Self {
         Self { from, held: Held::new(reasoning), ..Self::default() }
     }
 
-    /// Takes one event. After an error nothing more is to be taken.
+    /// Processes one event. Must not be called after an error.
     pub fn take(&mut self, event: &Value, out: &mut Out) {
         let before = out.len();
         let (mut said, mut ended) = (false, false);
@@ -76,12 +76,12 @@ impl Gather {
         }
     }
 
-    /// Skips an event that could not be read and begins like this. The rest of the reply counts without it.
+    /// Skips an unreadable event that begins with `start`. The rest of the reply is still used.
     pub fn skip(&mut self, start: String) {
         self.unreadable.add(start);
     }
 
-    /// Keeps what another choice says until choice 0 comes, which is the reply wherever it comes.
+    /// Collects another choice until choice 0 arrives, which is then the reply.
     fn choose(&mut self, event: &Value, out: &mut Out) {
         if self.has_reply || self.over {
             return;
@@ -98,7 +98,7 @@ impl Gather {
         }
     }
 
-    /// Takes the other choice as the reply: choice 0 never came.
+    /// Uses the other choice as the reply because choice 0 never arrived.
     fn take_other(&mut self, out: &mut Out) {
         let Some(other) = self.other.take() else { return };
         let (deltas, held) = other.into_parts();
@@ -137,7 +137,7 @@ impl Gather {
                     out.push_back(Ok(Chunk::Writing { name, bytes }));
                 }
                 if self.calls.count() > MOST_CALLS {
-                    let words = format!("the reply has more than {MOST_CALLS} calls, so it was broken off");
+                    let words = format!("The reply was aborted: it has more than {MOST_CALLS} tool calls");
                     self.break_off(words, out);
                 }
             }
@@ -146,7 +146,7 @@ impl Gather {
                 Some(finish) => self.finish = Some(finish),
                 None => {
                     let code = (word != "error").then(|| super::fault::clip(&word, 60));
-                    let words = "it stopped with an error".to_owned();
+                    let words = "the model stopped with an error".to_owned();
                     self.fail(Fault { code, words, ..Fault::default() }, out);
                 }
             },
@@ -155,7 +155,7 @@ impl Gather {
         }
     }
 
-    /// Some services count in two parts, and some end with zeros: what is zero was not counted.
+    /// Updates the token usage. Some providers report it in two parts and some end with zeros, so zeros are ignored.
     fn count(&mut self, new: Usage, out: &mut Out) {
         let old = self.usage.unwrap_or_default();
         let known = |new: u64, old: u64| if new == 0 { old } else { new };
@@ -170,13 +170,13 @@ impl Gather {
         }
     }
 
-    /// Whether nothing but the count of tokens can still come. A service that gives its last words and the end in one
-    /// event may be one that says "end" with every word: with that one nothing is certain before it hangs up.
+    /// Returns whether only the token usage can still follow. Some providers send an end marker with every event, so a
+    /// marker in an event with text is not final.
     pub fn rests(&self) -> bool {
         self.rests
     }
 
-    /// Closes the reply: its calls and [`Chunk::Done`] where it is whole, an error where it is not.
+    /// Ends the reply: emits its calls and [`Chunk::Done`] if it is complete, otherwise an error.
     pub fn end(&mut self, end: End, out: &mut Out) {
         if !self.over {
             self.take_other(out);
@@ -188,7 +188,7 @@ impl Gather {
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
             (None, End::Said | End::Silent) if self.foreign && !self.understood => {
-                let words = "Cannot read the reply: its events are not those of chat completions. Check `base_url` and \
+                let words = "Cannot read the reply: its events are not chat completion events. Check `base_url` and \
                              `api` of the profile.";
                 out.push_back(Err(Error::NotAModel(words.to_owned())));
                 return;
@@ -199,7 +199,7 @@ impl Gather {
             }
             (None, End::Said) => Finish::Stop,
             (None, End::Silent) => {
-                let why = "the service closed it without saying that the reply was over";
+                let why = "the provider closed it before the reply was complete";
                 out.push_back(Err(Error::Cut(why.to_owned())));
                 return;
             }
@@ -236,7 +236,7 @@ impl Gather {
         }
     }
 
-    /// Text that was held back: halves of letters, and what might have been the start of a tag.
+    /// Emits text that was held back: surrogate halves and possible beginnings of a tag.
     fn rest(&mut self, out: &mut Out) {
         out.extend(self.thought.end().map(|half| Ok(Chunk::Reasoning(half.to_owned()))));
         if let Some(half) = self.said.end() {
@@ -255,14 +255,14 @@ impl Gather {
         self.rest(out);
         self.over = true;
         out.push_back(Err(match fault.status {
-            // Nothing was begun: this is an answer like any other, but for the wrong envelope.
+            // Nothing was shown yet, so this is treated like an error response.
             Some(status) if !self.seen => fault.into_error(status, None),
             _ => Error::InStream(fault.sentence()),
         }));
     }
 }
 
-/// A piece as a chunk.
+/// Converts a piece into a chunk.
 pub fn chunk(piece: Piece) -> Chunk {
     match piece {
         Piece::Thought(text) => Chunk::Reasoning(text),
@@ -271,7 +271,7 @@ pub fn chunk(piece: Piece) -> Chunk {
     }
 }
 
-/// Services have many words for the same; one that nobody knows is an ordinary end. `None` where it is an error.
+/// Parses a finish reason. An unknown one is a normal end; `None` means an error.
 pub fn finish(word: &str) -> Option<Finish> {
     let word = super::fault::clip(word, 60);
     match word.to_ascii_lowercase().as_str() {

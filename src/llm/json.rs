@@ -1,22 +1,22 @@
-//! JSON as services write it, which is not always as the grammar has it. Nothing that was meant is lost.
+//! Tolerant JSON parsing for common deviations of providers.
 
 use serde_json::Value;
 
-/// Where the surrogates lie for which JSON has an escape and text has no letter: moved up into the last plane of all,
-/// which nobody writes in. [`Halves`] puts them together or ends them.
+/// Offset that moves unpaired surrogates, which JSON can escape and text cannot contain, into the last private use
+/// plane.
+/// `SurrogateJoiner` joins or replaces them.
 const MOVED: u32 = 0x10_0000;
 
-/// Reads JSON; where it is none, it is mended first: NaN, infinities and numbers beyond all bounds become null, raw
-/// control characters and escapes that there are not become text, and halves of surrogate pairs become what [`Halves`]
-/// takes.
+/// Parses JSON and, if that fails, repairs it first: NaN, infinities and out-of-range numbers become null, raw control
+/// characters and invalid escapes become text, and unpaired surrogates become characters that `SurrogateJoiner` handles.
 ///
 /// # Errors
-/// What is wrong with it as it came, where mending does not help: half of it, above all.
+/// Returns the error of the original text if it cannot be repaired, mainly if it is incomplete.
 pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).or_else(|error| serde_json::from_str(&mended(text)).map_err(|_| error))
 }
 
-/// The same text with what can be mended. A wrong half of it stays half.
+/// Repairs common errors in JSON text. An incomplete text stays incomplete.
 pub fn mended(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -49,7 +49,7 @@ pub fn mended(text: &str) -> String {
     out
 }
 
-/// Writes the escape that `rest` begins with; gives how many bytes it took.
+/// Writes the escape at the start of `rest` and returns its length in bytes.
 fn escape(rest: &str, out: &mut String) -> usize {
     match rest.as_bytes().get(1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
@@ -81,13 +81,13 @@ fn escape(rest: &str, out: &mut String) -> usize {
     }
 }
 
-/// No escape that there is: the backslash was meant as one.
+/// Writes an escaped backslash for an invalid escape.
 fn backslash(out: &mut String) -> usize {
     out.push_str("\\\\");
     1
 }
 
-/// What `\u` and its four digits name, where the text begins with one.
+/// Parses the `\u` escape with four digits at the start of the text.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits
@@ -97,7 +97,8 @@ fn unit(text: &str) -> Option<u32> {
         .flatten()
 }
 
-/// Writes the number or word that `rest` begins with, null where it is none that can be; gives how many bytes it took.
+/// Writes the number or word at the start of `rest`, or null if it is not a valid number, and returns its length in
+/// bytes.
 fn number(rest: &str, out: &mut String) -> usize {
     let end = rest
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
@@ -108,14 +109,14 @@ fn number(rest: &str, out: &mut String) -> usize {
     end
 }
 
-/// Puts halves of letters together that came apart in two pieces of text. A half without its other is U+FFFD.
+/// Joins surrogate halves that arrive in separate pieces of text. An unpaired half becomes U+FFFD.
 #[derive(Debug, Default)]
 pub struct Halves {
     high: Option<u32>,
 }
 
 impl Halves {
-    /// More text. Its last letter is kept back where it is a first half.
+    /// Converts more text. A trailing high surrogate is held back.
     pub fn take(&mut self, text: &str) -> String {
         if self.high.is_none() && !text.contains(is_half) {
             return text.to_owned();
@@ -140,7 +141,7 @@ impl Halves {
         out
     }
 
-    /// A text that has come whole.
+    /// Converts a complete text.
     pub fn settled(text: &str) -> String {
         let mut halves = Self::default();
         let mut whole = halves.take(text);
@@ -148,7 +149,7 @@ impl Halves {
         whole
     }
 
-    /// What is left of a first half, once nothing more comes.
+    /// Returns the replacement of a held-back half at the end of the text.
     pub fn end(&mut self) -> Option<&'static str> {
         self.high.take().map(|_| "\u{fffd}")
     }
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_what_is_nearly_json_is_read() {
+    fn r48_common_json_errors_are_repaired() {
         for (text, value) in [
             (
                 r#"{"a": NaN, "b": [-Infinity, Infinity, 1e999, 1.5e3]}"#,
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_halves_of_letters_find_each_other() {
+    fn r48_surrogate_halves_are_joined() {
         for (pieces, text) in [
             (&["a\\ud83d", "\\ude00b"][..], "a😀b"),
             (&["\\ud83d\\ude00"], "😀"),
@@ -209,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn r64_mending_neither_panics_nor_changes_what_is_right(text in r#"[\[\]{}":,\\u0-9a-fD\-NI 中\n]{0,24}"#) {
+        fn r64_repairing_never_panics_or_changes_valid_json(text in r#"[\[\]{}":,\\u0-9a-fD\-NI 中\n]{0,24}"#) {
             let strict = serde_json::from_str::<Value>(&text);
             let lenient = parse(&text);
             if let Ok(value) = strict {

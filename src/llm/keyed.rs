@@ -1,4 +1,4 @@
-//! A service whose key may have to be asked for first, when something is about to be sent.
+//! A provider whose key may have to be requested before the first request.
 
 use super::gather::is_visible;
 use super::models::Model;
@@ -10,44 +10,44 @@ use futures::stream::{self, BoxStream, StreamExt};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The one service whose list of models wants the key in a header of its own, while its chat takes it as all do.
+/// Host and header of the one provider whose model list needs the key in a separate header.
 const LISTS_APART: (&str, &str) = ("api.anthropic.com", "x-api-key");
 
-/// Whoever knows a key.
+/// Source of a key, such as a command.
 #[async_trait]
 pub trait AskKey: Send + Sync {
-    /// Asks for the key anew. May take its time: it is never called where a screen waits.
+    /// Requests a new key. May take long, so it is never called on the UI thread.
     ///
     /// # Errors
-    /// One sentence for the person, without the key.
+    /// Returns one sentence for the user, without the key.
     async fn ask(&self) -> Result<Secret, Error>;
 }
 
-/// A service with its key. Cheap to make and to clone; the key is asked for with the first request, kept in memory, and
-/// asked for once more where the service refuses it.
+/// A provider with its key. Cheap to create and to clone. The key is requested with the first request, kept in memory,
+/// and requested once more if the provider rejects it.
 #[derive(Clone)]
 pub struct Keyed(Arc<Inner>);
 
 struct Inner {
     settings: Settings,
-    /// Where the key comes from; without it, the settings hold what there is.
+    /// Source of the key. `None`: the settings contain the key, if any.
     source: Option<Arc<dyn AskKey>>,
-    /// The service with the key known last, and how often a key was asked for by then.
+    /// Provider with the last known key, and the number of key requests until then.
     known: Mutex<(Option<OpenAi>, u64)>,
-    /// Held while somebody asks, so that all others wait for the one answer.
+    /// Held while a key is requested, so that concurrent requests share the result.
     asks: tokio::sync::Mutex<()>,
-    /// Told when a key came.
+    /// Notified when a key arrives.
     came: tokio::sync::Notify,
 }
 
 impl Keyed {
-    /// A service whose key, where it has one, is among its settings.
+    /// Creates a provider whose key, if any, is in its settings.
     pub fn of(settings: Settings) -> Self {
         let ready = OpenAi::new(settings.clone());
         Self::new(settings, None, Some(ready))
     }
 
-    /// A service whose key is asked for.
+    /// Creates a provider whose key comes from `source`.
     pub fn asking(settings: Settings, source: Arc<dyn AskKey>) -> Self {
         Self::new(settings, Some(source), None)
     }
@@ -63,15 +63,15 @@ impl Keyed {
         }))
     }
 
-    /// How long this service is waited for, for whoever asks it something beside a reply.
+    /// Returns the timeouts of this provider, for requests other than replies.
     pub(super) fn patience(&self) -> Patience {
         Patience::new(self.0.settings.idle, self.0.settings.longest_wait)
     }
 
-    /// The models that the service offers, in its own order.
+    /// Requests the provider's models, in its own order.
     ///
     /// # Errors
-    /// As for a reply; or the sentence of whoever knows the key.
+    /// As for a reply, or the error of the key source.
     pub async fn models(&self) -> Result<Vec<Model>, Error> {
         let (service, asked) = self.service().await?;
         match self.list(&service).await {
@@ -83,19 +83,18 @@ impl Keyed {
         }
     }
 
-    /// Reads what has to be read before the first request; see [`OpenAi::prepare`]. Nothing where the key is still to be
-    /// asked for.
+    /// Prepares the first request; see [`OpenAi::prepare`]. Does nothing if the key is not known yet.
     pub async fn prepare(&self) {
         if let (Some(service), _) = self.known() {
             service.prepare().await;
         }
     }
 
-    /// Tokens that fit into a request to this model, as the service says; see [`OpenAi::window`]. A key is not asked
-    /// for because of it: the answer comes once there is one.
+    /// Requests the context window of a model in tokens; see `OpenAi::context_window`. Waits until a key is known instead of
+    /// requesting one.
     pub async fn window(&self, model: &str) -> Option<u64> {
         loop {
-            // Made before looking, so that a key that comes in between is not missed.
+            // Registered before the check, so that a key arriving in between is not missed.
             let came = self.0.came.notified();
             match self.known() {
                 (Some(service), _) => return service.window(model).await,
@@ -119,7 +118,7 @@ impl Keyed {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The service with its key, and how often a key was asked for by then.
+    /// Returns the provider with its key, and the number of key requests until then.
     async fn service(&self) -> Result<(OpenAi, u64), Error> {
         match self.known() {
             (Some(service), asked) => Ok((service, asked)),
@@ -127,7 +126,7 @@ impl Keyed {
         }
     }
 
-    /// The service with a key that is newer than this one.
+    /// Returns the provider with a key newer than request number `asked`.
     async fn anew(&self, asked: u64) -> Result<OpenAi, Error> {
         let _one = self.0.asks.lock().await;
         if let (Some(service), now) = self.known()
@@ -184,7 +183,7 @@ impl Llm for Keyed {
     }
 }
 
-/// A request whose key may be refused once.
+/// A request whose key may be rejected once.
 struct Asking {
     keyed: Keyed,
     request: Request,
@@ -194,9 +193,9 @@ struct Asking {
 enum State {
     /// Nothing was sent.
     Before,
-    /// The reply with a key that may be an old one, and how often one was asked for by then.
+    /// Reply with a key that may be outdated, and the number of key requests until then.
     First(BoxStream<'static, Result<Chunk, Error>>, u64),
-    /// A reply that is what it is: something of it was seen, or its key is new.
+    /// Final reply: part of it was shown, or its key is new.
     Last(BoxStream<'static, Result<Chunk, Error>>),
 }
 

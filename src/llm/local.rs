@@ -1,4 +1,4 @@
-//! Model servers found on this machine, for a person who has set up nothing.
+//! Finds local model servers for users who have not configured a provider.
 
 use super::models::{self, Model};
 use super::{address, client};
@@ -6,10 +6,10 @@ use futures::future::join_all;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
 
-/// How long each may take to answer.
+/// Time limit for each server.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// The servers people run, and where each listens unless told otherwise.
+/// Known servers and their default ports.
 const KNOWN: [(&str, u16); 8] = [
     ("Ollama", 11434),
     ("LM Studio", 1234),
@@ -24,21 +24,21 @@ const KNOWN: [(&str, u16); 8] = [
 /// A model server that answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
-    /// What usually listens there; a guess by its port.
+    /// Name of the server that usually uses this port.
     pub name: String,
-    /// Its base address, as [`super::Settings::base_url`] wants it.
+    /// Base address, as in [`super::Settings::base_url`].
     pub base_url: String,
-    /// What it offers; may be empty.
+    /// Models it offers. May be empty.
     pub models: Vec<Model>,
 }
 
-/// Asks all known ports of this machine at once for their models. Takes a fifth of a second at most, sends no key,
-/// and finds nothing rather than failing.
+/// Requests the model lists of all known local ports concurrently. Takes 200 ms at most, sends no key, and ignores
+/// errors.
 pub async fn find() -> Vec<Server> {
     find_at(&KNOWN).await
 }
 
-/// The same for other names and ports.
+/// Like `find_local_servers`, with other names and ports.
 pub async fn find_at(places: &[(&str, u16)]) -> Vec<Server> {
     let asked = join_all(places.iter().map(|(name, port)| ask(name, *port)));
     asked.await.into_iter().flatten().collect()

@@ -1,4 +1,4 @@
-//! Addresses that lead to a server, but not to its models, and which one would.
+//! Detects addresses that reach a server but not its models, and suggests a better address.
 
 use super::client::Link;
 use super::service::extend;
@@ -7,16 +7,16 @@ use reqwest::Url;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
 
-/// How long the better address is waited for.
+/// Time limit for probing the better address.
 const LIMIT: Duration = Duration::from_secs(2);
-/// The most of its answer that is read, in bytes.
+/// Maximum bytes of its response that are read.
 const LARGEST: usize = 1 << 20;
 
-/// What to do if there is no model at this base address. If the `/v1` may be missing, the server is asked whether it has
-/// models there; headers and query go to the same origin and nowhere else.
+/// Returns advice for a base address without a model. If the `/v1` may be missing, probes the server for models there;
+/// headers and query are sent to the same origin only.
 pub async fn advice(link: &Link, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> String {
     if has_version(base) {
-        return "Check the address of the model.".to_owned();
+        return "Check the address of the provider.".to_owned();
     }
     let mut better = base.clone();
     better.set_path(&format!("{}/v1", base.path().trim_end_matches('/')));
@@ -26,7 +26,7 @@ pub async fn advice(link: &Link, base: &Url, query: &[(String, String)], headers
     }
 }
 
-/// The error with what to do about it, if it says that there is nothing at this address.
+/// Adds advice to an error that means there is nothing at this address.
 pub async fn with_advice(
     error: Error,
     link: &Link,
@@ -47,7 +47,7 @@ pub async fn with_advice(
     }
 }
 
-/// Whether a part of the path is a version, such as `v1` or `v1beta`.
+/// Returns whether a path segment is a version, such as `v1` or `v1beta`.
 pub fn has_version(base: &Url) -> bool {
     let is_version = |part: &str| {
         let mut characters = part.chars();
@@ -77,7 +77,7 @@ async fn has_models(link: &Link, base: &Url, query: &[(String, String)], headers
     matches!(tokio::time::timeout(LIMIT, asked).await, Ok(Some(_)))
 }
 
-/// The error if a server says that it speaks TLS on the port of this address.
+/// Returns an error if the response means that this port expects TLS.
 pub fn tls_port(status: u16, words: &str, url: &Url) -> Option<Error> {
     let words = words.to_lowercase();
     // nginx; Go; Apache
@@ -96,24 +96,24 @@ pub fn tls_port(status: u16, words: &str, url: &Url) -> Option<Error> {
     })
 }
 
-/// The error if what came over a connection without encryption is not HTTP.
+/// Returns the error for an unencrypted connection that does not speak HTTP.
 pub fn not_http(url: &Url) -> Error {
     let (origin, secure) = (address::origin(url), with_scheme(url, "https"));
     Error::Misaddressed(format!(
-        "Cannot talk to {origin}: what answers there is not HTTP. If the port speaks TLS, use {secure} as the address"
+        "Cannot talk to {origin}: the response is not HTTP. If the port speaks TLS, use {secure} as the address"
     ))
 }
 
-/// The error if what came in place of TLS is not TLS.
+/// Returns the error for a server that does not speak TLS.
 pub fn not_tls(url: &Url) -> Error {
     let (origin, plain) = (address::origin(url), with_scheme(url, "http"));
     Error::Misaddressed(format!(
-        "Cannot talk to {origin}: the server does not speak TLS on this port. If it is meant to be reached without \
-         encryption, use {plain} as the address"
+        "Cannot talk to {origin}: the server does not speak TLS on this port. For an unencrypted connection, \
+         use {plain} as the address"
     ))
 }
 
-/// Scheme, host and port with another scheme. A port that is not written stays unwritten.
+/// Returns scheme, host and port with another scheme. A default port stays omitted.
 pub fn with_scheme(url: &Url, scheme: &str) -> String {
     let rest = address::origin(url).split_once("://").map_or_else(String::new, |(_, rest)| rest.to_owned());
     format!("{scheme}://{rest}")
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_is_a_part_of_the_path() {
+    fn a_version_is_found_only_in_the_path() {
         for (base, has) in [
             ("http://h", false),
             ("http://h/", false),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_server_that_says_so_speaks_tls() {
+    fn a_tls_port_is_detected_by_known_error_texts() {
         let url = Url::parse("http://h:8443/v1").unwrap();
         let says = |status, words: &str| tls_port(status, words, &url).map(|error| error.to_string());
         let expected =

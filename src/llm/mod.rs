@@ -1,16 +1,14 @@
-//! The model, whoever serves it.
+//! Language models: the [`Llm`] trait and the clients for providers.
 //!
-//! There are two ways to talk to a service, and each has a request of its own and reads its own events: chat
-//! completions (`request`, `wire`, `calls`, `gather`, `echo`), which every service has, and `responses`. All else
-//! they share.
+//! There are two APIs, each with its own request and its own events: chat completions (`chat_request`, `chat_events`, `calls`,
+//! `chat_collector`, `echo`), which every provider supports, and `responses`. Everything else is shared.
 //!
-//! A request goes out through `ask` (the talk made so that strict services take it) and the `request` of its API,
-//! without what the service was found to refuse (`spared`). A reply comes up through these files, in this order:
-//! [`client`] (the connection), `body` (the answer's bytes, unpacked by `unpack`), `service` (what kind of answer it is),
-//! `events` (whole events), async-openai's decoder, the API's own files (what an event says, gathered into whole
-//! chunks), `reply` (what is received), `retry` (tried again where that is right, after a wait of [`patience`]),
-//! [`openai`] (the model), [`keyed`] (its key), [`mod@first`] and [`fallback`] (which of several).
-//! What real services send is written down in `tests/wire/`.
+//! A request passes through `prepared_request` (adjusts the conversation for strict providers) and the `request` module of its API,
+//! without parameters the provider was found to reject (`unsupported_params`). A reply passes through these modules, in
+//! this order: [`client`] (connection), `response_body` (bytes, decompressed by `decompression`), `service` (kind of
+//! response), `events` (complete events), async-openai's decoder, the modules of the API (events to chunks), `reply`
+//! (state of a reply), `retry` (retries after a wait, see `timeouts`), [`openai`] (the model), `auth` (its key),
+//! `default_model` and [`fallback`] (choice between models). `tests/wire/` records what real providers send.
 
 pub mod address;
 mod arguments;
@@ -68,36 +66,34 @@ use std::time::Duration;
 
 /// A model that streams replies.
 pub trait Llm: Send + Sync {
-    /// Asks for one reply. The stream ends after [`Chunk::Done`] or after the first error; dropping it closes the
-    /// connection at once. It may end without either: then the reply was cut short.
+    /// Requests one reply. The stream ends after [`Chunk::Done`] or the first error; dropping it closes the connection
+    /// immediately. If it ends without either, the reply was truncated.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>>;
 
-    /// Whether the model can be shown pictures.
+    /// Returns whether the model accepts images.
     fn sees(&self) -> bool {
         false
     }
 
-    /// Sends what waits to be sent again now, without waiting longer.
+    /// Ends the current wait before a retry.
     fn hurry(&self) {}
 }
 
-/// What goes wrong with a model. The person reads it: one sentence each, with the service's own words in it and no
-/// key.
+/// Errors of a model. The text is for the user: it contains the provider's own text and no key.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// The service answered with an error.
-    #[error("{}", service_sentence(*status, code.as_deref(), words, *retry_after))]
+    /// The provider returned an error response.
+    #[error("{}", service_text(*status, code.as_deref(), words, *retry_after))]
     Service {
-        /// The HTTP status.
         status: u16,
-        /// The service's own code, such as `insufficient_quota`.
+        /// Error code of the provider, such as `insufficient_quota`.
         code: Option<String>,
-        /// The service's words, bounded to a line or two.
+        /// Error text of the provider, truncated to a line or two.
         words: String,
-        /// How long the service asks to wait.
+        /// Wait requested by the provider.
         retry_after: Option<Duration>,
     },
-    /// No connection could be made.
+    /// The connection could not be established.
     #[error("Cannot connect to {origin}: {cause}. {}", advice(origin, cause))]
     Unreachable {
         /// Scheme, host and port.
@@ -105,7 +101,7 @@ pub enum Error {
         /// The innermost cause.
         cause: String,
     },
-    /// The connection was made, and what came over it was no answer.
+    /// The connection was established, but there was no valid response.
     #[error("No answer from {origin}: {cause}{}", tls_advice(origin, cause))]
     Unanswered {
         /// Scheme, host and port.
@@ -113,78 +109,96 @@ pub enum Error {
         /// The innermost cause.
         cause: String,
     },
-    /// The proxy on the way made no connection. Trying again does not help.
+    /// The proxy did not connect. Not retried.
     #[error("Cannot reach {origin}: {cause}.")]
     Proxy {
         /// Scheme, host and port of the provider.
         origin: String,
-        /// Which proxy, set where, and what it did.
+        /// Address of the proxy, the setting it comes from, and the reason.
         cause: String,
     },
-    /// The service could not show that it is who its address says. Trying again does not help.
+    /// The certificate of the provider is not trusted. Not retried.
     #[error("Cannot trust {origin}: {cause}.")]
     Untrusted {
         /// Scheme, host and port.
         origin: String,
-        /// What is wrong with its certificate.
+        /// Reason from the TLS library, for the user.
         cause: String,
     },
-    /// The connection ended in the middle of a reply.
-    #[error("the connection was lost in the middle of the reply: {0}")]
+    /// The connection was lost during a reply.
+    #[error("The connection was lost during the reply: {0}")]
     Cut(String),
-    /// Nothing came for this long.
-    #[error("the service sent nothing for {} s (a profile's idle_seconds says how long to wait)", .0.as_secs())]
+    /// No data arrived for this long.
+    #[error("The provider sent no data for {} s. To wait longer, increase `idle_seconds` of the profile.", .0.as_secs())]
     Idle(Duration),
-    /// The address of the provider or of a proxy is wrong. Trying again does not help.
+    /// The address of the provider or of a proxy is invalid. Not retried.
     #[error("{0}.")]
     Misaddressed(String),
     /// The last of several attempts failed.
     #[error("{}. Gave up after {attempts} attempts.", last.to_string().trim_end_matches('.'))]
     Repeated {
-        /// How many there were, at least two.
+        /// Number of attempts, at least two.
         attempts: u32,
-        /// What went wrong in the last one.
+        /// Error of the last attempt.
         last: Box<Error>,
     },
-    /// What came was not a stream of a model.
+    /// The response was not a reply of a model.
     #[error("{0}")]
     NotAModel(String),
-    /// An error came inside the stream.
-    #[error("the service reported an error in the middle of the reply: {0}")]
+    /// The provider reported an error inside the stream.
+    #[error("The provider reported an error during the reply: {0}")]
     InStream(String),
 }
 
 impl Error {
-    /// What went wrong without what to do about it, as it is told before another attempt.
+    /// Returns the error text without advice, for display before a retry.
     pub fn reason(&self) -> String {
         match self {
             Self::Unreachable { origin, cause } => format!("Cannot connect to {origin}: {cause}"),
             Self::Unanswered { origin, cause } => format!("No answer from {origin}: {cause}"),
+            Self::Service { status, code, words, retry_after } => {
+                let sentence = service_sentence(*status, code.as_deref(), words, *retry_after);
+                sentence.trim_end_matches('.').to_owned()
+            }
             other => other.to_string().trim_end_matches('.').to_owned(),
         }
     }
 
-    /// What went wrong in the last attempt, if there were several.
+    /// Returns the error of the last attempt, or the error itself.
     pub fn last(&self) -> &Self {
         if let Self::Repeated { last, .. } = self { last } else { self }
     }
 
-    /// What went wrong, in words of ours alone: nothing in them came from a service.
+    /// Returns a short description without any text from a provider, for the journal.
     pub fn kind(&self) -> String {
         match self {
             Self::Service { status, .. } => format!("status {status}"),
             Self::Unreachable { .. } => "no connection".to_owned(),
             Self::Unanswered { .. } => "no answer".to_owned(),
-            Self::Untrusted { .. } => "not trusted".to_owned(),
-            Self::Proxy { .. } => "no way through the proxy".to_owned(),
-            Self::Misaddressed(_) => "a wrong address".to_owned(),
+            Self::Untrusted { .. } => "untrusted certificate".to_owned(),
+            Self::Proxy { .. } => "proxy error".to_owned(),
+            Self::Misaddressed(_) => "invalid address".to_owned(),
             Self::Repeated { attempts, last } => format!("{} in {attempts} attempts", last.kind()),
-            Self::Cut(_) => "cut in the middle".to_owned(),
-            Self::Idle(limit) => format!("nothing for {} s", limit.as_secs()),
-            Self::NotAModel(_) => "no stream of a model".to_owned(),
-            Self::InStream(_) => "an error in the middle".to_owned(),
+            Self::Cut(_) => "connection lost".to_owned(),
+            Self::Idle(limit) => format!("no data for {} s", limit.as_secs()),
+            Self::NotAModel(_) => "unreadable reply".to_owned(),
+            Self::InStream(_) => "error during the reply".to_owned(),
         }
     }
+}
+
+/// Describes an error response, with advice if there is any.
+fn service_text(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
+    let sentence = service_sentence(status, code, words, retry_after);
+    match is_about_the_key(status, code) {
+        true => format!("{}. Check the key of the profile.", sentence.trim_end_matches('.')),
+        false => sentence,
+    }
+}
+
+/// Returns whether the key is wrong or missing. A gateway that looks keys up in a missing database reports a 400.
+fn is_about_the_key(status: u16, code: Option<&str>) -> bool {
+    status == 401 || (status == 400 && code == Some("no_db_connection"))
 }
 
 fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
@@ -195,20 +209,18 @@ fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: O
         (wait, _) => wait,
     };
     let what = match (status, &wait) {
-        (200..=299, _) => "the service answered with an error",
-        (300..=399, _) => "the service is somewhere else",
-        (401, _) => "the service refused the key, or wants one",
-        // A gateway that looks keys up in a database, and has none.
-        (400, _) if code == Some("no_db_connection") => "the service refused the key, or wants one",
-        (402, _) => "the service wants to be paid first",
-        (403, _) => "the service does not allow this",
-        (404, _) => "the service does not know this model or address",
-        (408, _) => "the service took too long",
-        (429, _) if retry::is_about_money(code, words) => "the account at the service is used up",
-        (429, Some(wait)) => &format!("the service asks to wait {wait}"),
-        (429, None) => "the service asks to wait",
-        (500.., _) => "the service failed",
-        _ => "the service refused the request",
+        (200..=299, _) => "The provider returned an error",
+        (300..=399, _) => "The provider redirected the request",
+        _ if is_about_the_key(status, code) => "The provider rejected the key or requires one",
+        (402, _) => "The provider requires payment",
+        (403, _) => "The provider denied access",
+        (404, _) => "The provider does not know this model or address",
+        (408, _) => "The provider timed out",
+        (429, _) if retry::is_about_money(code, words) => "The account at the provider has no quota left",
+        (429, Some(wait)) => &format!("The provider asks to wait {wait}"),
+        (429, None) => "The provider asks to wait",
+        (500.., _) => "The provider failed",
+        _ => "The provider rejected the request",
     };
     let code = code.map(|code| format!(", {code}")).unwrap_or_default();
     let words = if words.is_empty() { String::new() } else { format!(": {words}") };
@@ -219,11 +231,11 @@ fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: O
     format!("{what} ({status}{code}){words}{wait}")
 }
 
-/// What to do if no connection can be made.
+/// Returns advice for an error that prevented a connection.
 fn advice(origin: &str, cause: &str) -> &'static str {
     match cause {
         _ if retry::is_here(origin) && cause.to_lowercase().contains("refused") => {
-            "The server is not running. Start it and ask again."
+            "The server is not running. Start it and try again."
         }
         _ if cause.starts_with(fault::NO_HOST) => "Check its spelling and the network.",
         _ if cause == fault::SILENT && origin.starts_with("https:") => {
@@ -236,7 +248,7 @@ fn advice(origin: &str, cause: &str) -> &'static str {
     }
 }
 
-/// What to do if the server closed a connection without encryption: it may be waiting for some.
+/// Returns advice if the server closed an unencrypted connection, because it may expect TLS.
 fn tls_advice(origin: &str, cause: &str) -> String {
     match origin.strip_prefix("http://").filter(|_| cause.starts_with(fault::CLOSED)) {
         Some(place) => format!(". If the port speaks TLS, use https://{place} in the address."),
@@ -244,7 +256,7 @@ fn tls_advice(origin: &str, cause: &str) -> String {
     }
 }
 
-/// A long wait as a moment; nothing where that lies beyond all calendars.
+/// Formats the end of a long wait. Empty if the date is out of range.
 fn until(wait: Duration) -> String {
     let moment = jiff::Zoned::now().checked_add(wait);
     moment.map(|moment| moment.strftime(", until %Y-%m-%d %H:%M").to_string()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Which models a service offers.
+//! Requests and parses the model list of a provider.
 
 use super::body::Body;
 use super::client::Link;
@@ -10,9 +10,9 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The longest name of a model that is taken for one, in bytes.
+/// Maximum length of a model name in bytes.
 const NAME: usize = 300;
-/// What is in the names of models that one cannot talk with.
+/// Substrings in the names of models that are not for chat.
 const OTHERS: [&str; 19] = [
     "embed",
     "whisper",
@@ -35,38 +35,37 @@ const OTHERS: [&str; 19] = [
     "bge-",
 ];
 
-/// A model as its service lists it.
+/// A model in the list of its provider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// Its name in a request.
     pub id: String,
-    /// How many tokens a talk with it may have, where the service says so.
+    /// Context window in tokens, if listed.
     pub context: Option<u64>,
-    /// What it costs, where the service says so.
+    /// Price, if listed.
     pub price: Option<Price>,
-    /// Whether one can talk with it, as far as the list or its name tells.
+    /// True if the model is for chat, as far as the list or its name indicates.
     pub talks: bool,
 }
 
 impl Model {
-    /// A model of which no more than its name is known.
+    /// Creates a model of which only the name is known.
     pub fn named(id: &str) -> Self {
         Self { id: id.to_owned(), context: None, price: None, talks: true }
     }
 }
 
-/// Dollars for a million tokens.
+/// Price in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Sent.
+    /// Input tokens.
     pub input: f64,
-    /// Sent, and in the service's cache.
+    /// Input tokens in the provider's cache.
     pub cached: f64,
-    /// Received.
+    /// Output tokens.
     pub output: f64,
 }
 
-/// Asks for the list at `{base}/models`, in the service's order.
+/// Requests the list at `{base}/models`, in the provider's order.
 pub(super) async fn list(
     link: &Link,
     base: &Url,
@@ -97,12 +96,14 @@ pub(super) async fn list(
             return Ok(list);
         }
         let advice = misaddress::advice(link, base, query, &headers).await;
-        Err(Error::NotAModel(format!("Cannot list the models: the answer is not a list of models. {advice}")))
+        Err(Error::NotAModel(format!(
+            "Cannot list the models: the response is not a list of models. {advice}"
+        )))
     };
     tokio::time::timeout(limit, asked).await.unwrap_or(Err(Error::Idle(limit)))
 }
 
-/// Reads a list of models; `None` if it is none.
+/// Parses a model list. Returns `None` if the value is not a list.
 pub fn read(body: &Value) -> Option<Vec<Model>> {
     let list =
         ["data", "models"].iter().find_map(|key| body.get(*key)?.as_array()).or_else(|| body.as_array())?;
@@ -127,7 +128,7 @@ fn model(entry: &Value) -> Option<Model> {
     })
 }
 
-/// Routers write what one token costs as a text; others what a million cost as a number.
+/// Parses a price. Strings are prices per token, as routers send them; numbers are prices per million tokens.
 fn price(pricing: &Value) -> Option<Price> {
     let dollars = |names: [&str; 3]| {
         let found = names.iter().find_map(|name| pricing.get(*name))?;
@@ -163,7 +164,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn lists_of_every_shape_are_read() {
+    fn model_lists_of_every_format_are_parsed() {
         let check = |body: Value, expected: Option<&[(&str, Option<u64>)]>| {
             let models = expected.map(|list| {
                 let model = |(id, context): &(&str, _)| Model { context: *context, ..Model::named(id) };
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_is_that_of_a_million_tokens_whoever_writes_it() {
+    fn prices_are_converted_to_dollars_per_million_tokens() {
         let of = |pricing: Value| model(&json!({"id": "a", "pricing": pricing})).unwrap().price;
         let price = |input, cached, output| Some(Price { input, cached, output });
         assert_eq!(of(json!({"prompt": "0.00000025", "completion": "0.000002"})), price(0.25, 0.25, 2.0));
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_cannot_talk_with_is_known_by_its_kind_or_its_name() {
+    fn models_that_are_not_for_chat_are_detected() {
         for (entry, can) in [
             (json!({"id": "gpt-5-mini"}), true),
             (json!({"id": "text-embedding-3-large"}), false),
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_no_model() {
+    fn entries_with_invalid_names_are_ignored() {
         for id in
             [json!(""), json!(" "), json!("a\u{1b}[31mb"), json!("a\nb"), json!("x".repeat(301)), json!(7)]
         {

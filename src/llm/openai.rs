@@ -1,4 +1,4 @@
-//! A model behind an address, whoever serves it: a request out, a stream in.
+//! Client for one model of an OpenAI-compatible provider.
 
 use super::ask::{self, Ask};
 use super::client::Link;
@@ -19,59 +19,59 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// What is needed to reach a model.
+/// Settings for one provider.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The address below which `chat/completions` or `responses` is, such as `https://api.openai.com/v1`.
+    /// Base address of `chat/completions` or `responses`, such as `https://api.openai.com/v1`.
     pub base_url: String,
-    /// Sent as `Authorization: Bearer …`; most local servers need none.
+    /// Key sent as `Authorization: Bearer …`. Most local servers need none.
     pub key: Option<Secret>,
-    /// More headers, sent to this address alone. Their values are treated as secrets. They win over ours.
+    /// Additional headers. Their values are treated as secrets. They override the default headers.
     pub headers: Vec<(String, Secret)>,
-    /// The longest silence before and within a reply. A reply as such may take as long as it takes.
+    /// Maximum time without data before and during a reply. The duration of a reply is not limited.
     pub idle: Duration,
-    /// The longest wait that a service may ask for before a request is sent again: [`ALONE`] where nobody sees it,
-    /// [`super::patience::WATCHED`] where a person does.
+    /// Longest wait before a retry that a provider may request: `HEADLESS_MAX_WAIT` if running headless,
+    /// `INTERACTIVE_MAX_WAIT` with an interactive user.
     pub longest_wait: Duration,
-    /// Parameters passed on with every request, such as `temperature`; `null` leaves out one of ours.
+    /// Parameters added to every request, such as `temperature`. `null` removes a default parameter.
     pub extra: Map<String, Value>,
-    /// By which way the service is reached.
+    /// Connection options.
     pub way: client::Way,
-    /// Which of the two ways of talking the service understands.
+    /// API that the provider supports.
     pub api: Api,
-    /// The header that carries the key in place of `Authorization: Bearer …`, such as `api-key`.
+    /// Header that carries the key in place of `Authorization: Bearer …`, such as `api-key`.
     pub key_header: Option<String>,
-    /// Put behind the address of every request, as some gateways want it.
+    /// Query parameters added to every request, as some gateways require.
     pub query: Vec<(String, String)>,
-    /// Tokens of a reply at most, reasoning included; `None`: as the service likes.
+    /// Maximum tokens of a reply, reasoning included. `None`: decided by the provider.
     pub most: Option<u32>,
-    /// The parameter that carries this limit; `None`: the usual one of the API.
+    /// Name of the parameter for `max_tokens`. `None`: the usual one of the API.
     pub most_name: Option<String>,
-    /// Whether tools may be offered at all.
+    /// Offer tools to the model.
     pub tools: bool,
-    /// Whether the model can be shown pictures.
+    /// Send images to the model.
     pub images: bool,
-    /// Whether several calls in one reply are asked for; `None`: nothing is said about it.
+    /// Request several calls in one reply. `None`: the parameter is not sent.
     pub parallel_calls: Option<bool>,
-    /// How hard the model is asked to think, in the service's word; `None`: nothing is said about it.
+    /// Reasoning effort in the provider's own terms. `None`: the parameter is not sent.
     pub effort: Option<String>,
-    /// Whether the reasoning of earlier replies is sent back as it can be read, as some services demand and others
-    /// refuse. What is sealed or signed goes back in any case.
+    /// Send the readable reasoning of earlier replies back, which some providers require and others reject. Encrypted
+    /// or signed reasoning is always sent back.
     pub reasoning_back: bool,
 }
 
-/// A way of talking to a model.
+/// API of a provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Api {
-    /// `chat/completions`, which every service has.
+    /// `chat/completions`, which every provider supports.
     #[default]
     Chat,
-    /// `responses`, as OpenAI wants it.
+    /// OpenAI's `responses`.
     Responses,
 }
 
 impl Settings {
-    /// A model at this address, without a key, with the usual ninety seconds of silence allowed.
+    /// Creates settings for this address without a key and with an idle limit of 90 seconds.
     pub fn new(base_url: &str) -> Self {
         Self {
             base_url: base_url.to_owned(),
@@ -94,7 +94,7 @@ impl Settings {
         }
     }
 
-    /// The error without any secret that a service may have repeated in it.
+    /// Masks secrets that a provider may have repeated in the error.
     fn mask(&self, error: Error) -> Error {
         let mask = |text: String| {
             let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
@@ -119,7 +119,7 @@ impl Settings {
         }
     }
 
-    /// The address, and all that goes behind it: what it ends with itself, and what was set beside it.
+    /// Returns the base address without its query, and all query parameters: its own and the configured ones.
     fn place(&self) -> Result<(reqwest::Url, Vec<(String, String)>), Error> {
         let mut base = address::parse(&self.base_url)?;
         let own = base.query_pairs().into_owned().collect::<Vec<_>>();
@@ -136,8 +136,11 @@ impl Settings {
         });
         let more = self.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
         for (name, value) in key.chain(more) {
-            let wrong =
-                || Error::NotAModel(format!("the key or header “{name}” holds letters that cannot be sent"));
+            let wrong = || {
+                Error::NotAModel(format!(
+                    "Cannot send the key or the header “{name}”: it contains characters that cannot be sent"
+                ))
+            };
             let mut value = HeaderValue::from_str(&value).map_err(|_| wrong())?;
             value.set_sensitive(true);
             headers.insert(HeaderName::try_from(name.as_str()).map_err(|_| wrong())?, value);
@@ -146,7 +149,7 @@ impl Settings {
     }
 }
 
-/// A model behind an address. Cheap to make and to clone: nothing is read or connected before the first request.
+/// A model behind an address. Cheap to create and to clone: nothing is read or connected before the first request.
 #[derive(Debug, Clone)]
 pub struct OpenAi(Arc<Inner>);
 
@@ -159,30 +162,30 @@ struct Inner {
 }
 
 impl OpenAi {
-    /// A model at this address. A wrong address is told with the first request.
+    /// Creates a client. An invalid address is reported with the first request.
     pub fn new(settings: Settings) -> Self {
         let patience = Patience::new(settings.idle, settings.longest_wait);
         Self(Arc::new(Inner { settings, patience, link: OnceCell::new(), spared: Spared::default() }))
     }
 
-    /// The key that is sent, where there is one.
+    /// Returns the key that is sent, if any.
     pub(super) fn key(&self) -> Option<Secret> {
         self.0.settings.key.clone()
     }
 
-    /// Makes ready what the first request needs: the system's certificates are read, which takes a moment. Nobody is
-    /// connected to; a service learns of the person when something is said to it, and not before.
+    /// Prepares the first request by reading the system's certificates. Makes no connection, so the provider learns
+    /// nothing before the user sends a message.
     pub async fn prepare(&self) {
-        // What is wrong is told with the first request.
+        // An error is reported with the first request.
         if let Ok(base) = address::parse(&self.0.settings.base_url) {
             let _ = self.0.link(&base).await;
         }
     }
 
-    /// The models that the service offers, in its own order.
+    /// Requests the provider's models, in its own order.
     ///
     /// # Errors
-    /// As for a reply; never tried again.
+    /// As for a reply. Never retried.
     pub async fn models(&self) -> Result<Vec<Model>, Error> {
         let settings = &self.0.settings;
         let listed = async {
@@ -195,8 +198,8 @@ impl OpenAi {
 }
 
 impl OpenAi {
-    /// Tokens that fit into a request to this model, or to the first where none is named, as the service says.
-    /// `None` where it does not; nothing of this is an error.
+    /// Requests the context window in tokens of this model, or of the first one if `model` is empty. Returns `None` on
+    /// any error.
     pub async fn window(&self, model: &str) -> Option<u64> {
         let settings = &self.0.settings;
         let (base, query) = settings.place().ok()?;
@@ -226,15 +229,15 @@ impl Llm for OpenAi {
     }
 }
 
-/// What every attempt sends.
+/// Data that every attempt sends.
 struct Sent {
-    /// Where the reply comes from, as its echo says it.
+    /// Origin of the reply, for its echo.
     from: String,
     body: Written,
 }
 
 impl Inner {
-    /// The first caller makes it, which takes a moment where certificates are read; all others wait for that.
+    /// Returns the HTTP client. The first caller builds it, which may read certificates; others wait for it.
     async fn link(&self, base: &reqwest::Url) -> Result<Link, Error> {
         let way = || self.settings.way.clone();
         self.link.get_or_try_init(|| client::build_aside(base.clone(), way())).await.cloned()
@@ -254,7 +257,7 @@ impl Inner {
         stream::once(opened).flatten().map(masked).boxed()
     }
 
-    /// Opens a reply, once more where the service refuses a parameter that it can be spared.
+    /// Opens a reply. Repeats the request once if the provider rejects a parameter that can be omitted.
     async fn opened(&self, sent: &Sent, pulse: Pulse) -> Result<Reply, Error> {
         let body = self.spared.without(&sent.body);
         match self.open(&sent.from, &body, pulse.clone()).await {
@@ -280,10 +283,10 @@ impl Inner {
             query,
             body: body.clone(),
         };
-        // It is written by our own service, in pieces.
+        // The body is a stub because `Service` writes the real one in pieces.
         let stub = Map::<String, Value>::new();
-        // Every field is set, or the environment would have a say: which service is used, and with whose key, is for
-        // the settings alone. The key itself is written by our own service.
+        // Every field is set because async-openai would otherwise read the environment to choose address and key.
+        // `Service` adds the key.
         let config = OpenAIConfig::new()
             .with_api_base(base.as_str().trim_end_matches('/'))
             .with_api_key("")
@@ -309,7 +312,7 @@ impl Inner {
     }
 }
 
-/// What our own service said, out of async-openai's wrapping.
+/// Extracts the error of `Service` from async-openai's error.
 fn reason(error: OpenAIError) -> Error {
     match error {
         OpenAIError::Boxed(inner) => match inner.downcast::<Error>() {
@@ -325,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r57_no_error_tells_a_secret() {
+    fn r57_errors_contain_no_secret() {
         let settings = Settings {
             key: Some(Secret::new("sk-secret")),
             headers: vec![("x-api-key".into(), Secret::new("other-secret"))],

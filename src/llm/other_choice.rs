@@ -1,14 +1,14 @@
-//! A choice that is the reply only if choice 0 never comes: some servers count their only choice from one.
+//! Collects a choice that becomes the reply if choice 0 never arrives: some servers count choices from one.
 
 use super::echo::Held;
 use super::wire::{self, Delta};
 use crate::chat::reply_limit::ReplySize;
 use serde_json::Value;
 
-/// Counted for what each part costs in memory beyond its text.
+/// Text counted for the memory overhead of each part.
 const EACH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// What the first other choice said so far. Nothing of it is shown before it is known to be the reply.
+/// First other choice so far. Nothing of it is shown until it is known to be the reply.
 #[derive(Debug)]
 pub struct OtherChoice {
     index: u64,
@@ -18,12 +18,12 @@ pub struct OtherChoice {
 }
 
 impl OtherChoice {
-    /// A choice with this index; `held` takes what its provider wants back.
+    /// Creates the state for a choice; `held` collects the data its provider requires back.
     pub fn new(index: u64, held: Held) -> Self {
         Self { index, deltas: Vec::new(), held, size: ReplySize::default() }
     }
 
-    /// Takes what an event says of it.
+    /// Processes the part of an event for this choice.
     pub fn take(&mut self, event: &Value) {
         self.held.take(event, self.index);
         for delta in wire::read(event, self.index) {
@@ -39,12 +39,11 @@ impl OtherChoice {
         }
     }
 
-    /// How much of the limit of a reply it takes.
+    /// Returns how much of the reply size limit the choice uses.
     pub fn size(&self) -> ReplySize {
         self.size
     }
 
-    /// All of it.
     pub fn into_parts(self) -> (Vec<Delta>, Held) {
         (self.deltas, self.held)
     }

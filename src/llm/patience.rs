@@ -1,49 +1,49 @@
-//! How long a service is waited for, and the person's word that it was long enough.
+//! Time limits for a provider, and waits that the user can end early.
 
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Where nobody is there, a service that asks for a longer wait than this is not waited for.
+/// Longest wait requested by a provider that is accepted if running headless.
 pub const ALONE: Duration = Duration::from_secs(60);
-/// Where a person sees the wait and can end it, it may be this long.
+/// Longest wait requested by a provider that is accepted if a user sees it and can end it.
 pub const WATCHED: Duration = Duration::from_secs(3600);
 
-/// How all requests to one service wait. Clones are the same patience: one word hurries them all.
+/// Time limits of all requests to one provider. Clones share the same waits.
 #[derive(Debug, Clone)]
 pub struct Patience {
-    /// The longest silence before and within a reply.
+    /// Maximum time without data before and during a reply.
     pub idle: Duration,
-    /// The longest wait that a service may ask for.
+    /// Longest wait that a provider may request.
     pub longest: Duration,
     hurry: Arc<watch::Sender<u64>>,
     clock: fn() -> Duration,
 }
 
 impl Patience {
-    /// A patience with these limits.
+    /// Creates time limits.
     pub fn new(idle: Duration, longest: Duration) -> Self {
         Self { idle, longest, hurry: Arc::default(), clock: since_boot }
     }
 
-    /// The same by another clock, which need not agree with the timers.
+    /// Replaces the clock, which need not agree with the timers.
     #[cfg(test)]
     pub fn by(self, clock: fn() -> Duration) -> Self {
         Self { clock, ..self }
     }
 
-    /// Whether a person sees the waits.
+    /// Returns whether a user sees the waits.
     pub fn is_watched(&self) -> bool {
         self.longest > ALONE
     }
 
-    /// Ends every wait that is under way.
+    /// Ends all current waits.
     pub fn hurry(&self) {
         self.hurry.send_modify(|count| *count += 1);
     }
 
-    /// A wait that begins now.
+    /// Starts a wait.
     pub fn wait(&self, length: Duration) -> Wait {
         Wait {
             length,
@@ -56,26 +56,26 @@ impl Patience {
     }
 }
 
-/// A wait under way.
+/// A wait in progress.
 #[derive(Debug)]
 pub struct Wait {
     length: Duration,
     began: Instant,
     clock: fn() -> Duration,
     clock_began: Duration,
-    /// So long the machine slept, as far as it was told.
+    /// Time the machine has slept, as far as it was reported.
     asleep: Duration,
     hurry: watch::Receiver<u64>,
 }
 
-/// Timers stand still while the machine sleeps, so the clock is looked at this often.
+/// Interval for checking the clock, because timers stop while the machine sleeps.
 const LOOK: Duration = Duration::from_secs(1);
-/// A difference this small between timers and clock is no sleep.
+/// Differences between timers and clock up to this are not counted as sleep.
 const NAP: Duration = Duration::from_secs(2);
 
 impl Wait {
-    /// Waits to the end: never shorter, but where the person hurries it. What comes back is what is left where the
-    /// machine slept meanwhile, so that this can be said; the wait then goes on with the next call.
+    /// Waits until the end, or until the user ends the wait. If the machine slept meanwhile, returns the remaining time
+    /// so that it can be displayed; the next call continues the wait.
     pub async fn sit_out(&mut self) -> Option<Duration> {
         loop {
             let timers = self.began.elapsed();
@@ -93,7 +93,7 @@ impl Wait {
                 () = tokio::time::sleep(left.min(LOOK)) => {}
                 hurried = self.hurry.changed() => match hurried {
                     Ok(()) => return None,
-                    // Nobody can hurry it any more.
+                    // The sender is gone, so the wait cannot be ended early.
                     Err(_) => tokio::time::sleep(left.min(LOOK)).await,
                 },
             }
@@ -101,9 +101,9 @@ impl Wait {
     }
 }
 
-/// A clock that goes on while the machine sleeps. What it counts from does not matter.
+/// Returns the time of a clock that continues while the machine sleeps. Its epoch does not matter.
 fn since_boot() -> Duration {
-    // Apple's own monotonic clock counts sleep; the one of the other systems does not.
+    // On Apple systems the monotonic clock includes sleep; on the others it does not.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let id = rustix::time::ClockId::Boottime;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -113,23 +113,23 @@ fn since_boot() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
-/// When a service was last heard, be it with a sign of life that is no part of a reply.
+/// Time at which a provider last sent anything, including keep-alive data.
 #[derive(Debug, Clone)]
 pub struct Pulse(Arc<watch::Sender<Instant>>);
 
 impl Pulse {
-    /// Heard now.
+    /// Creates a pulse with a beat now.
     pub(super) fn heard() -> Self {
         Self(Arc::new(watch::Sender::new(Instant::now())))
     }
 
-    /// Something came.
+    /// Records that data arrived.
     pub fn beats(&self) {
         self.0.send_replace(Instant::now());
     }
 
-    /// Waits until the service was silent for half of this limit: since when. Where that `was_said` already, waits
-    /// until it is heard again, and gives zero.
+    /// Waits until the provider was silent for half of `limit` and returns the length of the silence. If `was_said`,
+    /// waits for data instead and returns zero.
     pub async fn falters(&self, limit: Duration, was_said: bool) -> Duration {
         let mut beats = self.0.subscribe();
         loop {
@@ -142,7 +142,7 @@ impl Pulse {
             };
             tokio::select! {
                 () = due => return last.elapsed(),
-                // The sender is `self`: it cannot be gone.
+                // The sender is `self`, so it still exists.
                 _ = beats.changed() => if was_said { return Duration::ZERO },
             }
         }
@@ -156,13 +156,13 @@ mod tests {
 
     static SLEPT: AtomicU64 = AtomicU64::new(0);
 
-    /// The timers' own time, and as much more as the machine slept.
+    /// Timer clock plus the time the machine slept.
     fn woken() -> Duration {
         Duration::from_secs(SLEPT.load(Ordering::SeqCst))
     }
 
     #[tokio::test(start_paused = true)]
-    async fn r49_a_wait_counts_the_time_that_the_machine_slept() {
+    async fn r49_a_wait_includes_time_asleep() {
         let patience = Patience::new(Duration::from_secs(90), WATCHED).by(woken);
         let began = Instant::now();
         let mut wait = patience.wait(Duration::from_secs(3000));
@@ -171,16 +171,15 @@ mod tests {
             SLEPT.store(2000, Ordering::SeqCst);
         };
         let (left, ()) = tokio::join!(wait.sit_out(), slept);
-        let left = left.expect("the wait is announced anew");
+        let left = left.expect("the remaining wait is reported");
         assert_eq!((left.as_secs(), began.elapsed().as_secs()), (1000, 101));
         SLEPT.store(3000, Ordering::SeqCst);
-        assert_eq!(wait.sit_out().await, None, "the lid was closed until the wait was over");
+        assert_eq!(wait.sit_out().await, None, "the machine slept until the wait was over");
         assert_eq!(began.elapsed().as_secs(), 101);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn r49_a_word_that_comes_before_the_wait_is_begun_is_not_lost_and_one_for_another_wait_does_not_count()
-     {
+    async fn r49_hurry_ends_only_waits_that_were_already_created() {
         let patience = Patience::new(Duration::from_secs(90), WATCHED);
         patience.hurry();
         let began = Instant::now();
@@ -192,13 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_goes() {
+    fn the_clock_advances() {
         let before = since_boot();
         assert!(before > Duration::ZERO && since_boot() >= before);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_is_told_at_half_of_its_limit_and_again_when_it_ends() {
+    async fn silence_is_reported_at_half_its_limit_and_when_it_ends() {
         let pulse = Pulse::heard();
         let limit = Duration::from_secs(90);
         let signs = async {

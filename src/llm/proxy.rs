@@ -1,4 +1,4 @@
-//! The proxy on the way to a provider: where it is, which setting names it, and what it refused.
+//! Proxy for a provider: its address, the setting that names it, and the reason for a refused connection.
 
 use super::{Error, Secret, address};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
@@ -7,49 +7,49 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long a proxy that refused is asked for its status.
+/// Time limit for asking a proxy for its status.
 const LIMIT: Duration = Duration::from_secs(5);
-/// The most of its answer that is read, in bytes.
+/// Maximum bytes of its response that are read.
 const HEAD: usize = 8 << 10;
-/// The setting of a profile that names a proxy.
+/// Display name of the profile's proxy setting.
 const OF_PROFILE: &str = "the profile's `proxy`";
 
-/// Which proxy to use.
+/// Proxy to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proxy {
-    /// The one that the environment names for such an address; none if the provider is on this machine.
+    /// The proxy named by the environment, or none for a local provider.
     System,
-    /// None.
+    /// No proxy.
     Straight,
-    /// The one at this address, which may hold a password.
+    /// The proxy at this address, which may contain a password.
     Through(Secret),
 }
 
-/// A proxy that a connection goes through.
+/// Proxy of a connection.
 #[derive(Debug, Clone)]
 pub struct Via {
     intercept: Intercept,
-    /// What names it, such as `HTTPS_PROXY`.
+    /// Setting that names it, such as `HTTPS_PROXY`.
     setting: &'static str,
 }
 
-/// What went wrong at a proxy.
+/// Error at a proxy.
 #[derive(Debug, Clone, PartialEq)]
 enum Failure {
-    /// It cannot be reached.
+    /// The proxy cannot be reached.
     Dead(String),
-    /// It made no connection, with this status if it is known.
+    /// The proxy refused to connect, with its HTTP status if known.
     Refused(Option<u16>),
-    /// It made no connection, in words of its protocol.
+    /// The proxy refused to connect, with the reason from its protocol.
     RefusedFor(String),
 }
 
 impl Via {
-    /// The proxy for this address, if one is to be used.
+    /// Returns the proxy for this address, if one is to be used.
     ///
     /// # Errors
-    /// If the setting that counts is no address of a proxy. It is never ignored: a direct connection in its place could
-    /// reveal what the proxy was to hide.
+    /// Fails if the setting in effect is not a valid proxy address. It is never ignored, because a direct connection
+    /// could reveal what the proxy is meant to hide.
     pub fn find(url: &Url, proxy: &Proxy) -> Result<Option<Self>, Error> {
         match proxy {
             Proxy::Straight => Ok(None),
@@ -57,7 +57,7 @@ impl Via {
                 Some(intercept) => Ok(Some(Self { intercept, setting: OF_PROFILE })),
                 None => Err(wrong(OF_PROFILE)),
             },
-            // A proxy for the outside must not take what is meant for this machine.
+            // A proxy for external addresses must not receive requests to this machine.
             Proxy::System if address::is_loopback(url) => Ok(None),
             Proxy::System => Self::of_system(url),
         }
@@ -70,7 +70,7 @@ impl Via {
             let all = Matcher::builder().all("http://proxy.invalid").no(no.unwrap_or_default()).build();
             all.intercept(&uri).is_none()
         };
-        // Programs that a web server starts take no proxy from the environment: a request could set HTTP_PROXY.
+        // CGI programs must not use HTTP_PROXY, because a request header could set it.
         if std::env::var_os("REQUEST_METHOD").is_some() || is_exempt() {
             return Ok(None);
         }
@@ -85,11 +85,11 @@ impl Via {
             let intercept = value.to_str().and_then(intercept).ok_or_else(|| wrong(setting))?;
             return Ok(Some(Self { intercept, setting }));
         }
-        let setting = "the settings of the system";
+        let setting = "the system settings";
         Ok(Matcher::from_system().intercept(&uri).map(|intercept| Self { intercept, setting }))
     }
 
-    /// Its address without a password, and the setting that names it.
+    /// Returns its address without a password, and the setting that names it.
     fn name(&self) -> String {
         let uri = self.intercept.uri();
         let authority = uri.authority().map_or("", |authority| authority.as_str());
@@ -100,7 +100,7 @@ impl Via {
         self.intercept.uri().scheme_str().unwrap_or("http")
     }
 
-    /// Whether the connection to it is itself encrypted.
+    /// Returns whether the connection to the proxy is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.scheme() == "https"
     }
@@ -109,8 +109,8 @@ impl Via {
         self.scheme().starts_with("socks")
     }
 
-    /// The error of a connection that the proxy did not make; `None` if the proxy is not the reason. `said` is what the
-    /// causes of the error say, the nearest first.
+    /// Returns the error for a connection that the proxy did not make, or `None` if the proxy is not the cause. `said`
+    /// holds the texts of the error's causes, the nearest first.
     pub async fn explain(&self, error: &reqwest::Error, said: &[String], url: &Url) -> Option<Error> {
         let failure = self.failure(error.is_timeout(), said, url.scheme() == "http")?;
         let failure = match failure {
@@ -131,7 +131,7 @@ impl Via {
         if self.is_socks() {
             return match after("SOCKS error: ") {
                 Some("failed to create underlying connection") => {
-                    Some(Failure::Dead("it cannot be connected to".to_owned()))
+                    Some(Failure::Dead("no connection".to_owned()))
                 }
                 Some(words) => Some(Failure::RefusedFor(words.to_owned())),
                 None if said.iter().any(|words| words.contains("socks proxy")) => {
@@ -144,12 +144,12 @@ impl Via {
             Some("failed to create underlying connection") => Some(dead()),
             Some("proxy authorization required") => Some(Failure::Refused(Some(407))),
             Some(_) => Some(Failure::Refused(None)),
-            // A request without encryption goes to the proxy itself.
+            // An unencrypted request is sent to the proxy itself.
             None => is_forwarded.then(dead),
         }
     }
 
-    /// The status with which the proxy answers, which the connection did not keep. `None` if it cannot be known.
+    /// Asks the proxy for its HTTP status, which the failed connection does not provide. `None` if unknown.
     async fn status(&self, url: &Url) -> Option<u16> {
         let uri = self.intercept.uri();
         if uri.scheme_str() != Some("http") {
@@ -176,18 +176,18 @@ impl Via {
         let cause = match failure {
             Failure::Dead(why) => format!("{name} cannot be reached: {why}. Start it, or correct {setting}"),
             Failure::Refused(Some(407)) => format!(
-                "{name} wants a user name and a password, or other ones (407). Write them into the address of the proxy, \
-                 as in http://USER:PASSWORD@HOST:PORT"
+                "{name} requires a valid user name and password (407). Add them to the address of the proxy, \
+                 for example http://USER:PASSWORD@HOST:PORT"
             ),
             Failure::Refused(Some(status @ 400..=499)) => {
                 format!("{name} refused the connection ({status}). Allow it there, or correct {setting}")
             }
-            // It failed itself, or answers by now: trying again may help.
+            // The proxy itself failed or has recovered since, so a retry may help.
             Failure::Refused(Some(status)) if status >= 300 => {
-                return Error::Unreachable { origin, cause: format!("{name} made no connection ({status})") };
+                return Error::Unreachable { origin, cause: format!("{name} could not connect ({status})") };
             }
             Failure::Refused(known) if known.is_some() || self.scheme() == "http" => {
-                return Error::Unreachable { origin, cause: format!("{name} made no connection") };
+                return Error::Unreachable { origin, cause: format!("{name} could not connect") };
             }
             Failure::Refused(_) => {
                 format!("{name} refused the connection. Allow it there, or correct {setting}")
@@ -199,8 +199,8 @@ impl Via {
         Error::Proxy { origin, cause }
     }
 
-    /// The error that an answer with this status is if it came from the proxy. Only a request without encryption is
-    /// answered by it; `words` are what the answer says, and `is_json` whether it says so as a provider does.
+    /// Returns the error if a response with this status came from the proxy, which answers only unencrypted requests.
+    /// `words` is the text of the response, `is_json` whether it has a provider's format.
     pub fn refused(&self, status: u16, words: &str, is_json: bool, url: &Url) -> Option<Error> {
         if url.scheme() != "http" || self.is_socks() {
             return None;
@@ -210,7 +210,7 @@ impl Via {
             403 if !is_json => {
                 let words = if words.is_empty() { String::new() } else { format!(": {words}") };
                 let cause = format!(
-                    "{} refused the request, or the server after it did (403){words}. Allow it there, or correct {}",
+                    "{} or the server after it refused the request (403){words}. Allow it there, or correct {}",
                     self.name(),
                     self.setting
                 );
@@ -221,19 +221,19 @@ impl Via {
     }
 }
 
-/// Reads the address of a proxy as the one who connects does; `None` if it would be ignored.
+/// Parses the address of a proxy as reqwest does. Returns `None` if reqwest would ignore it.
 fn intercept(text: &str) -> Option<Intercept> {
     let provider = http::Uri::from_static("https://provider.invalid");
     let intercept = Matcher::builder().all(text).build().intercept(&provider)?;
-    // A port out of range is not noticed there.
+    // The matcher does not reject a port out of range.
     let url = Url::parse(&intercept.uri().to_string()).ok()?;
     (url.has_host() && url.port() != Some(0)).then_some(intercept)
 }
 
-/// Never quotes the address, which may hold a password.
+/// Returns the error for an invalid proxy address. It does not quote the address, which may contain a password.
 fn wrong(setting: &str) -> Error {
     Error::Misaddressed(format!(
-        "Cannot use {setting}: it is not the address of a proxy. Write one such as http://127.0.0.1:3128 or \
+        "Cannot use {setting}: it is not the address of a proxy. Use an address such as http://127.0.0.1:3128 or \
          socks5h://127.0.0.1:1080, or remove it"
     ))
 }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_address_is_an_error_that_does_not_quote_it() {
+    fn an_invalid_address_is_reported_without_quoting_it() {
         for wrong in [
             "http://me:secret@",
             "ftp://me:secret@h:1",
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_proxy_did_is_said_of_it() {
+    fn errors_are_attributed_to_the_proxy_only_if_it_caused_them() {
         let tunnel = |words: &str| vec![format!("tunnel error: {words}"), "Connection refused".to_owned()];
         let socks =
             |words: &str| vec!["error connecting to socks proxy".to_owned(), format!("SOCKS error: {words}")];
@@ -284,7 +284,11 @@ mod tests {
             Some(Failure::Dead("Connection refused".into()))
         );
         assert_eq!(http.failure(false, &tunnel("unsuccessful"), false), Some(Failure::Refused(None)));
-        assert_eq!(http.failure(false, &["tls handshake eof".into()], false), None, "that is the provider");
+        assert_eq!(
+            http.failure(false, &["tls handshake eof".into()], false),
+            None,
+            "the provider is the cause"
+        );
         assert!(matches!(http.failure(false, &["refused".into()], true), Some(Failure::Dead(_))));
         let other = through("socks5h://h:1").unwrap().unwrap();
         assert!(matches!(other.failure(false, &socks(connecting), false), Some(Failure::Dead(_))));

@@ -1,4 +1,4 @@
-//! A reply that is being received: what both ways of talking to a service have in common.
+//! A reply being received, common to both APIs.
 
 use super::events::Event;
 use super::service::Line;
@@ -11,24 +11,24 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// How long after the end of a reply its count of tokens may still come.
+/// Time to wait for the token usage after the end of a reply.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How the stream of events ended.
+/// End of a stream of events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
-    /// The service said that it was over.
+    /// With the provider's end marker.
     Said,
-    /// It just ended.
+    /// Without an end marker.
     Silent,
-    /// Something broke it.
+    /// With an error.
     Broken(Error),
 }
 
-/// Where chunks are put, oldest first.
+/// Queue of chunks, oldest first.
 pub type Out = VecDeque<Result<Chunk, Error>>;
 
-/// Whether a person sees something of it: after that, a request is not sent again.
+/// Returns whether the user sees the chunk. After a visible chunk a request is not retried.
 pub fn is_visible(chunk: &Chunk) -> bool {
     match chunk {
         Chunk::Text(_)
@@ -45,12 +45,12 @@ pub fn is_visible(chunk: &Chunk) -> bool {
     }
 }
 
-/// Whose events they are that are gathered into chunks.
+/// Collector of the events of one API.
 #[derive(Debug)]
 pub enum Gathering {
-    /// Those of chat completions.
+    /// Chat completions.
     Chat(Box<gather::Gather>),
-    /// Those of responses.
+    /// Responses.
     Responses(Box<responses::Gather>),
 }
 
@@ -69,7 +69,7 @@ impl Gathering {
         }
     }
 
-    /// Nothing but the count of tokens can still come.
+    /// Returns whether only the token usage can still follow.
     fn rests(&self) -> bool {
         match self {
             Self::Chat(gather) => gather.rests(),
@@ -77,7 +77,7 @@ impl Gathering {
         }
     }
 
-    /// Nothing can still come.
+    /// Returns whether nothing can follow.
     fn is_over(&self) -> bool {
         match self {
             Self::Chat(_) => false,
@@ -93,7 +93,7 @@ impl Gathering {
     }
 }
 
-/// The events of one answer, as async-openai gives them.
+/// Events of one response, as async-openai yields them.
 pub type Events = Pin<Box<dyn Stream<Item = Result<Value, OpenAIError>> + Send>>;
 
 /// A reply so far.
@@ -106,12 +106,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The reply that these events make; `line` is the one that the service they come from has.
+    /// Creates a reply from these events; `line` is shared with the service that produces them.
     pub fn new(events: Events, line: Line, gathering: Gathering) -> Self {
         Self { events, line, gathering, ready: Out::new(), open: true }
     }
 
-    /// The next chunk, and what is left; nothing once all was said.
+    /// Returns the next chunk and the rest of the reply, or `None` at the end.
     pub async fn next(mut self) -> Option<(Result<Chunk, Error>, Self)> {
         loop {
             if let Some(item) = self.ready.pop_front() {
@@ -132,7 +132,7 @@ impl Reply {
                         match event {
                             Event::Value(event) => self.gathering.take(&event, &mut self.ready),
                             Event::Unreadable(start) => self.gathering.skip(start),
-                            // These end the stream, and are not handed on.
+                            // These end the stream and are not queued.
                             Event::Done | Event::Broken(_) => {}
                         }
                         if self.gathering.is_over() {
@@ -142,7 +142,7 @@ impl Reply {
                         }
                     }
                 }
-                // Our service never hands on what cannot be read, and knows better than the decoder why it ended.
+                // The service queues only readable events, and it knows better than the decoder why the stream ended.
                 Some(Err(_)) | None => {
                     self.open = false;
                     self.gathering.end(self.line.end(), &mut self.ready);

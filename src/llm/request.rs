@@ -1,4 +1,4 @@
-//! A request as chat completions read it.
+//! Request body for chat completions.
 
 use super::ask::Ask;
 use super::echo;
@@ -8,9 +8,8 @@ use crate::chat::{Message, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// The body of a chat completion. The person's own parameters are passed on as they are, and win over what is only a
-/// default here; a `null` in them leaves one of ours out. The talk itself, the tools and `stream` cannot be changed by
-/// them.
+/// Builds the body of a chat completion. The user's own parameters are passed on unchanged and override the defaults
+/// set here; `null` removes a default. They cannot change the messages, the tools or `stream`.
 pub fn body(ask: &Ask<'_>) -> Written {
     let settings = ask.settings;
     let mut body = Map::new();
@@ -29,7 +28,7 @@ pub fn body(ask: &Ask<'_>) -> Written {
     Written::new(body, "messages", ask.messages.iter().map(|message| Turn { message, ask }))
 }
 
-/// What a limit for the reply is called: OpenAI's and Azure's newer models refuse the name that all others know.
+/// Returns the usual name of the reply limit: newer models of OpenAI and Azure reject the common name.
 fn usual_limit(host: &str) -> &'static str {
     let azure = ["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"];
     let is_below = |domain: &&str| host.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
@@ -40,13 +39,13 @@ fn usual_limit(host: &str) -> &'static str {
     }
 }
 
-/// A message as it is written.
+/// A message to serialize.
 struct Turn<'a> {
     message: &'a Message,
     ask: &'a Ask<'a>,
 }
 
-/// A message of words alone.
+/// A message that contains only text.
 #[derive(Serialize)]
 struct Words<'a> {
     role: &'static str,
@@ -55,14 +54,14 @@ struct Words<'a> {
     content: &'a str,
 }
 
-/// A reply.
+/// A reply of the model.
 #[derive(Serialize)]
 struct Replied<'a> {
     role: &'static str,
     content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
-    // Who demands the reasoning refuses calls without any, also those of another model.
+    // A provider that requires the reasoning rejects calls without it, even calls of another model.
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'static str>,
 }
@@ -105,7 +104,7 @@ impl Serialize for Turn<'_> {
 }
 
 impl Turn<'_> {
-    /// What the person said with the pictures they named, where they named any.
+    /// Returns the user message with the images it mentions, or `None` if it mentions none.
     fn pictures(&self, text: &str) -> Option<Vec<Value>> {
         let mut shown = self.ask.shown(text).peekable();
         shown.peek()?;
@@ -130,7 +129,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A reply with what its service wants to see again.
+    /// Serializes a reply with the data its provider requires back.
     fn with_echo(&self, reply: &Replied<'_>, held: &Value) -> Value {
         let mut written = json!(reply);
         if let Some(map) = written.as_object_mut() {

@@ -1,12 +1,12 @@
-//! Tries again what is worth trying again, and only as long as nothing was seen of the reply.
+//! Retries failed requests as long as no part of the reply was shown.
 //!
-//! | what went wrong, before anything was seen | tried again |
+//! | error, before anything was shown | retried |
 //! |---|---|
 //! | 408, 429, 500 and above | yes |
-//! | a reset, a close, half an answer | yes |
-//! | no connection, no such host | yes, but for a server on this machine |
-//! | a used-up account; a talk that is too long or not allowed | no |
-//! | any other answer, a silence, a certificate | no |
+//! | reset, closed connection, incomplete response | yes |
+//! | no connection, unknown host | yes, except for a local server |
+//! | no quota left; a conversation that is too long or not allowed | no |
+//! | any other response, idle timeout, certificate | no |
 
 use super::gather::is_visible;
 use super::patience::{Patience, Pulse, Wait};
@@ -17,19 +17,19 @@ use futures::stream::{self, BoxStream};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// How often a request is sent at most.
+/// Maximum number of attempts.
 const ATTEMPTS: u32 = 5;
-/// So long is waited in all. What a service asks for does not count where a person sees the wait.
+/// Maximum total wait. Waits requested by the provider do not count if a user sees them.
 const ALL: Duration = Duration::from_secs(120);
-/// The first wait of our own choice; each one after is twice as long.
+/// First wait of exponential backoff. Each later one is twice as long.
 const FIRST: Duration = Duration::from_millis(500);
-/// The same where there was no way to the service at all: a network needs some seconds to come up again.
+/// First wait after a failed connection, because a network needs a few seconds to recover.
 const FIRST_UNREACHED: Duration = Duration::from_secs(2);
 
 pub(super) type Reply = BoxStream<'static, Result<Chunk, Error>>;
 
-/// A reply made of as many attempts as it takes. Every wait is announced before it begins, and dropping the stream
-/// ends it. A silence is told when half of its limit has passed.
+/// Streams a reply with retries. Every wait is announced before it begins; dropping the stream cancels it. A silence is
+/// announced when half of the idle limit has passed.
 pub fn stream(patience: Patience, attempt: impl FnMut(&Pulse) -> Reply + Send + 'static) -> Reply {
     let tries = Tries {
         make: Box::new(attempt),
@@ -56,14 +56,14 @@ struct Tries {
     patience: Patience,
     pulse: Pulse,
     reply: Option<Reply>,
-    /// The attempt under way; the first is 1.
+    /// Number of the current attempt, starting at 1.
     count: u32,
-    /// The wait before it, and why.
+    /// Wait before the attempt, with its reason and kind.
     wait: Option<(Wait, String, String)>,
-    /// As far as that is bounded.
+    /// Total of the waits that count towards the limit.
     waited: Duration,
     seen: bool,
-    /// The silence was told.
+    /// The current silence was announced.
     is_quiet: bool,
 }
 
@@ -127,7 +127,7 @@ impl Tries {
 }
 
 impl Tries {
-    /// The error that ends the reply, with the number of attempts if there were several and nothing came of them.
+    /// Returns the final error, with the number of attempts if there were several and nothing was shown.
     fn given_up(&self, error: Error) -> Error {
         match self.count > 1 && !self.seen {
             true => Error::Repeated { attempts: self.count, last: Box::new(error) },
@@ -138,7 +138,7 @@ impl Tries {
 
 fn asked_wait(error: &Error) -> Option<Duration> {
     match error {
-        // No wait at all, or a moment that is over, is no advice.
+        // A zero wait or a moment in the past is not useful.
         Error::Service { retry_after, .. } => retry_after.filter(|wait| !wait.is_zero()),
         Error::Unreachable { .. }
         | Error::Unanswered { .. }
@@ -158,10 +158,10 @@ pub(super) fn is_worth_trying(error: &Error) -> bool {
         Error::Service { code, words, .. } if is_about_the_talk(code.as_deref(), words) => false,
         Error::Service { status: 429, code, words, .. } => !is_about_money(code.as_deref(), words),
         Error::Service { status, .. } => matches!(status, 408 | 500..),
-        // A server on this machine that is not running will not be running in a moment: tell the person at once.
+        // A local server that is not running will not start by itself, so the error is reported immediately.
         Error::Unreachable { origin, .. } => !is_here(origin),
         Error::Unanswered { .. } | Error::Cut(_) => true,
-        // It took the request and said nothing: asking again would only put the same work on it twice.
+        // The provider accepted the request, so a retry would only repeat the same work.
         Error::Idle(_) => false,
         Error::Proxy { .. }
         | Error::Untrusted { .. }
@@ -172,12 +172,12 @@ pub(super) fn is_worth_trying(error: &Error) -> bool {
     }
 }
 
-/// Whether this is an address of this machine.
+/// Returns whether this is an address of this machine.
 pub(super) fn is_here(origin: &str) -> bool {
     address::parse(origin).is_ok_and(|url| address::is_loopback(&url))
 }
 
-/// What is wrong with the talk itself, too long or not allowed, is wrong again the next time, and anywhere else.
+/// Returns whether the error is about the conversation itself, which would fail again with any retry and provider.
 pub(super) fn is_about_the_talk(code: Option<&str>, words: &str) -> bool {
     let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase().replace(['_', '-'], " ");
     let talk = [
@@ -195,19 +195,20 @@ pub(super) fn is_about_the_talk(code: Option<&str>, words: &str) -> bool {
     talk.iter().any(|words| said.contains(words))
 }
 
-/// A used-up allowance is told with the status that otherwise means "too fast", but waiting does not fill it.
+/// Returns whether the account has no quota left. Providers report that with the status of a rate limit, but waiting
+/// does not help.
 pub(super) fn is_about_money(code: Option<&str>, words: &str) -> bool {
     let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase();
     ["insufficient", "quota", "billing", "credit", "balance"].iter().any(|word| said.contains(word))
 }
 
-/// Doubled with each attempt, and up to a quarter longer so that many programs do not come back at once.
+/// Returns the backoff: doubled with each attempt, plus up to a quarter of random jitter.
 fn own_wait(error: &Error, attempt: u32, chance: f64) -> Duration {
     let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHED } else { FIRST };
     (first * 2u32.saturating_pow(attempt - 1)).mul_f64(1.0 + chance / 4.0)
 }
 
-/// A number from 0 to 1. The standard library seeds its hashers by chance, which is good enough to spread waits.
+/// Returns a random number from 0 to 1. The seed of the standard library's hashers is random enough for jitter.
 fn chance() -> f64 {
     RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64
 }

@@ -1,4 +1,4 @@
-//! A model that says what it was told to say.
+//! A model with scripted replies, for tests.
 
 use super::{Error, Llm};
 use crate::chat::{CallId, Chunk, Finish, Request, ToolCall, Usage};
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How many letters come at once where a reply is paced.
+/// Number of graphemes in a piece of a paced reply.
 const PIECE: usize = 6;
 
-/// A model with its replies written down, one for each request in their order.
+/// A model with one scripted reply for each request, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
     replies: Arc<Mutex<VecDeque<Reply>>>,
@@ -21,21 +21,21 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Calls that were given no id are numbered through all replies: `call_1`, `call_2`, …
+    /// Creates a model. Calls without an id are numbered across all replies: `call_1`, `call_2`, …
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let mut count = 0;
         let replies = replies.into_iter().map(|reply| reply.numbered(&mut count)).collect();
         Self { replies: Arc::new(Mutex::new(replies)), ..Self::default() }
     }
 
-    /// Text comes in small pieces at this speed instead of at once.
+    /// Streams text in small pieces at this speed instead of at once.
     #[must_use]
     pub fn paced(mut self, letters_per_second: u32) -> Self {
         self.letters_per_second = Some(letters_per_second);
         self
     }
 
-    /// What it was asked so far, oldest first. Clones share it.
+    /// Returns the requests so far, oldest first. Clones share them.
     pub fn requests(&self) -> Arc<Mutex<Vec<Request>>> {
         self.requests.clone()
     }
@@ -45,52 +45,52 @@ impl Llm for Scripted {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let none = || fails(Error::NotAModel("the script has no reply left".to_owned()));
+        let none = || fails(Error::NotAModel("The script has no reply left".to_owned()));
         reply.unwrap_or_else(none).play(self.letters_per_second)
     }
 }
 
-/// One reply, written down. Unless it fails or is cut, it ends as a whole one does.
+/// A scripted reply. It ends normally unless it fails or is cut.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     items: Vec<Result<Chunk, Error>>,
     cut: bool,
 }
 
-/// A reply that says this.
+/// Creates a reply with text.
 pub fn says(text: &str) -> Reply {
     Reply::default().says(text)
 }
 
-/// A reply that thinks this; say or call something after it.
+/// Creates a reply with reasoning, to be followed by text or a call.
 pub fn thinks(text: &str) -> Reply {
     Reply::default().thinks(text)
 }
 
-/// A reply that calls this tool.
+/// Creates a reply with a tool call.
 pub fn calls(name: &str, arguments: Value) -> Reply {
     Reply::default().calls(name, arguments)
 }
 
-/// A request that goes wrong at once.
+/// Creates a reply that fails immediately.
 pub fn fails(error: Error) -> Reply {
     Reply::default().fails(error)
 }
 
 impl Reply {
-    /// Then says this.
+    /// Appends text.
     #[must_use]
     pub fn says(self, text: &str) -> Self {
         self.chunk(Chunk::Text(text.to_owned()))
     }
 
-    /// Then thinks this.
+    /// Appends reasoning.
     #[must_use]
     pub fn thinks(self, text: &str) -> Self {
         self.chunk(Chunk::Reasoning(text.to_owned()))
     }
 
-    /// Then calls this tool; an argument text that is no JSON can be given with [`Self::chunk`].
+    /// Appends a tool call. Invalid JSON arguments can be given with `push_chunk`.
     #[must_use]
     pub fn calls(self, name: &str, arguments: Value) -> Self {
         let call =
@@ -98,40 +98,40 @@ impl Reply {
         self.chunk(Chunk::Call(call))
     }
 
-    /// Then tells what it cost.
+    /// Appends token usage.
     #[must_use]
     pub fn costs(self, input: u64, output: u64) -> Self {
         self.chunk(Chunk::Usage(Usage { input, cached: 0, output }))
     }
 
-    /// Then goes wrong.
+    /// Appends an error.
     #[must_use]
     pub fn fails(mut self, error: Error) -> Self {
         self.items.push(Err(error));
         self
     }
 
-    /// Then ends for this reason instead of an ordinary one.
+    /// Ends the reply for this reason.
     #[must_use]
     pub fn ends(self, finish: Finish) -> Self {
         self.chunk(Chunk::Done(finish))
     }
 
-    /// Then simply stops, without a word of being done.
+    /// Ends the stream without an end marker.
     #[must_use]
     pub fn is_cut(mut self) -> Self {
         self.cut = true;
         self
     }
 
-    /// Then this, as it is.
+    /// Appends a chunk.
     #[must_use]
     pub fn chunk(mut self, chunk: Chunk) -> Self {
         self.items.push(Ok(chunk));
         self
     }
 
-    /// With these words before anything else.
+    /// Inserts text before everything else.
     #[must_use]
     pub(super) fn after(mut self, words: &str) -> Self {
         self.items.insert(0, Ok(Chunk::Text(words.to_owned())));
@@ -150,7 +150,7 @@ impl Reply {
         self
     }
 
-    /// Plays it, all at once or at a speed. Dropping the stream stops it.
+    /// Streams the reply, at once or paced. Dropping the stream stops it.
     pub(super) fn play(
         mut self,
         letters_per_second: Option<u32>,
@@ -175,8 +175,8 @@ impl Reply {
 
 fn pieces(item: Result<Chunk, Error>) -> Vec<Result<Chunk, Error>> {
     let cut = |text: &str| -> Vec<String> {
-        let letters: Vec<&str> = text.graphemes(true).collect();
-        letters.chunks(PIECE).map(|piece| piece.concat()).collect()
+        let graphemes: Vec<&str> = text.graphemes(true).collect();
+        graphemes.chunks(PIECE).map(|piece| piece.concat()).collect()
     };
     match item {
         Ok(Chunk::Text(text)) => cut(&text).into_iter().map(|piece| Ok(Chunk::Text(piece))).collect(),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_says_what_it_was_told_and_remembers_what_it_was_asked() {
+    async fn scripted_replies_are_streamed_and_requests_recorded() {
         let model = Scripted::new([
             thinks("hm").says("a").costs(1, 2),
             calls("f", json!({})).calls("g", json!({"x": 1})),
@@ -218,12 +218,12 @@ mod tests {
         assert_eq!(reply(&model).await, [call("call_1", "f", "{}"), call("call_2", "g", r#"{"x":1}"#), done]);
         assert_eq!(reply(&model).await, [Ok(Chunk::Text("half".into()))]);
         assert_eq!(reply(&model).await, [Err(Error::InStream("no".into()))]);
-        assert!(reply(&model).await[0].is_err(), "a fifth reply was not written");
+        assert!(reply(&model).await[0].is_err(), "there is no fifth reply");
         assert_eq!(*model.requests().lock().unwrap(), vec![asked("m"); 5]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_paced_reply_takes_its_time_and_tears_no_letter() {
+    async fn a_paced_reply_takes_the_expected_time_and_keeps_graphemes_whole() {
         let text = "👩‍👩‍👧".repeat(150);
         let began = tokio::time::Instant::now();
         let out = reply(&Scripted::new([says(&text)]).paced(150)).await;

@@ -1,30 +1,30 @@
-//! A key, kept out of every text but the one header it is for.
+//! A secret such as an API key, which is kept out of messages and logs.
 
 use std::fmt;
 
-/// A key. It has no `Display`, and its `Debug` tells nothing.
+/// A secret. It has no `Display`, and its `Debug` output is masked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a key; blanks around it, as pasting leaves them, are cut off.
+    /// Creates a secret without surrounding whitespace.
     pub fn new(key: &str) -> Self {
         Self(key.trim().to_owned())
     }
 
-    /// The key itself, for a header or for the file it is kept in. Never for a message or a log.
+    /// Returns the secret itself, for a header or the key file. Must not be used for messages or logs.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The text without the key, should someone have repeated it there. A key under four letters is a placeholder
-    /// (local servers take anything) and hides nothing.
+    /// Masks the secret in a text. A secret under four bytes is a placeholder (local servers accept any key) and is not
+    /// masked.
     pub fn mask(&self, text: &str) -> String {
         if self.0.len() < 4 {
             return text.to_owned();
         }
         let text = text.replace(&self.0, "[key]");
-        // A text that was shortened may end in the middle of the key.
+        // A truncated text may end inside the secret.
         let Some(short) = text.strip_suffix('…') else { return text };
         let begun = (4..self.0.len()).rev().filter_map(|n| self.0.get(..n));
         match begun.into_iter().find_map(|start| short.strip_suffix(start)) {

@@ -1,10 +1,10 @@
-//! What stands between async-openai and the network: it sends, keeps what an error says, and looks at every byte that
-//! comes, so that an end, a break and a silence are told apart.
+//! HTTP service between async-openai and the network: sends requests, keeps error bodies, and inspects every byte to
+//! distinguish a normal end, an error and a silence.
 //!
-//! async-openai's own decoder drops half an event at the end, stops without a cause at bytes that are not UTF-8, takes
-//! any end for a good one, and reads ahead without bound. So the events are made whole here, and not faster than they
-//! are taken. They are handed on beside its stream, in which stands only how many there are: to be written and parsed
-//! a second time would cost as much again as all the rest of a reply, and to be woken for each one by one more than that.
+//! async-openai's decoder drops an incomplete last event, stops without a cause at invalid UTF-8, accepts any end as
+//! normal, and reads ahead without limit. So events are decoded here, no faster than they are consumed. They are passed
+//! in a shared queue; async-openai's stream contains only their number. Serializing and parsing every event again would
+//! cost as much as the rest of a reply, and one wake-up per event even more.
 
 use super::body::Body;
 use super::client::Link;
@@ -27,33 +27,33 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower::BoxError;
 
-/// How many events may wait between here and whoever takes them.
+/// Maximum number of events in the queue.
 const AHEAD: usize = 64;
 
-/// What failed if a server sent something else than a reply.
+/// Error text if a server did not send a reply.
 const ODD: &str = "Cannot read the reply";
 
-/// What both ends of one reply know: how it ended, and how much room there is.
+/// State shared by the producer and the consumer of one reply: its end and its event queue.
 #[derive(Debug, Clone)]
 pub struct Line(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     end: Mutex<Option<End>>,
-    /// Events that are handed on and not taken, oldest first.
+    /// Events in the queue, oldest first.
     handed: Mutex<VecDeque<Event>>,
     room: Semaphore,
     pulse: Pulse,
 }
 
 impl Line {
-    /// A line for one request.
+    /// Creates the state for one request.
     pub fn new(pulse: Pulse) -> Self {
         let (end, handed, room) = (Mutex::default(), Mutex::default(), Semaphore::new(AHEAD));
         Self(Arc::new(Shared { end, handed, room, pulse }))
     }
 
-    /// Takes the events that this word of the stream speaks of, which makes room for as many.
+    /// Takes the number of events announced by a stream item, which frees their slots.
     pub fn take(&self, word: &Value) -> Vec<Event> {
         let count = word.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
         let mut handed = self.0.handed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,14 +62,14 @@ impl Line {
         handed.drain(..count).collect()
     }
 
-    /// Hands on events, and says in the stream how many.
+    /// Queues events and returns the stream item that announces them.
     fn hand(&self, events: Vec<Event>) -> Bytes {
         let word = format!("data: {}\n\n", events.len());
         self.0.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
         word.into()
     }
 
-    /// How it ended; silently, where nothing is known.
+    /// Returns how the reply ended; `End::Unmarked` if unknown.
     pub fn end(&self) -> End {
         self.0.end.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or(End::Silent)
     }
@@ -78,14 +78,14 @@ impl Line {
         self.0.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(end);
     }
 
-    /// Waits until there is room for one more.
+    /// Waits for a free slot in the queue and takes it.
     async fn room(&self) {
         if let Ok(permit) = self.0.room.acquire().await {
             permit.forget();
         }
     }
 
-    /// Whether there is room for one more at once.
+    /// Takes a slot in the queue if one is free.
     fn has_room(&self) -> bool {
         self.0.room.try_acquire().is_ok_and(|permit| {
             permit.forget();
@@ -97,21 +97,20 @@ impl Line {
 /// Sends one request.
 #[derive(Debug, Clone)]
 pub struct Service {
-    /// The connection.
     pub link: Link,
-    /// The address that the endpoint is below.
+    /// Base address of the endpoint.
     pub base: Url,
-    /// Every header that is ours, the key among them.
+    /// All headers set by aye, including the key.
     pub headers: HeaderMap,
-    /// The longest silence.
+    /// Maximum time without data.
     pub idle: Duration,
-    /// Where it is told how the reply ended.
+    /// State shared with the consumer of the reply.
     pub line: Line,
-    /// Whose replies are to be known.
+    /// API whose replies are expected.
     pub api: Api,
-    /// Put behind the address.
+    /// Query parameters to add to the address.
     pub query: Vec<(String, String)>,
-    /// What is sent, in place of the body that async-openai made.
+    /// Body to send in place of async-openai's.
     pub body: Written,
 }
 
@@ -129,7 +128,7 @@ impl tower::Service<HttpRequestFactory> for Service {
         Box::pin(async move {
             let mut request = factory.build().await?;
             let headers = request.headers_mut();
-            // async-openai always writes one, be there a key or none.
+            // async-openai always sets this header, with or without a key.
             headers.remove(AUTHORIZATION);
             headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate"));
@@ -166,9 +165,9 @@ impl Service {
         let mut body = body?;
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_stream = kind.to_ascii_lowercase().starts_with("text/event-stream");
-        // Labels are often wrong; the first letter says what it is.
+        // The content type is often wrong; the first byte is reliable.
         match body.peek().await? {
-            None if !is_stream => Err(self.not_a_reply("the answer is empty").await),
+            None if !is_stream => Err(self.not_a_reply("the response is empty").await),
             Some(b'{' | b'[') => self.bare(body).await,
             Some(b'<') => Err(self.not_a_reply(&fault::page(&body.glance().await)).await),
             Some(_) if !is_stream && !body.begins_as_events().await? => {
@@ -179,7 +178,7 @@ impl Service {
         }
     }
 
-    /// The error of an answer that is none of a model, with what to do about it.
+    /// Returns the error for a response that is not a reply, with advice.
     async fn not_a_reply(&self, what: &str) -> Error {
         let advice = misaddress::advice(&self.link, &self.base, &self.query, &self.headers).await;
         Error::NotAModel(format!("{ODD}: {what}. {advice}"))
@@ -189,7 +188,7 @@ impl Service {
         misaddress::with_advice(error, &self.link, &self.base, &self.query, &self.headers).await
     }
 
-    /// JSON without the frame of events: a service that does not stream sends one body; some send their chunks as
+    /// Handles JSON without event framing: a provider that does not stream sends one body; some send their chunks as
     /// lines.
     async fn bare(self, mut body: Body) -> Result<Response, Error> {
         let line = json::parse(body.first_line().await?.trim());
@@ -199,14 +198,14 @@ impl Service {
         let came = body.all().await;
         let text = body.seen();
         match (json::parse(&text), came) {
-            // A reply that is whole is one, whatever became of the connection behind it.
+            // A complete reply is used even if the connection was lost after it.
             (Ok(value), _) => self.whole(value).await,
             (Err(_), Err(lost)) => Err(lost),
             (Err(error), Ok(())) if error.is_eof() => {
-                Err(Error::Cut(format!("the answer is not whole JSON: {error}")))
+                Err(Error::Cut(format!("the response is incomplete JSON: {error}")))
             }
             (Err(_), Ok(())) if is_lines(&text) => Err(self
-                .not_a_reply("the server sent lines of JSON that are not those of chat completions")
+                .not_a_reply("the server sent lines of JSON that are not chat completion events")
                 .await),
             (Err(_), Ok(())) => {
                 Err(self.not_a_reply(&format!("the server sent “{}”", fault::clip(&text, 120))).await)
@@ -214,7 +213,7 @@ impl Service {
         }
     }
 
-    /// A whole reply becomes one event.
+    /// Passes a complete reply on as one event.
     async fn whole(self, value: Value) -> Result<Response, Error> {
         if let Some(fault) = wire::read_fault(&value) {
             let status = fault.status.unwrap_or(200);
@@ -225,7 +224,7 @@ impl Service {
             Api::Responses => responses::is_reply(&value),
         };
         if !is_reply {
-            return Err(self.not_a_reply("the server sent JSON that is not a reply of a model").await);
+            return Err(self.not_a_reply("the server sent JSON that is not a model reply").await);
         }
         self.line.ends(End::Said);
         Ok(http::Response::new(reqwest::Body::from(self.line.hand(vec![Event::Value(value)]))).into())
@@ -242,14 +241,14 @@ impl Service {
     }
 }
 
-/// Puts this behind an address, and nothing where there is nothing.
+/// Adds query parameters to an address. Leaves the address unchanged if there are none.
 pub fn extend(url: &mut Url, query: &[(String, String)]) {
     if !query.is_empty() {
         url.query_pairs_mut().extend_pairs(query);
     }
 }
 
-/// Whether it is JSON, one value in each line.
+/// Returns whether the text is JSON with one value per line.
 fn is_lines(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(3);
     lines.all(|line| json::parse(line).is_ok())
@@ -302,7 +301,7 @@ impl Tap {
                     Err(error) => {
                         self.open = false;
                         self.events.extend(self.decoder.end());
-                        // What came before it counts first; a word that all was said makes it not matter.
+                        // Earlier events come first; an end marker among them makes the error irrelevant.
                         self.broken = Some(error);
                     }
                 },

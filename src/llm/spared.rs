@@ -1,20 +1,20 @@
-//! Parameters that a service was found to refuse, and which it is spared from then on. Only such that a reply can do
-//! without: what the model is told, and its tools, are never among them.
+//! Optional request parameters that a provider rejected and that are omitted from then on. The conversation and the
+//! tools are never among them.
 
 use super::Error;
 use super::written::Written;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The parameters that can be left out.
+/// Parameters that can be omitted.
 const NAMES: [&str; 2] = ["stream_options", "parallel_tool_calls"];
 
-/// What one service is spared, as long as the program runs.
+/// Parameters omitted for one provider, until the program exits.
 #[derive(Debug, Default)]
 pub struct Spared([AtomicBool; NAMES.len()]);
 
 impl Spared {
-    /// The body of a request without what the service is spared.
+    /// Returns the body without the omitted parameters.
     pub fn without<'b>(&self, body: &'b Written) -> Cow<'b, Written> {
         if !self.0.iter().any(|spared| spared.load(Ordering::Relaxed)) {
             return Cow::Borrowed(body);
@@ -28,7 +28,7 @@ impl Spared {
         Cow::Owned(body)
     }
 
-    /// Whether this answer to that request says that a parameter in it is the trouble; then it is left out from now on.
+    /// Records a parameter of this request as unsupported if the error names it. Returns whether it did.
     pub fn learns(&self, sent: &Written, error: &Error) -> bool {
         let Error::Service { status: 400 | 422, words, .. } = error else { return false };
         let mut learned = false;
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_refused_by_name_and_can_be_spared_is_left_out() {
+    fn only_optional_parameters_rejected_by_name_are_omitted() {
         let body =
             written(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
         for error in [
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(spared.without(&body).read(), less.read());
         assert!(
             !spared.learns(&less, &refuses(400, "stream_options")),
-            "what was not sent is not the trouble"
+            "a parameter that was not sent is not the cause"
         );
         assert!(spared.learns(&less, &refuses(400, "unknown field \"parallel_tool_calls\"")));
         assert_eq!(spared.without(&body).read(), json!({"stream": true, "tools": [], "messages": ["said"]}));

@@ -1,7 +1,7 @@
-//! Reasoning that comes inside the text, between tags. A tag counts at the start of a reply; later ones count where the
-//! reply has shown that it has thoughts, and no tag counts in code.
+//! Separates reasoning between tags from the reply text. A tag counts at the start of a reply, later only if the reply
+//! has already contained reasoning, and never inside code.
 
-/// The tags that models are known to write.
+/// Reasoning tags of known models.
 const TAGS: [(&str, &str); 4] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -9,53 +9,52 @@ const TAGS: [(&str, &str); 4] = [
     ("[THINK]", "[/THINK]"),
 ];
 
-/// How much of what may be blanks before a tag is held back.
+/// Maximum bytes of possible leading whitespace that are held back.
 const BLANKS: usize = 4096;
 
-/// Tells thoughts from words. What might be a tag still being written is held back until it is known.
+/// Splits a stream of text into reasoning and reply text. A possible beginning of a tag is held back until it is
+/// decided.
 #[derive(Debug, Default)]
 pub struct Split {
     place: Place,
     held: String,
     line: Line,
-    /// The reply has had thoughts between tags: later blocks are thoughts too.
+    /// The reply has contained tagged reasoning: later blocks are reasoning too.
     thinks: bool,
-    /// The service sends thoughts apart, or a beginning was text: an end without a beginning is text then.
+    /// The provider sends reasoning separately, or an opening tag was text: a closing tag alone is then text.
     apart: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Place {
-    /// Nothing but blanks so far.
+    /// Only whitespace so far.
     #[default]
     Start,
-    /// Right after the tag, where a line break belongs to the tag.
+    /// Directly after an opening tag; a line break belongs to the tag.
     Opened(usize),
     Inside(usize),
-    /// Thoughts are over, and blanks between them and the words are left out.
+    /// After reasoning; whitespace before the text is dropped.
     Between,
     Words,
 }
 
-/// A piece of one or the other.
+/// A piece of reasoning or text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
-    /// Thought.
     Thought(String),
-    /// Said.
     Said(String),
-    /// All that was said so far was thought: chat templates that open the tag themselves leave only its end to the
-    /// model.
+    /// All text so far was reasoning: some chat templates write the opening tag, so that the model writes only the
+    /// closing one.
     WasThought,
 }
 
 impl Split {
-    /// The service sends thoughts apart from the text.
+    /// Records that the provider sends reasoning separately from the text.
     pub fn comes_apart(&mut self) {
         self.apart = true;
     }
 
-    /// Takes more text and gives what is known of it.
+    /// Processes more text and returns the pieces that are decided.
     pub fn take(&mut self, more: &str) -> Vec<Piece> {
         self.held.push_str(more);
         let mut out = Vec::new();
@@ -111,7 +110,7 @@ impl Split {
         }
     }
 
-    /// What was held back, once nothing more comes.
+    /// Returns the text that was held back, at the end of the reply.
     pub fn end(&mut self) -> Option<Piece> {
         let rest = std::mem::take(&mut self.held);
         match self.place {
@@ -121,14 +120,14 @@ impl Split {
         }
     }
 
-    /// Words up to a tag, or to what may be one. Whether there was one, and more is to be told.
+    /// Emits text up to a tag or a possible beginning of one. Returns whether a tag was found and processing continues.
     fn words(&mut self, out: &mut Vec<Piece>) -> bool {
         let mut at = 0;
         while let Some(byte) = self.held.as_bytes().get(at).copied() {
             let may_be_tag = matches!(byte, b'<' | b'[') && !self.line.is_code();
             match if may_be_tag { self.tag(at) } else { Tag::None } {
                 Tag::None => {
-                    // A beginning that is text makes text of its end.
+                    // If an opening tag is text, its closing tag is text too.
                     self.apart |=
                         may_be_tag && TAGS.iter().any(|(open, _)| self.held[at..].starts_with(open));
                     self.line.take(byte);
@@ -157,8 +156,8 @@ impl Split {
         false
     }
 
-    /// Which tag stands here, of those that count here: a further beginning on a line of its own, or, once, an end that
-    /// had no beginning, at an end of its line.
+    /// Returns the tag at a position, if tags count here: a further opening tag on a line of its own, or, once, a
+    /// closing tag without an opening one at the start or end of its line.
     fn tag(&self, at: usize) -> Tag {
         let rest = &self.held[at..];
         let mut unknown = false;
@@ -171,10 +170,10 @@ impl Split {
             }
             if !self.thinks && !self.apart {
                 match rest.strip_prefix(close) {
-                    Some(behind) if self.line.is_blank() || behind.starts_with(['\r', '\n']) => {
+                    Some(after) if self.line.is_blank() || after.starts_with(['\r', '\n']) => {
                         return Tag::Closes(tag);
                     }
-                    Some(behind) => unknown |= behind.is_empty(),
+                    Some(after) => unknown |= after.is_empty(),
                     None => unknown |= close.starts_with(rest) || open.starts_with(rest),
                 }
             }
@@ -183,27 +182,27 @@ impl Split {
     }
 }
 
-/// What stands at a place in the words.
+/// Result of looking for a tag.
 #[derive(Debug)]
 enum Tag {
     None,
-    /// More must come to know.
+    /// Undecided until more text arrives.
     Unknown,
     Opens(usize),
     Closes(usize),
 }
 
-/// Where in the Markdown the words have come to.
+/// Markdown state of the current line.
 #[derive(Debug)]
 struct Line {
-    /// Nothing but blanks since the line began.
+    /// Only whitespace since the line began.
     blank: bool,
-    /// How many backticks or tildes came one after another, and whether they began their line.
+    /// Length of the current run of backticks or tildes, and whether it began its line.
     run: usize,
     run_is_first: bool,
     run_of: u8,
     in_code: bool,
-    /// In a block of code that these began.
+    /// Character that opened the current fenced code block.
     fenced: Option<u8>,
 }
 
@@ -229,7 +228,7 @@ impl Line {
         self.settle();
         match byte {
             b'\n' => {
-                // A line of code goes on over a line break, and not over an empty line.
+                // Inline code continues over a line break but not over an empty line.
                 self.in_code &= !self.blank;
                 self.blank = true;
             }
@@ -268,7 +267,7 @@ fn push(out: &mut Vec<Piece>, piece: Piece) {
     }
 }
 
-/// How many bytes at the end could be the start of the closing tag.
+/// Returns how many bytes at the end of the text may be the beginning of the closing tag.
 fn begun(text: &str, close: &str) -> usize {
     (1..close.len()).rev().find(|n| text.ends_with(&close[..*n])).unwrap_or(0)
 }
@@ -294,13 +293,17 @@ mod tests {
 
     fn check(text: &str, thought: &str, said: &str) {
         assert_eq!(split(&[text]), (thought.to_owned(), said.to_owned()), "{text}");
-        let letters: Vec<String> = text.chars().map(String::from).collect();
-        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-        assert_eq!(split(&letters), (thought.to_owned(), said.to_owned()), "letter by letter: {text}");
+        let characters: Vec<String> = text.chars().map(String::from).collect();
+        let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
+        assert_eq!(
+            split(&characters),
+            (thought.to_owned(), said.to_owned()),
+            "character by character: {text}"
+        );
     }
 
     #[test]
-    fn thoughts_and_words_are_told_apart() {
+    fn reasoning_and_text_are_separated() {
         check("hello", "", "hello");
         check("<think>a b</think>\n\nhello", "a b", "hello");
         check("\n <think>\n中</think>好", "中", "好");
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_an_end_without_a_beginning_makes_what_was_said_a_thought() {
+    fn r48_a_closing_tag_alone_turns_earlier_text_into_reasoning() {
         check("a\nb\n</think>\n\nc", "a\nb\n", "c");
         check("a </think>\r\nb", "a ", "b");
         check("a\n</think>b", "a\n", "b");
@@ -334,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_further_blocks_are_thoughts_where_the_first_was_one() {
+    fn r48_later_blocks_are_reasoning_if_the_first_was() {
         check("<think>a</think>b\n<think>c</think>\nd", "ac", "b\nd");
         check("<think>a</think>b\n  <think>c</think>\nd", "ac", "b\n  d");
         check("a\n</think>\nb\n<think>c</think>d", "a\nc", "b\nd");

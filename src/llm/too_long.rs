@@ -1,8 +1,8 @@
-//! Whether a service refused a request because it does not fit into the model's window.
+//! Detects errors of a request that exceeds the model's context window.
 
 use super::Error;
 
-/// Codes that say it by themselves.
+/// Error codes that are sufficient.
 const CODES: &[&str] = &[
     "context_length_exceeded",
     "exceed_context_size_error",
@@ -13,13 +13,13 @@ const CODES: &[&str] = &[
     "string_above_max_length",
 ];
 
-/// Words that say it, as services write them; each entry is found where all of its parts are.
+/// Phrases of providers. An entry matches if the text contains all of its parts.
 const WORDS: &[&[&str]] = &[
     // OpenAI, OpenRouter, DeepSeek, vLLM, SGLang, Mistral, Fireworks
     &["maximum context length"],
     &["context length is only"],
     &["longer than the model's context length"],
-    // OpenAI's newer words, Azure's, Kimi's and MiniMax's
+    // Newer texts of OpenAI, Azure, Kimi and MiniMax
     &["exceeds the context window"],
     &["exceed the context window"],
     &["exceeds the model's context"],
@@ -28,7 +28,7 @@ const WORDS: &[&[&str]] = &[
     &["context window", "exceeded"],
     &["context length exceeded"],
     &["exceed context limit"],
-    // Anthropic, and Bedrock and Vertex in front of it
+    // Anthropic, also through Bedrock and Vertex
     &["prompt is too long"],
     &["input is too long"],
     &["too many input tokens"],
@@ -57,7 +57,7 @@ const WORDS: &[&[&str]] = &[
     &["expected a string with maximum length"],
 ];
 
-/// Words of a limit that is about time, which waiting helps against and shortening does not.
+/// Phrases of rate limits. Waiting helps against them and a shorter conversation does not.
 const PACE: &[&str] = &[
     "per min",
     "per day",
@@ -74,14 +74,14 @@ const PACE: &[&str] = &[
 ];
 
 impl Error {
-    /// Whether the service says that the request does not fit into the model's window, so that a shorter talk may.
-    /// Never so for a limit of tokens in a time, nor for a reply that was asked to be longer than the model allows.
+    /// Returns whether the request exceeds the model's context window, so that a shorter conversation may succeed.
+    /// False for rate limits, and for a reply limit above the model's maximum.
     pub fn is_too_long(&self) -> bool {
         match self.last() {
             Self::Service { status: 401..=404 | 408 | 429 | 503 | 529, .. } => false,
             Self::Service { status, code, words, .. } => {
                 let said = format!("{} {words}", code.as_deref().unwrap_or_default());
-                // This status says it without a word, also where a gateway in between gives it.
+                // Status 413 is sufficient, even from a gateway.
                 says_so(&said) || (*status == 413 && !is_pace(&said))
             }
             Self::InStream(words) => says_so(words),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_talk_too_long_is_known_by_whatever_words_a_service_has_for_it() {
+    fn context_window_errors_of_known_providers_are_detected() {
         for (status, code, words) in [
             (400, "context_length_exceeded", "This model's maximum context length is 128000 tokens."),
             (400, "context_length_exceeded", "Your input exceeds the context window of this model."),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_pace_of_money_and_of_the_reply_are_something_else() {
+    fn rate_quota_and_reply_limits_are_not_context_window_errors() {
         for (status, code, words) in [
             (
                 429,

@@ -1,8 +1,8 @@
-//! Why a server is not trusted, in words that say what to do about it.
+//! Explains TLS errors and how to fix them.
 
 use rustls::{AlertDescription, CertificateError, Error};
 
-/// Describes a fault of TLS for the user; `None` if it is a mere break of the connection.
+/// Explains a TLS error for the user. Returns `None` for a mere break of the connection.
 pub fn words(error: &Error) -> Option<String> {
     let words = match error {
         Error::InvalidCertificate(why) => certificate(why),
@@ -11,14 +11,14 @@ pub fn words(error: &Error) -> Option<String> {
             AlertDescription::ProtocolVersion
             | AlertDescription::HandshakeFailure
             | AlertDescription::InsufficientSecurity,
-        ) => "it speaks no version of TLS that is safe. TLS 1.2 or later is needed".to_owned(),
+        ) => "it supports no secure version of TLS. TLS 1.2 or later is required".to_owned(),
         Error::AlertReceived(AlertDescription::CertificateRequired | AlertDescription::AccessDenied) => {
-            "it wants a certificate of the client, which aye cannot send".to_owned()
+            "it requires a client certificate, which aye does not support".to_owned()
         }
         Error::AlertReceived(AlertDescription::UnrecognisedName) => {
             "no server at that address has this name".to_owned()
         }
-        // The rest are breaks and faults of this program, told as they are.
+        // All other errors are breaks of the connection or internal errors, and are reported unchanged.
         _ => return None,
     };
     Some(words)
@@ -26,7 +26,7 @@ pub fn words(error: &Error) -> Option<String> {
 
 fn certificate(why: &CertificateError) -> String {
     match why {
-        // A self-signed one comes as the second if another of the same name is trusted.
+        // A self-signed certificate causes the second error if another one with the same name is trusted.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "its certificate is not signed by an authority that this machine trusts. If it is yours, name a file with \
              it, or with that of its authority, in `ca_file` of the profile or in SSL_CERT_FILE"
@@ -50,7 +50,7 @@ fn certificate(why: &CertificateError) -> String {
         CertificateError::NotValidForName => "its certificate is for another name".to_owned(),
         CertificateError::Revoked => "its certificate was revoked".to_owned(),
         CertificateError::Other(why) if why.0.to_string() == super::certificate::USED_BY_A_SERVER => {
-            "its certificate is one of an authority. If it is yours, name a file with exactly this certificate in \
+            "its certificate is a CA certificate. If it is yours, name a file with exactly this certificate in \
              `ca_file` of the profile or in SSL_CERT_FILE"
                 .to_owned()
         }
@@ -58,7 +58,7 @@ fn certificate(why: &CertificateError) -> String {
     }
 }
 
-/// The name itself of what rustls writes as `DnsName("localhost")`.
+/// Extracts the name from rustls's format `DnsName("localhost")`.
 fn bare(name: &str) -> &str {
     name.split('"').nth(1).unwrap_or(name)
 }
@@ -75,7 +75,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn r42_what_is_wrong_with_a_certificate_is_said_with_names_and_days() {
+    fn r42_certificate_errors_contain_names_and_dates() {
         let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let check = |why: CertificateError, expected: &str| {
             let words = words(&Error::InvalidCertificate(why)).unwrap();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_break_is_no_question_of_trust() {
+    fn a_broken_connection_is_not_a_certificate_error() {
         assert_eq!(words(&Error::AlertReceived(AlertDescription::InternalError)), None);
         assert_eq!(words(&Error::General("x".into())), None);
     }

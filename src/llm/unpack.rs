@@ -1,20 +1,20 @@
-//! Packed answers, unpacked as they come. What they begin with says how they are packed, not their label: labels lie.
+//! Decompresses responses as they arrive. The first bytes determine the compression, because headers may be wrong.
 
 use super::Error;
 use bytes::Bytes;
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::io::{self, Write};
 
-/// So many bytes are unpacked at once. They become a thousand times as many at most.
+/// Bytes that are decompressed at once. They can expand at most a thousandfold.
 const BITE: usize = 1024;
 
-/// What unpacks one answer.
+/// Decompressor of one response.
 pub struct Unpack {
-    /// The answer says that it is packed this way; the one way of which the start does not tell.
+    /// The header says `deflate`, the only compression that the first bytes do not identify.
     says_deflate: bool,
     way: Option<Way>,
     waiting: Bytes,
-    /// It cannot be unpacked any further. What came before that was given first.
+    /// Decompression failed here. Data before that was returned first.
     broken: Option<Error>,
 }
 
@@ -26,33 +26,33 @@ enum Way {
 }
 
 impl Unpack {
-    /// For an answer with this `content-encoding`.
+    /// Creates a decompressor for a response with this `content-encoding`.
     ///
     /// # Errors
-    /// Where it is a way that was not asked for.
+    /// Fails if the encoding is not supported.
     pub fn new(encoding: &str) -> Result<Self, Error> {
         let encoding = encoding.trim().to_ascii_lowercase();
         match encoding.as_str() {
             "" | "identity" | "gzip" | "x-gzip" | "deflate" => {}
             _ => {
                 let way = super::fault::clip(&encoding, 20);
-                let words = format!("the service sent its answer packed ({way}), which was not asked for");
+                let words = format!("Cannot read the response: unsupported compression ({way})");
                 return Err(Error::NotAModel(words));
             }
         }
         Ok(Self { says_deflate: encoding == "deflate", way: None, waiting: Bytes::new(), broken: None })
     }
 
-    /// More of it, as it came. It is to be taken with [`Self::take`] before more is put.
+    /// Adds received bytes. Call `take_output` until it returns `None` before adding more.
     pub fn put(&mut self, bytes: Bytes) {
         self.waiting =
             if self.waiting.is_empty() { bytes } else { [&self.waiting[..], &bytes].concat().into() };
     }
 
-    /// A piece of what it holds, never empty and never much; `None` where more must come first.
+    /// Returns a small non-empty piece of decompressed data, or `None` if more input is needed.
     ///
     /// # Errors
-    /// Where it cannot be unpacked.
+    /// Fails if decompression fails.
     pub fn take(&mut self) -> Result<Option<Bytes>, Error> {
         if self.way.is_none() {
             let Some(way) = way(&self.waiting, self.says_deflate) else { return Ok(None) };
@@ -70,7 +70,7 @@ impl Unpack {
                 Some(Way::Deflate(raw)) => (bitten(raw, &bite), std::mem::take(raw.get_mut())),
             };
             self.broken = done.err().map(|error| {
-                Error::NotAModel(format!("the service sent a packed answer that cannot be unpacked: {error}"))
+                Error::NotAModel(format!("Cannot read the response: decompression failed: {error}"))
             });
             if !out.is_empty() {
                 return Ok(Some(out.into()));
@@ -79,12 +79,12 @@ impl Unpack {
         self.broken.clone().map_or(Ok(None), Err)
     }
 
-    /// Nothing more comes: what is left of it.
+    /// Ends the input and returns the remaining data.
     ///
     /// # Errors
-    /// Where something packed is not whole.
+    /// Fails if the compressed data is incomplete.
     pub fn end(&mut self) -> Result<Option<Bytes>, Error> {
-        // One byte did not tell how it is packed; it is plain then.
+        // A single byte does not identify a compression, so it is plain data.
         self.way.get_or_insert(Way::Plain);
         if let Some(piece) = self.take()? {
             return Ok(Some(piece));
@@ -96,12 +96,12 @@ impl Unpack {
             Some(Way::Deflate(raw)) => raw.try_finish(),
         };
         self.way = Some(Way::Plain);
-        whole.map_err(|_| Error::Cut("the packed answer ends before its end".to_owned()))?;
+        whole.map_err(|_| Error::Cut("the compressed response is incomplete".to_owned()))?;
         Ok(None)
     }
 }
 
-/// How something is packed that begins like this; `None` where that is not known yet.
+/// Detects the compression by the first bytes. Returns `None` if more bytes are needed.
 fn way(start: &[u8], says_deflate: bool) -> Option<Way> {
     Some(match start {
         [] | [0x1f] => return None,
@@ -109,7 +109,7 @@ fn way(start: &[u8], says_deflate: bool) -> Option<Way> {
         [_] if says_deflate => return None,
         [0x1f, 0x8b, ..] => Way::Gzip(MultiGzDecoder::new(Vec::new())),
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if says_deflate => Way::Zlib(ZlibDecoder::new(Vec::new())),
-        // The fourth of them is `x^`, which text may begin with.
+        // The fourth header, `x^`, is excluded because text may begin with it.
         [0x78, 0x01 | 0x9c | 0xda, ..] => Way::Zlib(ZlibDecoder::new(Vec::new())),
         _ if says_deflate => Way::Deflate(DeflateDecoder::new(Vec::new())),
         _ => Way::Plain,
@@ -135,7 +135,7 @@ mod tests {
         gzip.finish().unwrap()
     }
 
-    /// Unpacked in pieces of this size.
+    /// Decompresses in chunks of this size.
     fn unpack(encoding: &str, bytes: &[u8], size: usize) -> Result<Vec<u8>, Error> {
         let mut unpack = Unpack::new(encoding)?;
         let mut out = Vec::new();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_whatever_way_it_is_packed_and_called_it_is_unpacked() {
+    fn r48_every_compression_is_detected_despite_wrong_headers() {
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
         zlib.write_all(TEXT).unwrap();
         let zlib = zlib.finish().unwrap();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn r48_what_cannot_be_unpacked_is_said_to_be_so() {
+    fn r48_invalid_compressed_data_is_an_error() {
         let whole = gzip(TEXT);
         for end in 2..whole.len() {
             assert!(unpack("gzip", &whole[..end], 5).is_err(), "{end} of {} bytes", whole.len());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn r65_a_small_answer_that_becomes_a_large_one_comes_in_small_pieces() {
+    fn r65_highly_compressed_data_is_returned_in_small_pieces() {
         let mut unpack = Unpack::new("gzip").unwrap();
         unpack.put(gzip(&vec![b'x'; 64 << 20]).into());
         let mut all = 0;

@@ -1,25 +1,25 @@
-//! Events of a reply that could not be read: what is lost with them, and when the reply is lost too.
+//! Unreadable events of a reply, and when they make the whole reply unusable.
 //!
-//! An event is *damaged* if it begins as JSON does: it may have held a part of the reply. Any other, such as a
-//! keep-alive in words, held none.
+//! An event is *damaged* if it begins like JSON: it may have contained a part of the reply. Any other, such as a
+//! plain-text keep-alive, contained none.
 
 use super::Error;
 
-/// Shown in place of what a damaged event may have held.
+/// Character shown in place of a damaged event.
 pub const MARK: &str = "\u{fffd}";
 
 /// The unreadable events of one reply.
 #[derive(Debug, Default)]
 pub struct Unreadable {
-    /// The start of the first of them.
+    /// Start of the first one.
     start: Option<String>,
     is_damaged: bool,
-    /// One of them is not marked in the text yet.
+    /// A damaged event is not yet marked in the text.
     is_unmarked: bool,
 }
 
 impl Unreadable {
-    /// One more, which begins like this.
+    /// Adds an event that begins with `start`.
     pub fn add(&mut self, start: String) {
         let is_damaged = start.starts_with(['{', '[', '"']);
         self.is_damaged |= is_damaged;
@@ -27,23 +27,23 @@ impl Unreadable {
         self.start.get_or_insert(start);
     }
 
-    /// What has to be put before more of the reply, of which something `was_shown` or not.
+    /// Returns the mark to put before the next text, if a damaged event is unmarked and text was shown before.
     pub fn take_mark(&mut self, was_shown: bool) -> &'static str {
         if was_shown && std::mem::take(&mut self.is_unmarked) { MARK } else { "" }
     }
 
-    /// The error of a reply that came to no end of its own: what could not be read is the likely reason.
+    /// Returns the error of a reply without an end marker: the unreadable event is the likely cause.
     pub fn error(&self) -> Option<Error> {
         self.start.as_deref().map(unreadable)
     }
 
-    /// The error of a reply that is whole by the word of its provider. Nothing readable came before its end; or it has
-    /// calls, whose arguments may lack what a damaged event held, and such calls must not run.
+    /// Returns the error of a reply with an end marker, if nothing readable was shown, or if it has calls whose
+    /// arguments may lack the content of a damaged event. Such calls must not run.
     pub fn error_at_end(&self, was_shown: bool, has_calls: bool) -> Option<Error> {
         let start = self.start.as_deref()?;
         match (has_calls && self.is_damaged, was_shown || has_calls) {
             (true, _) => Some(Error::Cut(format!(
-                "an event of it is not valid JSON ({start}), so its calls may not be whole and were not run"
+                "an event is not valid JSON ({start}), so its tool calls may be incomplete and were not run"
             ))),
             (false, false) => Some(unreadable(start)),
             (false, true) => None,
@@ -51,7 +51,7 @@ impl Unreadable {
     }
 }
 
-/// The error of a reply that is lost because of an event that begins like this.
+/// Returns the error of a reply that is unusable because of an event that begins with `start`.
 pub fn unreadable(start: &str) -> Error {
     Error::NotAModel(format!("Cannot read the reply: an event is not valid JSON: {start}"))
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_damaged_event_is_marked_once_and_stops_calls_and_words_do_neither() {
+    fn a_damaged_event_is_marked_once_and_stops_calls() {
         let mut events = Unreadable::default();
         assert_eq!(
             (events.take_mark(true), events.error(), events.error_at_end(false, true)),

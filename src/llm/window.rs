@@ -1,4 +1,4 @@
-//! How much fits into a model's window, as its service says it: each in its own words.
+//! Determines the context window of a model from the various formats of providers.
 
 use super::service::extend;
 use futures::StreamExt;
@@ -7,18 +7,18 @@ use reqwest::{Client, Url};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long each question may take. Nobody waits for the answer.
+/// Time limit for each request. It runs in the background.
 const LIMIT: Duration = Duration::from_secs(20);
-/// The most of an answer that is read, in bytes.
+/// Maximum bytes of a response that are read.
 const LARGEST: usize = 8 << 20;
-/// What fits now, as it was set when the model was loaded, by the names that services have for it; …
+/// Keys for the context window in effect, as set when the model was loaded.
 const LOADED: [&str; 5] =
     ["loaded_context_length", "max_model_len", "context_length", "context_window", "n_ctx"];
-/// … and what the model could take at most.
+/// Keys for the maximum context window of the model.
 const AT_MOST: [&str; 3] = ["max_context_length", "max_input_tokens", "inputTokenLimit"];
 
-/// Tokens that fit into a request to this model, or to the first of the service where none is named. `None` where
-/// nobody says, or nobody answers. The same headers go to the same origin and nowhere else.
+/// Requests the context window in tokens of this model, or of the provider's first one if `model` is empty. Returns
+/// `None` if it is unknown or a request fails. The headers are sent to the same origin only.
 pub(super) async fn find(
     http: &Client,
     base: &Url,
@@ -31,7 +31,7 @@ pub(super) async fn find(
     let entry = entry(&get(format!("{root}/models")).await?, model)?;
     let listed = window(&entry);
     let name = name(&entry).unwrap_or(model).to_owned();
-    // Servers on one's own machine say more elsewhere than in the list.
+    // Local servers report the window in effect at other endpoints.
     let bare = root.trim_end_matches("/v1");
     let true_one = match entry.get("owned_by").and_then(Value::as_str).unwrap_or_default() {
         "llamacpp" => {
@@ -71,13 +71,13 @@ async fn get(http: &Client, address: &str, query: &[(String, String)], headers: 
     tokio::time::timeout(LIMIT, asked).await.ok().flatten()
 }
 
-/// The model's own entry in a list, or the first where none is named.
+/// Returns the entry of the model in a list, or the first one if `model` is empty.
 fn entry(list: &Value, model: &str) -> Option<Value> {
     let lists = ["data", "models"].iter().filter_map(|key| list.get(*key)?.as_array());
     let lists: Vec<&Vec<Value>> = lists.chain(list.as_array()).collect();
     let of = |entry: &&Value| name(entry).is_some_and(|name| model.is_empty() || name == model);
     let found = lists.iter().find_map(|list| list.iter().find(of));
-    // A server with one model answers with it, whatever it is called.
+    // A server with one model uses it for every name.
     let only = || lists.first().filter(|list| list.len() == 1).and_then(|list| list.first());
     found.or_else(only).cloned()
 }
@@ -86,10 +86,10 @@ fn name(entry: &Value) -> Option<&str> {
     ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str())
 }
 
-/// What an entry says of its window.
+/// Reads the context window from an entry.
 fn window(entry: &Value) -> Option<u64> {
     let among = |of: &Value, keys: &[&str]| keys.iter().find_map(|key| number(of.get(*key)?));
-    // The provider that a router prefers may take less than the model can.
+    // The provider preferred by a router may have a smaller window than the model.
     let provider = entry.get("top_provider").and_then(|provider| among(provider, &LOADED));
     let own = among(entry, &LOADED);
     match (provider, own) {
@@ -101,7 +101,7 @@ fn window(entry: &Value) -> Option<u64> {
     .or_else(|| among(entry.get("meta")?, &["n_ctx_train"]))
 }
 
-/// A number of tokens that can be one.
+/// Reads a plausible number of tokens.
 fn number(value: &Value) -> Option<u64> {
     value
         .as_u64()
@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_window_is_read_from_the_list_of_every_service() {
+    fn the_window_is_read_from_lists_of_known_providers() {
         let check = |entry: Value, tokens: Option<u64>| assert_eq!(window(&entry), tokens, "{entry}");
         check(json!({"id": "vllm", "max_model_len": 32768}), Some(32_768));
         check(json!({"id": "llamacpp", "meta": {"n_ctx_train": 131072, "n_ctx": 8192}}), Some(8_192));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_entry_of_the_model_is_found_and_another_ones_is_not_taken_for_it() {
+    fn only_the_entry_of_the_model_is_used() {
         let list = json!({"object": "list", "data": [{"id": "a", "n_ctx": 1}, {"id": "b", "n_ctx": 2}]});
         let check = |list: &Value, model: &str, tokens: Option<u64>| {
             assert_eq!(entry(list, model).as_ref().and_then(window), tokens, "{model} in {list}");

@@ -1,31 +1,30 @@
-//! What one event of a service says, whatever shape it has. Everything is optional, nothing is taken for granted.
+//! Parses chat completion events of all known formats. Every field is optional.
 
 use super::fault::Fault;
 use crate::chat::Usage;
 use crate::chat::reply_limit::ReplySize;
 use serde_json::Value;
 
-/// One thing that an event says.
+/// A piece of information in an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     /// More text.
     Text(String),
-    /// More reasoning, which the service keeps apart by itself.
+    /// More reasoning, sent separately by the provider.
     Reasoning(String),
-    /// More of the calls; those of one event together.
+    /// Parts of tool calls; all parts of one event together.
     Calls(Vec<CallPart>),
-    /// Why the reply ended, in the service's word.
+    /// Finish reason in the provider's terms.
     Finish(String),
-    /// What was counted.
+    /// Token usage.
     Usage(Usage),
-    /// The event is the whole reply: nothing else comes.
+    /// The event is the complete reply; nothing follows.
     Whole,
-    /// An error.
     Fault(Fault),
 }
 
 impl Delta {
-    /// Counts the text that it adds to the reply.
+    /// Adds the size of the text to the size of the reply.
     pub fn count(&self, size: &mut ReplySize) {
         match self {
             Self::Text(text) | Self::Reasoning(text) => size.add(text),
@@ -35,33 +34,32 @@ impl Delta {
     }
 }
 
-/// A part of a call, or all of it.
+/// A part of a tool call, or all of it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallPart {
-    /// Which call of the reply, where that is said.
+    /// Index of the call in the reply, if given.
     pub index: Option<u64>,
-    /// Its id, where it is said.
+    /// Id of the call, if given.
     pub id: Option<String>,
-    /// Its tool, where it is said.
+    /// Name of the tool, if given.
     pub name: Option<String>,
-    /// More of its arguments.
+    /// More of the arguments.
     pub arguments: String,
-    /// Whatever the service put beside it and wants to see again, such as Gemini's signature of a thought.
+    /// Provider data that must be sent back with the call, such as Gemini's thought signature.
     pub extra: Option<Value>,
 }
 
 impl CallPart {
-    /// Lists the texts that it holds.
+    /// Iterates over the texts in the part.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.id.as_deref().into_iter().chain(self.name.as_deref()).chain([self.arguments.as_str()])
     }
 }
 
-/// The index of the choice that is the reply. Others are never asked for.
+/// Index of the choice that is the reply. aye never requests others.
 pub const REPLY: u64 = 0;
 
-/// Everything an event says of the choice with this index and of the reply as a whole, in the order in which it is to
-/// be understood.
+/// Parses the information about the choice with this index and about the reply as a whole, in processing order.
 pub fn read(event: &Value, wanted: u64) -> Vec<Delta> {
     let mut out = Vec::new();
     let mut ends = Vec::new();
@@ -89,12 +87,12 @@ pub fn read(event: &Value, wanted: u64) -> Vec<Delta> {
     out
 }
 
-/// The indexes of the choices in an event. A choice without one is at its place in the list.
+/// Iterates over the indexes of the choices in an event. The default index of a choice is its position.
 pub fn choice_indexes(event: &Value) -> impl Iterator<Item = u64> {
     (0..).zip(choices(event)).map(|(place, choice)| whole_number(choice.get("index")).unwrap_or(place))
 }
 
-/// The choices with this index.
+/// Iterates over the choices with this index.
 pub fn choices_at(event: &Value, wanted: u64) -> impl Iterator<Item = &Value> {
     choice_indexes(event)
         .zip(choices(event))
@@ -102,19 +100,19 @@ pub fn choices_at(event: &Value, wanted: u64) -> impl Iterator<Item = &Value> {
         .map(|(_, choice)| choice)
 }
 
-/// Whether a body that came in one piece is a reply.
+/// Returns whether a complete body is a reply.
 pub fn is_reply(body: &Value) -> bool {
     choices(body)
         .iter()
         .any(|choice| ["message", "delta", "text"].iter().any(|key| choice.get(*key).is_some()))
 }
 
-/// Whether it is a piece of a reply, of which others follow.
+/// Returns whether the value is a chunk of a streamed reply.
 pub fn is_chunk(event: &Value) -> bool {
     choices(event).iter().any(|choice| choice.get("delta").is_some())
 }
 
-/// Whether it is an event of something else than a chat: one that says something, and nothing of what a chat's say.
+/// Returns whether the event has content but belongs to another API than chat completions.
 pub fn is_foreign(event: &Value) -> bool {
     let Value::Object(map) = event else { return false };
     let ours = ["choices", "usage", "error", "x_groq", "prompt_filter_results"];
@@ -122,7 +120,7 @@ pub fn is_foreign(event: &Value) -> bool {
     !map.is_empty() && !is_life && !ours.iter().any(|key| map.contains_key(*key))
 }
 
-/// The error that an event or a body is, where it is one.
+/// Parses the error in an event or a body, if any.
 pub fn read_fault(event: &Value) -> Option<Fault> {
     let event = event.as_array().map_or(event, |list| list.first().unwrap_or(event));
     let set = |key: &str| match event.get(key) {
@@ -151,7 +149,7 @@ fn choices(event: &Value) -> Vec<&Value> {
     objects(event.get("choices"))
 }
 
-/// The objects of a list, or the one that stands without it.
+/// Returns the objects in a list, or a single object as a list.
 fn objects(value: Option<&Value>) -> Vec<&Value> {
     match value {
         Some(Value::Array(list)) => list.iter().filter(|one| one.is_object()).collect(),
@@ -160,7 +158,7 @@ fn objects(value: Option<&Value>) -> Vec<&Value> {
     }
 }
 
-/// A number that counts something, whatever it is written as.
+/// Parses a non-negative integer from a number or a string.
 fn whole_number(value: Option<&Value>) -> Option<u64> {
     match value? {
         Value::Number(number) => number
@@ -172,7 +170,7 @@ fn whole_number(value: Option<&Value>) -> Option<u64> {
 }
 
 fn read_message(message: &Value, out: &mut Vec<Delta>) {
-    // Some services send the same thoughts under two names; one of them is enough.
+    // Some providers send the same reasoning under two keys; only one is used.
     let thoughts = ["reasoning_content", "reasoning"].iter().find_map(|key| text_of(message.get(*key)));
     let details = || parts(message.get("reasoning_details")?, &["text", "summary"]);
     out.extend(thoughts.or_else(details).map(Delta::Reasoning));
@@ -192,7 +190,7 @@ fn read_message(message: &Value, out: &mut Vec<Delta>) {
         Some(one @ Value::Object(_)) => vec![read_call(one)],
         _ => Vec::new(),
     };
-    // The older way to say the same.
+    // The older format of tool calls.
     if let (true, Some(function @ Value::Object(_))) = (calls.is_empty(), message.get("function_call")) {
         calls.push(read_call(&serde_json::json!({ "function": function })));
     }
@@ -214,13 +212,13 @@ fn read_call(call: &Value) -> CallPart {
         Some(Value::Number(number)) => Some(number.to_string()),
         id => text_of(id),
     };
-    // Some write the word where they mean that there is no name.
+    // Some providers send the string "null" for a missing name.
     let name = text_of(function.get("name")).filter(|name| name != "null");
     let extra = call.get("extra_content").filter(|extra| !extra.is_null()).cloned();
     CallPart { index: whole_number(call.get("index")), id, name, arguments, extra }
 }
 
-/// What an event counts; nothing where it counts nothing.
+/// Parses the token usage in an event, if any.
 fn read_usage(event: &Value) -> Option<Usage> {
     let groq = event.get("x_groq").and_then(|more| more.get("usage"));
     let usage = [event.get("usage"), groq].into_iter().flatten().find(|usage| usage.is_object());
@@ -231,7 +229,7 @@ fn read_usage(event: &Value) -> Option<Usage> {
     (usage != Usage::default()).then_some(usage)
 }
 
-/// What was counted, by whichever names.
+/// Parses token usage with any of the known keys.
 pub fn counted(usage: &Value) -> Usage {
     let number = |keys: [&str; 2]| keys.iter().find_map(|key| count(usage.get(*key)?)).unwrap_or(0);
     let details = |key: &str| usage.get(key).and_then(|details| count(details.get("cached_tokens")?));
@@ -244,24 +242,24 @@ pub fn counted(usage: &Value) -> Usage {
     }
 }
 
-/// What llama.cpp tells where it was not asked to count: the prompt without what it had in its cache, and the rest.
+/// Parses llama.cpp's timings, which replace token usage if it was not requested. `prompt_n` excludes cached tokens.
 fn timed(timings: &Value) -> Usage {
     let number = |key: &str| timings.get(key).and_then(count).unwrap_or(0);
     let cached = number("cache_n");
     Usage { input: number("prompt_n").saturating_add(cached), cached, output: number("predicted_n") }
 }
 
-/// Tokens. What cannot be a count of them is none.
+/// Parses a plausible token count.
 fn count(value: &Value) -> Option<u64> {
     value.as_f64().filter(|n| (0.0..1e12).contains(n)).map(|n| n as u64)
 }
 
-/// Text that is there and not empty.
+/// Returns a non-empty string.
 pub fn text_of(value: Option<&Value>) -> Option<String> {
     value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Text that comes as a list of parts.
+/// Concatenates text that is sent as a list of parts.
 fn parts(list: &Value, keys: &[&str]) -> Option<String> {
     let text: String = list
         .as_array()?

@@ -1,6 +1,6 @@
-//! The body of a request. Its parameters are values, which can still be looked at and left out; the talk, which may
-//! be megabytes, is written once, message by message. It stands in memory in pieces and never as a tree or in one
-//! block: an allocator keeps for good what was once asked of it as a whole.
+//! Serialized body of a request. The parameters remain values, which can be inspected and removed. The conversation,
+//! which may take megabytes, is serialized once, message by message, in pieces: an allocator may never return the
+//! memory of one large block.
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -13,21 +13,21 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Bytes of a piece: what fits into one goes into one.
+/// Size of a piece in bytes.
 const PIECE: usize = 64 << 10;
 
-/// A body that only has to be sent. Cheap to clone but for its tools.
+/// A body ready to send. Cheap to clone except for its tools.
 #[derive(Debug, Clone)]
 pub struct Written {
-    /// Everything but the talk.
+    /// Everything except the conversation.
     pub parameters: Map<String, Value>,
-    /// What the talk is called, such as `messages`.
+    /// Key of the conversation, such as `messages`.
     name: &'static str,
     talk: Arc<[Bytes]>,
 }
 
 impl Written {
-    /// These parameters with a talk of these items under this name.
+    /// Serializes the items as the conversation under this key, next to the parameters.
     pub fn new<T: Serialize>(
         parameters: Map<String, Value>,
         name: &'static str,
@@ -45,7 +45,7 @@ impl Written {
         Self { parameters, name, talk: pieces.finish().into() }
     }
 
-    /// All of it, on its way.
+    /// Returns the body for sending.
     pub fn sending(&self) -> Sending {
         let mut head = Pieces::default();
         head.put("{");
@@ -64,7 +64,7 @@ impl Written {
     }
 }
 
-/// Bytes as they are written, cut to pieces.
+/// Writer that cuts its output into pieces.
 #[derive(Default)]
 struct Pieces {
     full: Vec<Bytes>,
@@ -73,11 +73,11 @@ struct Pieces {
 
 impl Pieces {
     fn put(&mut self, text: &str) {
-        self.write_all(text.as_bytes()).expect("memory takes everything");
+        self.write_all(text.as_bytes()).expect("writing to memory succeeds");
     }
 
     fn json(&mut self, value: &(impl Serialize + ?Sized)) {
-        serde_json::to_writer(self, value).expect("what is made of text can be written");
+        serde_json::to_writer(self, value).expect("a request can be serialized");
     }
 
     fn is_empty(&self) -> bool {
@@ -107,7 +107,7 @@ impl Write for Pieces {
     }
 }
 
-/// A body on its way. Its length is known, as many services want it.
+/// A body being sent. Its length is known, as many providers require.
 pub struct Sending {
     pieces: VecDeque<Bytes>,
     left: u64,
@@ -137,7 +137,7 @@ impl Body for Sending {
 
 #[cfg(test)]
 impl Written {
-    /// What a service reads.
+    /// Parses the body as a provider does.
     pub fn read(&self) -> Value {
         let bytes: Vec<u8> = self.sending().pieces.into_iter().flatten().collect();
         serde_json::from_slice(&bytes).unwrap()
@@ -150,7 +150,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_body_in_pieces_is_the_whole_body() {
+    fn pieces_form_the_complete_body() {
         let parameters = json!({"model": "m \"quoted\"", "most": 3}).as_object().unwrap().clone();
         for count in [0, 1, 2, 5000] {
             let items: Vec<String> =
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_may_be_full_to_the_byte() {
+    fn a_piece_may_be_exactly_full() {
         for length in PIECE - 9..PIECE + 9 {
             let items = ["z".repeat(length), "and on".to_owned()];
             let written = Written::new(Map::new(), "input", items.iter());
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_item_is_cut_too() {
+    fn one_long_item_is_split() {
         let written = Written::new(Map::new(), "input", [["y".repeat(5 * PIECE)]].iter());
         assert_eq!(written.read()["input"][0][0].as_str().unwrap().len(), 5 * PIECE);
         assert!(written.talk.iter().all(|piece| piece.len() <= PIECE));

@@ -47,7 +47,7 @@ fn an_address_without_v1_is_answered_with_the_one_that_works() {
     for base in ["", "/"] {
         let (err, code) = told(&format!("http://127.0.0.1:{port}{base}"));
         let expected = format!(
-            "aye: the service does not know this model or address (404): 404 page not found. http://127.0.0.1:{port}/v1 \
+            "aye: The provider does not know this model or address (404): 404 page not found. http://127.0.0.1:{port}/v1 \
              answers. Use it as the address.\n"
         );
         assert_eq!((err, code), (expected, 1));
@@ -60,7 +60,7 @@ fn an_address_without_v1_is_answered_with_the_one_that_works() {
     assert!(err.ends_with(&format!("404 page not found. {advice}")), "{err}");
     // With a version in it the address is not in question.
     let (err, _) = told(&format!("http://127.0.0.1:{port}/v1"));
-    assert_eq!(err, "aye: the service does not know this model or address (404): 404 page not found\n");
+    assert_eq!(err, "aye: The provider does not know this model or address (404): 404 page not found\n");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_page_for_people_is_said_to_be_no_reply() {
     let expected = format!("{read} Is the `/v1` missing from the address? Try http://127.0.0.1:{port}/v1.\n");
     assert_eq!((err, code), (expected, 1));
     let (err, _) = told(&format!("http://127.0.0.1:{port}/v1"));
-    assert_eq!(err, format!("{read} Check the address of the model.\n"));
+    assert_eq!(err, format!("{read} Check the address of the provider.\n"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_port_that_speaks_tls_is_said_to() {
     let (err, code) = told(&format!("http://127.0.0.1:{}/v1", service.port));
     let origin = format!("127.0.0.1:{}", service.port);
     let expected = format!(
-        "aye: Cannot talk to http://{origin}: what answers there is not HTTP. If the port speaks TLS, use https://{origin} \
+        "aye: Cannot talk to http://{origin}: the response is not HTTP. If the port speaks TLS, use https://{origin} \
          as the address.\n"
     );
     assert_eq!((err, code), (expected, 1));
@@ -140,8 +140,8 @@ fn a_port_without_tls_is_said_to_be_one() {
     });
     let (err, code) = told(&format!("https://127.0.0.1:{port}/v1"));
     let expected = format!(
-        "aye: Cannot talk to https://127.0.0.1:{port}: the server does not speak TLS on this port. If it is meant to be \
-         reached without encryption, use http://127.0.0.1:{port} as the address.\n"
+        "aye: Cannot talk to https://127.0.0.1:{port}: the server does not speak TLS on this port. For an unencrypted \
+         connection, use http://127.0.0.1:{port} as the address.\n"
     );
     assert_eq!((err, code), (expected, 1));
 }
@@ -188,7 +188,7 @@ fn a_host_that_is_not_known_is_said_to_be_none() {
     }
     let host = "no-such-host.invalid";
     assert!(
-        err.contains(&format!("Cannot connect to http://{host}: no address is known for the host {host} (")),
+        err.contains(&format!("Cannot connect to http://{host}: cannot resolve the host {host} (")),
         "{err}"
     );
     assert!(err.trim_end().ends_with("). Check its spelling and the network.") && code == 1, "{err}");
@@ -205,7 +205,7 @@ fn a_connection_that_is_closed_each_time_is_said_with_the_number_of_attempts() {
     let (err, code) = told(&format!("http://127.0.0.1:{port}/v1"));
     let lines: Vec<&str> = err.lines().collect();
     let start = format!(
-        "aye: No answer from http://127.0.0.1:{port}: the server closed the connection before the answer was whole"
+        "aye: No answer from http://127.0.0.1:{port}: the server closed the connection before the response was complete"
     );
     assert_eq!((lines.len(), code, met.load(Ordering::SeqCst)), (5, 1, 5), "{err}");
     assert!(lines[..4].iter().all(|line| line.starts_with(&format!("{start}; trying again in "))), "{err}");

@@ -34,7 +34,7 @@ fn r49_a_long_wait_is_counted_down_and_skipped_with_a_key() {
     let answers = vec![refused(429, &["retry-after: 3000"]), says("Here I am.")];
     let (_runtime, service, mut program) = talks(answers, (80, 24), &[]);
     say(&mut program, "hello");
-    program.until("the service asks to wait 3000 s (429): Not now");
+    program.until("The provider asks to wait 3000 s (429): Not now");
     program.until("try 2 of 5 in 49 min 5");
     program.keys(ALT_R);
     program.until("Here I am.");
@@ -128,7 +128,7 @@ fn another_model_answers_where_the_first_cannot_and_gets_nothing_of_its_but_the_
     assert_eq!((stood.out.as_str(), stood.code), ("From the second.\n", 0), "{}", stood.err);
     assert_eq!(
         stood.err,
-        "aye: the service refused the key, or wants one (401): Not now; model-two answers this time\n"
+        "aye: The provider rejected the key or requires one (401): Not now; model-two answers this time\n"
     );
     let (first, second) = (stood.first.received(), stood.second.received());
     assert_eq!((first.len(), second.len()), (1, 1));
@@ -169,7 +169,7 @@ fn a_server_that_is_not_running_is_told_with_what_to_do() {
     let (_closed, address) = closed_port();
     let origin = format!("http://{address}");
     let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).print("");
-    assert!(err.contains("Connection refused. The server is not running. Start it and ask again."), "{err}");
+    assert!(err.contains("Connection refused. The server is not running. Start it and try again."), "{err}");
     assert_eq!(code, 1);
 }
 

@@ -115,29 +115,29 @@ fn r48_each_error_of_a_gateway_is_a_sentence() {
     let cases = [
         (
             "limited",
-            "the service asks to wait (429, throttling_error): litellm.RateLimitError: this is a mock",
+            "The provider asks to wait (429, throttling_error): litellm.RateLimitError: this is a mock",
             true,
         ),
         (
             "broken",
-            "the service failed (500, internal_server_error): litellm.InternalServerError: this is",
+            "The provider failed (500, internal_server_error): litellm.InternalServerError: this is",
             true,
         ),
-        ("overloaded", "the service failed (529): litellm.APIError", true),
-        ("slow", "the service took too long (408, invalid_request_error): litellm.Timeout", true),
+        ("overloaded", "The provider failed (529): litellm.APIError", true),
+        ("slow", "The provider timed out (408, invalid_request_error): litellm.Timeout", true),
         (
             "full",
-            "The talk does not fit into the model's window, and no more of it can be left out: the service refused the request (400, invalid_request_error): litellm.ContextWindow",
+            "The talk does not fit into the model's window, and no more of it can be left out: The provider rejected the request (400, invalid_request_error): litellm.ContextWindow",
             false,
         ),
         (
             "filtered",
-            "the service refused the request (400, invalid_request_error): litellm.BadRequest",
+            "The provider rejected the request (400, invalid_request_error): litellm.BadRequest",
             false,
         ),
         (
             "nobody",
-            "the service refused the request (400, invalid_request_error): /chat/completions: Invalid",
+            "The provider rejected the request (400, invalid_request_error): /chat/completions: Invalid",
             false,
         ),
     ];
@@ -153,7 +153,7 @@ fn a_wrong_key_is_said_to_be_one_and_shown_nowhere() {
     for key in ["sk-wrong-1234567890", "wrong-1234567890"] {
         let (out, err, code) = prints(key, "plain", &json!({}));
         assert_eq!((out.as_str(), code), ("", 1));
-        assert!(err.starts_with("aye: the service refused the key, or wants one (4"), "{err}");
+        assert!(err.starts_with("aye: The provider rejected the key or requires one (4"), "{err}");
         assert!(!err.contains("1234567890"), "{err}");
         assert_eq!(err.lines().count(), 1, "and it is not tried again: {err}");
     }

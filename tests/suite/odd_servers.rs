@@ -43,7 +43,7 @@ async fn prints_in(idle: u32, answers: Vec<Answer>) -> (String, String, i32, usi
 /// Every case at once: the answer of a service that gives no other, what is printed, and what is told.
 async fn check(cases: Vec<(Answer, &'static str, &'static str)>) {
     // No longer patience than the case is about, and no shorter than a busy machine needs.
-    let idle = |err: &str| if err.contains("sent nothing for 1 s") { 1 } else { 60 };
+    let idle = |err: &str| if err.contains("sent no data for 1 s") { 1 } else { 60 };
     let run = |(answer, out, err)| {
         tokio::spawn(async move { (prints_in(idle(err), vec![answer]).await, out, err) })
     };
@@ -60,36 +60,36 @@ async fn check(cases: Vec<(Answer, &'static str, &'static str)>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r48_a_refusal_is_told_in_one_sentence() {
     check(vec![
-        (error(401, &[], ""), "", "the service refused the key, or wants one (401)"),
+        (error(401, &[], ""), "", "The provider rejected the key or requires one (401). Check the key of the profile."),
         (
             error(402, &[], r#"{"error":{"message":"Insufficient credits"}}"#),
             "",
-            "the service wants to be paid first (402): Insufficient credits",
+            "The provider requires payment (402): Insufficient credits",
         ),
         (
             error(403, &[], r#"{"error":{"message":"Country not supported"}}"#),
             "",
-            "the service does not allow this (403): Country not supported",
+            "The provider denied access (403): Country not supported",
         ),
         (
             error(404, &[], r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#),
             "",
-            "the service does not know this model or address (404, model_not_found): The model `m` does not exist",
+            "The provider does not know this model or address (404, model_not_found): The model `m` does not exist",
         ),
         (
             error(429, &[], r#"{"error":{"message":"All used","code":"insufficient_quota"}}"#),
             "",
-            "the account at the service is used up (429, insufficient_quota): All used",
+            "The account at the provider has no quota left (429, insufficient_quota): All used",
         ),
         (
             error(429, &["retry-after: 3600"], r#"{"error":{"message":"Slower"}}"#),
             "",
-            "the service asks to wait 3600 s (429): Slower",
+            "The provider asks to wait 3600 s (429): Slower",
         ),
         (
             error(200, &[], r#"{"error":{"message":"Overloaded"}}"#),
             "",
-            "the service answered with an error (200): Overloaded",
+            "The provider returned an error (200): Overloaded",
         ),
     ])
     .await;
@@ -102,28 +102,28 @@ async fn r48_what_is_no_reply_of_a_model_is_told_in_one_sentence() {
         (
             Answer::body(200, "text/html", &[], page),
             "",
-            "Cannot read the reply: a web page came back, “Login”. Check the address of the model.",
+            "Cannot read the reply: the server sent a web page titled “Login”. Check the address of the provider.",
         ),
         (
             Answer::body(200, "text/plain", &[], "It works"),
             "",
-            "Cannot read the reply: the server sent “It works”. Check the address of the model.",
+            "Cannot read the reply: the server sent “It works”. Check the address of the provider.",
         ),
-        (error(200, &[], ""), "", "Cannot read the reply: the answer is empty. Check the address of the model."),
+        (error(200, &[], ""), "", "Cannot read the reply: the response is empty. Check the address of the provider."),
         (
             error(200, &[], r#"{"status":"ok"}"#),
             "",
-            "Cannot read the reply: the server sent JSON that is not a reply of a model. Check the address of the model.",
+            "Cannot read the reply: the server sent JSON that is not a model reply. Check the address of the provider.",
         ),
         (
             Answer::head(302, &["location: https://elsewhere.example/login"]),
             "",
-            "the service is somewhere else (302): it points to https://elsewhere.example, which was not followed so that the key goes nowhere else; set that address",
+            "The provider redirected the request (302): its new address is https://elsewhere.example. The redirect was not followed, to protect the key. Set `base_url` to that address",
         ),
         (
             Answer::stream().says(&"x".repeat(17 << 20)).finish("stop").done(),
             "",
-            "Cannot read the reply: an event of more than 16 MB",
+            "Cannot read the reply: an event is larger than 16 MB",
         ),
     ])
     .await;
@@ -136,7 +136,7 @@ async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
         (
             half(),
             "Half a\n",
-            "the connection was lost in the middle of the reply: the service closed it without saying that the reply was over",
+            "The connection was lost during the reply: the provider closed it before the reply was complete",
         ),
         (
             half().raw("data: {nonsense\n\n"),
@@ -146,17 +146,17 @@ async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
         (
             half().then(moment).then(Step::Reset),
             "Half a\n",
-            "the connection was lost in the middle of the reply: Connection reset by peer",
+            "The connection was lost during the reply: Connection reset by peer",
         ),
         (
             half().then(Step::Stall),
             "Half a\n",
-            "the service sent nothing for 1 s (a profile's idle_seconds says how long to wait)",
+            "The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.",
         ),
         (
             half().event(json!({"error": {"message": "GPU on fire", "code": 500}})),
             "Half a\n",
-            "the service reported an error in the middle of the reply: GPU on fire",
+            "The provider reported an error during the reply: GPU on fire",
         ),
         (
             half().finish("length").done(),
@@ -181,7 +181,7 @@ async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
 async fn r49_every_wait_is_announced_and_the_reply_comes_all_the_same() {
     let busy = error(429, &["retry-after: 1"], r#"{"error":{"message":"Slower"}}"#);
     let done = prints(vec![busy, says("Hello.")]).await;
-    let told = "aye: the service asks to wait 1 s (429): Slower; trying again in 1 s\n";
+    let told = "aye: The provider asks to wait 1 s (429): Slower; trying again in 1 s\n";
     assert_eq!(done, ("Hello.\n".to_owned(), told.to_owned(), 0, 2));
 }
 
@@ -191,7 +191,7 @@ async fn r49_a_service_that_fails_is_asked_five_times_and_then_told() {
     let cases = [
         (
             Answer::body(502, "text/html", &["retry-after-ms: 20"], page),
-            "the service failed (502): a web page came back, “502 Bad Gateway”",
+            "The provider failed (502): the server sent a web page titled “502 Bad Gateway”",
         ),
         (Answer::default().then(Step::Reset), "No answer from ORIGIN: Connection reset by peer"),
         (

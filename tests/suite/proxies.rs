@@ -89,7 +89,7 @@ fn r57_a_proxy_that_refuses_is_said_at_once_with_its_address_and_setting_and_wit
         (
             "HTTPS_PROXY",
             wants,
-            "wants a user name and a password, or other ones (407). Write them into the address of the proxy, as in \
+            "requires a valid user name and password (407). Add them to the address of the proxy, for example \
              http://USER:PASSWORD@HOST:PORT.",
         ),
         ("https_proxy", forbids, "refused the connection (403). Allow it there, or correct https_proxy."),
@@ -113,7 +113,7 @@ fn r57_a_proxy_that_refuses_is_said_at_once_with_its_address_and_setting_and_wit
     let err = told_through("HTTPS_PROXY", &format!("http://me:{PASSWORD}@127.0.0.1:{port}"));
     assert_eq!(
         err,
-        "aye: the service sent nothing for 3 s (a profile's idle_seconds says how long to wait)\n"
+        "aye: The provider sent no data for 3 s. To wait longer, increase `idle_seconds` of the profile.\n"
     );
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
@@ -123,11 +123,11 @@ fn a_proxy_that_refuses_a_request_without_encryption_is_said_at_once() {
     for (answer, reason) in [
         (
             &b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"[..],
-            "wants a user name and a password, or other ones (407).",
+            "requires a valid user name and password (407).",
         ),
         (
             b"HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\ncontent-length: 33\r\n\r\n<html><title>Not this one</title>",
-            "refused the request, or the server after it did (403): a web page came back, \u{201c}Not this one\u{201d}. Allow it \
+            "or the server after it refused the request (403): the server sent a web page titled \u{201c}Not this one\u{201d}. Allow it \
              there, or correct HTTP_PROXY.",
         ),
     ] {
@@ -269,8 +269,8 @@ fn r49_a_proxy_that_fails_once_is_asked_again_and_that_is_said() {
         let (out, err, code) = prints("https://model.example.test/v1", &environment);
         // It may have made a way by the time it was asked for its status.
         let said = format!(
-            "aye: Cannot connect to https://model.example.test: the proxy http://127.0.0.1:{port} (set by HTTPS_PROXY) made \
-             no connection"
+            "aye: Cannot connect to https://model.example.test: the proxy http://127.0.0.1:{port} (set by HTTPS_PROXY) could \
+             not connect"
         );
         assert!(err.starts_with(&said) && err.trim_end().ends_with("; trying again in 3 s"), "{err}");
         assert_eq!((out.as_str(), err.lines().count(), code), ("hello\n", 1, 0));

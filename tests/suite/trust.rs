@@ -116,8 +116,8 @@ fn a_server_without_tls_or_with_an_old_version_is_said_to_be_one() {
     assert_eq!(
         told(&format!("https://127.0.0.1:{clear}/v1"), &[]),
         format!(
-            "aye: Cannot talk to https://127.0.0.1:{clear}: the server does not speak TLS on this port. If it is meant to \
-             be reached without encryption, use http://127.0.0.1:{clear} as the address.\n"
+            "aye: Cannot talk to https://127.0.0.1:{clear}: the server does not speak TLS on this port. For an \
+             unencrypted connection, use http://127.0.0.1:{clear} as the address.\n"
         )
     );
     // A server that knows TLS 1.0 at most refuses the version.
@@ -130,8 +130,8 @@ fn a_server_without_tls_or_with_an_old_version_is_said_to_be_one() {
     assert_eq!(
         told(&format!("https://127.0.0.1:{oldest}/v1"), &[]),
         format!(
-            "aye: Cannot trust https://127.0.0.1:{oldest}: it speaks no version of TLS that is safe. TLS 1.2 or later is \
-             needed.\n"
+            "aye: Cannot trust https://127.0.0.1:{oldest}: it supports no secure version of TLS. TLS 1.2 or later is \
+             required.\n"
         )
     );
 }
@@ -164,8 +164,8 @@ fn no_other_certificate_made_as_an_authority_is_accepted() {
     let path = |file: &tempfile::NamedTempFile| file.path().to_str().unwrap().to_owned();
     for (shown, environment, expected) in [
         // Of the same name, and another all the same.
-        (Shown::authority("127.0.0.1", 2090).0, &own[..], "its certificate is one of an authority."),
-        (another, &[], "its certificate is one of an authority."),
+        (Shown::authority("127.0.0.1", 2090).0, &own[..], "its certificate is a CA certificate."),
+        (another, &[], "its certificate is a CA certificate."),
         (
             elsewhere.0,
             &[("SSL_CERT_FILE", path(&elsewhere_file).as_str())],
@@ -251,7 +251,7 @@ fn r42_no_redirect_is_followed_and_its_place_is_named() {
             let _ = socket.write_all(answer.as_bytes());
         });
         let err = told(&format!("http://127.0.0.1:{service}/v1"), &[]).replace(&service.to_string(), "OWN");
-        assert!(err.starts_with(&format!("aye: the service is somewhere else ({status})")), "{err}");
+        assert!(err.starts_with(&format!("aye: The provider redirected the request ({status})")), "{err}");
         assert!(err.contains(named) && err.lines().count() == 1, "{err}");
         assert!(!err.contains("hunter2") && !err.contains("token"), "{err}");
         assert_eq!(*asked.lock().unwrap(), 1, "{err}");
@@ -261,11 +261,11 @@ fn r42_no_redirect_is_followed_and_its_place_is_named() {
         check(
             status,
             &format!("location: {to}/v1/chat/completions\r\n"),
-            &format!("it points to {to}, which was not"),
+            &format!("its new address is {to}. The redirect was not followed"),
         );
     }
     check(308, &format!("location: //localhost:{other}/v1\r\n"), &format!("http://localhost:{other}"));
-    check(302, "location: https://login.example.test/?token=a\r\n", "https://login.example.test,");
+    check(302, "location: https://login.example.test/?token=a\r\n", "https://login.example.test. ");
     check(
         307,
         &format!("location: http://me:hunter2@localhost:{other}/\r\n"),

@@ -1,4 +1,4 @@
-//! Talks of every kind, made so that strict services take them.
+//! Conversations adjusted for strict providers.
 
 use super::*;
 use crate::chat::Echo;
@@ -27,7 +27,7 @@ fn request(messages: Vec<Message>) -> Request {
 }
 
 #[test]
-fn nothing_that_says_nothing_is_sent_and_roles_alternate() {
+fn empty_messages_are_dropped_and_roles_alternate() {
     let talk = [
         Message::System(String::new()),
         person("a"),
@@ -40,11 +40,11 @@ fn nothing_that_says_nothing_is_sent_and_roles_alternate() {
     ];
     assert_eq!(fit(talk.to_vec(), true), [person("a\n\nb\n\nc"), model("d", &[]), person("e")]);
     let outcome = [model("", &[("1", "f", "{}")]), tool("1", "")];
-    assert_eq!(fit(outcome.to_vec(), true), [model("", &[("1", "f", "{}")]), tool("1", "(nothing)")]);
+    assert_eq!(fit(outcome.to_vec(), true), [model("", &[("1", "f", "{}")]), tool("1", "(no output)")]);
 }
 
 #[test]
-fn a_call_that_a_model_got_wrong_does_not_spoil_the_talk() {
+fn an_invalid_call_is_made_acceptable() {
     for (name, arguments, name_out, arguments_out) in [
         ("f", r#"{"a": 1.50}"#, "f", r#"{"a": 1.50}"#),
         ("f", "", "f", "{}"),
@@ -59,7 +59,7 @@ fn a_call_that_a_model_got_wrong_does_not_spoil_the_talk() {
 }
 
 #[test]
-fn where_no_tools_are_offered_earlier_calls_are_told_in_words() {
+fn without_tools_earlier_calls_become_text() {
     let talk = [
         person("go"),
         model("I look.", &[("1", "read", r#"{"path":"a"}"#), ("2", "list", "{}")]),
@@ -75,9 +75,9 @@ fn where_no_tools_are_offered_earlier_calls_are_told_in_words() {
         [
             person("go"),
             model("I look.\n[called read with {\"path\":\"a\"}]\n[called list with {}]", &[]),
-            person("[what came of read]\ntext of a\n\n[what came of list]\na\nb\n\nand?"),
+            person("[result of read]\ntext of a\n\n[result of list]\na\nb\n\nand?"),
             model("[called read with {}]", &[]),
-            person("[what came of read]\nno"),
+            person("[result of read]\nno"),
             model("done", &[]),
         ]
     );
@@ -89,7 +89,7 @@ fn where_no_tools_are_offered_earlier_calls_are_told_in_words() {
 }
 
 #[test]
-fn an_echo_goes_to_the_service_and_model_it_came_from_alone() {
+fn an_echo_is_sent_only_to_its_own_provider_and_model() {
     let here = Settings::new("https://api.example.com/v1");
     let echo = Echo { from: origin(&here, "m"), held: json!({"calls": [1]}) };
     let replied = Message::Model { text: "a".into(), calls: vec![], echo: Some(Box::new(echo)) };
@@ -113,7 +113,7 @@ fn an_echo_goes_to_the_service_and_model_it_came_from_alone() {
 }
 
 #[test]
-fn the_family_of_mistral_gets_ids_of_nine_letters_and_all_others_their_own() {
+fn mistral_models_get_ids_of_nine_characters() {
     let talk = vec![
         model("", &[("call_1", "f", "{}"), ("Ab3Ab3Ab3", "f", "{}"), ("Ab3Ab3Ab3-2", "f", "{}")]),
         tool("call_1", "x"),
@@ -140,18 +140,22 @@ fn the_family_of_mistral_gets_ids_of_nine_letters_and_all_others_their_own() {
             ids.iter().all(|id| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric())),
             "{ids:?}"
         );
-        assert_eq!(ids[..3], ids[3..], "calls and outcomes belong together");
+        assert_eq!(ids[..3], ids[3..], "a call and its result have the same id");
         assert_eq!(ids[1], "Ab3Ab3Ab3");
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 3);
     }
-    assert_eq!(ids("devstral", "http://a/v1"), ids("devstral", "http://b/v1"), "always the same");
+    assert_eq!(
+        ids("devstral", "http://a/v1"),
+        ids("devstral", "http://b/v1"),
+        "the mapping is deterministic"
+    );
     let own = ["call_1", "Ab3Ab3Ab3", "Ab3Ab3Ab3-2", "call_1", "Ab3Ab3Ab3", "Ab3Ab3Ab3-2"];
     assert_eq!(ids("gpt-5", "https://api.openai.com/v1"), own);
     assert_eq!(ids("m", "https://notmistral.ai/v1"), own);
 }
 
 #[test]
-fn the_smallest_limit_for_a_reply_counts_under_the_name_that_was_set() {
+fn the_smallest_reply_limit_is_sent_under_the_configured_name() {
     let check = |most: Option<u32>,
                  name: Option<&str>,
                  own: Value,

@@ -1,4 +1,4 @@
-//! When the second model answers, and a table of every way a request goes wrong.
+//! Use of the fallback, and a table of all errors with retry, fallback and error text.
 
 use super::*;
 use crate::chat::{CallId, Finish, Usage};
@@ -45,7 +45,7 @@ impl Two {
         self.both.stream(asks(vec![message])).collect().await
     }
 
-    /// How often each was asked.
+    /// Returns how many requests each model received.
     fn asked(&self) -> (usize, usize) {
         (self.first.requests().lock().unwrap().len(), self.second.requests().lock().unwrap().len())
     }
@@ -64,27 +64,27 @@ fn done() -> Result<Chunk, Error> {
 }
 
 #[tokio::test]
-async fn the_second_answers_with_the_same_talk_and_it_is_said_why() {
+async fn the_fallback_answers_the_same_conversation_and_the_reason_is_reported() {
     let two = two([fails(down())], [says("b")]);
     let out = two.replies(person()).await;
-    assert_eq!(out, [answering(Some("the service failed (503): down")), text("b"), done()]);
+    assert_eq!(out, [answering(Some("The provider failed (503): down")), text("b"), done()]);
     let asked = two.second.requests();
     let asked = asked.lock().unwrap();
     assert_eq!((asked[0].model.as_str(), &asked[0].messages), ("two", &vec![person()]));
 }
 
 #[tokio::test]
-async fn the_first_is_tried_again_with_what_the_person_says_next_and_not_within_a_turn() {
+async fn the_next_user_message_tries_the_first_model_again() {
     let two = two([fails(down()), says("a")], [says("b"), says("c")]);
     two.replies(person()).await;
     assert_eq!(two.replies(outcome()).await, [answering(None), text("c"), done()]);
-    assert_eq!(two.asked(), (1, 2), "the outcomes go to the one that called");
+    assert_eq!(two.asked(), (1, 2), "results go to the model that made the call");
     assert_eq!(two.replies(person()).await, [text("a"), done()]);
     assert_eq!(two.asked(), (2, 2));
 }
 
 #[tokio::test]
-async fn once_the_first_answered_its_outcomes_go_to_it() {
+async fn results_go_to_the_first_model_after_it_answered() {
     let two = two([fails(down()), says("a"), says("c")], [says("b")]);
     two.replies(person()).await;
     two.replies(person()).await;
@@ -92,28 +92,28 @@ async fn once_the_first_answered_its_outcomes_go_to_it() {
 }
 
 #[tokio::test]
-async fn what_was_seen_stays_with_the_first() {
+async fn a_reply_that_was_shown_does_not_fall_back() {
     let cut = || Error::Cut("reset".into());
     let two = two([says("half").fails(cut()), Reply::default().costs(1, 1).fails(cut())], [says("b")]);
     assert_eq!(two.replies(person()).await, [text("half"), Err(cut())]);
     let out = two.replies(person()).await;
     assert_eq!(out[0], Ok(Chunk::Usage(Usage { input: 1, cached: 0, output: 1 })));
-    assert_eq!(out[2..], [text("b"), done()], "a count of tokens is nothing that was seen");
+    assert_eq!(out[2..], [text("b"), done()], "token usage is not shown");
 }
 
 #[tokio::test]
-async fn where_the_second_fails_too_its_words_are_the_last_and_the_first_is_tried_next() {
+async fn if_both_fail_the_second_error_is_reported_and_the_first_is_tried_next() {
     let two = two([fails(down()), says("a")], [fails(service(401, "", "", None)), says("never")]);
     let out = two.replies(person()).await;
     assert_eq!(out[1..], [Err(service(401, "", "", None))]);
-    assert_eq!(two.replies(outcome()).await, [text("a"), done()], "asked again within the turn");
+    assert_eq!(two.replies(outcome()).await, [text("a"), done()], "requested again within the turn");
     assert_eq!(two.asked(), (2, 1));
 }
 
-/// Every way a request goes wrong before anything was seen: whether it is sent again, whether the other model is
-/// asked, and what the person reads.
+/// All errors before anything was shown: whether the request is retried, whether the fallback is used, and the error
+/// text.
 #[test]
-fn r49_every_error_is_retried_falls_back_and_is_told_as_this_table_says() {
+fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
     let at = |origin: &str, cause: &str| (origin.to_owned(), cause.to_owned());
     let unreachable = |origin, cause| {
         let (origin, cause) = at(origin, cause);
@@ -129,19 +129,16 @@ fn r49_every_error_is_retried_falls_back_and_is_told_as_this_table_says() {
             "Cannot connect to https://api.example.com: Connection refused. Check the address and the network.",
         ),
         (
-            unreachable(
-                remote,
-                "no address is known for the host api.example.com (Name or service not known)",
-            ),
+            unreachable(remote, "cannot resolve the host api.example.com (Name or service not known)"),
             true,
             true,
-            "Cannot connect to https://api.example.com: no address is known for the host api.example.com (Name or service not known). Check its spelling and the network.",
+            "Cannot connect to https://api.example.com: cannot resolve the host api.example.com (Name or service not known). Check its spelling and the network.",
         ),
         (
             unreachable(here, "Connection refused"),
             false,
             true,
-            "Cannot connect to http://127.0.0.1:11434: Connection refused. The server is not running. Start it and ask again.",
+            "Cannot connect to http://127.0.0.1:11434: Connection refused. The server is not running. Start it and try again.",
         ),
         (
             Error::Unanswered { origin: remote.into(), cause: "Connection reset by peer".into() },
@@ -180,82 +177,87 @@ fn r49_every_error_is_retried_falls_back_and_is_told_as_this_table_says() {
             true,
             "Cannot trust https://api.example.com: certificate expired.",
         ),
-        (Error::Cut("reset".into()), true, true, "the connection was lost in the middle of the reply: reset"),
+        (Error::Cut("reset".into()), true, true, "The connection was lost during the reply: reset"),
         (
             Error::Idle(Duration::from_secs(90)),
             false,
             true,
-            "the service sent nothing for 90 s (a profile's idle_seconds says how long to wait)",
+            "The provider sent no data for 90 s. To wait longer, increase `idle_seconds` of the profile.",
         ),
         (
-            Error::NotAModel("the service sent an empty answer".into()),
+            Error::NotAModel("Cannot read the reply: the response is empty".into()),
             false,
             true,
-            "the service sent an empty answer",
+            "Cannot read the reply: the response is empty",
         ),
         (
             Error::InStream("overloaded".into()),
             false,
             true,
-            "the service reported an error in the middle of the reply: overloaded",
+            "The provider reported an error during the reply: overloaded",
         ),
         (
             Error::InStream("content_filter".into()),
             false,
             false,
-            "the service reported an error in the middle of the reply: content_filter",
+            "The provider reported an error during the reply: content_filter",
         ),
         (
             service(200, "", "Overloaded", None),
             false,
             true,
-            "the service answered with an error (200): Overloaded",
+            "The provider returned an error (200): Overloaded",
         ),
         (
-            service(302, "", "it points to x", None),
+            service(302, "", "its new address is x", None),
             false,
             true,
-            "the service is somewhere else (302): it points to x",
+            "The provider redirected the request (302): its new address is x",
         ),
-        (service(400, "", "no", None), false, false, "the service refused the request (400): no"),
+        (service(400, "", "no", None), false, false, "The provider rejected the request (400): no"),
         (
             service(400, "context_length_exceeded", "", None),
             false,
             false,
-            "the service refused the request (400, context_length_exceeded)",
+            "The provider rejected the request (400, context_length_exceeded)",
         ),
-        (service(401, "", "", None), false, true, "the service refused the key, or wants one (401)"),
-        (service(402, "", "", None), false, true, "the service wants to be paid first (402)"),
-        (service(403, "", "", None), false, true, "the service does not allow this (403)"),
+        (
+            service(401, "", "", None),
+            false,
+            true,
+            "The provider rejected the key or requires one (401). Check the key of the profile.",
+        ),
+        (service(402, "", "", None), false, true, "The provider requires payment (402)"),
+        (service(403, "", "", None), false, true, "The provider denied access (403)"),
         (
             service(403, "", "Your input was flagged", None),
             false,
             false,
-            "the service does not allow this (403): Your input was flagged",
+            "The provider denied access (403): Your input was flagged",
         ),
-        (service(404, "", "", None), false, true, "the service does not know this model or address (404)"),
-        (service(405, "", "", None), false, false, "the service refused the request (405)"),
-        (service(408, "", "", None), true, true, "the service took too long (408)"),
-        (service(410, "", "", None), false, true, "the service refused the request (410)"),
-        (service(413, "", "", None), false, false, "the service refused the request (413)"),
-        (service(422, "", "", None), false, false, "the service refused the request (422)"),
-        (service(429, "", "", None), true, true, "the service asks to wait (429)"),
-        (service(429, "", "", Some(12)), true, true, "the service asks to wait 12 s (429)"),
+        (service(404, "", "", None), false, true, "The provider does not know this model or address (404)"),
+        (service(405, "", "", None), false, false, "The provider rejected the request (405)"),
+        (service(408, "", "", None), true, true, "The provider timed out (408)"),
+        (service(410, "", "", None), false, true, "The provider rejected the request (410)"),
+        (service(413, "", "", None), false, false, "The provider rejected the request (413)"),
+        (service(422, "", "", None), false, false, "The provider rejected the request (422)"),
+        (service(429, "", "", None), true, true, "The provider asks to wait (429)"),
+        (service(429, "", "", Some(12)), true, true, "The provider asks to wait 12 s (429)"),
         (
             service(429, "insufficient_quota", "", None),
             false,
             true,
-            "the account at the service is used up (429, insufficient_quota)",
+            "The account at the provider has no quota left (429, insufficient_quota)",
         ),
-        (service(500, "", "", None), true, true, "the service failed (500)"),
+        (service(500, "", "", None), true, true, "The provider failed (500)"),
         (
             service(500, "", "the request exceeds the available context size", None),
             false,
             false,
-            "the service failed (500): the request exceeds the available context size",
+            "The provider failed (500): the request exceeds the available context size",
         ),
-        (service(503, "", "", Some(5)), true, true, "the service failed (503) (it asks to wait 5 s)"),
-        (service(529, "", "", None), true, true, "the service failed (529)"),
+        (service(503, "", "", Some(5)), true, true, "The provider failed (503) (it asks to wait 5 s)"),
+        (service(529, "", "", None), true, true, "The provider failed (529)"),
     ];
     for (error, again, other, told) in table {
         assert_eq!(
@@ -264,7 +266,7 @@ fn r49_every_error_is_retried_falls_back_and_is_told_as_this_table_says() {
             "{error:?}"
         );
     }
-    // A variant without a line in the table does not compile here.
+    // This match fails to compile if a variant is added without a line in the table.
     let has = |is: fn(&Error) -> bool| assert!(table.iter().any(|(error, ..)| is(error)));
     match down() {
         Error::Service { .. } => has(|error| matches!(error, Error::Service { .. })),
@@ -282,9 +284,9 @@ fn r49_every_error_is_retried_falls_back_and_is_told_as_this_table_says() {
 }
 
 #[test]
-fn a_wait_of_hours_is_told_with_its_end() {
+fn a_long_wait_is_displayed_with_its_end_time() {
     let told = service(429, "", "", Some(7200)).to_string();
-    assert!(told.starts_with("the service asks to wait 7200 s, until 20"), "{told}");
+    assert!(told.starts_with("The provider asks to wait 7200 s, until 20"), "{told}");
     let told = service(429, "", "", Some(u64::MAX)).to_string();
-    assert!(told.starts_with("the service asks to wait 18446744073709551615 s"), "{told}");
+    assert!(told.starts_with("The provider asks to wait 18446744073709551615 s"), "{told}");
 }

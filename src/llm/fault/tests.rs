@@ -1,9 +1,9 @@
-//! Error bodies of services as they are seen in the wild.
+//! Error bodies of real providers.
 
 use super::*;
 
 #[test]
-fn r48_errors_of_every_shape_keep_the_words_of_the_service() {
+fn r48_error_bodies_of_every_format_keep_the_error_text() {
     let check = |body: &str, status: Option<u16>, code: Option<&str>, words: &str| {
         let expected = Fault { status, code: code.map(str::to_owned), words: words.to_owned() };
         assert_eq!(Fault::read_text(body), expected, "{body}");
@@ -39,15 +39,15 @@ fn r48_errors_of_every_shape_keep_the_words_of_the_service() {
         "<html><head><title>502 Bad Gateway</title></head>…",
         None,
         None,
-        "a web page came back, “502 Bad Gateway”",
+        "the server sent a web page titled “502 Bad Gateway”",
     );
-    check("<!DOCTYPE html><body>…", None, None, "a web page came back");
+    check("<!DOCTYPE html><body>…", None, None, "the server sent a web page");
     check("", None, None, "");
     assert_eq!(Fault::read_text(&"a".repeat(5000)).words.chars().count(), 301);
 }
 
 #[test]
-fn r57_a_key_that_a_service_repeats_is_masked_whatever_shape_the_error_has() {
+fn r57_a_key_in_an_error_body_is_redacted() {
     let key = "sk-abcd1234efgh5678ijkl";
     let sentence = format!("Incorrect API key provided: {key}. Find yours elsewhere.");
     let shapes = [
@@ -55,7 +55,7 @@ fn r57_a_key_that_a_service_repeats_is_masked_whatever_shape_the_error_has() {
         serde_json::json!({ "error": sentence }).to_string(),
         serde_json::json!([{ "error": { "metadata": { "raw": sentence } } }]).to_string(),
         sentence.clone(),
-        // Where it would be cut in the middle of the key.
+        // A text that would be truncated in the middle of the key.
         format!("{} {sentence}", "x".repeat(WORDS - 40)),
     ];
     for body in shapes {

@@ -1,4 +1,4 @@
-//! Events in, chunks out.
+//! Events and the chunks they produce.
 
 use super::*;
 use crate::chat::ToolCall;
@@ -30,8 +30,8 @@ fn done(finish: Finish) -> Result<Chunk, Error> {
 }
 
 #[test]
-fn r48_a_reply_is_whole_only_if_the_service_said_so() {
-    let cut = || Err(Error::Cut("the service closed it without saying that the reply was over".into()));
+fn r48_a_reply_is_complete_only_with_an_end_marker() {
+    let cut = || Err(Error::Cut("the provider closed it before the reply was complete".into()));
     assert_eq!(gather(&[says("a")], End::Silent), [text("a"), cut()]);
     assert_eq!(gather(&[], End::Silent), [cut()]);
     assert_eq!(gather(&[says("a")], End::Said), [text("a"), done(Finish::Stop)]);
@@ -43,7 +43,7 @@ fn r48_a_reply_is_whole_only_if_the_service_said_so() {
 }
 
 #[test]
-fn r48_every_way_to_end_is_understood() {
+fn r48_finish_reasons_are_recognized() {
     for (word, finish) in [
         ("stop", Finish::Stop),
         ("tool_calls", Finish::Stop),
@@ -59,7 +59,7 @@ fn r48_every_way_to_end_is_understood() {
 }
 
 #[test]
-fn a_service_that_says_the_end_with_every_word_is_heard_out() {
+fn an_end_marker_in_an_event_with_text_is_not_final() {
     let both = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]});
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 5}});
     let rests = |events: &[Value]| {
@@ -74,7 +74,7 @@ fn a_service_that_says_the_end_with_every_word_is_heard_out() {
 }
 
 #[test]
-fn calls_come_whole_after_the_text_and_before_the_end() {
+fn calls_are_emitted_complete_after_the_text() {
     let call = |arguments: &str| json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": arguments}}]}}]});
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1}});
     let counted = Usage { input: 5, cached: 0, output: 1 };
@@ -94,12 +94,12 @@ fn calls_come_whole_after_the_text_and_before_the_end() {
     let half = gather(&[call(r#"{"x""#)], End::Silent);
     assert!(
         !half.iter().any(|chunk| matches!(chunk, Ok(Chunk::Call(_)))),
-        "half a call is never one: {half:?}"
+        "an incomplete call is never emitted: {half:?}"
     );
 }
 
 #[test]
-fn thoughts_are_kept_apart_from_text() {
+fn reasoning_is_separated_from_text() {
     let thought = |text: &str| Ok(Chunk::Reasoning(text.into()));
     let both = json!({"choices": [{"delta": {"content": "a", "reasoning": "r"}}]});
     assert_eq!(gather(&[both], End::Said), [thought("r"), text("a"), done(Finish::Stop)]);
@@ -110,8 +110,8 @@ fn thoughts_are_kept_apart_from_text() {
 }
 
 #[test]
-fn r65_a_reply_without_end_is_broken_off_and_what_came_is_kept() {
-    // Most of it is said to have come already: to read that much takes seconds.
+fn r65_a_reply_above_the_size_limit_is_aborted_and_kept() {
+    // Starts near the limit because reading that much data takes seconds.
     let came = || Gather { size: ReplySize::of_bytes(56 << 20), ..Gather::default() };
     let (mut gather, mut out) = (came(), Out::new());
     let event = says(&"x".repeat(1 << 20));
@@ -121,7 +121,7 @@ fn r65_a_reply_without_end_is_broken_off_and_what_came_is_kept() {
     gather.end(End::Said, &mut out);
     let words = "the reply is longer than 64 MB, so it was broken off";
     assert_eq!(out.pop_back(), Some(Err(Error::NotAModel(words.into()))));
-    assert_eq!(out.len(), 8, "all that came before it");
+    assert_eq!(out.len(), 8, "everything before the limit");
     let call = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "x".repeat(1 << 20)}}]}}]});
     let (mut gather, mut out) = (came(), Out::new());
     (0..14).for_each(|_| gather.take(&call, &mut out));
@@ -129,15 +129,15 @@ fn r65_a_reply_without_end_is_broken_off_and_what_came_is_kept() {
 }
 
 #[test]
-fn r65_a_reply_of_very_many_calls_is_broken_off() {
+fn r65_a_reply_with_too_many_calls_is_aborted() {
     let many: Vec<Value> = (0..2000).map(|index| json!({"index": index})).collect();
-    let words = "the reply has more than 1000 calls, so it was broken off";
+    let words = "The reply was aborted: it has more than 1000 tool calls";
     let out = gather(&[json!({"choices": [{"delta": {"tool_calls": many}}]})], End::Said);
     assert_eq!(out.last(), Some(&Err(Error::NotAModel(words.into()))));
 }
 
 #[test]
-fn r48_an_error_ends_the_reply_and_is_told_in_its_own_words() {
+fn r48_an_error_ends_the_reply_and_keeps_its_text() {
     let error = json!({"error": {"message": "overloaded", "code": 529}});
     assert_eq!(
         gather(std::slice::from_ref(&error), End::Said),
@@ -148,5 +148,5 @@ fn r48_an_error_ends_the_reply_and_is_told_in_its_own_words() {
         [text("a"), Err(Error::InStream("overloaded".into())),]
     );
     let finished = gather(&[ends("error")], End::Said);
-    assert_eq!(finished, [Err(Error::InStream("it stopped with an error".into()))]);
+    assert_eq!(finished, [Err(Error::InStream("the model stopped with an error".into()))]);
 }

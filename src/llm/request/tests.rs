@@ -1,4 +1,4 @@
-//! Requests as they are written.
+//! Serialized requests.
 
 use super::*;
 use crate::chat::{CallId, Echo, Request};
@@ -30,7 +30,7 @@ fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
 }
 
 #[test]
-fn every_message_is_written_as_services_read_it() {
+fn messages_are_serialized_in_the_chat_completions_format() {
     let check = |message: Message, wire: Value| {
         assert_eq!(written(vec![message], &here())["messages"], json!([wire]));
     };
@@ -45,7 +45,7 @@ fn every_message_is_written_as_services_read_it() {
 }
 
 #[test]
-fn tools_are_offered_only_where_there_are_some_and_they_may_be() {
+fn tool_parameters_are_sent_only_with_tools() {
     let quiet = Settings {
         parallel_calls: Some(true),
         extra: json!({"tool_choice": "auto", "parallel_tool_calls": true}).as_object().unwrap().clone(),
@@ -66,7 +66,7 @@ fn tools_are_offered_only_where_there_are_some_and_they_may_be() {
 }
 
 #[test]
-fn extra_parameters_pass_through_but_cannot_change_the_talk() {
+fn extra_parameters_cannot_change_the_conversation() {
     let extra =
         json!({"temperature": 0.2, "stream": false, "model": "x", "messages": [], "stream_options": null});
     let settings = Settings { extra: extra.as_object().unwrap().clone(), ..here() };
@@ -78,7 +78,7 @@ fn extra_parameters_pass_through_but_cannot_change_the_talk() {
 }
 
 #[test]
-fn what_a_request_is_told_has_the_names_that_services_know() {
+fn settings_are_sent_under_the_usual_parameter_names() {
     let settings =
         Settings { effort: Some("high".into()), parallel_calls: Some(false), most: Some(99), ..here() };
     let all = told(settings.clone(), vec![spec()]);
@@ -87,15 +87,19 @@ fn what_a_request_is_told_has_the_names_that_services_know() {
     assert_eq!(all["max_tokens"], 99);
     let own = json!({"reasoning_effort": "low", "max_tokens": 5, "parallel_tool_calls": null});
     let all = told(Settings { extra: own.as_object().unwrap().clone(), ..settings }, vec![spec()]);
-    assert_eq!((&all["reasoning_effort"], &all["max_tokens"]), (&json!("low"), &json!(5)), "their own wins");
+    assert_eq!(
+        (&all["reasoning_effort"], &all["max_tokens"]),
+        (&json!("low"), &json!(5)),
+        "the user's parameters win"
+    );
     assert_eq!(all.get("parallel_tool_calls"), None);
     for name in ["reasoning_effort", "parallel_tool_calls", "max_tokens"] {
-        assert_eq!(told(here(), vec![spec()]).get(name), None, "nothing is said of what was not set");
+        assert_eq!(told(here(), vec![spec()]).get(name), None, "unset parameters are not sent");
     }
 }
 
 #[test]
-fn openai_and_azure_call_the_limit_otherwise() {
+fn openai_and_azure_use_another_name_for_the_limit() {
     for (base_url, name) in [
         ("https://api.openai.com/v1", "max_completion_tokens"),
         ("https://me.openai.azure.com/openai/v1", "max_completion_tokens"),
@@ -113,7 +117,7 @@ fn openai_and_azure_call_the_limit_otherwise() {
 }
 
 #[test]
-fn what_was_held_goes_back_with_its_reply() {
+fn echo_data_is_sent_back_with_its_reply() {
     let held = json!({"calls": [{"google": {"thought_signature": "s"}}], "reasoning_content": "r"});
     let talk =
         vec![replied("", &["a-2"], Some(held)), Message::Tool { call: "a-2".into(), text: "t".into() }];
@@ -124,12 +128,15 @@ fn what_was_held_goes_back_with_its_reply() {
     let back = Settings { reasoning_back: true, ..here() };
     assert_eq!(written(talk, &back)["messages"][0]["reasoning_content"], "r");
     let foreign = written(vec![replied("", &["a"], None), replied("t", &[], None)], &back);
-    assert_eq!(foreign["messages"][0]["reasoning_content"], "", "calls without any are refused");
+    assert_eq!(
+        foreign["messages"][0]["reasoning_content"], "",
+        "the provider rejects calls without reasoning"
+    );
     assert_eq!(foreign["messages"][1].get("reasoning_content"), None);
 }
 
 #[test]
-fn nothing_hidden_reaches_a_model() {
+fn hidden_characters_are_marked_in_requests() {
     fn all_texts(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::String(text) => found.push(text.clone()),

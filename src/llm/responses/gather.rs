@@ -1,7 +1,7 @@
-//! What the events of a responses stream say, gathered into whole chunks. Pure: the same events give the same chunks.
+//! Collects events of the responses API into chunks. Pure: the same events give the same chunks.
 //!
-//! Most of a reply comes more than once: in pieces, whole with its part, whole with its item, and whole with the reply.
-//! What was sent is never said twice, and what was left out of the pieces is taken from wherever it comes.
+//! Most of a reply arrives several times: in pieces, with its complete part, with its complete item, and with the
+//! complete response. Text is emitted once; text missing from the pieces is taken from a later repetition.
 
 use super::slots::{Kind, MOST, Slots};
 use crate::chat::reply_limit::ReplySize;
@@ -16,7 +16,7 @@ use crate::llm::unreadable::Unreadable;
 use crate::llm::wire::{self, CallPart, text_of};
 use serde_json::Value;
 
-/// A reply so far.
+/// State of one reply.
 #[derive(Debug, Default)]
 pub struct Gather {
     from: String,
@@ -25,12 +25,12 @@ pub struct Gather {
     slots: Slots,
     usage: Option<Usage>,
     finish: Option<Finish>,
-    /// The item that spoke last, and whether an earlier one spoke after it.
+    /// Item that emitted text last, and whether an earlier item emitted text after it.
     speaker: usize,
     mixed: bool,
     thought: bool,
     pub(super) size: ReplySize,
-    /// Something a person can see has come.
+    /// Something visible to the user has arrived.
     seen: bool,
     failed: bool,
     over: bool,
@@ -39,12 +39,12 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// A reply from there; `reasoning` says whether reasoning that is not sealed will have to be sent back.
+    /// Creates the state for a reply from `from`; `reasoning` means that unencrypted reasoning must be sent back.
     pub fn of(from: String, reasoning: bool) -> Self {
         Self { from, wants_reasoning: reasoning, ..Self::default() }
     }
 
-    /// Takes one event. After an error nothing more is to be taken.
+    /// Processes one event. Must not be called after an error.
     pub fn take(&mut self, event: &Value, out: &mut Out) {
         if self.is_over() {
             return;
@@ -56,7 +56,7 @@ impl Gather {
             None if super::is_reply(event) => self.last(event, out),
             None if event.get("choices").is_some() => {
                 self.failed = true;
-                let words = "the service answered as chat completions do; set the profile's api to \"chat\"";
+                let words = "Cannot read the reply: its events are chat completion events. Set `api` of the profile to \"chat\".";
                 out.push_back(Err(Error::NotAModel(words.to_owned())));
             }
             None if wire::read_fault(event).is_some() => self.fail(event, out),
@@ -68,23 +68,25 @@ impl Gather {
         }
         if self.slots.is_endless() && !self.failed {
             self.failed = true;
-            out.push_back(Err(Error::NotAModel(format!("the reply has more than {MOST} items"))));
+            out.push_back(Err(Error::NotAModel(format!(
+                "The reply was aborted: it has more than {MOST} items"
+            ))));
         }
         self.seen |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
     }
 
-    /// Skips an event that could not be read and begins like this. Most of what it said comes again.
+    /// Skips an unreadable event that begins with `start`. Most of its content is repeated later.
     pub fn skip(&mut self, start: String) {
         self.unreadable.add(start);
     }
 
-    /// Whether nothing can still come.
+    /// Returns whether nothing can follow.
     pub fn is_over(&self) -> bool {
         self.over || self.failed || self.finish.is_some()
     }
 
-    /// Closes the reply: what is to be sent back, its calls and [`Chunk::Done`] where it is whole, an error where it
-    /// is not. Only the service's own word makes it whole; a mere end of the stream does not.
+    /// Ends the reply: emits its echo, calls and [`Chunk::Done`] if it is complete, otherwise an error. Only the
+    /// provider's own end event completes a reply, not the end of the stream.
     pub fn end(&mut self, end: End, out: &mut Out) {
         if std::mem::replace(&mut self.over, true) || self.failed {
             return;
@@ -94,7 +96,7 @@ impl Gather {
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
             (None, End::Said | End::Silent) => {
-                let why = "the service closed it without saying that the reply was over";
+                let why = "the provider closed it before the reply was complete";
                 let cut = || Error::Cut(why.to_owned());
                 out.push_back(Err(self.unreadable.error().unwrap_or_else(cut)));
                 return;
@@ -105,7 +107,7 @@ impl Gather {
             }
         };
         let calls = self.calls();
-        // A call that was said to be whole is; one of which only pieces came may lack one.
+        // A call marked as complete is complete; a call assembled from pieces may lack one.
         let in_pieces = self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.closed);
         if let Some(error) = self.unreadable.error_at_end(self.seen || !calls.is_empty(), in_pieces) {
             out.push_back(Err(error));
@@ -113,7 +115,7 @@ impl Gather {
         }
         if finish == Finish::Stop {
             if self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.is_whole_call()) {
-                out.push_back(Err(Error::Cut("a call in it was never finished".to_owned())));
+                out.push_back(Err(Error::Cut("a tool call was never completed".to_owned())));
                 return;
             }
             out.extend(self.echo().map(|echo| Ok(Chunk::Echo(echo))));
@@ -201,7 +203,7 @@ impl Gather {
         }
     }
 
-    /// The whole reply.
+    /// Processes the complete response.
     fn last(&mut self, response: &Value, out: &mut Out) {
         let status = response.get("status").and_then(Value::as_str).unwrap_or("completed").to_owned();
         self.last_of(&status, response, out);
@@ -225,7 +227,7 @@ impl Gather {
         } else if is("incomplete") {
             let reason = response.get("incomplete_details").and_then(|why| text_of(why.get("reason")));
             self.finish = Some(match finish(reason.as_deref().unwrap_or_default()) {
-                // It did not stop of itself, whatever it calls what happened.
+                // The reply did not end normally, whatever reason is given.
                 None | Some(Finish::Stop) => {
                     Finish::Filtered(clip(reason.as_deref().unwrap_or("no reason given"), 60))
                 }
@@ -236,7 +238,7 @@ impl Gather {
         }
     }
 
-    /// An item as it is in the end.
+    /// Processes an item in its final form.
     fn whole(&mut self, slot: usize, item: &Value, out: &mut Out) {
         self.name(slot, item);
         match Kind::of(item) {
@@ -305,7 +307,7 @@ impl Gather {
         self.size.add(more);
         self.mixed |= slot < self.speaker;
         self.speaker = slot;
-        // The text as it is in the end has no gap to mark.
+        // The final text has no gap to mark.
         let mark = if is_all { "" } else { self.unreadable.take_mark(self.seen) };
         let pieces = self.split.take(&format!("{mark}{more}"));
         self.pieces(slot, pieces, out);
@@ -360,18 +362,18 @@ impl Gather {
         self.pieces(self.speaker, rest, out);
         self.failed = true;
         let mut fault = Fault::read(event);
-        // The name of the event is none of the error.
+        // The name of the event is not an error code.
         fault.code = fault.code.filter(|code| code != "error");
         let status = fault.status.or_else(|| status(fault.code.as_deref()?));
         out.push_back(Err(match status {
-            // Nothing was begun: this is an answer like any other, but for the wrong envelope.
+            // Nothing was shown yet, so this is treated like an error response.
             Some(status) if !self.seen => fault.into_error(status, None),
             _ => Error::InStream(fault.sentence()),
         }));
     }
 }
 
-/// The status with which these would be an answer of their own.
+/// Returns the HTTP status that corresponds to an error code.
 fn status(code: &str) -> Option<u16> {
     match code {
         "server_error" | "internal_server_error" | "internal_error" => Some(500),
@@ -391,7 +393,7 @@ fn delta(event: &Value) -> String {
     text_of(delta).or_else(|| text_of(delta?.get("text"))).unwrap_or_default()
 }
 
-/// The text of a part, and whether it is thought.
+/// Returns the text of a part, and whether it is reasoning.
 fn part_text(part: &Value) -> (String, bool) {
     let text =
         text_of(Some(part)).or_else(|| text_of(part.get("text"))).or_else(|| text_of(part.get("refusal")));

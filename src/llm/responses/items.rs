@@ -1,13 +1,13 @@
-//! The items of a reply: as they are held in the log, and as they go back to the service.
+//! Items of a reply, as stored in the session log and as sent back to the provider.
 //!
-//! Held is a list in the order of the reply. Reasoning is held as it came; of a message only its id, its phase and how
-//! many bytes of the reply's text it is; of a call only its id. Text and calls themselves are in the log already.
+//! The stored form is a list in the order of the reply. Reasoning is stored as received; of a message its id, its phase
+//! and its length in bytes of the reply text; of a call its id. Text and calls are in the log already.
 
 use crate::chat::ToolCall;
 use crate::chat::hidden::mark_hidden;
 use serde_json::{Map, Value, json};
 
-/// Reasoning that can be sent back: what is sealed always, what can be read only where it is wanted.
+/// Returns reasoning in the form to send back: always if encrypted, otherwise only if `wants_plain`.
 pub fn reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
     let sealed = item.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     let plain = item.get("content").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
@@ -15,7 +15,7 @@ pub fn reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
     if !goes_back {
         return None;
     }
-    // Only what an input may have: a field too many is refused.
+    // Only fields that an input may have, because providers reject any others.
     let mut kept: Map<String, Value> = ["id", "type", "summary", "content", "encrypted_content"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), item.get(name).filter(|value| !value.is_null())?.clone())))
@@ -26,7 +26,7 @@ pub fn reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
     Some(Value::Object(kept))
 }
 
-/// A message in the list that is held.
+/// Creates the stored form of a message.
 pub fn message(id: Option<&str>, phase: Option<&Value>, bytes: usize) -> Value {
     let mut held = Map::new();
     held.insert("type".to_owned(), json!("message"));
@@ -36,7 +36,7 @@ pub fn message(id: Option<&str>, phase: Option<&Value>, bytes: usize) -> Value {
     Value::Object(held)
 }
 
-/// A call in the list that is held.
+/// Creates the stored form of a call.
 pub fn call(id: Option<&str>) -> Value {
     let mut held = Map::new();
     held.insert("type".to_owned(), json!("function_call"));
@@ -44,18 +44,18 @@ pub fn call(id: Option<&str>) -> Value {
     Value::Object(held)
 }
 
-/// Whether a list is worth holding: without reasoning and phases the text and the calls say it all.
+/// Returns whether the list adds anything: without reasoning and phases the text and the calls are sufficient.
 pub fn is_worth_it(held: &[Value]) -> bool {
     held.iter().any(|item| item["type"] == "reasoning" || item.get("phase").is_some())
 }
 
-/// A reply without anything held.
+/// Serializes a reply without stored items.
 pub fn plain(text: &str, calls: &[ToolCall]) -> Vec<Value> {
     let said = (!text.trim().is_empty()).then(|| written_message(text, &Value::Null));
     said.into_iter().chain(calls.iter().map(|call| written_call(call, &Value::Null))).collect()
 }
 
-/// A reply with everything that was held of it, in its order. Nothing where that is not of this text and these calls.
+/// Serializes a reply with its stored items, in order. Returns `None` if they do not match this text and these calls.
 pub fn give_back(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Value>> {
     let held = held.as_array()?;
     let is = |kind: &'static str| move |item: &&Value| item["type"] == kind;
@@ -88,7 +88,7 @@ pub fn give_back(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Val
             _ => return None,
         }
     }
-    // Reasoning that leads to nothing is refused.
+    // Providers reject reasoning that is not followed by another item.
     while out.last().is_some_and(|item| item["type"] == "reasoning") {
         out.pop();
     }

@@ -1,7 +1,7 @@
-//! The other way to talk to a service: `responses`, in which a reply is a list of items.
+//! The `responses` API, in which a reply is a list of items.
 //!
-//! Nothing is kept at the service: every request holds the whole talk. Reasoning that a service hands out only sealed
-//! is kept with the reply and sent back, in its place before the calls it led to, to that service and model alone.
+//! Nothing is stored at the provider: every request contains the whole conversation. Encrypted reasoning is stored with
+//! the reply and sent back before the calls it led to, to the same provider and model only.
 
 mod gather;
 mod items;
@@ -16,13 +16,13 @@ pub use request::body;
 use super::Error;
 use serde_json::Value;
 
-/// Whether a body that came in one piece is a reply.
+/// Returns whether a complete body is a reply.
 pub fn is_reply(body: &Value) -> bool {
     body.get("object").is_some_and(|object| object == "response")
         || body.get("output").is_some_and(Value::is_array)
 }
 
-/// What an error means here: a service that has only chat completions is told from one that does not know the model.
+/// Reclassifies a 404 or 405: a provider without the responses API is distinguished from an unknown model.
 pub fn understand(error: Error) -> Error {
     match error {
         Error::Service { status: status @ (404 | 405), code, words, retry_after } => {
@@ -32,7 +32,7 @@ pub fn understand(error: Error) -> Error {
             }
             let words = if words.is_empty() { words } else { format!(": {words}") };
             Error::NotAModel(format!(
-                "the service has no responses API at this address; set the profile's api to \"chat\" ({status}{words})"
+                "The provider has no responses API at this address ({status}{words}). Set `api` of the profile to \"chat\"."
             ))
         }
         other => other,

@@ -1,4 +1,4 @@
-//! A request as the responses API reads it.
+//! Request body for the responses API.
 
 use super::items;
 use crate::chat::{Message, ToolSpec};
@@ -6,11 +6,11 @@ use crate::llm::ask::Ask;
 use crate::llm::written::Written;
 use serde_json::{Map, Value, json};
 
-/// Services refuse a smaller limit than this.
+/// Minimum reply limit; providers reject a smaller one.
 const LEAST: u64 = 16;
 
-/// The body of a request. The person's own parameters are passed on as they are, and win over what is only a default
-/// here; a `null` in them leaves one of ours out. The talk itself, the tools and `stream` cannot be changed by them.
+/// Builds the body of a request. The user's own parameters are passed on unchanged and override the defaults set here;
+/// `null` removes a default. They cannot change the input, the tools or `stream`.
 pub fn body(ask: &Ask<'_>) -> Written {
     let settings = ask.settings;
     let mut body = Map::new();
@@ -22,7 +22,7 @@ pub fn body(ask: &Ask<'_>) -> Written {
     body.extend(settings.effort.as_ref().map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
     for (name, value) in &settings.extra {
         match (body.get_mut(name), value) {
-            // A wish for summaries does not take away the effort.
+            // Merged, so that a setting for summaries keeps the effort.
             (Some(Value::Object(ours)), Value::Object(own)) => {
                 ours.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
                 ours.retain(|_, value| !value.is_null());
@@ -44,7 +44,7 @@ pub fn body(ask: &Ask<'_>) -> Written {
     Written::new(body, "input", talk.iter().flat_map(|message| items(message, ask)))
 }
 
-/// What the person said, with the pictures they named.
+/// Returns the user message with the images it mentions.
 fn person(text: &str, ask: &Ask<'_>) -> Value {
     let mut parts = vec![json!({"type": "input_text", "text": text})];
     for picture in ask.shown(text) {
@@ -54,7 +54,7 @@ fn person(text: &str, ask: &Ask<'_>) -> Value {
     if parts.len() == 1 { json!(text) } else { parts.into() }
 }
 
-/// The items that a message is.
+/// Returns the items of a message.
 fn items(message: &Message, ask: &Ask<'_>) -> Vec<Value> {
     match message {
         Message::System(text) => vec![json!({"role": "system", "content": text})],
@@ -69,7 +69,7 @@ fn items(message: &Message, ask: &Ask<'_>) -> Vec<Value> {
     }
 }
 
-/// `strict` is on unless it is said to be off, and then most schemas are refused.
+/// Serializes a tool. `strict` defaults to true at the provider, which then rejects most schemas.
 fn tool(tool: &ToolSpec) -> Value {
     json!({
         "type": "function",

@@ -1,22 +1,22 @@
-//! The items of a reply while they are being written, and which of them an event speaks of.
+//! Items of a reply in progress, and the mapping of events to them.
 
 use super::items;
 use crate::llm::wire::text_of;
 use serde_json::Value;
 
-/// What kind of item it is; of all others nothing is wanted.
+/// Kind of an item. All other kinds are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Words.
+    /// Text.
     Message,
-    /// A call.
+    /// Tool call.
     Call,
-    /// Thoughts.
+    /// Reasoning.
     Reasoning,
 }
 
 impl Kind {
-    /// The kind that an item says it is.
+    /// Returns the kind of an item.
     pub fn of(item: &Value) -> Option<Self> {
         match item.get("type")?.as_str()? {
             "message" => Some(Self::Message),
@@ -30,37 +30,37 @@ impl Kind {
 /// One item so far.
 #[derive(Debug)]
 pub struct Slot {
-    /// What it is.
     pub kind: Kind,
     index: Option<u64>,
     id: Option<String>,
-    /// It was said to be whole.
+    /// The provider marked the item as complete.
     pub closed: bool,
-    /// What was sent of its parts, by where they are and under which name.
+    /// Parts received, by name and index.
     parts: Vec<(&'static str, u64, String)>,
-    /// A call's tool.
+    /// Tool of a call.
     pub name: String,
-    /// A call's own id.
+    /// Id of a call.
     pub call_id: Option<String>,
-    /// A call's arguments.
+    /// Arguments of a call.
     pub arguments: String,
-    /// The reasoning as it goes back.
+    /// Reasoning in the form to send back.
     pub reasoning: Option<Value>,
-    /// A message's phase.
+    /// Phase of a message.
     pub phase: Option<Value>,
-    /// How many bytes of the reply's text it is.
+    /// Number of bytes of the reply text in this item.
     pub bytes: usize,
 }
 
 impl Slot {
-    /// Takes more of a part and gives it back; also whether it is the first of this part.
+    /// Appends text to a part. Returns the text, and whether it is the first of this part.
     pub fn more<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
         let (all, new) = self.part(name, at);
         all.push_str(text);
         (text, new)
     }
 
-    /// Takes a part as it is in the end and gives what was not sent of it. What was sent otherwise stays as it is.
+    /// Sets the final text of a part. Returns the end of it that was not received before. Differing earlier text is
+    /// kept.
     pub fn whole<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
         let (all, new) = self.part(name, at);
         let rest = text.strip_prefix(all.as_str()).unwrap_or_default();
@@ -78,19 +78,19 @@ impl Slot {
         (&mut self.parts[place].2, found.is_none())
     }
 
-    /// Whether it already thinks under another name than this: one of two tellings of the same is enough.
+    /// Returns whether the item already has reasoning under another name: the same reasoning may be sent twice.
     pub fn thinks_otherwise(&self, name: &str) -> bool {
         self.parts.first().is_some_and(|(own, ..)| *own != name)
     }
 
-    /// A call of which all is there: it was said to be whole, or what there is of it can only be all.
+    /// Returns whether a call is complete: it was marked as such, or its arguments are a complete JSON object.
     pub fn is_whole_call(&self) -> bool {
         !self.name.is_empty()
             && (self.closed
                 || serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok())
     }
 
-    /// The item in the list that is held of a reply.
+    /// Returns the stored form of the item.
     pub fn held(&self) -> Option<Value> {
         match self.kind {
             Kind::Message => Some(items::message(self.id.as_deref(), self.phase.as_ref(), self.bytes)),
@@ -100,38 +100,37 @@ impl Slot {
     }
 }
 
-/// All items of a reply, in the order in which they were begun.
+/// All items of a reply, in the order in which they began.
 #[derive(Debug, Default)]
 pub struct Slots(Vec<Slot>);
 
-/// The most items that a reply may have, and the most parts that are told apart in one. Real ones have a few dozen.
+/// Maximum number of items of a reply, and of parts of an item. Real replies have a few dozen.
 pub const MOST: usize = 1000;
 
 impl Slots {
-    /// Whether there are more than anybody means.
+    /// Returns whether the reply has too many items.
     pub fn is_endless(&self) -> bool {
         self.0.len() > MOST
     }
 
-    /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.0.iter()
     }
 
-    /// One of them, by the place that the other functions give.
+    /// Returns the item at a position returned by the other functions.
     pub fn at(&mut self, at: usize) -> &mut Slot {
         &mut self.0[at]
     }
 
-    /// An item that was said to begin.
+    /// Returns the position of an item that begins with this event.
     pub fn begin(&mut self, kind: Kind, event: &Value) -> usize {
         let (index, id) = place(event);
         let same = |slot: &Slot| slot.kind == kind && !slot.closed && slot.id.is_some() && slot.id == id;
         self.0.iter().position(same).unwrap_or_else(|| self.push(kind, index, id))
     }
 
-    /// The item that an event is about. Ids and places are both wrong at times: some services have a new id in every
-    /// event, some the same place for every item, some neither. Nothing is added to what was said to be whole.
+    /// Returns the position of the item an event belongs to. Ids and indexes may both be wrong: some providers use a
+    /// new id in every event, some the same index for every item, some neither. Nothing is added to a complete item.
     pub fn find(&mut self, kind: Kind, event: &Value, adds: bool) -> usize {
         let (index, id) = place(event);
         let last =
@@ -144,8 +143,8 @@ impl Slots {
         by_id.or_else(by_index).or_else(nameless).unwrap_or_else(|| self.push(kind, index, id))
     }
 
-    /// The items that are listed at the end, each in a place of its own; of one that is not known, nothing has come
-    /// or its ids are new each time.
+    /// Returns the positions of the items listed in the complete response. An unknown item is new, or its ids change
+    /// with every event.
     pub fn listed(&mut self, items: &[Value]) -> Vec<(usize, Value)> {
         let id = |item: &Value| text_of(item.get("id"));
         let ids: Vec<Option<String>> = items.iter().take(MOST + 1).map(id).collect();
@@ -189,7 +188,7 @@ impl Slots {
     }
 }
 
-/// Where an event says its item is, and what it is called.
+/// Returns the index and id of the item an event names.
 fn place(event: &Value) -> (Option<u64>, Option<String>) {
     let id = text_of(event.get("item_id")).or_else(|| text_of(event.get("item")?.get("id")));
     (event.get("output_index").and_then(Value::as_u64), id)

@@ -1,4 +1,4 @@
-//! Requests as they are written, events as they are read.
+//! Requests and events of the responses API.
 
 use super::*;
 use crate::chat::reply_limit::{MAX_BYTES, ReplySize};
@@ -61,7 +61,7 @@ fn a_request_is_what_the_responses_api_expects() {
 }
 
 #[test]
-fn extra_parameters_pass_through_but_cannot_change_the_talk() {
+fn extra_parameters_cannot_change_the_conversation() {
     let extra = json!({"store": null, "include": null, "reasoning": {"summary": "auto"}, "max_output_tokens": 3,
         "input": "x", "instructions": "x", "stream": false, "text": {"verbosity": "low"}});
     let settings =
@@ -69,7 +69,7 @@ fn extra_parameters_pass_through_but_cannot_change_the_talk() {
     let body = written(vec![Message::Person("p".into())], &settings);
     assert_eq!((body.get("store"), body.get("include"), body.get("instructions")), (None, None, None));
     assert_eq!(body["reasoning"], json!({"effort": "low", "summary": "auto"}));
-    assert_eq!(body["max_output_tokens"], 16, "the least that is taken");
+    assert_eq!(body["max_output_tokens"], 16, "the minimum limit");
     assert_eq!(body["input"], json!([{"role": "user", "content": "p"}]));
     assert_eq!((&body["stream"], &body["text"]["verbosity"]), (&json!(true), &json!("low")));
     let quiet = Settings { tools: false, parallel_calls: Some(true), ..here() };
@@ -82,7 +82,7 @@ fn sealed(id: &str) -> Value {
 }
 
 #[test]
-fn held_items_go_back_in_their_order() {
+fn stored_items_are_sent_back_in_order() {
     let held = json!([sealed("r1"), {"type": "message", "id": "m1", "phase": "commentary", "bytes": 3},
         {"type": "function_call", "id": "f1"}, sealed("r2"), {"type": "function_call"}]);
     let input = written(vec![replied("Hm.", &["a-2", "b"], Some(held))], &here())["input"].clone();
@@ -100,20 +100,20 @@ fn held_items_go_back_in_their_order() {
 }
 
 #[test]
-fn what_does_not_fit_is_left_out() {
+fn stored_items_that_do_not_match_are_ignored() {
     let message = |bytes: usize| json!({"type": "message", "bytes": bytes});
     let call = json!({"type": "function_call"});
     let plain = |text: &str, ids: &[&str]| written(vec![replied(text, ids, None)], &here())["input"].clone();
     for (what, text, ids, held) in [
         ("another number of calls", "a", &["x", "y"][..], json!([sealed("r"), call])),
-        ("calls that nobody held", "a", &["x"], json!([sealed("r"), message(1)])),
-        ("calls that were dropped", "a", &[], json!([sealed("r"), message(1), call])),
+        ("calls without stored items", "a", &["x"], json!([sealed("r"), message(1)])),
+        ("stored calls that are missing", "a", &[], json!([sealed("r"), message(1), call])),
         ("text without a message", "a", &["x"], json!([sealed("r"), call])),
         ("text of another length", "abcd", &[], json!([message(1), sealed("r"), message(1)])),
-        ("text cut within a letter", "äb", &[], json!([message(1), sealed("r"), message(2)])),
-        ("an item nobody knows", "a", &[], json!([{"type": "message_from_system"}, message(1)])),
+        ("a boundary inside a character", "äb", &[], json!([message(1), sealed("r"), message(2)])),
+        ("an unknown item", "a", &[], json!([{"type": "message_from_system"}, message(1)])),
         ("no list", "a", &["x"], json!({"odd": 1})),
-        ("reasoning that leads to nothing", "a", &[], json!([message(1), sealed("r"), sealed("q")])),
+        ("reasoning at the end", "a", &[], json!([message(1), sealed("r"), sealed("q")])),
     ] {
         let input = written(vec![replied(text, ids, Some(held))], &here())["input"].clone();
         assert_eq!(input, plain(text, ids), "{what}");
@@ -133,7 +133,7 @@ fn gather(events: &[Value], end: End) -> Vec<Result<Chunk, Error>> {
 }
 
 #[test]
-fn r65_a_reply_that_is_too_long_as_it_is_written_is_broken_off() {
+fn r65_the_size_limit_counts_the_escaped_size() {
     let says =
         |kind: &str, text: &str| json!({"type": kind, "item_id": "a", "output_index": 0, "delta": text});
     let item = |kind: &str| json!({"type": "response.output_item.added", "output_index": 0, "item": {"id": "a", "type": kind, "name": "f"}});
@@ -145,7 +145,7 @@ fn r65_a_reply_that_is_too_long_as_it_is_written_is_broken_off() {
         let (mut gather, mut out) = (Gather::of("here".into(), false), Out::new());
         gather.size = ReplySize::of_bytes(MAX_BYTES - 600);
         gather.take(&item(kind), &mut out);
-        // A control character is six bytes in the file.
+        // A control character takes six bytes in the session file.
         gather.take(&says(piece, &"\u{1b}".repeat(99)), &mut out);
         assert!(out.iter().all(Result::is_ok), "{kind}: {out:?}");
         gather.take(&says(piece, "\u{1b}\u{1b}"), &mut out);
@@ -169,7 +169,7 @@ fn text(out: &[Result<Chunk, Error>]) -> String {
 }
 
 #[test]
-fn only_the_word_of_the_service_makes_a_reply_whole() {
+fn a_reply_is_complete_only_with_its_end_event() {
     let says = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "delta": "a"});
     let completed = json!({"type": "response.completed", "response": {"status": "completed"}});
     for end in [End::Said, End::Silent] {
@@ -183,7 +183,7 @@ fn only_the_word_of_the_service_makes_a_reply_whole() {
 }
 
 #[test]
-fn items_are_found_whatever_is_wrong_with_their_ids_and_places() {
+fn items_are_found_despite_wrong_ids_and_indexes() {
     let added = |index: Value, id: Value| json!({"type": "response.output_item.added", "output_index": index, "item": {"type": "function_call", "id": id, "call_id": "", "name": "f"}});
     let delta = |index: Value, id: Value, delta: &str| json!({"type": "response.function_call_arguments.delta", "output_index": index, "item_id": id, "delta": delta});
     let done = |index: Value, id: Value, n: u8| json!({"type": "response.output_item.done", "output_index": index, "item": {"type": "function_call", "id": id, "name": "f", "call_id": format!("c{n}"), "arguments": format!("{{\"n\":{n}}}")}});
@@ -194,7 +194,7 @@ fn items_are_found_whatever_is_wrong_with_their_ids_and_places() {
         {"type": "function_call", "id": "q", "name": "f", "call_id": "c2", "arguments": "{\"n\":2}"}]);
     for (what, events) in [
         (
-            "as it should be",
+            "correct ids and indexes",
             vec![
                 added(json!(0), json!("a")),
                 delta(json!(0), json!("a"), "{\"n\":"),
@@ -229,7 +229,7 @@ fn items_are_found_whatever_is_wrong_with_their_ids_and_places() {
             ],
         ),
         (
-            "always the same place",
+            "always the same index",
             vec![
                 added(json!(0), json!("a")),
                 delta(json!(0), json!("a"), "{"),
@@ -252,7 +252,10 @@ fn items_are_found_whatever_is_wrong_with_their_ids_and_places() {
                 completed(n()),
             ],
         ),
-        ("never begun", vec![done(json!(0), json!("a"), 1), done(json!(1), json!("b"), 2), completed(n())]),
+        (
+            "without a start event",
+            vec![done(json!(0), json!("a"), 1), done(json!(1), json!("b"), 2), completed(n())],
+        ),
         (
             "one id for all",
             vec![
@@ -263,7 +266,7 @@ fn items_are_found_whatever_is_wrong_with_their_ids_and_places() {
             ],
         ),
         (
-            "never begun, in pieces, always the same place",
+            "without a start event, in pieces, always the same index",
             vec![
                 delta(json!(0), json!("a"), "{"),
                 done(json!(0), json!("a"), 1),
@@ -281,22 +284,22 @@ fn items_are_found_whatever_is_wrong_with_their_ids_and_places() {
     assert_eq!(
         text(&gather(&lost, End::Silent)),
         "[c2 f {\"n\":2}][c1 f {\"n\":1}]<Stop>",
-        "one lost on the way"
+        "one item only at the end"
     );
 }
 
 #[test]
-fn half_a_call_is_never_one() {
+fn an_incomplete_call_is_never_emitted() {
     let half = json!({"type": "response.output_item.done", "item": {"type": "function_call", "id": "a", "status": "incomplete", "name": "f", "arguments": "{\"x\":"}});
     let completed = json!({"type": "response.completed", "response": {}});
     let out = text(&gather(&[half.clone(), completed], End::Silent));
-    assert_eq!(out, "!Cut(\"a call in it was never finished\")");
+    assert_eq!(out, "!Cut(\"a tool call was never completed\")");
     let cut = json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
     assert_eq!(text(&gather(&[half, cut], End::Silent)), "<Length>");
 }
 
 #[test]
-fn errors_keep_their_words_and_before_anything_was_seen_their_status() {
+fn errors_keep_their_text_and_before_any_output_their_status() {
     let failed = |code: &str| json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": code, "message": "m"}}});
     let service = |status, code: &str| {
         Err(Error::Service { status, code: Some(code.into()), words: "m".into(), retry_after: None })
@@ -321,7 +324,7 @@ fn errors_keep_their_words_and_before_anything_was_seen_their_status() {
 }
 
 #[test]
-fn a_service_without_responses_is_told_from_one_without_the_model() {
+fn a_missing_responses_api_is_distinguished_from_an_unknown_model() {
     let refused = |status, code: Option<&str>, words: &str| Error::Service {
         status,
         code: code.map(str::to_owned),
@@ -335,7 +338,7 @@ fn a_service_without_responses_is_told_from_one_without_the_model() {
         (405, None, "Method Not Allowed"),
     ] {
         let said = understand(refused(status, code, words)).to_string();
-        assert!(said.contains("set the profile's api to \"chat\"") && said.contains(words), "{said}");
+        assert!(said.contains("Set `api` of the profile to \"chat\"") && said.contains(words), "{said}");
     }
     for other in [
         refused(404, Some("model_not_found"), "The model `m` does not exist"),
@@ -350,25 +353,25 @@ fn a_service_without_responses_is_told_from_one_without_the_model() {
 }
 
 #[test]
-fn r65_a_reply_without_end_is_broken_off() {
+fn r65_a_reply_with_too_many_items_is_aborted() {
     let endless = |count: usize| json!({"type": "response.completed", "response": {"output": vec![json!({"type": "message", "content": "a"}); count]}});
     assert_eq!(text(&gather(&[endless(1000)], End::Silent)), "a".repeat(1000) + "<Stop>");
     let out = text(&gather(&[endless(5000)], End::Silent));
     assert!(
-        out.ends_with("!NotAModel(\"the reply has more than 1000 items\")"),
+        out.ends_with("!NotAModel(\"The reply was aborted: it has more than 1000 items\")"),
         "{}",
         &out[out.len() - 80..]
     );
     let added = json!({"type": "response.output_item.added", "item": {"type": "message"}});
     let out = text(&gather(&vec![added; 5000], End::Silent));
-    assert_eq!(out, "!NotAModel(\"the reply has more than 1000 items\")");
+    assert_eq!(out, "!NotAModel(\"The reply was aborted: it has more than 1000 items\")");
     let parts = vec![json!({"type": "output_text", "text": "a"}); 5000];
     let item = json!({"type": "response.output_item.done", "item": {"type": "message", "content": parts}});
     assert!(text(&gather(&[item], End::Silent)).starts_with(&("a".repeat(1000) + "!Cut")));
 }
 
 #[test]
-fn nothing_hidden_reaches_a_model() {
+fn hidden_characters_are_marked_in_requests() {
     fn all_texts(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::String(text) => found.push(text.clone()),

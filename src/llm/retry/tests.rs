@@ -1,4 +1,4 @@
-//! What is tried again, when, and how long is waited.
+//! Which errors are retried, when, and after which waits.
 
 use super::*;
 use crate::chat::Finish;
@@ -16,8 +16,7 @@ const IDLE: Duration = Duration::from_secs(90);
 
 type Items = Vec<Result<Chunk, Error>>;
 
-/// Plays these replies one after another, as nobody or a person would wait for them; gives what came, how many
-/// attempts there were, and how long it took.
+/// Plays these replies with the given longest wait. Returns the chunks, the number of attempts and the elapsed time.
 async fn play_by(longest: Duration, replies: Vec<Items>) -> (Items, usize, Duration) {
     let all = replies.len();
     let left = Arc::new(Mutex::new(VecDeque::from(replies)));
@@ -42,7 +41,7 @@ fn whole() -> Vec<Result<Chunk, Error>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r49_only_what_may_pass_is_tried_again() {
+async fn r49_only_transient_errors_are_retried() {
     for (error, again) in [
         (service(408, "", None), true),
         (service(429, "rate_limit_exceeded", None), true),
@@ -72,7 +71,7 @@ async fn r49_only_what_may_pass_is_tried_again() {
         assert_eq!(attempts, if again { 2 } else { 1 }, "{error:?}");
         if again {
             let Ok(Chunk::Retrying { attempt: 2, of: 5, wait, why, kind }) = &out[0] else {
-                panic!("unannounced: {out:?}")
+                panic!("retry not announced: {out:?}")
             };
             let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHED } else { FIRST };
             assert!(*wait >= first && *wait <= first.mul_f64(1.25), "{wait:?}");
@@ -85,7 +84,7 @@ async fn r49_only_what_may_pass_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r49_nothing_that_was_seen_is_asked_for_again() {
+async fn r49_a_reply_that_was_shown_is_not_retried() {
     let lost = || Err(Error::Cut("reset".into()));
     for seen in
         [Chunk::Text("a".into()), Chunk::Reasoning("r".into()), Chunk::Writing { name: "f".into(), bytes: 0 }]
@@ -98,7 +97,7 @@ async fn r49_nothing_that_was_seen_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r49_the_wait_a_service_asks_for_is_kept_exactly() {
+async fn r49_a_requested_wait_is_exact() {
     let (_, attempts, took) = play(vec![vec![Err(service(429, "", Some(7)))], whole()]).await;
     assert_eq!((attempts, took.as_secs()), (2, 7));
     let (_, attempts, took) = play(vec![vec![Err(service(503, "", Some(60)))], whole()]).await;
@@ -117,14 +116,14 @@ async fn r49_there_are_five_attempts_within_two_minutes() {
     let (out, attempts, took) = play(failing(None)).await;
     assert_eq!((attempts, out.len()), (5, 5));
     let last = out[4].as_ref().unwrap_err().to_string();
-    assert_eq!(last, "the service failed (503). Gave up after 5 attempts.");
+    assert_eq!(last, "The provider failed (503). Gave up after 5 attempts.");
     assert!(took >= FIRST * 15 && took <= FIRST.mul_f64(15.0 * 1.25) + FIRST, "{took:?}");
     let (_, attempts, took) = play(failing(Some(50))).await;
     assert_eq!((attempts, took.as_secs()), (3, 100));
 }
 
 #[tokio::test(start_paused = true)]
-async fn r49_a_person_who_sees_the_wait_waits_up_to_an_hour_and_only_our_own_waits_are_bounded() {
+async fn r49_with_a_user_requested_waits_up_to_an_hour_are_accepted() {
     let failing = |status: u16, wait: Option<u64>| -> Vec<Items> {
         (0..6).map(|_| vec![Err(service(status, "", wait))]).collect()
     };
@@ -143,7 +142,7 @@ async fn r49_a_person_who_sees_the_wait_waits_up_to_an_hour_and_only_our_own_wai
 }
 
 #[tokio::test(start_paused = true)]
-async fn r49_a_server_that_is_not_running_here_is_told_at_once() {
+async fn r49_an_unreachable_local_server_is_reported_immediately() {
     for (origin, attempts) in [
         ("http://127.0.0.1:8080", 1),
         ("http://localhost:1", 1),
@@ -156,7 +155,7 @@ async fn r49_a_server_that_is_not_running_here_is_told_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r49_a_person_who_does_not_want_to_wait_is_asked_for_at_once() {
+async fn r49_the_user_can_end_a_wait_early() {
     let replies = Mutex::new(VecDeque::from([
         vec![Err(service(429, "", Some(3000)))],
         vec![Err(service(429, "", Some(20)))],
@@ -167,17 +166,17 @@ async fn r49_a_person_who_does_not_want_to_wait_is_asked_for_at_once() {
         stream(patience.clone(), move |_| stream::iter(replies.lock().unwrap().pop_front().unwrap()).boxed());
     let began = Instant::now();
     assert!(matches!(reply.next().await, Some(Ok(Chunk::Retrying { attempt: 2, .. }))));
-    // The word may come before the stream is asked to go on.
+    // The user may end the wait before the stream is polled again.
     patience.hurry();
     assert!(matches!(reply.next().await, Some(Ok(Chunk::Retrying { attempt: 3, .. }))));
     assert_eq!(began.elapsed().as_secs(), 0);
-    // Each word is for the waits that are under way, and for no later one.
+    // Ending a wait affects only current waits, not later ones.
     assert_eq!(reply.next().await, Some(Ok(Chunk::Text("a".into()))));
     assert_eq!(began.elapsed().as_secs(), 20);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silence_is_told_once_at_half_of_its_limit_and_taken_back_by_a_sign_of_life() {
+async fn a_silence_is_announced_once_at_half_its_limit_and_ended_by_data() {
     let make = |pulse: &Pulse| {
         let pulse = pulse.clone();
         let after = |seconds: u64| tokio::time::sleep(Duration::from_secs(seconds));
@@ -209,7 +208,7 @@ async fn a_silence_is_told_once_at_half_of_its_limit_and_taken_back_by_a_sign_of
 }
 
 #[test]
-fn r57_the_kind_of_an_error_tells_nothing_that_came_from_a_service() {
+fn r57_the_kind_of_an_error_contains_no_text_from_a_provider() {
     let secret = || "plover".to_owned();
     let (origin, cause) = (secret(), secret());
     for error in [

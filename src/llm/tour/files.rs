@@ -1,15 +1,15 @@
-//! The small project that the tour works in.
+//! Sample project of the tour.
 
-/// Every file of it: path below the folder, and content. Whoever starts the tour writes them.
+/// Files of the project: relative path and content. The caller of the tour writes them to disk.
 pub const FILES: &[(&str, &str)] =
     &[("README.md", README), ("Cargo.toml", CARGO), ("src/lib.rs", LIB), (LIBRARY, RETRY), (TEST, TESTS)];
 
-/// Where the library's one idea is.
+/// Source file of the library.
 pub(super) const LIBRARY: &str = "src/retry.rs";
-/// Where the test is that sometimes fails.
+/// File with the flaky test.
 pub(super) const TEST: &str = "tests/retry.rs";
 
-/// The line on which this text begins, counted from 1; 1 where the file does not hold it.
+/// Returns the line where the text begins, starting at 1; 1 if the file does not contain it.
 pub(super) fn line_of(path: &str, text: &str) -> usize {
     let content = FILES.iter().find(|(own, _)| *own == path).map_or("", |(_, content)| content);
     content.find(text).map_or(1, |at| content[..at].matches('\n').count() + 1)

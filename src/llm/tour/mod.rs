@@ -1,5 +1,5 @@
-//! The tour: a scripted model for the first run, without a key or a network. It plays against the real tools, in a
-//! folder made for it, and says plainly that it is a script.
+//! The tour: a scripted model for the first run, without a key or a network. It runs the real tools in a directory
+//! created for it, and tells the user that it is a script.
 
 mod files;
 mod result;
@@ -12,23 +12,23 @@ use super::{Error, Llm};
 use crate::chat::{Chunk, Request};
 use futures::stream::BoxStream;
 
-/// How fast it speaks, in letters a second.
+/// Speed of the replies in characters per second.
 const SPEED: u32 = 150;
 
-/// The scripted model. It keeps nothing between requests: what comes next follows from the talk alone, so a session
-/// that was stopped or resumed goes on where it was.
+/// The scripted model. It has no state: the next reply depends only on the conversation, so a stopped or resumed
+/// session continues at the same point.
 #[derive(Debug, Clone)]
 pub struct Tour {
     speed: Option<u32>,
 }
 
 impl Tour {
-    /// Speaks at a pace that can be read.
+    /// Creates a tour that streams at reading speed.
     pub fn new() -> Self {
         Self { speed: Some(SPEED) }
     }
 
-    /// Says everything at once, for where nobody watches.
+    /// Creates a tour that replies at once, for headless runs.
     pub fn at_once() -> Self {
         Self { speed: None }
     }

@@ -1,47 +1,52 @@
-//! What came of a call, as far as a script can tell from the words a model is given.
+//! Classifies results of tool calls by the text the model receives.
 
 use serde_json::Value;
 
-/// What came of a call.
+/// Result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Result<'a> {
-    /// The person or the policy said no.
+    /// The user or the policy denied the call.
     Refused,
-    /// Nothing real was touched.
+    /// The call was rehearsed in a dry run.
     Rehearsed,
-    /// It was stopped, or never began.
+    /// The call was stopped or never started.
     Stopped,
-    /// The tool's own words; whether they are good news is for the reader.
+    /// Output of the tool, successful or not.
     Told(&'a str),
 }
 
-/// Reads it from the words.
+/// Classifies a result by its text.
 pub fn read(text: &str) -> Result<'_> {
     let start: String = text.chars().take(400).collect::<String>().to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| start.contains(word));
-    if says(&["said no", "nobody was there"]) || start.starts_with("refused") || start.starts_with("denied") {
+    if says(&["said no", "nobody was there", "the user denied", "the user rejected"])
+        || start.starts_with("refused")
+        || start.starts_with("denied")
+    {
         Result::Refused
     } else if says(&["dry run", "rehears"]) {
         Result::Rehearsed
-    } else if start.starts_with("not done") || says(&["person stopped it", "the program ended"]) {
+    } else if start.starts_with("not done")
+        || says(&["person stopped it", "user stopped", "stopped by the user", "the program ended"])
+    {
         Result::Stopped
     } else {
         Result::Told(text)
     }
 }
 
-/// Which clock the person chose.
+/// The user's answer to the clock question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
-    /// One of the three, counted from 0.
+    /// One of the three options, counted from 0.
     Option(usize),
-    /// Words of their own.
+    /// An answer in the user's own words.
     Own(String),
-    /// None: skipped, put off or declined.
+    /// No answer: skipped, postponed or declined.
     None,
 }
 
-/// Reads the answer to the question from its result.
+/// Parses the answer from the result of the question.
 pub fn choice(text: &str, labels: &[&str]) -> Choice {
     let Ok(result) = serde_json::from_str::<Value>(text) else { return Choice::None };
     let answers = result.get("answers").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -60,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_the_program_are_understood() {
+    fn results_of_the_program_are_classified() {
         let check = |text: &str, expected: Result<'_>| assert_eq!(read(text), expected, "{text}");
         check("The person said no. Nothing was done.", Result::Refused);
         check("The person said no, and nothing was done. Their words: not now", Result::Refused);
@@ -74,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_never_invented() {
+    fn a_missing_answer_is_not_replaced() {
         let answer = |answer: &str| {
             format!(
                 r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":{answer}}}]}}"#

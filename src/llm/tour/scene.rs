@@ -1,4 +1,4 @@
-//! What the tour does next: a function of the talk so far, and of nothing else.
+//! Scenes of the tour: the next reply as a pure function of the conversation.
 
 use super::files::{LIBRARY, TEST, line_of};
 use super::result::{self, Choice, Result};
@@ -7,7 +7,7 @@ use crate::chat::{CallId, Chunk, Message, ToolCall};
 use crate::llm::scripted::{Reply, says, thinks};
 use serde_json::{Value, json};
 
-/// The ids of the tour's calls, by which it knows them again.
+/// Prefixes of the tour's call ids, by which it recognizes their results.
 const READ: &str = "tour_read";
 const SEARCH: &str = "tour_search";
 const ASK: &str = "tour_ask";
@@ -16,7 +16,7 @@ const RUN: &str = "tour_run";
 
 const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real clock"];
 
-/// The next reply. Each scene is played once; one that was stopped before its calls were made is played again.
+/// Returns the next reply. Each scene is played once, or again if it was stopped before its calls were made.
 pub fn next(messages: &[Message]) -> Reply {
     let came_of = |id: &str| outcome(messages, id);
     let reply = match (came_of(READ), came_of(ASK), came_of(EDIT), came_of(RUN)) {
@@ -35,7 +35,7 @@ pub fn next(messages: &[Message]) -> Reply {
             Some(times) => says(words::AFTER[times % words::AFTER.len()]),
         },
     };
-    // A first message begins the tour; a later one that does not follow its end has cut into it.
+    // The first user message starts the tour. A later one before the end interrupts it.
     let spoke = messages.iter().any(|message| matches!(message, Message::Model { .. }));
     let cut_in =
         spoke && matches!(messages.last(), Some(Message::Person(_))) && said_after(messages, RUN).is_none();
@@ -43,7 +43,7 @@ pub fn next(messages: &[Message]) -> Reply {
 }
 
 fn opening() -> Reply {
-    thinks("A script does not think, but a model may, and it would be shown like this. ")
+    thinks("This is where the reasoning of a model is shown. A script has none. ")
         .says(words::OPENING)
         .chunk(call(READ, "read_file", json!({"path": TEST})))
         .chunk(call(SEARCH, "search_text", json!({"pattern": "Instant::now"})))
@@ -51,8 +51,8 @@ fn opening() -> Reply {
 
 fn question(read: &str) -> Reply {
     let remark = match result::read(read) {
-        Result::Refused => "The file was not to be read; the script knows it anyway.\n\n",
-        Result::Stopped => "The read was stopped; the script knows the file anyway.\n\n",
+        Result::Refused => "The read was denied. The script knows the file anyway.\n\n",
+        Result::Stopped => "The read was stopped. The script knows the file anyway.\n\n",
         Result::Rehearsed | Result::Told(_) => "",
     };
     let options = [
@@ -68,14 +68,14 @@ fn question(read: &str) -> Reply {
     let asked = json!({"questions": [{
         "question": "Which clock should the test use?", "keyword": "clock", "options": options, "recommended": 0,
     }]});
-    thinks("Three ways come to mind; which one is right depends on what the person wants. ")
+    thinks("There are three options, and the user has to choose. ")
         .says(remark)
         .says(&words::finding())
         .says(words::BEFORE_QUESTION)
         .chunk(call(ASK, "ask_question", asked))
 }
 
-/// The change for each choice: path, old, new.
+/// Returns the edit for each option: path, old text, new text.
 fn change(choice: usize) -> (&'static str, &'static str, &'static str) {
     match choice {
         0 => (
@@ -104,7 +104,7 @@ fn edit(choice: usize, remark: &str) -> Reply {
     .chunk(call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})))
 }
 
-/// Whether the model is told that nothing is real.
+/// Returns whether the model is told that the session is a dry run.
 fn is_dry_run(messages: &[Message]) -> bool {
     messages.iter().any(|message| matches!(message, Message::System(words) if words.contains("is a dry run")))
 }
@@ -112,15 +112,15 @@ fn is_dry_run(messages: &[Message]) -> bool {
 fn after_edit(edit: &str, dry_run: bool) -> String {
     match result::read(edit) {
         Result::Told(_) if dry_run => {
-            "This is a dry run: the change was rehearsed, and the file is as it was.".to_owned()
+            "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned()
         }
         Result::Refused => {
-            "You said no, so the file is as it was. The tour goes on without the change.".to_owned()
+            "You denied the edit, so the file is unchanged. The tour continues without it.".to_owned()
         }
         Result::Rehearsed => {
-            "This is a dry run: the change was rehearsed, and the file is as it was.".to_owned()
+            "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned()
         }
-        Result::Stopped => "The change was stopped. Look at the file before you rely on it.".to_owned(),
+        Result::Stopped => "The edit was stopped. Check the file before you rely on it.".to_owned(),
         Result::Told(words) => format!("The tool reports: “{}”", first_line(words)),
     }
 }
@@ -136,15 +136,15 @@ fn command(remark: &str) -> Reply {
 
 fn closing(run: &str, changed: Option<(&str, usize)>) -> Reply {
     let remark = match result::read(run) {
-        Result::Refused => "The command was not run, as you said.",
-        Result::Rehearsed => "In a dry run the command did not run for real.",
+        Result::Refused => "The command was not run because you denied it.",
+        Result::Rehearsed => "This is a dry run: the command was rehearsed.",
         Result::Stopped => "The command was stopped.",
-        Result::Told(_) => "The command came back; its output is in its line above.",
+        Result::Told(_) => "The command finished. Open its line above to see the output.",
     };
     says(&format!("{remark}\n\n{}", words::closing(changed)))
 }
 
-/// Where the change is, if it seems to have been made.
+/// Returns the location of the edit, if it appears to have been made.
 fn changed(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
     let choice = match result::choice(ask, &LABELS) {
         Choice::Option(at) => at,
@@ -159,7 +159,7 @@ fn call(id: &str, name: &str, arguments: Value) -> Chunk {
     Chunk::Call(ToolCall { id: CallId::from(id), name: name.to_owned(), arguments: arguments.to_string() })
 }
 
-/// What came of a call of the tour. The agent may have added to the id to keep it unique.
+/// Returns the result of a call of the tour. The agent may have extended the id to make it unique.
 fn outcome(messages: &[Message], id: &str) -> Option<String> {
     messages.iter().rev().find_map(|message| match message {
         Message::Tool { call, text } if call.0.starts_with(id) => Some(text.clone()),
@@ -167,7 +167,7 @@ fn outcome(messages: &[Message], id: &str) -> Option<String> {
     })
 }
 
-/// How many replies without calls came after that call, less the closing itself; `None` before the closing.
+/// Returns how many replies followed that call, not counting the closing one; `None` before the closing.
 fn said_after(messages: &[Message], id: &str) -> Option<usize> {
     let at = messages
         .iter()

@@ -1,11 +1,11 @@
-//! The tour played against results as the program words them.
+//! The tour, played against results as the program formats them.
 
 use super::*;
 use crate::chat::{Message, ToolCall};
 use futures::StreamExt;
 use serde_json::Value;
 
-/// A talk with the tour, in which a closure answers each call.
+/// A conversation with the tour in which a closure provides the result of each call.
 struct Talk(Vec<Message>);
 
 impl Talk {
@@ -13,7 +13,7 @@ impl Talk {
         Self(vec![Message::System("s".into())])
     }
 
-    /// One reply; its text, with its calls' names in brackets. Its calls are answered.
+    /// Plays one reply. Returns its text with the names of its calls in brackets.
     fn step(&mut self, answer: &dyn Fn(&ToolCall) -> String) -> String {
         let request = Request {
             model: "tour".into(),
@@ -38,7 +38,7 @@ impl Talk {
         text
     }
 
-    /// The person says this, and the turn is played to its end.
+    /// Sends a user message and plays the turn to its end.
     fn say(&mut self, words: &str, answer: &dyn Fn(&ToolCall) -> String) -> String {
         self.0.push(Message::Person(words.into()));
         let mut all = String::new();
@@ -64,7 +64,7 @@ fn willing(label: &'static str) -> impl Fn(&ToolCall) -> String {
 }
 
 #[test]
-fn it_goes_from_reading_to_asking_to_changing_to_running() {
+fn the_tour_reads_asks_edits_and_runs_in_order() {
     for (label, change) in [
         ("tokio::time::pause", "tests/retry.rs:2"),
         ("a Clock trait", "src/retry.rs:5"),
@@ -90,13 +90,13 @@ fn it_goes_from_reading_to_asking_to_changing_to_running() {
             from +=
                 told[from..].find(words).unwrap_or_else(|| panic!("{words:?} is missing or late:\n{told}"));
         }
-        assert!(told.contains(&format!("the place of the change: {change}\n")), "{told}");
+        assert!(told.contains(&format!("the edit: {change}\n")), "{told}");
         assert!(!told.contains(words::AGAIN), "{told}");
     }
 }
 
 #[test]
-fn every_place_it_names_exists() {
+fn every_location_in_the_tour_exists() {
     let told = Talk::new().say("hi", &willing("a Clock trait"));
     let mut count = 0;
     for word in told.split_whitespace() {
@@ -114,7 +114,7 @@ fn every_place_it_names_exists() {
 }
 
 #[test]
-fn every_change_it_proposes_fits_its_files() {
+fn every_edit_of_the_tour_matches_its_files() {
     for label in ["tokio::time::pause", "a Clock trait", "the real clock"] {
         let mut talk = Talk::new();
         talk.say("hi", &willing(label));
@@ -132,33 +132,30 @@ fn every_change_it_proposes_fits_its_files() {
 }
 
 #[test]
-fn a_no_is_said_to_be_one_and_the_tour_goes_on() {
+fn the_tour_reports_a_denial_and_continues() {
     let no = |call: &ToolCall| match call.name.as_str() {
         "ask_question" => picks("the real clock"),
         "read_file" | "search_text" => "1 file".to_owned(),
-        _ => "The person said no. Nothing was done.".to_owned(),
+        _ => "The user denied this call.".to_owned(),
     };
     let told = Talk::new().say("hi", &no);
-    assert!(told.contains("You said no, so the file is as it was"), "{told}");
+    assert!(told.contains("You denied the edit, so the file is unchanged"), "{told}");
     assert!(told.contains("[bash_exec]The command was not run"), "{told}");
-    assert!(!told.contains("the place of the change:"), "{told}");
+    assert!(!told.contains("the edit:"), "{told}");
 }
 
 #[test]
-fn a_dry_run_is_said_to_be_one() {
+fn the_tour_reports_a_dry_run() {
     let dry = |call: &ToolCall| match call.name.as_str() {
         "ask_question" => picks("a Clock trait"),
         _ => "Dry run: this was not done.".to_owned(),
     };
     let told = Talk::new().say("hi", &dry);
-    assert!(
-        told.contains("the change was rehearsed") && !told.contains("the place of the change:"),
-        "{told}"
-    );
+    assert!(told.contains("the change was rehearsed") && !told.contains("the edit:"), "{told}");
 }
 
 #[test]
-fn an_answer_that_was_not_given_changes_nothing_and_own_words_are_not_understood() {
+fn without_an_option_the_tour_edits_nothing_or_uses_the_first() {
     let declined = r#"{"type":"question_answers","status":"declined","answers":[]}"#;
     let told = Talk::new()
         .say("hi", &|call| if call.name == "ask_question" { declined.into() } else { "ok".into() });
@@ -169,7 +166,7 @@ fn an_answer_that_was_not_given_changes_nothing_and_own_words_are_not_understood
 }
 
 #[test]
-fn a_tour_that_was_stopped_goes_on_where_it_was() {
+fn a_stopped_tour_continues_at_the_same_scene() {
     let answer = willing("tokio::time::pause");
     let mut talk = Talk::new();
     talk.0.push(Message::Person("hi".into()));
@@ -185,11 +182,11 @@ fn a_tour_that_was_stopped_goes_on_where_it_was() {
         calls: vec![],
         echo: None,
     });
-    assert!(cut.say("go on", &answer).contains("[read_file]"), "a scene that made no calls is played again");
+    assert!(cut.say("go on", &answer).contains("[read_file]"), "a scene without calls is played again");
 }
 
 #[test]
-fn afterwards_it_has_a_few_hints_and_says_that_it_is_a_script() {
+fn after_the_end_the_tour_gives_hints_and_says_it_is_a_script() {
     let answer = willing("a Clock trait");
     let mut talk = Talk::new();
     talk.say("hi", &answer);
@@ -201,7 +198,7 @@ fn afterwards_it_has_a_few_hints_and_says_that_it_is_a_script() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_speaks_at_a_pace_that_can_be_read() {
+async fn the_tour_streams_at_reading_speed() {
     let request = Request {
         model: "tour".into(),
         messages: vec![Message::Person("hi".into())],
@@ -210,14 +207,14 @@ async fn it_speaks_at_a_pace_that_can_be_read() {
         pictures: vec![],
     };
     let began = tokio::time::Instant::now();
-    let letters: usize = Tour::new()
+    let characters: usize = Tour::new()
         .stream(request)
         .map(|item| match item {
             Ok(Chunk::Text(text) | Chunk::Reasoning(text)) => text.chars().count(),
             _ => 0,
         })
-        .fold(0, |sum, letters| async move { sum + letters })
+        .fold(0, |sum, count| async move { sum + count })
         .await;
-    let speed = letters as f64 / began.elapsed().as_secs_f64();
-    assert!((130.0..170.0).contains(&speed), "{speed} letters a second");
+    let speed = characters as f64 / began.elapsed().as_secs_f64();
+    assert!((130.0..170.0).contains(&speed), "{speed} characters per second");
 }

@@ -1,41 +1,40 @@
-//! What the tour says.
+//! Texts of the tour.
 
 use super::files::{LIBRARY, TEST, line_of};
 
 pub const OPENING: &str = "\
-This is the tour: **a script, not a model**. It understands nothing you type, and nothing leaves this machine. \
-The tools are real, though: they work in a small project made for the tour, and whatever changes something there \
-waits for your key.
+This is the tour: **a script, not a model**. It does not understand what you type, and nothing leaves this machine. \
+The tools are real: they run in a small project created for the tour, and calls that change something \
+wait for your approval.
 
-The project has a test that fails now and then. Let me look at it, with two reads at once.
+The project has a flaky test. I read two files first.
 ";
 
-pub const BEFORE_QUESTION: &str = "What can be done about it is for you to decide.";
+pub const BEFORE_QUESTION: &str = "There are three ways to fix it. You decide.";
 
-pub const OWN_WORDS: &str = "A script cannot follow words of your own, so this is the first option instead. \
-You can still say no to it.";
+pub const OWN_WORDS: &str = "A script cannot understand an answer in your own words, so it uses the first option. \
+You can still deny the edit.";
 
-pub const NO_CHOICE: &str = "No clock was chosen, so no file is changed. A question can wait: nothing is ever taken \
-for an answer that you did not give.";
+pub const NO_CHOICE: &str = "No clock was chosen, so no file is changed. A question can stay open: aye never chooses an answer \
+for you.";
 
-pub const BEFORE_EDIT: &str = "The change comes as a diff. It is made only if you say yes, and only if the file is \
-still what the diff was made from.";
+pub const BEFORE_EDIT: &str = "The edit is shown as a diff. It is applied only if you approve it and only if the file is \
+unchanged since then.";
 
-pub const BEFORE_COMMAND: &str =
-    "Last, a command. It is shown whole before it runs, and this one only looks.";
+pub const BEFORE_COMMAND: &str = "Last, a command. You see all of it before it runs. This one only reads.";
 
-pub const AGAIN: &str = "The script was stopped, or you said something in between. It cannot understand it; it goes \
-on where it was.\n\n";
+pub const AGAIN: &str = "The script was stopped, or you sent a message. It does not understand messages and continues \
+where it was.\n\n";
 
-/// Each is said once, in turn, to whatever comes after the end.
+/// Replies to user messages after the end, used in turn.
 pub const AFTER: [&str; 4] = [
-    "This is a script and has no answer to that. But the program around it is real; try `/help`, or `?` in an empty \
-     composer: it shows every key that works now.",
-    "Still the script. Start with `aye --tour --dry-run` and say yes to everything: the edit and the command are \
-     rehearsed, later reads see the rehearsed files, and nothing real is touched.",
-    "Only a script. Leave, and come back with `aye --continue`: the session is as it was, the answered question \
-     among the rest.",
-    "A script to the end. For a model, set `OPENAI_API_KEY`, or name any server that speaks the same way: \
+    "This is a script and cannot answer that. The program is real: try `/help`, or `?` in an empty \
+     composer to see the key bindings.",
+    "This is still the script. Start `aye --tour --dry-run` and approve everything: the edit and the command are \
+     rehearsed, later reads see the rehearsed files, and no real file is changed.",
+    "This is only a script. Quit and return with `aye --continue`: the session is restored, including the answered \
+     question.",
+    "This is a script. To use a model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API: \
      `aye --base-url http://127.0.0.1:8080/v1 --model NAME`.",
 ];
 
@@ -60,7 +59,7 @@ The wait itself is at {LIBRARY}:{wait}. On a busy machine it takes longer than t
 | busy | 31.8 ms | fails |
 | asleep for a moment | 2 s | fails |
 
-(The figures are made up; a script measures nothing. Wide letters keep their columns all the same: 再試行 · 재시도 · 🦀 · 👩‍🔬.)
+(The numbers are examples; a script measures nothing. Wide characters stay aligned: 再試行 · 재시도 · 🦀 · 👩‍🔬.)
 
 "
     )
@@ -68,18 +67,18 @@ The wait itself is at {LIBRARY}:{wait}. On a busy machine it takes longer than t
 
 pub fn closing(changed: Option<(&str, usize)>) -> String {
     let place = match changed {
-        Some((path, line)) => format!("- the place of the change: {path}:{line}\n"),
+        Some((path, line)) => format!("- the edit: {path}:{line}\n"),
         None => String::new(),
     };
     let test = line_of(TEST, "async fn");
     let library = line_of(LIBRARY, "pub async fn until");
     format!(
-        "That was the tour. The places it spoke of can be opened from here:
+        "This is the end of the tour. Open its locations from here:
 
 {place}- the test: {TEST}:{test}
 - the library: {LIBRARY}:{library}
 
-To talk to a real model, set `OPENAI_API_KEY`, or name any server that speaks the same way, such as llama.cpp or \
+To use a real model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API, such as llama.cpp or \
 Ollama on this machine:
 
 ```sh

@@ -1,4 +1,4 @@
-//! Events as services are known to send them.
+//! Events as real providers send them.
 
 use super::*;
 use serde_json::json;
@@ -20,7 +20,7 @@ fn thought(text: &str) -> Delta {
 }
 
 #[test]
-fn r48_text_and_reasoning_come_in_many_shapes() {
+fn r48_text_and_reasoning_are_parsed_from_all_known_formats() {
     check(delta(json!({"role": "assistant", "content": ""})), &[]);
     check(delta(json!({"content": "a"})), &[text("a")]);
     check(delta(json!({"content": null, "reasoning_content": "r"})), &[thought("r")]);
@@ -40,7 +40,7 @@ fn r48_text_and_reasoning_come_in_many_shapes() {
 }
 
 #[test]
-fn r48_events_that_say_nothing_are_no_harm() {
+fn r48_events_without_content_are_ignored() {
     for event in [
         json!({}),
         json!([]),
@@ -56,7 +56,7 @@ fn r48_events_that_say_nothing_are_no_harm() {
 }
 
 #[test]
-fn r48_calls_are_read_with_whatever_they_have() {
+fn r48_calls_with_missing_fields_are_parsed() {
     let part = |index, id: Option<&str>, name: Option<&str>, arguments: &str| CallPart {
         index,
         id: id.map(str::to_owned),
@@ -82,7 +82,7 @@ fn r48_calls_are_read_with_whatever_they_have() {
 }
 
 #[test]
-fn the_end_and_the_count_are_read() {
+fn the_finish_reason_and_the_usage_are_parsed() {
     check(json!({"choices": [{"delta": {}, "finish_reason": "odd"}]}), &[Delta::Finish("odd".into())]);
     check(
         json!({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}),
@@ -104,7 +104,7 @@ fn the_end_and_the_count_are_read() {
 }
 
 #[test]
-fn r48_errors_inside_a_stream_are_seen() {
+fn r48_errors_inside_a_stream_are_detected() {
     let fault = |status, code: Option<&str>, words: &str| {
         Delta::Fault(Fault { status, code: code.map(str::to_owned), words: words.into() })
     };

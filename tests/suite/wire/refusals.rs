@@ -24,7 +24,7 @@ async fn r49_the_wait_a_service_asks_for_is_kept_and_announced() {
     assert_eq!(asked[0].body, asked[1].body);
 
     let long = Answer::body(429, JSON, &["retry-after: 120"], r#"{"error":{"message":"slower"}}"#);
-    assert_eq!(told(&once(long).await), "!the service asks to wait 120 s (429): slower");
+    assert_eq!(told(&once(long).await), "!The provider asks to wait 120 s (429): slower");
 }
 
 #[tokio::test]

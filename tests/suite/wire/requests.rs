@@ -39,7 +39,7 @@ async fn without_a_key_none_is_sent() {
 #[tokio::test]
 async fn a_wrong_address_is_told_with_the_first_request() {
     let out = collect(&OpenAi::new(Settings::new("localhost:8080"))).await;
-    assert_eq!(told(&out), "!the address of the model is wrong: it must begin with http:// or https://");
+    assert_eq!(told(&out), "!Cannot use the address of the provider: it must begin with http:// or https://");
 }
 
 #[tokio::test]

@@ -271,12 +271,8 @@ async fn r48_calls_of_the_responses_api_arrive_whole_or_not_at_all() {
     )
     .await;
     let half = stream(&[added(0, "a"), delta(0, "a", "{\"x\":"), completed(json!([]))]);
-    check(
-        "half",
-        half,
-        "#9+2!the connection was lost in the middle of the reply: a call in it was never finished",
-    )
-    .await;
+    check("half", half, "#9+2!The connection was lost during the reply: a tool call was never completed")
+        .await;
     let out = told(&once(stream(&[added(0, "a"), delta(0, "a", whole), args(0, "a", whole)])).await);
-    assert!(!out.contains("[a f") && out.starts_with("!the connection was lost"), "{out}");
+    assert!(!out.contains("[a f") && out.starts_with("!The connection was lost"), "{out}");
 }

@@ -25,7 +25,8 @@ async fn r48_every_end_of_a_response_is_understood() {
         json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}}),
     );
     check("completed, but is not", stream(&[says("a"), says_completed]), "a<length>").await;
-    let lost = "a!the connection was lost in the middle of the reply: the service closed it without saying that the reply was over";
+    let lost =
+        "a!The connection was lost during the reply: the provider closed it before the reply was complete";
     check("closed", stream(&[says("a")]), lost).await;
     check("only [DONE]", stream(&[says("a")]).done(), lost).await;
     check(
@@ -60,10 +61,11 @@ async fn r48_every_end_of_a_response_is_understood() {
         &once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await,
     );
     assert!(
-        reset.starts_with("a!the connection was lost") && reset.to_lowercase().contains("reset"),
+        reset.starts_with("a!The connection was lost") && reset.to_lowercase().contains("reset"),
         "{reset}"
     );
-    let silence = "a!the service sent nothing for 1 s (a profile's idle_seconds says how long to wait)";
+    let silence =
+        "a!The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.";
     in_time(silence.to_owned(), async |factor| {
         let service = Service::strict([stream(&[says("a")]).then(Step::Stall)]).await;
         let idle = Duration::from_secs(factor.into());
@@ -84,12 +86,12 @@ async fn r48_errors_of_the_responses_api_keep_their_words() {
     check(
         "failed",
         stream(&[says("a"), failed]),
-        "a!the service reported an error in the middle of the reply: it broke (odd)",
+        "a!The provider reported an error during the reply: it broke (odd)",
     )
     .await;
     let error =
         json!({"type": "error", "code": "odd", "message": "it broke", "param": null, "sequence_number": 3});
-    let words = "a!the service reported an error in the middle of the reply: it broke (odd)";
+    let words = "a!The provider reported an error during the reply: it broke (odd)";
     check("named", stream(&[says("a")]).raw(format!("event: error\ndata: {error}\n\n")), words).await;
     check("not named", stream(&[says("a")]).event(error), words).await;
     check(
@@ -101,13 +103,13 @@ async fn r48_errors_of_the_responses_api_keep_their_words() {
     check(
         "bare",
         stream(&[says("a")]).raw("{\"error\": \"it broke\"}\n\n"),
-        "a!the service reported an error in the middle of the reply: it broke",
+        "a!The provider reported an error during the reply: it broke",
     )
     .await;
     check(
         "the other API",
         Answer::stream().says("a").done(),
-        "!the service answered as chat completions do; set the profile's api to \"chat\"",
+        "!Cannot read the reply: its events are chat completion events. Set `api` of the profile to \"chat\".",
     )
     .await;
 }
@@ -132,12 +134,12 @@ async fn r49_a_response_that_fails_before_anything_was_seen_is_asked_for_again()
         (
             "too long",
             failed("context_length_exceeded"),
-            "!the service refused the request (400, context_length_exceeded): m",
+            "!The provider rejected the request (400, context_length_exceeded): m",
         ),
         (
             "no money",
             failed("insufficient_quota"),
-            "!the account at the service is used up (429, insufficient_quota): m",
+            "!The account at the provider has no quota left (429, insufficient_quota): m",
         ),
     ];
     let all = cases.map(async |(what, first, expected)| {
@@ -167,14 +169,14 @@ async fn r48_a_response_in_one_piece_is_read_as_a_reply() {
     check(
         "failed",
         Answer::body(200, json, &[], &failed.to_string()),
-        "!the service answered with an error (200, odd): it broke",
+        "!The provider returned an error (200, odd): it broke",
     )
     .await;
     let chat = json!({"choices": [{"message": {"content": "a"}}]});
     check(
         "the other API",
         Answer::body(200, json, &[], &chat.to_string()),
-        "!Cannot read the reply: the server sent JSON that is not a reply of a model. Check the address of the model.",
+        "!Cannot read the reply: the server sent JSON that is not a model reply. Check the address of the provider.",
     )
     .await;
     let labelled = "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{}}\n\n";
@@ -187,13 +189,13 @@ async fn a_service_that_has_only_chat_completions_says_which_setting_helps() {
         [(404, "404 page not found"), (404, ""), (405, r#"{"detail":"Method Not Allowed"}"#)]
     {
         let out = told(&once(Answer::body(status, "text/plain", &[], body)).await);
-        let start = "!the service has no responses API at this address; set the profile's api to \"chat\"";
-        assert!(out.starts_with(start), "{out}");
+        let start = "!The provider has no responses API at this address (";
+        assert!(out.starts_with(start) && out.ends_with("Set `api` of the profile to \"chat\"."), "{out}");
     }
     let unknown = r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#;
     let out = told(&once(Answer::body(404, "application/json", &[], unknown)).await);
     assert_eq!(
         out,
-        "!the service does not know this model or address (404, model_not_found): The model `m` does not exist"
+        "!The provider does not know this model or address (404, model_not_found): The model `m` does not exist"
     );
 }
