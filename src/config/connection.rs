@@ -250,7 +250,7 @@ fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// Parses a base address; see [`base_address::parse`].
+/// Parses a base address; see `base_address::parse`.
 pub fn address(text: &str) -> Option<Url> {
     base_address::parse(text).ok()
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 const MOVED: u32 = 0x10_0000;
 
 /// Parses JSON and, if that fails, repairs it first: NaN, infinities and out-of-range numbers become null, raw control
-/// characters and invalid escapes become text, and unpaired surrogates become characters that `SurrogateJoiner` handles.
+/// characters and invalid escapes become text, and unpaired surrogates become characters for `SurrogateJoiner`.
 ///
 /// # Errors
 /// Returns the error of the original text if it cannot be repaired, mainly if it is incomplete.

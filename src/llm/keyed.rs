@@ -90,8 +90,8 @@ impl Keyed {
         }
     }
 
-    /// Requests the context window of a model in tokens; see `OpenAi::context_window`. Waits until a key is known instead of
-    /// requesting one.
+    /// Requests the context window of a model in tokens; see `OpenAi::context_window`. Waits until a key is known
+    /// instead of requesting one.
     pub async fn window(&self, model: &str) -> Option<u64> {
         loop {
             // Registered before the check, so that a key arriving in between is not missed.

@@ -1,14 +1,14 @@
 //! Language models: the [`Llm`] trait and the clients for providers.
 //!
-//! There are two APIs, each with its own request and its own events: chat completions (`chat_request`, `chat_events`, `calls`,
-//! `chat_collector`, `echo`), which every provider supports, and `responses`. Everything else is shared.
+//! There are two APIs, each with its own request and its own events: chat completions (`chat_request`, `chat_events`,
+//! `calls`, `chat_collector`, `echo`), which every provider supports, and `responses`. Everything else is shared.
 //!
-//! A request passes through `prepared_request` (adjusts the conversation for strict providers) and the `request` module of its API,
-//! without parameters the provider was found to reject (`unsupported_params`). A reply passes through these modules, in
-//! this order: [`client`] (connection), `response_body` (bytes, decompressed by `decompression`), `service` (kind of
-//! response), `events` (complete events), async-openai's decoder, the modules of the API (events to chunks), `reply`
-//! (state of a reply), `retry` (retries after a wait, see `timeouts`), [`openai`] (the model), `auth` (its key),
-//! `default_model` and [`fallback`] (choice between models). `tests/wire/` records what real providers send.
+//! A request passes through `prepared_request` (adjusts the conversation for strict providers) and the request module
+//! of its API, without parameters the provider was found to reject (`unsupported_params`). A reply passes through these
+//! modules, in this order: [`client`] (connection), `response_body` (bytes, decompressed by `decompression`), `service`
+//! (kind of response), `events` (complete events), async-openai's decoder, the modules of the API (events to chunks),
+//! `reply` (state of a reply), `retry` (retries after a wait, see `timeouts`), [`openai`] (the model), `auth` (its
+//! key), `default_model` and [`fallback`] (choice between models). `tests/wire/` records what real providers send.
 
 pub mod address;
 mod arguments;

@@ -18,10 +18,10 @@ pub(super) fn line_of(path: &str, text: &str) -> usize {
 const README: &str = "\
 # retry
 
-Calls something again until it works, with a growing wait in between.
+Retries an operation with exponential backoff.
 
-This project was made for the tour of aye, and is made anew whenever the
-tour begins. Change it as you like.
+This project was created for the tour of aye. It is recreated whenever the
+tour starts, so you can change it freely.
 ";
 
 const CARGO: &str = r#"[package]
@@ -34,7 +34,7 @@ tokio = { version = "1", features = ["time", "macros", "rt", "test-util"] }
 "#;
 
 const LIB: &str = "\
-//! Calls something again until it works.
+//! Retries an operation with exponential backoff.
 
 mod retry;
 
@@ -42,11 +42,11 @@ pub use retry::Retry;
 ";
 
 const RETRY: &str = "\
-//! The wait between attempts, and when to give up.
+//! Backoff between attempts, and the time limit.
 
 use std::time::{Duration, Instant};
 
-/// Tries again with a growing wait.
+/// Retries with exponential backoff.
 pub struct Retry {
     wait: Duration,
 }
@@ -56,7 +56,7 @@ impl Retry {
         Self { wait }
     }
 
-    /// Calls `attempt` until it works or the limit is over.
+    /// Calls `attempt` until it succeeds or the time limit is reached.
     pub async fn until<T, E>(
         &self,
         limit: Duration,

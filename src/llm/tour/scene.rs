@@ -85,9 +85,9 @@ fn change(choice: usize) -> (&'static str, &'static str, &'static str) {
         ),
         1 => (
             LIBRARY,
-            "/// Tries again with a growing wait.\n",
-            "/// Where the time comes from, so that a test can bring its own.\npub trait Clock {\n    \
-             fn now(&self) -> Instant;\n}\n\n/// Tries again with a growing wait.\n",
+            "/// Retries with exponential backoff.\n",
+            "/// Source of the current time, which a test can replace.\npub trait Clock {\n    \
+             fn now(&self) -> Instant;\n}\n\n/// Retries with exponential backoff.\n",
         ),
         _ => (TEST, "Duration::from_millis(25));", "Duration::from_millis(200));"),
     }
