@@ -1,4 +1,4 @@
-//! Does for real, at one path, what a dry run rehearsed there. No model is offered it: the person asks for it.
+//! Applies the rehearsed change of one path to the real files. Never offered to the model; the user starts it.
 
 use super::arguments::checked;
 use super::{Error, Hands, Tool, blocking, brief};
@@ -16,10 +16,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Characters of a name that a title has.
+/// Longest file name in a title, in characters.
 const LONGEST: usize = 40;
 
-/// Applies what stands in this rehearsal's layer.
+/// Applies the rehearsed change of one path.
 pub struct ApplyChange {
     rehearsal: Arc<Rehearsal>,
 }
@@ -31,18 +31,17 @@ struct Arguments {
     line: Option<usize>,
 }
 
-/// What was shown, to be found again when it is done.
+/// Identifies the approved changes when they are applied.
 #[derive(Serialize, Deserialize)]
 struct Shown {
-    /// The bytes of the path.
+    /// Path as bytes, because it need not be UTF-8.
     path: Vec<u8>,
     line: Option<usize>,
-    /// Of everything that is done, as [`mark`] has it.
+    /// Digest of all changes, from `digest_changes`.
     all: Digest,
 }
 
 impl ApplyChange {
-    /// Of this rehearsal.
     pub fn new(rehearsal: Arc<Rehearsal>) -> Self {
         Self { rehearsal }
     }
@@ -53,12 +52,12 @@ impl Tool for ApplyChange {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: APPLY.to_owned(),
-            description: "Does for real what a dry run rehearsed at a path.".to_owned(),
+            description: "Apply the rehearsed change of one path.".to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
                     "path": { "type": "string", "description": "Relative to the project" },
-                    "line": { "type": "integer", "minimum": 1, "description": "Of the rehearsed file, at which the one place begins that is meant; without it the whole" },
+                    "line": { "type": "integer", "minimum": 1, "description": "First line of the hunk to apply, in the rehearsed file; omit to apply all" },
                 },
                 "required": ["path"],
                 "additionalProperties": false,
@@ -77,7 +76,7 @@ impl Tool for ApplyChange {
         let changes = side.wanted(&path, line)?;
         let Some((change, below)) = changes.split_first() else {
             return Err(Error::Failed(format!(
-                "{} is already what was rehearsed; there is nothing to do.",
+                "{} already matches the rehearsal; there is nothing to do.",
                 path.display()
             )));
         };
@@ -109,7 +108,7 @@ impl Tool for ApplyChange {
                 return Err(crate::project::Error::Changed(path).into());
             }
             let count = changes.len();
-            // What is in a folder goes before it.
+            // The entries of a deleted folder are deleted before the folder.
             for change in changes.into_iter().rev() {
                 side.apply(change)?;
             }
@@ -122,10 +121,10 @@ impl Tool for ApplyChange {
     }
 }
 
-/// In which overlay a change is: the project's, or the one over everything outside.
+/// The overlay that holds a change: the project's, or the one for paths outside the project.
 struct Side<'a> {
     rehearsal: &'a Rehearsal,
-    /// The overlay over `/`, for an absolute path.
+    /// Overlay over `/`, set for an absolute path.
     outside: Option<&'a Rehearsal>,
 }
 
@@ -134,7 +133,7 @@ impl<'a> Side<'a> {
         Self { rehearsal, outside: rehearsal.outside().filter(|_| path.is_absolute()) }
     }
 
-    /// The path that is meant: one that the overlay has, by its name as it can be written.
+    /// Finds the changed path by its displayed name.
     fn named(&self, path: &str) -> Result<PathBuf, Error> {
         if self.outside.is_some() {
             return Ok(path.into());
@@ -142,7 +141,8 @@ impl<'a> Side<'a> {
         named(self.rehearsal, path)
     }
 
-    /// As [`wanted`]. Outside the project it is one file that a file tool wrote; its path is absolute.
+    /// Like the free function, but outside the project only a single file that a file tool wrote can be applied, by its
+    /// absolute path.
     fn wanted(&self, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
         if self.outside.is_none() {
             return wanted(self.rehearsal, path, line);
@@ -159,7 +159,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Where the first of these changes is made.
+    /// Locates the target of the first change.
     fn place(&self, changes: &[Change]) -> Result<Located, Error> {
         match (self.outside, changes.first()) {
             (Some(outside), Some(change)) => {
@@ -177,7 +177,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The path that is meant: one that the layer has, by its name as it can be written.
+/// Finds the changed path whose displayed name is `path`.
 fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
     let touched = rehearsal.touched()?;
     if touched.iter().any(|own| own == Path::new(path)) {
@@ -187,14 +187,14 @@ fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),
         (Some(_), Some(_)) => Err(Error::Failed(format!(
-            "Several names that are no Unicode are written {path}; rename them by hand."
+            "{path} is ambiguous: several names that are not Unicode are displayed like this. Rename them by hand."
         ))),
         (None, _) => Err(Error::Failed(format!("Nothing was rehearsed at {path}."))),
     }
 }
 
-/// What is to be done: one change, of which one place may be meant; or a folder that goes, and all that was in it. Nothing
-/// where it is done.
+/// Returns the changes to apply: one change, limited to one hunk if `line` is set; or a deleted folder and everything
+/// in it. Empty if the change is already applied.
 fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
     let Some(mut change) = rehearsal.change(path)? else { return Ok(Vec::new()) };
     if rehearsal.is_conflict(path) {
@@ -221,16 +221,14 @@ fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec
 
 fn conflict(path: &Path) -> Error {
     Error::Failed(format!(
-        "CONFLICT: {} is not what it was when it was rehearsed, so nothing was done. Look at both: aye rehearsal diff.",
+        "CONFLICT: {} changed since it was rehearsed. Nothing was applied. Compare both versions with aye rehearsal diff.",
         path.display()
     ))
 }
 
-/// The file with one place of the change alone.
+/// Returns the file with only the hunk at `line` applied.
 fn one_place(change: &Change, line: usize) -> Result<Node, Error> {
-    let gone = || {
-        Error::Failed(format!("No place that changes begins at line {line} of {}.", change.path.display()))
-    };
+    let gone = || Error::Failed(format!("No hunk starts at line {line} of {}.", change.path.display()));
     let edit = altered::edit(change).ok_or_else(gone)?;
     let only = edit.only(line).ok_or_else(gone)?;
     match &change.before {
@@ -239,7 +237,8 @@ fn one_place(change: &Change, line: usize) -> Result<Node, Error> {
     }
 }
 
-/// Names what is meant where its name is a plain one; any other could pass for words of the card.
+/// Returns the title of the prompt. It names the file only if the name is plain; any other name could be mistaken for
+/// text of the prompt.
 fn title(told: &Altered) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '/');
     let name = told
@@ -248,8 +247,8 @@ fn title(told: &Altered) -> String {
         .and_then(|name| name.to_str())
         .filter(|name| name.chars().all(plain) && name.chars().count() <= LONGEST);
     let (does, what) = match (told.did, told.folder) {
-        (Did::Made, false) => ("make", "a file"),
-        (Did::Made, true) => ("make", "a folder"),
+        (Did::Made, false) => ("create", "a file"),
+        (Did::Made, true) => ("create", "a folder"),
         (Did::Changed, true) => ("change", "a folder"),
         (Did::Changed, false) => ("change", "a file"),
         (Did::Deleted, false) => ("delete", "a file"),
@@ -259,7 +258,7 @@ fn title(told: &Altered) -> String {
     format!("apply: {does} {}{slash}?", name.unwrap_or(what))
 }
 
-/// Where the first of these changes is made. Those that go along with it are judged with it.
+/// Locates the target of the first change. It counts as sensitive, outside or aye's own if any other change is.
 fn place(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Located, Error> {
     let mut all = changes.iter().map(|change| rehearsal.place(&change.path));
     let mut at = all.next().unwrap_or_else(|| rehearsal.place(Path::new("")))?;
@@ -276,7 +275,8 @@ fn access(at: &Located) -> Access {
     super::place::writing(at)
 }
 
-/// The file with several names that the change replaces. One that is only deleted keeps its other names.
+/// Returns the file with several hard links that the change replaces. A deleted name leaves the other names as they
+/// are.
 fn hard_links(changes: &[Change], at: &Located, files: &dyn Reader) -> Option<HardLinks> {
     let replaces = changes.first().is_some_and(|change| {
         matches!((&change.before, &change.after), (Node::File { .. }, Node::File { .. }))
@@ -295,7 +295,7 @@ fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
             let notes: Vec<String> = notes(told).collect();
             let mut text = format!("{}\n{}", change.path.display(), notes.join("\n"));
             if !below.is_empty() {
-                text.push_str("\nand with it:");
+                text.push_str("\nincludes:");
                 below.iter().for_each(|below| text.push_str(&format!("\n  {}", below.path.display())));
             }
             Preview::Text(text)
@@ -303,7 +303,7 @@ fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
     }
 }
 
-/// What lines do not show, in words that hold before it is done and after.
+/// Returns the changes that a diff does not show, in words valid before and after applying.
 fn notes(told: &Altered) -> impl Iterator<Item = String> {
     let deletes = if told.folder { "deletes the folder" } else { "deletes the file" };
     told.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })
@@ -313,25 +313,25 @@ fn destroys(change: &Change, below: &[Change], at: &Located) -> Option<String> {
     let shown = change.path.display();
     let with = match below.len() {
         0 => String::new(),
-        1 => " and what is in it".to_owned(),
+        1 => " and its contents".to_owned(),
         count => format!(" and the {count} files and folders in it"),
     };
     match (&change.before, &change.after) {
         (Node::Nothing, _) => None,
         (_, Node::Nothing) => Some(format!("deletes {shown}{with}")),
         (Node::File { .. }, Node::File { .. }) | (Node::Folder { .. }, Node::Folder { .. }) => None,
-        (_, _) => Some(format!("puts something else in the place of {shown}{with}")),
+        (_, _) => Some(format!("replaces {shown}{with} with another type of file")),
     }
     .or_else(|| (!at.inside).then(|| format!("changes {shown}, outside the project")))
 }
 
-/// The files that it rests on: they are compared again before it is done.
+/// Returns the preconditions: the files that are compared again before the change is applied.
 fn basis(changes: &[Change]) -> Basis {
     let bytes = |node: &Node| match node {
         Node::File { bytes, .. } => Some(bytes.clone()),
         Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
     };
-    // One that goes is compared when it does; it is told here where its name is one that can be looked up.
+    // A deleted path is compared when it is deleted. It is listed here only if its name can be looked up.
     let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
     let file = |change: &&Change| match (&change.before, &change.after) {
         (Node::Folder { .. } | Node::Link(_) | Node::Other(_), _) => false,
@@ -348,7 +348,7 @@ fn basis(changes: &[Change]) -> Basis {
     Basis { files, ..Basis::default() }
 }
 
-/// Of everything that is done.
+/// Returns the digest of all changes.
 fn mark(changes: &[Change]) -> Digest {
     let operations: Vec<Operation> = changes.iter().map(batch::operation).collect();
     batch::digest(&operations)

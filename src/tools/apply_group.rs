@@ -1,4 +1,5 @@
-//! Applies one group of a dry run's changes: one prompt, of which the user can reject files and hunks. No model is offered it.
+//! Applies one group of a dry run's changes with one prompt, in which the user can reject files and hunks. Never
+//! offered to the model.
 
 use super::arguments::checked;
 use super::{Error, Hands, Tool, blocking};
@@ -14,10 +15,10 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Paths that an outcome names of each kind before it counts the rest.
+/// Paths listed per kind in an outcome; the rest are counted.
 const NAMED: usize = 20;
 
-/// Applies groups of what this rehearsal changed.
+/// Applies groups of rehearsed changes.
 pub struct ApplyGroup {
     rehearsal: Arc<Rehearsal>,
 }
@@ -30,7 +31,6 @@ struct Arguments {
 }
 
 impl ApplyGroup {
-    /// Of this rehearsal.
     pub fn new(rehearsal: Arc<Rehearsal>) -> Self {
         Self { rehearsal }
     }
@@ -47,7 +47,7 @@ impl Tool for ApplyGroup {
                 "type": "object",
                 "properties": {
                     "group": { "type": "string", "enum": groups, "description": "Group to apply" },
-                    "repository": { "type": "string", "description": "Of the group repository: its .git folder, relative to the project" },
+                    "repository": { "type": "string", "description": "For the group repository: its .git folder, relative to the project" },
                 },
                 "required": ["group"],
                 "additionalProperties": false,
@@ -94,7 +94,7 @@ impl Tool for ApplyGroup {
 
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
         let (Preview::Batch(batch), Work::Batch(work)) = (&plan.preview, &plan.work) else {
-            return Err(Error::Broken("the plan is another tool's".to_owned()));
+            return Err(Error::Broken("the plan belongs to another tool".to_owned()));
         };
         let (rehearsal, batch, work) = (self.rehearsal.clone(), batch.clone(), work.clone());
         let progress = hands.progress.clone();
@@ -111,14 +111,14 @@ impl Tool for ApplyGroup {
     }
 }
 
-/// The most careful access of what can be applied; the policy has judged each by itself.
+/// Returns the strictest access of the changes that can be applied. The policy has judged each change separately.
 fn access(batch: &Batch) -> Access {
     let all = || batch.selected(&[]).map(|(_, item)| &item.access);
     let careful = all().find(|access| matches!(access, Access::WriteOutside(_)));
     careful.or(all().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))
 }
 
-/// What came of a batch, by name.
+/// Outcome of a batch: the names of its items by result.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Done {
     applied: Vec<String>,
@@ -127,7 +127,7 @@ struct Done {
     failed: Vec<String>,
 }
 
-/// Applies what was not rejected, item by item.
+/// Applies the items that were not rejected, one by one.
 fn apply(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress: &dyn Fn(usize)) -> Done {
     let mut done = Done::default();
     for (at, (item, operations)) in batch.items.iter().zip(&work.items).enumerate() {
@@ -180,7 +180,7 @@ impl Done {
     }
 }
 
-/// One name per line, and a count of the rest.
+/// Lists one name per line, then the count of the rest.
 fn listed(names: &[&str]) -> String {
     let mut lines: Vec<String> = names.iter().take(NAMED).map(|name| format!("  {name}")).collect();
     lines.extend((names.len() > NAMED).then(|| format!("  and {} more", names.len() - NAMED)));

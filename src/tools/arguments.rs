@@ -1,4 +1,4 @@
-//! From the text of a call to a checked value: one parse, and words that help the model to do better.
+//! Parses the arguments of a call and checks them against the tool's schema.
 
 use super::Error;
 use crate::chat::{ToolSpec, once};
@@ -6,8 +6,10 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::{Map, Value};
 
-/// Parses what the model sent. The result is always an object. No text at all counts as `{}`, and an object that was
-/// sent as a string of JSON is taken; keys given twice, text after the object and anything else are refused.
+/// Parses the arguments of a call.
+///
+/// The result is always an object. Empty text counts as `{}`, and an object sent as a JSON string is accepted.
+/// Duplicate keys, text after the object and anything else are errors.
 pub fn parse(text: &str) -> Result<Value, Error> {
     let value = match strict(text)? {
         Value::String(inner) => strict(&inner)?,
@@ -16,16 +18,16 @@ pub fn parse(text: &str) -> Result<Value, Error> {
     if value.is_object() {
         return Ok(value);
     }
-    Err(Error::Arguments(format!("The arguments are {}; one JSON object is expected.", kind(&value))))
+    Err(Error::Arguments(format!("The arguments are {}; expected one JSON object.", kind(&value))))
 }
 
-/// The arguments in the tool's own shape. The fields named in an error are those of the tool's schema.
+/// Deserializes the arguments. An error lists the fields of the tool's schema.
 pub fn checked<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Result<T, Error> {
     let empty = arguments.as_object().is_some_and(Map::is_empty);
     let required = spec.parameters["required"].as_array().is_some_and(|list| !list.is_empty());
     if empty && required {
         return Err(Error::Arguments(format!(
-            "{} was called without arguments: the call was probably cut off by the limit on a reply's length. Call again with less in it, in several calls where it is long. {}",
+            "{} was called without arguments; the call was probably cut off by the output limit. Retry with shorter arguments, in several calls if needed. {}",
             spec.name,
             fields(spec)
         )));
@@ -34,7 +36,7 @@ pub fn checked<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Resul
         let path = error.path().to_string();
         let at = if path == "." { String::new() } else { format!(" at “{path}”") };
         Error::Arguments(format!(
-            "Wrong arguments for {}{at}: {}. {}",
+            "Invalid arguments for {}{at}: {}. {}",
             spec.name,
             error.inner(),
             fields(spec)
@@ -42,7 +44,7 @@ pub fn checked<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Resul
     })
 }
 
-/// The fields of a tool in a sentence, from its schema.
+/// Lists the tool's fields with their types.
 fn fields(spec: &ToolSpec) -> String {
     let required = |name: &str| {
         let list = spec.parameters["required"].as_array();
@@ -57,7 +59,7 @@ fn fields(spec: &ToolSpec) -> String {
             format!("{name} ({kind}{})", if required(name) { ", required" } else { "" })
         })
         .collect();
-    format!("The fields are: {}.", fields.join(", "))
+    format!("Fields: {}.", fields.join(", "))
 }
 
 fn strict(text: &str) -> Result<Value, Error> {
@@ -67,34 +69,34 @@ fn strict(text: &str) -> Result<Value, Error> {
     let problem = match once::read(text) {
         Ok((value, None)) => return Ok(value),
         Ok((_, Some(error))) => format!("there is text after the end of the object ({error})"),
-        Err(error) if error.is_eof() => format!("they end in the middle, probably cut off ({error})"),
+        Err(error) if error.is_eof() => format!("they end early, probably cut off ({error})"),
         Err(error) if error.is_data() => error.to_string(),
         Err(error) => format!("they are not JSON ({error})"),
     };
     Err(Error::Arguments(format!(
-        "The arguments could not be read: {problem}. Exactly one JSON object is expected, each key once."
+        "Cannot parse the arguments: {problem}. Expected exactly one JSON object without duplicate keys."
     )))
 }
 
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "true or false",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
-        Value::Array(_) => "a list",
+        Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
 }
 
-/// A whole number of at least 1.
+/// An integer of at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub u64);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u64::deserialize(deserializer)? {
-            0 => Err(serde::de::Error::custom("found 0, expected a whole number of at least 1")),
+            0 => Err(serde::de::Error::custom("found 0, expected an integer of at least 1")),
             n => Ok(Self(n)),
         }
     }
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn r08_a_call_is_parsed_once_and_strictly() {
+    fn r08_parses_arguments_strictly() {
         check("", Ok(json!({})));
         check(" \n", Ok(json!({})));
         check(r#"{"a":[1,-2,1.5,true,null,"x"]}"#, Ok(json!({"a":[1,-2,1.5,true,null,"x"]})));
@@ -126,13 +128,13 @@ mod tests {
         check(r#"{"a":1}x"#, Err("text after the end"));
         check(r#"{"a":"#, Err("cut off"));
         check("{'a':1}", Err("not JSON"));
-        check("[1]", Err("are a list; one JSON object is expected"));
+        check("[1]", Err("are an array; expected one JSON object"));
         check(r#""\"x\"""#, Err("are a string"));
         check("null", Err("are null"));
     }
 
     #[test]
-    fn nesting_is_bounded() {
+    fn limits_nesting_depth() {
         let nested = |lists: usize| format!("{{\"a\":{}{}}}", "[".repeat(lists), "]".repeat(lists));
         assert!(parse(&nested(DEPTH - 1)).is_ok());
         check(&nested(DEPTH), Err("nested more than 32 deep"));

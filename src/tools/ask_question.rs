@@ -1,4 +1,4 @@
-//! Lets the person choose.
+//! Tool that asks the user questions.
 
 mod reading;
 
@@ -9,7 +9,6 @@ use crate::project::Reader;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-/// Asks the person.
 pub struct AskQuestion;
 
 #[async_trait]
@@ -24,20 +23,20 @@ impl Tool for AskQuestion {
                     "type": "array",
                     "description": "1 to 10",
                     "items": { "type": "object", "properties": {
-                        "question": { "type": "string", "description": "What is asked" },
+                        "question": { "type": "string", "description": "Question text" },
                         "options": {
                             "type": "array",
                             "description": "Up to 25",
                             "items": { "type": "object", "properties": {
                                 "label": { "type": "string", "description": "A few words" },
-                                "description": { "type": "string", "description": "What it means" },
-                                "preview": { "type": "string", "description": "How it would look, in markdown" },
+                                "description": { "type": "string", "description": "Meaning" },
+                                "preview": { "type": "string", "description": "Markdown preview" },
                             }, "required": ["label"] },
                         },
-                        "keyword": { "type": "string", "description": "Your name for it" },
-                        "multi": { "type": "boolean", "description": "Several may be picked" },
-                        "allow_text": { "type": "boolean", "description": "Own words taken, default true" },
-                        "recommended": { "type": "integer", "description": "Option you advise, from 0" },
+                        "keyword": { "type": "string", "description": "Your ID for it" },
+                        "multi": { "type": "boolean", "description": "Allow several choices" },
+                        "allow_text": { "type": "boolean", "description": "Allow free text, default true" },
+                        "recommended": { "type": "integer", "description": "Recommended option, from 0" },
                     }, "required": ["question"] },
                 } },
                 "required": ["questions"],
@@ -47,7 +46,7 @@ impl Tool for AskQuestion {
     }
 
     fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
-        // Says what is to be said of a call without arguments.
+        // Reports a call without arguments.
         let arguments: Value = checked(&self.spec(), arguments)?;
         let read = reading::questions(&arguments);
         read.map(Intent::Ask).map_err(|why| Error::Arguments(format!("ask_question requires {why}.")))

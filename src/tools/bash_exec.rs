@@ -1,4 +1,4 @@
-//! Runs a command in the project's folder.
+//! Tool that runs a shell command in the project directory.
 
 use super::arguments::{Count, checked};
 use super::{
@@ -14,13 +14,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Bytes of a command: what systems take as one argument.
+/// Longest command in bytes, below the limit of systems for one argument.
 const LENGTH: usize = 100_000;
 
-/// Runs commands.
 pub struct BashExec {
     settings: Settings,
-    /// Commands that the read-only sandbox kept from something: run again, they ask.
+    /// Commands that the read-only sandbox blocked; they need approval when called again.
     kept_back: read_only::KeptBack,
 }
 
@@ -33,7 +32,6 @@ struct Arguments {
 }
 
 impl BashExec {
-    /// With the seconds a command may run.
     pub fn new(settings: Settings) -> Self {
         Self { settings, kept_back: read_only::KeptBack::default() }
     }
@@ -43,17 +41,16 @@ impl BashExec {
 impl Tool for BashExec {
     fn spec(&self) -> ToolSpec {
         let Settings { seconds, seconds_at_most, .. } = self.settings;
-        let timeout =
-            format!("Seconds, default {seconds}; more than {seconds_at_most} counts as {seconds_at_most}");
+        let timeout = format!("Seconds, default {seconds}, capped at {seconds_at_most}");
         ToolSpec {
             name: "bash_exec".to_owned(),
-            description: "Runs a shell command in the project's folder, without a terminal.".to_owned(),
+            description: "Run a shell command in the project directory. No TTY, no stdin.".to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "command": { "type": "string", "description": "For the shell's -c" },
+                    "command": { "type": "string", "description": "Passed to sh -c" },
                     "timeout": { "type": "integer", "minimum": 1, "description": timeout },
-                    "network": { "type": "string", "description": "What it needs the network for; without this it has none" },
+                    "network": { "type": "string", "description": "Reason network access is needed; omit for no network" },
                 },
                 "required": ["command"],
                 "additionalProperties": false,
@@ -68,7 +65,7 @@ impl Tool for BashExec {
             return refused("The command is empty.");
         }
         if command.contains('\0') {
-            return refused("The command holds a NUL byte, which no shell takes.");
+            return refused("The command contains a NUL byte.");
         }
         if command.len() > LENGTH {
             return refused(
@@ -81,9 +78,9 @@ impl Tool for BashExec {
         let walls = self.settings.walls.with_network(network.is_some());
         let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, walls };
         let basis = scripts::named(&line.command, files);
-        // What holds secrets or is obeyed by other programs is asked about every time.
+        // A command that names a sensitive path outside needs approval each time.
         let lasting = basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive);
-        // A yes that lasts is for what the scripts hold now.
+        // A grant covers only the current content of the scripts.
         let bound = basis.bound().ok().filter(|_| lasting);
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
@@ -112,14 +109,14 @@ impl Tool for BashExec {
         let reads = confined.is_some();
         let writes = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
         if reads || writes {
-            // Nobody may have been asked about it: it must still be what it was when it was called reading, or writing
-            // what was not there.
+            // It may run without approval, so it must still be what was judged: a command that reads, or one that
+            // writes only new files.
             let does = if reads { "reads" } else { "reads or writes" };
             let (again, access) = (line.clone(), plan.access.clone());
             blocking(hands.project.clone(), move |files| match reach::access(again, files) == access {
                 true => Ok(String::new()),
                 false => Err(Error::Failed(format!(
-                    "What the command {does} has changed since it was looked at, so nothing was run. Call it again."
+                    "The files that the command {does} changed since it was checked. It was not run. Call it again."
                 ))),
             })
             .await?;
@@ -137,16 +134,16 @@ impl Tool for BashExec {
         Ok(self.told(&ran, line.seconds, walled::hint(line, &ran)))
     }
 
-    /// Runs it over the layer, where nothing real can be reached; where that cannot be it says what would have run.
+    /// Runs the command in the overlay sandbox. If that is not possible, describes what would have run.
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
-        // Without its network it would only fail.
+        // Without network access the command would only fail, so it is simulated.
         let is_simulated = stage.simulates || !self.results(plan).examples.is_empty();
         if line.network.is_some() && is_simulated && !may_read_secrets(plan) {
             return Ok(Rehearsed::Undone(
-                "It asks for the network, which this dry run does not have.".to_owned(),
+                "The command needs network access, which this dry run does not have.".to_owned(),
             ));
         }
         let why: Arc<str> = match &stage.commands {
@@ -166,17 +163,17 @@ impl Tool for BashExec {
         };
         let why = format!("Commands do not run in this dry run ({why}).");
         Ok(match plan.access {
-            // What is made up about files would be belied by the next look at them.
+            // A simulated result about files would contradict the next read of them.
             Access::Read(_) if stage.untold => Rehearsed::Told(
-                "No command can be run here. read_file, list_files and search_text look at files.".to_owned(),
+                "Commands cannot run here. Use read_file, list_files or search_text.".to_owned(),
             ),
             Access::Read(_) => Rehearsed::Told(format!(
-                "{} {why} read_file, list_files and search_text see what was rehearsed.",
+                "{} {why} read_file, list_files and search_text see the rehearsed files.",
                 super::would_have("bash_exec", plan)
             )),
-            // A secret that is made up only misleads.
+            // A simulated secret would mislead.
             Access::Run(_) if may_read_secrets(plan) => Rehearsed::Told(match stage.untold {
-                true => "This command cannot be run here.".to_owned(),
+                true => "This command cannot run here.".to_owned(),
                 false => format!("{} {why}", super::would_have("bash_exec", plan)),
             }),
             Access::Nothing
@@ -193,7 +190,7 @@ impl Tool for BashExec {
         let schema = json!({
             "type": "object",
             "properties": {
-                "output": { "type": "string", "default": "", "description": "What it writes, both streams as one text" },
+                "output": { "type": "string", "default": "", "description": "stdout and stderr combined" },
                 "exit": { "type": "integer", "minimum": 0, "maximum": 255, "default": 0 },
             },
             "required": ["output", "exit"],
@@ -214,55 +211,55 @@ fn may_read_secrets(plan: &Plan) -> bool {
     matches!(&plan.access, Access::Run(run) if run.discloses)
 }
 
-/// What a command wrote, and how it ended on a line of its own.
+/// Returns the output followed by a line with the exit status.
 fn behind(output: &str, ended: &str) -> String {
     let line_end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     format!("{output}{line_end}{ended}")
 }
 
-/// A line behind the output of a command that failed on what a stage does not have.
+/// Returns a hint if the command probably failed because of a limit of the overlay sandbox.
 fn on_stage(line: &CommandLine, ran: &Ran, full: bool) -> Option<String> {
     if ran.exit == Some(0) {
         return None;
     }
     if full || ran.output.contains("No space left on device") {
         return Some(
-            "\nThe dry run may be why: the disk that holds its layer is full. What the command wrote until then is there, and may be half of a file; the person can make room on it, or throw away what was rehearsed with /rehearsal drop."
+            "\nThis may be caused by the dry run: the disk that holds its overlay is full. Files that the command wrote may be incomplete. The user can free disk space, or discard the rehearsal with /rehearsal drop."
                 .to_owned(),
         );
     }
-    // rename(2) of a folder that the command did not make itself.
+    // rename(2) of a folder that the command did not create.
     if ran.output.to_lowercase().contains("cross-device link") {
         return Some(
-            "\nThe dry run may be why: in it a folder of the project or of an earlier command cannot be renamed in one step. mv copies and removes it instead. For real this may work."
+            "\nThis may be caused by the dry run: it cannot rename a folder of the project or of an earlier command in one step. mv copies and deletes instead. Live it may work."
                 .to_owned(),
         );
     }
-    // The system's word for a file that belongs to somebody whom the stage does not know.
+    // EOVERFLOW: the file belongs to a user who is unknown in the sandbox's user namespace.
     if ran.output.contains("Value too large for defined data type") {
         return Some(
-            "\nThe dry run may be why: on its stage no file can be changed that belongs to another user or group. For real this may work."
+            "\nThis may be caused by the dry run: its sandbox cannot change files of another user or group. Live it may work."
                 .to_owned(),
         );
     }
     if line.network.is_some() {
-        return Some("\nThis dry run has no network, which may be why.".to_owned());
+        return Some("\nThis may be caused by the dry run: it has no network.".to_owned());
     }
     None
 }
 
 impl BashExec {
-    /// What the model is told of it: how it ended stands last, where a call is seen to have failed.
+    /// Returns the outcome for the model. The exit status is the last line, where failures are detected.
     fn told(&self, ran: &Ran, seconds: u64, hint: Option<String>) -> String {
         let ended = match (ran.timed_out, ran.flooded, ran.signal, ran.exit) {
             (true, _, _, _) if seconds == self.settings.seconds_at_most => {
-                format!("stopped after {seconds} s, the longest a command may run")
+                format!("stopped after {seconds} s, the maximum")
             }
             (true, _, _, _) => format!("stopped after {seconds} s"),
-            (false, true, _, _) => "stopped because it wrote too much".to_owned(),
+            (false, true, _, _) => "stopped because its output exceeded the limit".to_owned(),
             (false, false, Some(signal), _) => format!("killed by signal {signal}"),
             (false, false, None, Some(exit)) => format!("exit {exit}"),
-            (false, false, None, None) => "ended, with no exit status".to_owned(),
+            (false, false, None, None) => "ended, without exit status".to_owned(),
         };
         match hint {
             Some(hint) => behind(&behind(&ran.output, hint.trim_start_matches('\n')), &ended),
@@ -285,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn r08_the_command_is_planned_byte_for_byte_and_bounded_in_time() {
+    fn r08_plans_exact_command_and_caps_timeout() {
         let files = Memory::with(&[]);
         let check = |arguments: Value, seconds: u64| {
             let plan = planned(&tool(), arguments, &files).unwrap();
@@ -306,7 +303,7 @@ mod tests {
             };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));
-            let grant = plan.always.as_ref().expect("a command may be allowed for good");
+            let grant = plan.always.as_ref().expect("a command can be granted");
             assert!(covers(grant, &Subject::of("bash_exec", &plan)));
         };
         check(json!({"command": " make\n pwd"}), 30);
@@ -318,7 +315,7 @@ mod tests {
             (json!({"command": "a".repeat(LENGTH + 1)}), "longer than"),
             (
                 json!({"command": "a", "timeout": 0}),
-                "at “timeout”: found 0, expected a whole number of at least 1",
+                "at “timeout”: found 0, expected an integer of at least 1",
             ),
             (json!({"command": "a", "cwd": "/"}), "unknown field `cwd`"),
             (json!({}), "probably cut off"),
@@ -329,7 +326,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn r30_what_asks_for_the_network_is_simulated_if_anything_can_simulate_it() {
+    async fn r30_simulates_network_command_if_possible() {
         let files = Memory::with(&[(".env", "KEY")]);
         let rehearsed = async |command: &str, network: bool, simulates: bool| {
             let mut arguments = json!({ "command": command });
@@ -348,7 +345,7 @@ mod tests {
             };
             tool().rehearse(&plan, &stage).await.unwrap()
         };
-        let asks = "It asks for the network, which this dry run does not have.";
+        let asks = "The command needs network access, which this dry run does not have.";
         let off = "Commands do not run in this dry run (x).";
         for (command, network, simulates, why) in [
             ("curl https://a.example", true, true, asks),
@@ -359,7 +356,7 @@ mod tests {
         ] {
             assert_eq!(rehearsed(command, network, simulates).await, Rehearsed::Undone(why.to_owned()));
         }
-        // No secret is made up, whoever approved the command.
+        // No secret is simulated, whether or not the command was approved.
         for network in [false, true] {
             let told = rehearsed("cat .env", network, true).await;
             assert!(matches!(&told, Rehearsed::Told(text) if text.contains(off)), "{told:?}");
@@ -367,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_told_how_it_ended() {
+    fn outcome_ends_with_exit_status() {
         let ran = Ran {
             output: "x".into(),
             omitted: 0,
@@ -381,19 +378,15 @@ mod tests {
         let check =
             |ran: Ran, seconds: u64, expected: &str| assert_eq!(tool().told(&ran, seconds, None), expected);
         check(Ran { exit: Some(1), ..ran.clone() }, 30, "x\nexit 1");
-        // A hint does not hide that it failed.
+        // The hint does not hide the exit status.
         let line = CommandLine { network: Some("to ask".into()), ..CommandLine::default() };
         let failed = Ran { exit: Some(6), ..ran.clone() };
         let told = tool().told(&failed, 30, on_stage(&line, &failed, false));
-        assert_eq!(told, "x\nThis dry run has no network, which may be why.\nexit 6");
+        assert_eq!(told, "x\nThis may be caused by the dry run: it has no network.\nexit 6");
         assert_eq!(crate::chat::tool::bad_end(&told), Some("exit 6"));
         check(Ran { exit: Some(0), output: String::new(), ..ran.clone() }, 30, "exit 0");
         check(Ran { signal: Some(9), ..ran.clone() }, 30, "x\nkilled by signal 9");
         check(Ran { timed_out: true, signal: Some(9), ..ran.clone() }, 30, "x\nstopped after 30 s");
-        check(
-            Ran { timed_out: true, ..ran.clone() },
-            120,
-            "x\nstopped after 120 s, the longest a command may run",
-        );
+        check(Ran { timed_out: true, ..ran.clone() }, 120, "x\nstopped after 120 s, the maximum");
     }
 }

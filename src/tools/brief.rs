@@ -1,10 +1,11 @@
-//! Long or unruly text as one short line.
+//! Shortens text to one displayable line.
 
-/// More blanks than this in a row are shown as their count: they would push what follows out of sight.
+/// Longer runs of blanks are shown as a count, so that they cannot push the rest out of view.
 const BLANKS: usize = 20;
 
-/// The first line that says something, at most `limit` characters. A character that would not show has a mark, as it has on
-/// a card; a tab becomes a blank, and what was cut is marked.
+/// Returns the first line that is not blank, at most `limit` characters.
+///
+/// Invisible characters are marked as in the approval prompt, a tab becomes a blank, and `…` marks truncation.
 pub fn line(text: &str, limit: usize) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = marked(lines.next().unwrap_or_default().trim(), limit);
@@ -18,7 +19,7 @@ pub fn line(text: &str, limit: usize) -> String {
     cut
 }
 
-/// The beginning of a line with its marks, longer than `limit` where there is more.
+/// Marks invisible characters at the start of a line. The result is longer than `limit` only if the line is.
 fn marked(line: &str, limit: usize) -> String {
     let mut out = String::new();
     let (mut count, mut rest) = (0, line.chars().peekable());
@@ -44,7 +45,7 @@ fn marked(line: &str, limit: usize) -> String {
     out
 }
 
-/// At most `limit` characters, and how many there were if that is more.
+/// Returns at most `limit` characters, and the full count if truncated.
 pub fn cut(text: &str, limit: usize) -> (&str, Option<usize>) {
     match text.char_indices().nth(limit) {
         Some((end, _)) => (&text[..end], Some(text.chars().count())),
@@ -52,7 +53,7 @@ pub fn cut(text: &str, limit: usize) -> (&str, Option<usize>) {
     }
 }
 
-/// Whether it moves the cursor, hides or turns text around.
+/// Returns true for characters that move the cursor, are invisible or reorder text.
 fn unruly(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_one_short_clean_line() {
+    fn shortens_text_to_its_first_line() {
         for (text, expected) in [
             ("ls", "ls"),
             ("\n  cargo test\n", "cargo test"),
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_show_is_marked_as_on_a_card() {
+    fn marks_invisible_characters_and_long_blanks() {
         assert_eq!(line("a\x1b[2J\u{202e}b", 40), "a<U+001B>[2J<U+202E>b");
         assert_eq!(line(&format!("ls{}; rm x", " ".repeat(60)), 40), "ls<60 blanks>; rm x");
         assert_eq!(line(&format!("ls{}; rm x", " ".repeat(20)), 40), format!("ls{}; rm x", " ".repeat(20)));

@@ -1,4 +1,4 @@
-//! What the two tools that change a file share: reading it as text, telling the change, and making it.
+//! Shared code of edit_file and write_file: reads the text, plans the change and writes it.
 
 use super::{Error, Rehearsed, blocking, brief, place};
 use crate::chat::{Access, Basis, Digest, Edit, Grant, Held, Intent, Plan, Preview, Scope, Seen, Work};
@@ -6,12 +6,12 @@ use crate::project::{self, Located, Reader, Writer};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Bytes of a file that can be changed, before and after.
+/// Largest file that can be changed, in bytes, before and after.
 pub const LIMIT: usize = 1024 * 1024;
 
 const BOM: char = '\u{feff}';
 
-/// The file as text, `None` where there is none. Refused where it is too long or not UTF-8.
+/// Reads a file as text; `None` if it does not exist. Fails if it is too large, binary or not UTF-8.
 pub fn text(files: &dyn Reader, at: &Located) -> Result<Option<String>, Error> {
     let bytes = match files.read(at) {
         Ok(bytes) => bytes,
@@ -34,21 +34,21 @@ fn small(shown: &str, bytes: usize) -> Result<(), Error> {
     if bytes <= LIMIT {
         return Ok(());
     }
-    Err(Error::Failed(format!("{shown} would be changed at {bytes} bytes; the limit is {LIMIT}.")))
+    Err(Error::Failed(format!("Cannot change {shown}: {bytes} bytes; the limit is {LIMIT}.")))
 }
 
-/// Whether most of its lines end in CRLF.
+/// Returns whether most lines end in CRLF.
 pub fn is_crlf(text: &str) -> bool {
     let crlf = text.matches("\r\n").count();
     crlf * 2 > text.matches('\n').count()
 }
 
-/// The same with all lines ending in CRLF.
+/// Converts all line endings to CRLF.
 pub fn to_crlf(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
 }
 
-/// New text in the old one's dress: its byte order mark, its line ends, its final newline.
+/// Adapts new content to the old file's byte order mark, line endings and final newline.
 pub fn dressed(before: &str, content: &str) -> String {
     let mut text = content.to_owned();
     if is_crlf(before) {
@@ -63,12 +63,12 @@ pub fn dressed(before: &str, content: &str) -> String {
     text
 }
 
-/// Without the byte order mark, which models do not see.
+/// Removes the byte order mark, which models do not see.
 pub fn bare(text: &str) -> &str {
     text.strip_prefix(BOM).unwrap_or(text)
 }
 
-/// Tells the change. `replaces` says whether the file was given anew as a whole.
+/// Plans the change. `replaces` is true if the model gave the whole file.
 pub fn plan(
     tool: &str,
     files: &dyn Reader,
@@ -81,9 +81,11 @@ pub fn plan(
     small(&shown, after.len())?;
     if before.as_deref() == Some(after.as_str()) {
         if is_untold(files, at) {
-            return Ok(no_change(at, "The file already holds exactly this."));
+            return Ok(no_change(at, "The file already has exactly this content."));
         }
-        return Err(Error::Failed(format!("{shown} already holds exactly this; nothing would change.")));
+        return Err(Error::Failed(format!(
+            "{shown} already has exactly this content; nothing would change."
+        )));
     }
     let lines = before.as_deref().map_or(0, |text| text.lines().count());
     let made = before.is_none();
@@ -99,10 +101,10 @@ pub fn plan(
     let hard_links = place::hard_links(files, at);
     let safe = matches!(access, Access::Write(_)) && hard_links.is_none();
     let destroys = if !at.inside {
-        Some(format!("{} {shown}, outside the project", if made { "makes" } else { "changes" }))
+        Some(format!("{} {shown}, outside the project", if made { "creates" } else { "changes" }))
     } else if replaces && lines > 0 && diff.removed * 2 > lines {
         Some(match diff.removed {
-            1 if lines == 1 => format!("replaces the one line of {shown}"),
+            1 if lines == 1 => format!("replaces the only line of {shown}"),
             removed if removed == lines => format!("replaces all {lines} lines of {shown}"),
             removed => format!("replaces {removed} of {lines} lines of {shown}"),
         })
@@ -110,7 +112,7 @@ pub fn plan(
         None
     };
     Ok(Intent::Act(Box::new(Plan {
-        title: if made { "make a file?" } else { "change a file?" }.to_owned(),
+        title: if made { "create a file?" } else { "change a file?" }.to_owned(),
         summary: brief::line(&shown, 120),
         access,
         preview: Preview::Edit(diff),
@@ -121,13 +123,14 @@ pub fn plan(
     })))
 }
 
-/// Whether nothing of the file may be told, although nobody is asked: it is outside the project or may hold secrets, and this
-/// is a dry run. Whether an edit fits would tell what the file holds.
+/// Returns whether the content must not be disclosed in a dry run: the file is outside the project or may hold secrets,
+/// and the user is not asked. Even whether an edit matches would disclose content.
 pub fn is_untold(files: &dyn Reader, at: &Located) -> bool {
     files.is_rehearsal() && !matches!(place::reading(files, at), Access::Read(_))
 }
 
-/// The plan of a rehearsed change of such a file that changes nothing. The model is told the same as of one that does.
+/// Plans a rehearsed edit of such a file that changes nothing. The model receives the same text as for a successful
+/// edit.
 pub fn no_change(at: &Located, why: &str) -> Intent {
     let shown = place::shown(at);
     Intent::Act(Box::new(Plan {
@@ -142,7 +145,7 @@ pub fn no_change(at: &Located, why: &str) -> Intent {
     }))
 }
 
-/// Rehearses the change. `replaces` says whether the file is given as a whole.
+/// Rehearses the change. `replaces` is true if the model gave the whole file.
 pub async fn rehearse(plan: &Plan, project: Arc<dyn Writer>, replaces: bool) -> Result<Rehearsed, Error> {
     if let Work::Arguments(work) = &plan.work {
         return Ok(Rehearsed::Ran(untold(work["path"].as_str().unwrap_or_default(), replaces)));
@@ -150,17 +153,17 @@ pub async fn rehearse(plan: &Plan, project: Arc<dyn Writer>, replaces: bool) -> 
     make(plan, project, replaces).await.map(Rehearsed::Ran)
 }
 
-/// What the model is told of a change to a file of which it may be told nothing.
+/// Returns the outcome for a file whose content must not be disclosed.
 fn untold(shown: &str, replaces: bool) -> String {
     let done = if replaces {
-        "rehearsed. What it held"
+        "rehearsed. Its previous content"
     } else {
-        "rehearsed if old_text stands in it exactly once. Whether it does"
+        "rehearsed if old_text occurs in it exactly once. Whether it does"
     };
-    format!("{shown}: {done} is not told, because live the user would have been asked.")
+    format!("{shown}: {done} is not disclosed, because live the user would have been asked.")
 }
 
-/// Makes the change, if the file and its place still are what they were. `replaces` says whether the file is given as a whole.
+/// Writes the change if the file and its location are unchanged. `replaces` is true if the model gave the whole file.
 pub async fn make(plan: &Plan, project: Arc<dyn Writer>, replaces: bool) -> Result<String, Error> {
     let Work::Edit(edit) = plan.work.clone() else {
         return Err(Error::Broken("the plan holds no change".to_owned()));
@@ -188,7 +191,7 @@ pub async fn make(plan: &Plan, project: Arc<dyn Writer>, replaces: bool) -> Resu
         match (is_untold, replaces) {
             (false, _) => written?,
             (true, true) => return written.map(|()| untold(&shown, true)).map_err(Error::from),
-            // An error would tell that the text was found.
+            // An error would disclose that the text was found.
             (true, false) => return Ok(untold(&shown, false)),
         }
         Ok(format!("{shown}: +{added} −{removed}"))

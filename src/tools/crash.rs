@@ -1,4 +1,4 @@
-//! Keeps a crash of one call from being more than that.
+//! Catches panics of a tool call, so that only that call fails.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -10,13 +10,13 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread, now, is caught and told to the model. A panic hook leaves such a one alone: the
-/// program goes on, and so does its screen.
+/// Returns whether a panic of the current thread would be caught and reported to the model. The panic hook ignores such
+/// a panic, because the program and its screen continue.
 pub fn is_contained() -> bool {
     CONTAINED.get()
 }
 
-/// What this comes to; `None` if it panics.
+/// Runs `work`; `None` if it panics.
 pub fn contain<T>(work: impl FnOnce() -> T) -> Option<T> {
     let before = CONTAINED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -24,7 +24,7 @@ pub fn contain<T>(work: impl FnOnce() -> T) -> Option<T> {
     done.ok()
 }
 
-/// The same for what takes its time. Dropping it drops the work.
+/// Like `catch_panic`, for a future. Dropping it drops the work.
 pub async fn contain_async<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     poll_fn(|context| match contain(|| work.as_mut().poll(context)) {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_caught_and_only_there_is_it_contained() {
+    async fn catches_panics_of_sync_and_async_work() {
         assert_eq!(contain(is_contained), Some(true));
         assert!(!is_contained());
         assert_eq!(contain(|| -> u8 { panic!("caught") }), None);

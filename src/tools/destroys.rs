@@ -1,5 +1,5 @@
-//! What a command plainly destroys: files that it deletes or writes over, work that was not committed. It knows the words of
-//! programs: what it finds is said, what it does not find is not thereby safe.
+//! Finds what a command plainly destroys: files that it deletes or overwrites, and uncommitted work. It knows common
+//! programs by name; a command without findings is not necessarily safe.
 
 mod git;
 mod over;
@@ -14,19 +14,19 @@ use crate::policy::shell::{self, Place, Reading, Redirect, Simple, Word, base};
 use crate::project::{Kind, Reader};
 use std::cell::Cell;
 
-/// Programs that only tell of their words, or have an `rm` of their own.
+/// Programs that only print their arguments, or whose `rm` is a subcommand.
 const TELL: &[&str] =
     &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
-/// How deep a line may stand in the words of a program: `ssh a "ssh b 'rm -r x'"`.
+/// Nesting depth of command lines in arguments: `ssh a "ssh b 'rm -r x'"`.
 const DEPTH: usize = 3;
-/// Names that are looked up for one line. What is named beyond them is taken for a file that would be written over.
+/// Paths looked up per command line. Any further path counts as an existing file.
 const LOOKS: usize = 2_000;
-/// Names that are told of one command, and losses that are told of a line, before the rest is counted.
+/// Names listed per command and losses listed per command line; the rest are counted.
 const TOLD: usize = 3;
-/// Characters of a name that are told.
+/// Characters shown of a name.
 const NAME: usize = 60;
 
-/// What is destroyed, in words for the card. `files` tells whether there is something to be written over.
+/// Describes what the command destroys, for the approval prompt. `files` is used to check whether a target exists.
 pub fn by(command: &str, files: &dyn Reader) -> Option<String> {
     let mut lost = Vec::new();
     let looks = Looks { files, left: Cell::new(LOOKS) };
@@ -38,28 +38,28 @@ pub fn by(command: &str, files: &dyn Reader) -> Option<String> {
     }
 }
 
-/// The files, and how often they may still be asked.
+/// The files, and the number of lookups left.
 struct Looks<'a> {
     files: &'a dyn Reader,
     left: Cell<usize>,
 }
 
-/// What one command may find, and where.
+/// Files and directories that one command can reach.
 struct Ground<'a> {
-    /// `None` where nobody can look: the command runs elsewhere.
+    /// `None` if the command runs on another machine.
     files: Option<&'a Looks<'a>>,
-    /// Where relative names may begin.
+    /// Directories that relative names may start from.
     folders: &'a [String],
 }
 
-/// What is at a name.
+/// The kind of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum There {
     Nothing,
-    /// A file that holds something.
+    /// A file that is not empty.
     File,
     Folder,
-    /// Nobody can look.
+    /// It cannot be looked up.
     Unknown,
 }
 
@@ -79,7 +79,7 @@ impl Ground<'_> {
         self.folders.iter().find_map(look).unwrap_or(There::Nothing)
     }
 
-    /// Whether a file is there that would be written over, as far as anybody can say.
+    /// Returns whether a file that is not empty is known to exist at `name`.
     fn holds(&self, name: &str) -> bool {
         self.there(name) == There::File
     }
@@ -94,7 +94,7 @@ fn of(reading: &Reading, files: Option<&Looks<'_>>, deep: usize, lost: &mut Vec<
         made_out |= !by_words.is_empty();
         by_words.into_iter().for_each(|loss| add(lost, loss));
     }
-    // Where it could not be read to its end, the words that it names are all there is.
+    // If the command line could not be parsed to its end, only its words are known.
     let named = reading.named.iter().filter(|_| reading.unclear.is_some());
     let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
     for word in named {
@@ -107,7 +107,7 @@ fn of(reading: &Reading, files: Option<&Looks<'_>>, deep: usize, lost: &mut Vec<
         }
     }
     let ground = Ground { files: None, folders: &[] };
-    // The same may have been made out already, in other words.
+    // Skipped if a loss was found: this would describe it again.
     if let Some(loss) = parts.iter().filter(|_| !made_out).find_map(|words| part(words, true, &ground)) {
         add(lost, loss);
     }
@@ -119,7 +119,7 @@ fn add(lost: &mut Vec<String>, loss: String) {
     }
 }
 
-/// What is written over by where a command's output goes.
+/// Adds the files that output redirections overwrite.
 fn redirected(simple: &Simple, ground: &Ground<'_>, lost: &mut Vec<String>) {
     for redirect in &simple.redirects {
         let (name, whole) = match redirect {
@@ -127,25 +127,25 @@ fn redirected(simple: &Simple, ground: &Ground<'_>, lost: &mut Vec<String>) {
             Redirect::Append(word) => (word, false),
             Redirect::Read(_) | Redirect::Onto | Redirect::Text(_) => continue,
         };
-        // Which file a pattern or a variable stands for nobody knows before.
+        // The file that a pattern or a variable names is unknown before the command runs.
         let plain = matches!(name, Word::Known(_) | Word::Home(_));
         if device(name.shown()) {
-            add(lost, format!("writes over a device ({})", told(&[name.shown()])));
+            add(lost, format!("overwrites a device ({})", told(&[name.shown()])));
         } else if whole && plain && ground.holds(name.shown()) {
-            add(lost, format!("writes over {}", told(&[name.shown()])));
+            add(lost, format!("overwrites {}", told(&[name.shown()])));
         }
     }
 }
 
-/// What one command destroys by its words.
+/// Returns what one command destroys, judged by its arguments.
 fn one(simple: &Simple, ground: &Ground<'_>, deep: usize) -> Vec<String> {
     let words: Vec<&str> = simple.words.iter().map(Word::shown).collect();
     let program = simple.program().unwrap_or_default();
-    // What `find` hands what it finds to was read already.
+    // The commands that `find` executes were parsed already.
     let anywhere = !TELL.contains(&program) && program != "find";
     let found = over::by(&words, ground).or_else(|| part(&words, anywhere, ground));
     let mut lost: Vec<String> = found.into_iter().collect();
-    // Its words may be a line: `ssh host 'rm -r x'`. A shell's were read already.
+    // Its arguments may hold a command line: `ssh host 'rm -r x'`. Those of a shell were parsed already.
     if runs_what_it_is_given(program) && deep > 0 && lost.is_empty() {
         let here = ground.files.filter(|_| !matches!(program, "ssh" | "mosh"));
         for line in words.iter().filter(|word| word.contains(char::is_whitespace)) {
@@ -155,13 +155,13 @@ fn one(simple: &Simple, ground: &Ground<'_>, deep: usize) -> Vec<String> {
     lost
 }
 
-/// What these words destroy; `anywhere` is whether a program may stand behind the first of them.
+/// Returns what these words destroy. `anywhere` is true if a program name may follow the first word.
 fn part(words: &[&str], anywhere: bool, ground: &Ground<'_>) -> Option<String> {
     let starts = words.iter().enumerate().take(if anywhere { words.len() } else { 1 });
     starts.into_iter().find_map(|(at, word)| {
         let rest = &words[at + 1..];
         let before = at.checked_sub(1).map(|at| words[at]);
-        // A word like any other where nothing hands it on.
+        // Without a program that runs it, the name is an ordinary word.
         let runs = at == 0 || runs_what_it_is_given(base(words[0])) || words[..at].contains(&"exec");
         let name = base(word);
         let deletes = matches!(name, "rm" | "unlink" | "rmdir" | "shred" | "truncate");
@@ -174,36 +174,38 @@ fn part(words: &[&str], anywhere: bool, ground: &Ground<'_>) -> Option<String> {
             "rm" if has("--recursive") => {
                 let folders = operands();
                 let them = if folders.len() > 1 { "them" } else { "it" };
-                Some(format!("deletes {}, with all in {them} (rm -r)", told(&folders)))
+                Some(format!("deletes {} and everything in {them} (rm -r)", told(&folders)))
             }
             "rm" if has("--force") => Some(format!("deletes {} without asking (rm -f)", told(&operands()))),
             "rm" | "unlink" if runs && !asks_about_itself(rest) => {
                 Some(format!("deletes {}", told(&operands())))
             }
             "rmdir" if runs && !asks_about_itself(rest) => {
-                Some(format!("deletes {}, where nothing is in it (rmdir)", told(&operands())))
+                Some(format!("deletes {} if empty (rmdir)", told(&operands())))
             }
-            "find" if rest.contains(&"-delete") => Some("deletes what it finds (find -delete)".to_owned()),
+            "find" if rest.contains(&"-delete") => {
+                Some("deletes the files it finds (find -delete)".to_owned())
+            }
             "git" => git::by(rest, ground),
             "dd" => {
                 let to = rest.iter().find_map(|word| word.strip_prefix("of="))?;
                 let kept = !to.starts_with("/dev/") && ground.there(to) == There::Nothing;
                 (!kept && to != "/dev/null").then(|| format!("overwrites {} (dd of=)", told(&[to])))
             }
-            "shred" => Some(format!("overwrites {} for good (shred)", told(&operands()))),
+            "shred" => Some(format!("overwrites {} permanently (shred)", told(&operands()))),
             "truncate" => {
                 let names = operands();
                 let lost: Vec<&str> =
                     names.into_iter().filter(|name| ground.there(name) != There::Nothing).collect();
-                (!lost.is_empty()).then(|| format!("cuts {} short (truncate)", told(&lost)))
+                (!lost.is_empty()).then(|| format!("truncates {} (truncate)", told(&lost)))
             }
-            name if name == "mkfs" || name.starts_with("mkfs.") => Some("empties a disk (mkfs)".to_owned()),
+            name if name == "mkfs" || name.starts_with("mkfs.") => Some("erases a disk (mkfs)".to_owned()),
             _ => None,
         }
     })
 }
 
-/// What a program is given by these words, as far as its grammar says; what is not certain is passed over.
+/// Parses the arguments of a program by its grammar; uncertain words are skipped.
 fn given(program: &'static Program, words: &[&str]) -> Given {
     let words: Vec<Word> = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
     grammar::read(program, &words)
@@ -213,7 +215,7 @@ fn asks_about_itself(words: &[&str]) -> bool {
     matches!(words, ["--help" | "--version"])
 }
 
-/// Names as they are told: a few of them, and nothing in them that does not show.
+/// Formats names for the prompt: the first few, shortened and escaped.
 fn told(names: &[&str]) -> String {
     let name = |name: &&str| {
         let cut: String = name.chars().take(NAME).collect();
@@ -221,10 +223,11 @@ fn told(names: &[&str]) -> String {
         format!("{}{more}", cut.escape_debug())
     };
     let names: Vec<String> = names.iter().map(name).collect();
-    if names.is_empty() { "what it is given".to_owned() } else { listed(&names, TOLD) }
+    if names.is_empty() { "the files it is given".to_owned() } else { listed(&names, TOLD) }
 }
 
-/// Whether it is a device that keeps what is written to it. What lies in a folder of shared memory is a file like any other.
+/// Returns whether the path is a device that stores what is written to it. Files in a folder of shared memory are
+/// ordinary files.
 fn device(target: &str) -> bool {
     let harmless = ["null", "stdout", "stderr", "tty", "zero", "full", "random", "urandom"];
     let folders = ["fd/", "pts/", "shm/", "mqueue/", "tcp/", "udp/"];

@@ -1,4 +1,4 @@
-//! Changes a part of a file.
+//! Tool that replaces text in a file.
 
 use super::arguments::checked;
 use super::{Error, Hands, Rehearsed, Stage, Tool, change, nearest, place};
@@ -8,10 +8,9 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Places counted; more are said to be more.
+/// Occurrences counted; more are reported as "or more".
 const PLACES: usize = 100;
 
-/// Edits a file.
 pub struct EditFile;
 
 #[derive(Deserialize)]
@@ -28,14 +27,14 @@ impl Tool for EditFile {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "edit_file".to_owned(),
-            description: "Replaces old_text, which must stand in the file exactly once, by new_text."
+            description: "Replace old_text, which must occur exactly once in the file, with new_text."
                 .to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
                     "path": { "type": "string", "description": "Relative to the project" },
                     "old_text": { "type": "string", "description": "Exactly as in the file, no line numbers" },
-                    "new_text": { "type": "string", "description": "What stands there then" },
+                    "new_text": { "type": "string", "description": "Replacement" },
                     "all": { "type": "boolean", "description": "Replace every occurrence" },
                 },
                 "required": ["path", "old_text", "new_text"],
@@ -49,7 +48,7 @@ impl Tool for EditFile {
         let (old, new) = (change::bare(&arguments.old_text), change::bare(&arguments.new_text));
         if old.is_empty() {
             return Err(Error::Arguments(
-                "old_text is empty; write_file makes a file or replaces it.".to_owned(),
+                "old_text is empty. Use write_file to create or replace a file.".to_owned(),
             ));
         }
         if old == new {
@@ -62,14 +61,15 @@ impl Tool for EditFile {
         let (before, after) = match looked_into(files, &at, old, new, all) {
             Ok(found) => found,
             Err(error) if matches!(place::reading(files, &at), Access::Read(_)) => return Err(error),
-            // Nothing of a file that the user was not asked about is told: not even whether it is there.
+            // Nothing about a file that the user was not asked about is disclosed, not even whether it exists.
             Err(_) => {
                 let shown = place::shown(&at);
-                let why =
-                    format!("old_text does not stand exactly once in {shown}, or it cannot be changed.");
+                let why = format!(
+                    "old_text does not occur exactly once in {shown}, or the file cannot be changed."
+                );
                 return match change::is_untold(files, &at) {
                     true => Ok(change::no_change(&at, &why)),
-                    false => Err(Error::Failed(format!("{why} Read it first; the person is asked."))),
+                    false => Err(Error::Failed(format!("{why} Call read_file first; the user is asked."))),
                 };
             }
         };
@@ -85,7 +85,7 @@ impl Tool for EditFile {
     }
 }
 
-/// The file before and after, or what is in the way, told in full.
+/// Returns the file before and after the edit, or an error with all details.
 fn looked_into(
     files: &dyn Reader,
     at: &Located,
@@ -100,14 +100,14 @@ fn looked_into(
     match replaced(&before, old, new, all) {
         Ok(after) => Ok((before, after)),
         Err(Miss::Nowhere) => {
-            Err(Error::Failed(format!("old_text does not stand in {shown}{}", nearest::told(&before, old))))
+            Err(Error::Failed(format!("old_text does not occur in {shown}{}", nearest::told(&before, old))))
         }
         Err(Miss::Several(lines)) => {
             let count =
                 if lines.len() < PLACES { lines.len().to_string() } else { format!("{PLACES} or more") };
             let named: Vec<String> = lines.iter().take(20).map(usize::to_string).collect();
             Err(Error::Failed(format!(
-                "old_text stands {count} times in {shown}, at lines {}. Take more of what is around it, or set all.",
+                "old_text occurs {count} times in {shown}, at lines {}. Include more context or set all.",
                 named.join(", ")
             )))
         }
@@ -116,7 +116,7 @@ fn looked_into(
 
 enum Miss {
     Nowhere,
-    /// The lines where it starts.
+    /// Lines at which the matches start.
     Several(Vec<usize>),
 }
 
@@ -132,7 +132,7 @@ fn replaced(before: &str, old: &str, new: &str, all: bool) -> Result<String, Mis
         if places.len() == PLACES {
             break;
         }
-        // Overlapping places count too: which one is meant would be a guess.
+        // Overlapping matches count too: choosing one would be a guess.
         from = at + before[at..].chars().next().map_or(1, char::len_utf8);
     }
     match places.as_slice() {
@@ -151,7 +151,7 @@ mod tests {
     use crate::tools::memory::Memory;
     use crate::tools::tests::{acted, planned};
 
-    /// What the file holds afterwards, or what the model is told.
+    /// Checks the file after the edit, or the error.
     async fn check(before: &str, old: &str, new: &str, all: bool, expected: &str) {
         let files = Memory::with(&[("f", before)]);
         let arguments = json!({"path": "f", "old_text": old, "new_text": new, "all": all});
@@ -163,36 +163,34 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn r24_exactly_what_was_named_changes() {
+    async fn r24_replaces_exactly_the_given_text() {
         check("a\nb\n", "b", "c", false, "a\nc\n").await;
         check("a\r\nb\r\n", "a\nb", "c\nd", false, "c\r\nd\r\n").await;
         check("\u{feff}a\n", "\u{feff}a", "b", false, "\u{feff}b\n").await;
         check("x x\nx\n", "x", "y", true, "y y\ny\n").await;
-        let twice =
-            "old_text stands 2 times in f, at lines 1, 3. Take more of what is around it, or set all.";
+        let twice = "old_text occurs 2 times in f, at lines 1, 3. Include more context or set all.";
         check("x\na\nx\n", "x", "y", false, twice).await;
-        let overlap =
-            "old_text stands 2 times in f, at lines 1, 1. Take more of what is around it, or set all.";
+        let overlap = "old_text occurs 2 times in f, at lines 1, 1. Include more context or set all.";
         check("aaa", "aa", "b", false, overlap).await;
         check(
             "  a\n",
             "\ta",
             "b",
             false,
-            "old_text does not stand in f — only blanks differ at line 1:\n1\t  a",
+            "old_text does not occur in f — only whitespace differs at line 1:\n1\t  a",
         )
         .await;
         check("a", "a", "a", false, "old_text and new_text are the same; nothing would change.").await;
-        check("a", "", "a", false, "old_text is empty; write_file makes a file or replaces it.").await;
+        check("a", "", "a", false, "old_text is empty. Use write_file to create or replace a file.").await;
     }
 
     #[test]
-    fn r13_a_failed_edit_shows_nothing_of_a_secret() {
+    fn r13_failed_edit_discloses_nothing_of_a_secret() {
         let files = Memory::with(&[(".env", "KEY = e-hunter2\n")]);
         for old in ["KEY = x", "e", "hunter3"] {
             let arguments = json!({"path": ".env", "old_text": old, "new_text": ""});
             let error = planned(&EditFile, arguments, &files).unwrap_err().to_string();
-            assert!(error.starts_with("old_text does not stand exactly once in .env"), "{old}: {error}");
+            assert!(error.starts_with("old_text does not occur exactly once in .env"), "{old}: {error}");
         }
     }
 }

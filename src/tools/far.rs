@@ -1,33 +1,32 @@
-//! Says how far long local work has come, to whoever waits for it. Short work says nothing.
+//! Reports the progress of long local work. Short work reports nothing.
 
 use super::Progress;
 use crate::project::output::Shown;
 use std::time::{Duration, Instant};
 
-/// What takes no longer needs no word.
+/// Work that is shorter than this reports nothing.
 const SOON: Duration = Duration::from_millis(500);
-/// Between one word and the next.
+/// Interval between two reports.
 const PACE: Duration = Duration::from_millis(250);
 
-/// How far some work is.
+/// Limits how often progress is reported.
 pub(super) struct Far {
     tell: Progress,
     next: Instant,
 }
 
 impl Far {
-    /// The work begins now.
     pub(super) fn new(tell: Progress) -> Self {
         Self { tell, next: Instant::now() + SOON }
     }
 
-    /// Work that is long from its beginning on.
+    /// Reports from the beginning.
     #[cfg(test)]
     pub(super) fn long(tell: Progress) -> Self {
         Self { tell, next: Instant::now() }
     }
 
-    /// The work has come so far; the words are made only where they are told.
+    /// Reports the progress if a report is due; `words` is called only then.
     pub(super) fn is(&mut self, words: impl FnOnce() -> String) {
         let now = Instant::now();
         if now >= self.next {
@@ -37,7 +36,7 @@ impl Far {
     }
 }
 
-/// Many things as they are counted: `12,340 files`.
+/// Formats a count: `12,340 files`.
 pub(super) fn count(of: usize, one: &str, many: &str) -> String {
     let digits = of.to_string();
     let mut grouped = String::new();
@@ -56,7 +55,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn short_work_says_nothing_and_long_work_not_at_every_step() {
+    fn reports_only_long_work_and_not_every_step() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let kept = told.clone();
         let mut far =
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn many_things_are_counted_so_that_they_can_be_read() {
+    fn groups_digits_of_large_counts() {
         assert_eq!(count(1, "file", "files"), "1 file");
         assert_eq!(
             [count(999, "", "f"), count(12_340, "", "f"), count(1_234_567, "", "f")],

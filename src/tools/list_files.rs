@@ -1,4 +1,4 @@
-//! Lists the files of a folder.
+//! Tool that lists the files of a folder.
 
 use super::arguments::{Count, checked};
 use super::far::{Far, count};
@@ -13,14 +13,13 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Entries named at once.
+/// Entries listed per call.
 const ENTRIES: usize = 500;
-/// Entries looked at before the rest is given up.
+/// Entries visited before the listing stops.
 const LOOKED_AT: usize = 200_000;
-/// Folders opened into each other where the model does not say.
+/// Default depth of a listing.
 const DEPTH: u64 = 3;
 
-/// Lists files.
 pub struct ListFiles;
 
 #[derive(Deserialize)]
@@ -41,12 +40,12 @@ impl Tool for ListFiles {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "list_files".to_owned(),
-            description: "Lists files and folders, leaving out what ignore files name.".to_owned(),
+            description: "List files and folders, except ignored ones.".to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
                     "path": { "type": "string", "description": "Folder, default the project" },
-                    "depth": { "type": "integer", "minimum": 1, "description": "Levels shown, default 3" },
+                    "depth": { "type": "integer", "minimum": 1, "description": "Levels, default 3" },
                 },
                 "required": [],
                 "additionalProperties": false,
@@ -95,7 +94,7 @@ fn list(listing: &Listing, files: &dyn Reader, far: &mut Far) -> Result<String, 
     let (mut out, mut named, mut more, mut deeper, mut looked_at) = (String::new(), 0, 0, 0, 0);
     files.walk(&under, true, &mut |found| {
         looked_at += 1;
-        far.is(|| format!("{} looked at", count(looked_at, "file", "files")));
+        far.is(|| format!("{} scanned", count(looked_at, "file", "files")));
         if looked_at > LOOKED_AT {
             return ControlFlow::Break(());
         }
@@ -110,20 +109,20 @@ fn list(listing: &Listing, files: &dyn Reader, far: &mut Far) -> Result<String, 
         } else {
             named += 1;
             let slash = if found.folder { "/" } else { "" };
-            // Infallible: it writes into a string.
+            // Cannot fail: it writes into a string.
             let _ = writeln!(out, "{}{slash}", brief::line(&place::shown(&found.at), 500));
         }
         ControlFlow::Continue(())
     })?;
     let is_empty = named == 0 && deeper == 0;
     if is_empty && !matches!(files.read(&under), Err(project::Error::NotAFile { kind: "a folder", .. })) {
-        return Err(Error::Failed(format!("{} is no folder; read_file reads it.", place::shown(&under))));
+        return Err(Error::Failed(format!("{} is not a folder. Use read_file.", place::shown(&under))));
     }
     if is_empty {
-        out.push_str("There is nothing in it, or nothing that ignore files let through.\n");
+        out.push_str("Empty, or every entry is ignored.\n");
     }
     if more > 0 {
-        let _ = writeln!(out, "[{more} more; name a folder or a smaller depth]");
+        let _ = writeln!(out, "[{more} more; set path or a smaller depth]");
     }
     if deeper > 0 {
         let _ = writeln!(out, "[{deeper} deeper than {} levels]", listing.depth);
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn folders_end_in_a_slash_and_depth_is_kept() {
+    async fn lists_folders_with_slash_down_to_depth() {
         let files = Memory::with(&[("a", ""), ("src/b.rs", ""), ("src/x/y/c.rs", "")]);
         let all = "a\nsrc/\nsrc/b.rs\nsrc/x/\nsrc/x/y/\n[1 deeper than 3 levels]\n";
         assert_eq!(listed(json!({}), &files).await, all);
@@ -157,15 +156,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_list_says_how_many_more() {
+    async fn counts_entries_beyond_the_limit() {
         let names: Vec<String> = (0..=ENTRIES).map(|n| format!("f{n:04}")).collect();
         let files = Memory::bytes(names.iter().map(|name| (name.as_str(), vec![])));
         let list = listed(json!({}), &files).await;
-        assert!(list.ends_with("f0499\n[1 more; name a folder or a smaller depth]\n"), "{list}");
+        assert!(list.ends_with("f0499\n[1 more; set path or a smaller depth]\n"), "{list}");
     }
 
     #[test]
-    fn r13_listing_elsewhere_is_sensitive() {
+    fn r13_listing_outside_project_is_sensitive() {
         let files = Memory::with(&[]);
         let plan = planned(&ListFiles, json!({"path": "/etc"}), &files).unwrap();
         assert_eq!(plan.access, Access::ReadSensitive("/etc".into()));

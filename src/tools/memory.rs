@@ -1,4 +1,4 @@
-//! A project that lives in memory, for tests.
+//! In-memory project for tests.
 
 use crate::project::{Error, Found, Kind, Located, Reader, Writer};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Files below `/project`, and what was written to them. Paths elsewhere are outside; `.git` and `.env` are sensitive.
+/// Files below `/project`, including those written later. Other paths are outside; `.git` and `.env` are sensitive.
 pub(crate) struct Memory {
     files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
 }

@@ -1,4 +1,4 @@
-//! What the model can ask for, one file each.
+//! The tools that the model can call, one file each.
 
 pub mod apply_change;
 pub mod apply_group;
@@ -47,63 +47,64 @@ use async_trait::async_trait;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Something the model can ask for. It tells before it does: `plan` looks, and is given nothing that can change
-/// anything; `act` does exactly what was planned and allowed.
+/// A tool that the model can call.
+///
+/// A call has two steps: `plan` describes it and can only read; `act` does exactly what was planned and approved.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What the model is told of it.
+    /// Returns the name, description and parameters for the model.
     fn spec(&self) -> ToolSpec;
-    /// Whether its plans hand a task to a sub-agent, which is offered no such tool itself.
+    /// Returns whether the tool starts a sub-agent. Such tools are not offered to sub-agents.
     fn hands_on(&self) -> bool {
         false
     }
-    /// Whether the model is offered it.
+    /// Returns whether the tool is offered to the model.
     fn is_offered(&self) -> bool {
         true
     }
-    /// Tells what the call would do. It can only look. Runs on a thread where blocking is fine.
+    /// Describes what the call would do. It can only read. Runs on a thread that may block.
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;
-    /// Does what was planned and allowed. Tools that only ask keep the default.
+    /// Does what was planned and approved. Tools that only ask questions keep the default.
     async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
         let _ = hands;
-        Err(Error::Broken(format!("nothing to do for “{}”", plan.title)))
+        Err(Error::Broken(format!("no action for “{}”", plan.title)))
     }
-    /// Does it where nothing real can be reached. By default nothing is done, and something else stands in for its result.
+    /// Rehearses the call without reaching anything real. By default nothing runs, and the result is simulated.
     async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
         let _ = (plan, stage);
         Ok(Rehearsed::Undone(String::new()))
     }
-    /// What is known of the results of such a call, for a dry run that leaves it undone.
+    /// Returns what is known about the results of the call, to simulate one.
     fn results(&self, plan: &Plan) -> Results {
         let _ = plan;
         Results::default()
     }
-    /// A result of the form that is declared, in the words that the model is told in life.
+    /// Formats a simulated result like a live outcome.
     fn tells(&self, plan: &Plan, result: &Value) -> String {
         let _ = plan;
         results::text(result)
     }
 }
 
-/// What came of a call on the stage.
+/// Outcome of a rehearsed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rehearsed {
-    /// It was done there. What the model is told, as in life.
+    /// It ran in the overlay. Holds the outcome for the model, the same as live.
     Ran(String),
-    /// The same of a command, with the paths of the project that it changed there, as they can be written.
+    /// A command ran in the overlay sandbox. Holds the outcome, and the project paths that it changed, as displayed.
     Changed(String, Vec<String>),
-    /// It was not done, and something stands in for its result. Why not, in a sentence; may be empty.
+    /// It did not run, and its result is simulated. Holds the reason as a sentence; may be empty.
     Undone(String),
-    /// It was not done, and nothing stands in for its result. What the model is told.
+    /// It did not run, and no result is simulated. Holds the text for the model.
     Told(String),
 }
 
-/// What the model is told of a call that a dry run leaves undone.
+/// Describes a call that a dry run did not run, for the model.
 pub fn would_have(tool: &str, plan: &Plan) -> String {
-    format!("Dry run: this was not done. It would have been: {} ({tool}).", plan.summary)
+    format!("Dry run: this call was not run: {} ({tool}).", plan.summary)
 }
 
-/// What the model is told of reading that a dry run leaves undone, and of nothing else where it is told nothing of that.
+/// Describes a read that a dry run did not run. Does not mention the dry run if it is hidden from the model.
 fn unread(stage: &Stage, tool: &str, plan: &Plan) -> String {
     if stage.untold {
         return format!("This cannot be looked at here: {} ({tool}).", plan.summary);
@@ -111,8 +112,8 @@ fn unread(stage: &Stage, tool: &str, plan: &Plan) -> String {
     would_have(tool, plan)
 }
 
-/// What a dry run does with a call that only reads: the same as live inside the project, so that it sees what was rehearsed
-/// before. What may hold secrets, and anything outside, is read only with an approval.
+/// Rehearses a call that only reads. Inside the project it runs as it would live, so that it sees rehearsed changes.
+/// Files that may hold secrets, and any outside the project, are read only with an approval.
 async fn reading_on_stage(
     tool: &str,
     plan: &Plan,
@@ -130,75 +131,73 @@ async fn reading_on_stage(
     }
 }
 
-/// What reaches real things. Built only for a call that was allowed.
+/// Access to real files and commands. Created only for an approved call.
 pub struct Hands {
-    /// The project, for changing.
+    /// Project with write access.
     pub project: Arc<dyn Writer>,
-    /// Runs commands.
     pub shell: Arc<crate::project::shell::Shell>,
-    /// What is not read though it lies in a folder that is.
+    /// Paths that a recursive read must skip.
     pub left_out: LeftOut,
-    /// Takes what a running call has to show so far.
+    /// Receives the progress of the call.
     pub progress: Progress,
 }
 
-/// Where a rehearsal plays: nothing here reaches anything real.
+/// Context of a rehearsed call. Nothing in it reaches anything real.
 pub struct Stage {
-    /// The project with the rehearsal's layer over it.
+    /// Project with the overlay.
     pub project: Arc<dyn Writer>,
-    /// What becomes of commands. None can be run elsewhere than on the stage.
+    /// The overlay sandbox, or the reason why commands cannot run.
     pub commands: Commands,
-    /// Whether the model is told nothing of the dry run.
+    /// Whether the dry run is hidden from the model.
     pub untold: bool,
-    /// Whether the user approved this call at a prompt, or a grant or a rule allows exactly it, so that what it reads may go to
-    /// the model.
+    /// Whether the user approved this call at a prompt, or a grant or a rule allows exactly this call, so that what it
+    /// reads may be disclosed to the model.
     pub approved: bool,
-    /// Whether a model is configured that simulates what is not done.
+    /// Whether a model is configured that simulates results.
     pub simulates: bool,
-    /// What is not read though it lies in a folder that is.
+    /// Paths that a recursive read must skip.
     pub left_out: LeftOut,
-    /// Takes what a running call has to show so far.
+    /// Receives the progress of the call.
     pub progress: Progress,
 }
 
-/// Takes the latest output of a running call, for the screen. Never waits: what comes too fast is left out.
+/// Receives the latest output of a running call, for the screen. Never blocks; updates that come too fast are dropped.
 pub type Progress = Arc<dyn Fn(Shown<'_>) + Send + Sync>;
 
-/// What goes wrong with a call. The model reads it, and is the one to correct it: it says what was wrong and what
-/// would have been right.
+/// Error of a call. The model reads it, so it names the problem and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The arguments do not fit.
+    /// Invalid arguments.
     #[error("{0}")]
     Arguments(String),
-    /// The project says no.
+    /// Error of the project's files.
     #[error(transparent)]
     Project(#[from] crate::project::Error),
-    /// It was tried and did not work.
+    /// The call ran and failed.
     #[error("{0}")]
     Failed(String),
-    /// The tool itself is at fault.
-    #[error("the tool is broken: {0}")]
+    /// Bug in the tool.
+    #[error("internal error: {0}")]
     Broken(String),
 }
 
-/// What a plan's own arguments say.
+/// Deserializes the tool's own data from the plan.
 fn work<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Error> {
     let broken = |why: String| Error::Broken(why);
     match &plan.work {
         Work::Arguments(value) => T::deserialize(value).map_err(|error| broken(error.to_string())),
         Work::Edit(_) | Work::Command(_) | Work::Task(_) | Work::Batch(_) => {
-            Err(broken("the plan is another tool's".to_owned()))
+            Err(broken("the plan belongs to another tool".to_owned()))
         }
     }
 }
 
-/// Works with files off the threads that must not wait.
+/// Runs file access on a thread that may block.
 async fn blocking<F>(files: Arc<dyn Writer>, act: F) -> Result<String, Error>
 where
     F: FnOnce(&dyn Reader) -> Result<String, Error> + Send + 'static,
 {
-    let broken = || Error::Broken("it broke down; this is a bug in the program, not in the call".to_owned());
+    let broken = || Error::Broken("the tool panicked. This is a bug in aye, not in the call".to_owned());
     let done = tokio::task::spawn_blocking(move || crash::contain(|| act(&*files))).await;
     done.ok().flatten().ok_or_else(broken)?
 }

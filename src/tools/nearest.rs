@@ -1,11 +1,11 @@
-//! The passage of a file that a model most likely meant.
+//! Finds the passage of a file that the model most likely meant.
 
 use super::brief;
 
 /// Lines shown.
 const LINES: usize = 12;
 
-/// Says where in `text` something like `wanted` stands, with line numbers; says so if only blanks differ.
+/// Describes the passage of `text` that is closest to `wanted`, with line numbers, and whether only whitespace differs.
 pub fn told(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> =
@@ -14,21 +14,21 @@ pub fn told(text: &str, wanted: &str) -> String {
         let pairs = wanted.iter().zip(&lines[start..]);
         pairs.filter(|(wanted, line)| !wanted.is_empty() && **wanted == line.trim()).count()
     };
-    // The first of the best: `max_by_key` alone would take the last.
+    // The first of the best matches: `max_by_key` alone would return the last.
     let best = (0..lines.len())
         .map(|start| (same(start), start))
         .max_by_key(|(score, start)| (*score, usize::MAX - start));
     let full = wanted.iter().filter(|line| !line.is_empty()).count();
     match best {
         Some((score, start)) if score > 0 => {
-            let why = if score == full { "only blanks differ at" } else { "the nearest is at" };
+            let why = if score == full { "only whitespace differs at" } else { "closest match at" };
             passage(&lines, start, wanted.len(), why)
         }
         Some(_) | None => alike(&lines, &wanted),
     }
 }
 
-/// By shared words, where not one line is the same.
+/// Finds the line that shares the most words, if no line is the same.
 fn alike(lines: &[&str], wanted: &[&str]) -> String {
     let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return String::new() };
     let words: Vec<&str> = longest.split_whitespace().take(30).collect();
@@ -39,7 +39,7 @@ fn alike(lines: &[&str], wanted: &[&str]) -> String {
         .map(|(at, line)| (score(line), at))
         .max_by_key(|(score, at)| (*score, usize::MAX - at));
     match best {
-        Some((score, at)) if score > 0 => passage(lines, at.saturating_sub(1), 3, "something alike is at"),
+        Some((score, at)) if score > 0 => passage(lines, at.saturating_sub(1), 3, "similar text at"),
         Some(_) | None => String::new(),
     }
 }
@@ -56,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_passage_is_shown_with_its_lines() {
+    fn shows_closest_passage_with_line_numbers() {
         let text = "fn a() {\n    one();\n    two(x, y);\n}\n";
-        assert_eq!(told(text, "  one();\n"), " — only blanks differ at line 2:\n2\t    one();");
+        assert_eq!(told(text, "  one();\n"), " — only whitespace differs at line 2:\n2\t    one();");
         assert_eq!(
             told(text, "one();\nthree();"),
-            " — the nearest is at line 2:\n2\t    one();\n3\t    two(x, y);"
+            " — closest match at line 2:\n2\t    one();\n3\t    two(x, y);"
         );
-        assert!(told(text, "two(x, z);").starts_with(" — something alike is at line 2:\n"));
+        assert!(told(text, "two(x, z);").starts_with(" — similar text at line 2:\n"));
         assert_eq!(told(text, "nothing"), "");
         assert_eq!(told("", "x"), "");
     }

@@ -1,4 +1,4 @@
-//! What a command of a dry run sees, and what the model and the user learn if something was withheld from it.
+//! Runs a command in the overlay sandbox, and explains what was withheld from it.
 
 use super::{Stage, read_only, walled};
 use crate::chat::{Access, CommandLine, Plan, Walls};
@@ -7,12 +7,12 @@ use crate::project::shell::Ran;
 use crate::project::stage::{StageShell, View};
 use crate::project::{self};
 
-/// What git prints if it cannot read what it keeps.
+/// Messages of git if it cannot read its objects.
 const NOT_FOUND: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
 
-/// Runs a command in the overlay sandbox. One that is approved for the sake of the files that it names sees those in addition, and
-/// nothing else of the disk.
+/// Runs a command in the overlay sandbox. If it was approved for the sensitive files that it names, it sees those in
+/// addition, and nothing else of the disk.
 pub(super) async fn run(
     shell: &StageShell,
     plan: &Plan,
@@ -27,8 +27,8 @@ pub(super) async fn run(
     }
 }
 
-/// Returns what a command sees: the whole disk if the user approved it; otherwise what git keeps too if the policy takes it for
-/// reading, and none of it may hold secrets.
+/// Returns what a command sees: the whole disk if the user approved it; git's objects too if the policy judged it as
+/// reading and they hold no possible secrets.
 fn view(plan: &Plan, line: &CommandLine, approved: bool) -> View {
     match plan.access {
         _ if approved => View::Live,
@@ -37,12 +37,12 @@ fn view(plan: &Plan, line: &CommandLine, approved: bool) -> View {
     }
 }
 
-/// A line after the outcome of a command that could not open what was withheld from it, or could not write where a command cannot.
-/// `untold`: it says nothing of a dry run.
+/// Returns a line to add to the output of a command that could not open a withheld file, or could not write outside the
+/// allowed folders. With `untold` it does not mention the dry run.
 pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold: bool) -> Option<String> {
     let output = ran.output.to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
-    // What is masked cannot be removed or moved either.
+    // A masked file cannot be deleted or moved either.
     let is_refused = says(&walled::CLOSED) || says(&["device or resource busy"]);
     let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let runs_git = || read_only::runs_git(&line.command);
@@ -69,11 +69,11 @@ pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold:
     Some(format!("\nWithheld from this command: {files}.{open}"))
 }
 
-/// The line if the sandbox of live commands is off, which says nothing then.
+/// Returns the hint for a failed write if live commands have no sandbox; otherwise that sandbox's hint is used.
 fn not_written(line: &CommandLine, ran: &Ran, is_refused: bool) -> Option<String> {
     let walled = matches!(line.walls, Walls::Raised(_));
     (is_refused && !walled && ran.exit != Some(0)).then(|| {
-        "\nThe dry run may be why: its commands write in the project and in the folder for temporary files. With the setting dry_run.outside = \"overlay\" they write in the home too, and what they write is kept in the overlay."
+        "\nThis may be caused by the dry run: its commands can write only to the project and the temporary folder. With the setting dry_run.outside = \"overlay\" they can also write to the home folder; those changes stay in the overlay."
             .to_owned()
     })
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn says_which_file_was_withheld_and_how_to_open_it() {
+    fn names_withheld_file_and_how_to_open_it() {
         let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
         let all = [
             withheld("/p/.env", Reason::Sensitive),
@@ -121,7 +121,7 @@ mod tests {
         assert!(
             said("rm .env", &ran(1, "rm: cannot remove '.env': Device or resource busy\n"), false).is_some()
         );
-        // It went on after that.
+        // The command line continued after the error.
         assert!(said("cat .env; true", &ran(0, "cat: .env: Permission denied\n"), false).is_some());
         let git = said("git commit -m x", &ran(128, "fatal: bad object HEAD\n"), false).unwrap();
         assert!(git.contains(": .git/objects (holds file contents stored by git"), "{git}");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_in_the_words_of_a_live_session() {
+    fn failed_write_has_the_same_hint_as_live() {
         let walled =
             line("touch ~/x", Walls::raised(Openings { write: vec!["/tmp".into()], ..Openings::default() }));
         for refused in ["Permission denied", "Read-only file system"] {

@@ -1,4 +1,4 @@
-//! Where a call wants to look: told in the plan, and still the same place when the call acts.
+//! Locates the path of a call, and checks that it is still the same when the call runs.
 
 use super::Error;
 use crate::chat::escaped_path::{escape, unescape};
@@ -7,12 +7,14 @@ use crate::project::{self, Located, Own, Reader};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Finds what a model named, forgiving a leading `@` or `./`, line breaks at the end, and a name written as it is shown
-/// (`a\nb`), if no file has exactly the name that was given.
+/// Locates the path that a model gave.
+///
+/// If no file has exactly that name, ignores a leading `@` or `./` and trailing line breaks, and accepts the escaped
+/// form in which names are displayed (`a\nb`).
 pub fn locate(files: &dyn Reader, path: &str) -> Result<Located, Error> {
     let bare = path.trim_end_matches(['\n', '\r']);
     if bare.trim().is_empty() {
-        return Err(Error::Arguments("The path is empty; “.” is the project's folder.".to_owned()));
+        return Err(Error::Arguments("The path is empty. Use “.” for the project folder.".to_owned()));
     }
     let exact = files.locate(path)?;
     if files.exists(&exact) {
@@ -27,7 +29,8 @@ pub fn locate(files: &dyn Reader, path: &str) -> Result<Located, Error> {
     Ok(files.locate(name)?)
 }
 
-/// How far reading there reaches. What this dry run put there as a whole tells nothing, wherever it is.
+/// Returns the access needed to read the path. A file that this dry run created as a whole discloses nothing, wherever
+/// it is.
 pub fn reading(files: &dyn Reader, at: &Located) -> Access {
     if at.own == Some(Own::Credentials) {
         Access::Own(at.shown.clone())
@@ -38,12 +41,13 @@ pub fn reading(files: &dyn Reader, at: &Located) -> Access {
     }
 }
 
-/// Whether it is a file with several names (hard links) of which any may be that of a secret.
+/// Returns whether the file has several hard links of which one may be the name of a secret.
 fn has_hidden_names(files: &dyn Reader, at: &Located) -> bool {
     files.link_count(at) > 1 && files.name_check()(at)
 }
 
-/// What is read of a file that a walk met: by its own name and, if that is a link, by the name of what it leads to.
+/// Returns the access needed to read a file found by a walk: by its own name and, if it is a link, by the name of its
+/// target.
 pub fn reaching(files: &dyn Reader, at: &Located) -> Vec<Access> {
     let named = |shown: &Path| match at.inside && !at.sensitive {
         true => Access::Read(vec![shown.to_owned()]),
@@ -56,7 +60,7 @@ pub fn reaching(files: &dyn Reader, at: &Located) -> Vec<Access> {
     all
 }
 
-/// How far writing a file there reaches.
+/// Returns the access needed to write the path.
 pub fn writing(at: &Located) -> Access {
     if at.own.is_some() {
         Access::Own(at.shown.clone())
@@ -67,46 +71,46 @@ pub fn writing(at: &Located) -> Access {
     }
 }
 
-/// The file with several names that a write there replaces, if it is one.
+/// Returns the file if it has several hard links, which a write would replace.
 pub fn hard_links(files: &dyn Reader, at: &Located) -> Option<HardLinks> {
     let names = files.link_count(at);
     (names > 1).then(|| HardLinks { path: at.shown.clone(), names })
 }
 
-/// Shown to users and models on one line: never empty, with what would not show escaped.
+/// Formats a path for users and models on one line: never empty, invisible characters escaped.
 pub fn shown(at: &Located) -> String {
     let shown = escape(&at.shown);
     if shown.is_empty() { ".".to_owned() } else { shown }
 }
 
-/// A place as it was when the plan was made.
+/// A path as it was when the call was planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// As it is looked up: from the project where it is inside, so that the project's own name may be any.
+    /// Name for looking it up: relative to the project if inside, so that the project folder may have any name.
     path: String,
     inside: bool,
     sensitive: bool,
     #[serde(default)]
     holds_keys: bool,
-    /// Whether reading it was judged to need no approval.
+    /// Whether reading it needs no approval.
     #[serde(default)]
     is_plain: bool,
 }
 
 impl Place {
-    /// The place that was located; refused where its name cannot be written down.
+    /// Records a located path. Fails if its name is not Unicode.
     pub fn of(files: &dyn Reader, at: &Located) -> Result<Self, Error> {
         let name = at.shown.to_str().ok_or_else(|| {
-            Error::Failed(format!("{} has a name that is not Unicode, which no call can use.", shown(at)))
+            Error::Failed(format!("{} has a name that is not Unicode, so no call can use it.", shown(at)))
         })?;
         let holds_keys = at.own == Some(Own::Credentials);
-        // A folder of the project that is called `~` is not the person's home.
+        // A folder of the project with the name `~` is not the user's home.
         let path = if at.inside { format!("./{name}") } else { name.to_owned() };
         let is_plain = matches!(reading(files, at), Access::Read(_));
         Ok(Self { path, inside: at.inside, sensitive: at.sensitive, holds_keys, is_plain })
     }
 
-    /// The same place, looked up anew: what became a link to elsewhere since the plan is refused.
+    /// Locates the path again. Fails if it changed since the plan, for example into a link to elsewhere.
     pub fn again(&self, files: &dyn Reader) -> Result<Located, Error> {
         let at = files.locate(&self.path)?;
         if Self::of(files, &at)? == *self { Ok(at) } else { Err(project::Error::Changed(at.shown).into()) }
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_models_put_before_a_path_is_forgiven() {
+    fn accepts_common_spellings_of_paths() {
         check("src/a.rs", "src/a.rs");
         check("./src/a.rs", "src/a.rs");
         check("@src/a.rs", "src/a.rs");
@@ -146,11 +150,11 @@ mod tests {
         check("@line\\nbreak", "line\\nbreak");
         check("no\\nsuch", "no\\nsuch");
         check("back\\slash", "back\\slash");
-        check(" ", "The path is empty; “.” is the project's folder.");
+        check(" ", "The path is empty. Use “.” for the project folder.");
     }
 
     #[test]
-    fn a_place_that_is_no_longer_what_was_planned_is_refused() {
+    fn rejects_path_that_changed_since_the_plan() {
         let files = Memory::with(&[("a", "")]);
         let mut place = Place::of(&files, &locate(&files, "a").unwrap()).unwrap();
         assert!(place.again(&files).is_ok());
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn r13_a_file_with_names_that_may_be_secrets_is_read_with_a_prompt_live_and_in_a_dry_run() {
+    fn r13_reading_hard_link_of_possible_secret_needs_approval() {
         let files = [(".env", "K=1"), ("a", "x"), ("elsewhere", "x"), ("one", "x"), ("target/x", "x")];
         let scene = Scene::new(&files);
         let base = scene.place.path();
@@ -168,7 +172,7 @@ mod tests {
         link("a", &scene.real("b"));
         link("elsewhere", &base.join("out"));
         link("target/x", &base.join("store"));
-        // What a command links in a dry run has names that are not looked for.
+        // The other names of a file that a command links in a dry run are not searched for.
         std::fs::write(scene.upper("made"), "x").unwrap();
         std::fs::hard_link(scene.upper("made"), scene.upper("linked")).unwrap();
         std::fs::create_dir(scene.upper("target")).unwrap();
@@ -190,7 +194,7 @@ mod tests {
         }
         let made = reading(&*scene.rehearsal, &scene.rehearsal.locate("made").unwrap());
         assert!(matches!(made, Access::ReadSensitive(_)), "{made:?}");
-        // A search through the folder leaves them out.
+        // A recursive search skips them.
         let found = |files: &dyn Reader| {
             let check = files.name_check();
             let mut hidden = Vec::new();
@@ -209,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn r13_a_search_leaves_out_a_hard_link_to_a_secret() {
+    async fn r13_search_skips_hard_link_to_a_secret() {
         let scene = Scene::new(&[(".env", "hunter2\n"), ("a", "hunter2 is none\n")]);
         std::fs::hard_link(scene.real(".env"), scene.real("notes")).unwrap();
         let both: [Arc<dyn Writer>; 2] = [scene.disk.clone(), scene.rehearsal.clone()];

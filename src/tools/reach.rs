@@ -1,4 +1,5 @@
-//! How far a command reaches in this folder: what it names is looked up, links followed, before it is called reading.
+//! Determines the access that a command needs in this project. The paths that it names are looked up, with links
+//! followed, before it counts as reading.
 
 use crate::chat::sensitive::is_system_file;
 use crate::chat::{Access, CommandLine, Reach, Run};
@@ -16,15 +17,15 @@ mod repository;
 pub(super) use named_files::hard_links;
 pub(super) use named_secrets::access;
 
-/// Names that a pattern may stand for, and files that are looked at below a folder.
+/// Names that a pattern may match, and files visited below a folder.
 const NAMES: usize = 20_000;
-/// How deep a folder is looked through.
+/// Depth to which a folder is visited.
 const DEPTH: usize = 64;
 
-/// What is ignored stands in these.
+/// Files that list ignored paths.
 const IGNORE: [&str; 4] = [".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];
 
-/// How far it reaches if these files, absolute and without links, hold no secrets.
+/// Returns the access of the command if the files in `excused` (absolute, without links) hold no secrets.
 fn access_without(line: CommandLine, files: &dyn Reader, excused: &[PathBuf]) -> Access {
     let reading = shell::read(&line.command);
     let mut all = reaches(&reading);
@@ -44,7 +45,7 @@ fn access_without(line: CommandLine, files: &dyn Reader, excused: &[PathBuf]) ->
     }
     match found.worst.worst() {
         Some((reach, why)) if reach > all.reach => (all.reach, all.why) = (reach, why),
-        // Both are told: what the program may do, and the secrets that its redirections hand to it.
+        // Both are reported: what the program may do, and the secrets that its redirections give it.
         Some((reach, why)) if reach == all.reach && found.sensitive && !all.why.contains(&why) => {
             all.why = if all.why.is_empty() { why } else { format!("{}; {why}", all.why) };
         }
@@ -71,7 +72,7 @@ fn access_without(line: CommandLine, files: &dyn Reader, excused: &[PathBuf]) ->
     Access::Read(found.paths)
 }
 
-/// What was found of what a command touches.
+/// What was found about the files of a command.
 struct Found<'a> {
     files: &'a dyn Reader,
     excused: &'a [PathBuf],
@@ -80,7 +81,7 @@ struct Found<'a> {
     sensitive: bool,
 }
 
-/// How a folder is read.
+/// How a folder is read recursively.
 #[derive(Clone, Copy)]
 struct Below<'a> {
     hidden: bool,
@@ -93,8 +94,8 @@ impl Found<'_> {
         self.worst.add(reach, why);
     }
 
-    /// What is not known before, or lies elsewhere: to whoever only reads it says that it asks; to whoever changes it says
-    /// that it may be beyond taking back.
+    /// Records a path that is unknown or outside the project: reading it needs approval, and changing it may be
+    /// irreversible.
     fn lost(&mut self, how: &How, why: String) {
         self.worsen(if changes(how) { Reach::Outside } else { Reach::Runs }, why);
     }
@@ -105,7 +106,7 @@ impl Found<'_> {
             let plain = if here {
                 repository::is_plain(self.files)
             } else {
-                Err("git is asked in another folder, whose settings it obeys".to_owned())
+                Err("git runs in another folder, whose settings apply".to_owned())
             };
             if let Err(why) = plain {
                 self.worsen(Reach::Runs, why);
@@ -120,13 +121,13 @@ impl Found<'_> {
             return;
         }
         if matches!(touch.how, How::Silent(_)) && touch.folders.iter().any(|folder| !folder.is_empty()) {
-            return self.worsen(Reach::Runs, "it is asked in another folder".to_owned());
+            return self.worsen(Reach::Runs, "it runs in another folder".to_owned());
         }
         for folder in &touch.folders {
             if folder.split('/').any(|part| part == "..") {
-                // The shell takes a name back where the system would follow a link.
+                // The shell removes the last part of the path, but the system would follow a link.
                 self.sensitive = true;
-                let why = "it goes up from a folder, or where is not known";
+                let why = "it uses “..”, or its folder is not known";
                 return self.lost(&touch.how, why.to_owned());
             }
             match &touch.word {
@@ -138,7 +139,7 @@ impl Found<'_> {
                 Word::Home(name) => self.path(name, &touch.how),
                 Word::Pattern(pattern) => self.pattern(folder, pattern, &touch.how),
                 Word::Unknown(_) => {
-                    self.worsen(Reach::Unclear, "what it touches is not known before it runs".to_owned())
+                    self.worsen(Reach::Unclear, "the files it uses are not known before it runs".to_owned())
                 }
             }
         }
@@ -156,7 +157,7 @@ impl Found<'_> {
                 words.is_empty() || words.iter().any(|word| text.contains(word))
             };
             if self.files.exists(&at) && self.files.read(&at).map_or(true, says) {
-                self.worsen(Reach::Runs, format!("{} may say which program runs", shown(path)));
+                self.worsen(Reach::Runs, format!("{} may set which program runs", shown(path)));
             }
             return;
         }
@@ -177,7 +178,7 @@ impl Found<'_> {
         let is_refused = match at.own {
             None => false,
             Some(Own::Credentials) => *how != How::Names,
-            // A folder that is only worked in asks.
+            // Working in a folder of the settings asks instead.
             Some(Own::Settings) if *how == How::Works => self.files.kind(&at) != Some(Kind::Folder),
             Some(Own::Settings) => changes(how),
         };
@@ -192,7 +193,7 @@ impl Found<'_> {
         }
         if at.sensitive {
             let why = if changes(how) {
-                "which other programs obey or which may hold secrets"
+                "which may hold secrets or configure other programs"
             } else {
                 "which may hold secrets"
             };
@@ -216,11 +217,11 @@ impl Found<'_> {
             | How::Silent(_)
             | How::Unmatched => {}
             How::Delete if at.real == self.files.root() => {
-                self.worsen(Reach::Outside, "it deletes the project's folder".to_owned());
+                self.worsen(Reach::Outside, "it deletes the project folder".to_owned());
             }
             How::Delete => {}
             How::Write if self.files.exists(&at) => {
-                self.worsen(Reach::Runs, format!("it writes over {}", shown(path)));
+                self.worsen(Reach::Runs, format!("it overwrites {}", shown(path)));
             }
             How::Write => {}
             How::Below { hidden, without, links } => {
@@ -240,7 +241,7 @@ impl Found<'_> {
         self.paths.push(at.shown);
     }
 
-    /// Looks whether anything below may hold secrets. What is a link is not followed, here or there.
+    /// Checks that nothing below may hold secrets. Links to folders are not followed.
     fn below(&self, at: &Located, how: Below<'_>, deep: usize, left: &mut usize) -> Result<(), String> {
         match self.files.kind(at) {
             Some(Kind::File(_)) => return other_names(self.files, at).map_or(Ok(()), Err),
@@ -252,22 +253,22 @@ impl Found<'_> {
         let names = match self.files.names(at) {
             Ok(names) => names,
             Err(error) if error.is_of_no_folder() => return Ok(()),
-            Err(error) => return Err(format!("its files cannot all be named: {error}")),
+            Err(error) => return Err(format!("its files cannot all be listed: {error}")),
         };
         let Below { hidden, without, links } = how;
         if !hidden && IGNORE.iter().any(|name| self.brings_in(&at.real.join(name).to_string_lossy())) {
-            return Err("an ignore file in it may bring hidden files in".to_owned());
+            return Err("an ignore file in it may include hidden files".to_owned());
         }
         for name in names.iter().filter(|name| hidden || !name.starts_with('.')) {
             *left = left
                 .checked_sub(1)
                 .filter(|_| deep > 0)
-                .ok_or("it reads more files than can be looked at before")?;
+                .ok_or("it reads more files than can be checked in advance")?;
             let path = at.real.join(name);
             let Some(child) = path.to_str().and_then(|path| self.files.locate(path).ok()) else {
-                return Err(format!("it reads a file whose name is none: {}", name.escape_debug()));
+                return Err(format!("it reads a file whose name is invalid: {}", name.escape_debug()));
             };
-            // A file of this name is read all the same.
+            // A file of this name is still read.
             if without.iter().any(|other| other == name) && self.files.kind(&child) == Some(Kind::Folder) {
                 continue;
             }
@@ -284,10 +285,7 @@ impl Found<'_> {
             } else if links {
                 match self.files.kind(&child) {
                     Some(Kind::Folder) => {
-                        return Err(format!(
-                            "it may go on where {} leads, a link to a folder",
-                            path.display()
-                        ));
+                        return Err(format!("it may follow {}, a link to a folder", path.display()));
                     }
                     Some(Kind::Other) => return Err(not_regular(&path.display().to_string())),
                     Some(Kind::File(_)) => other_names(self.files, &child).map_or(Ok(()), Err)?,
@@ -298,7 +296,7 @@ impl Found<'_> {
         Ok(())
     }
 
-    /// Whether a file of what is ignored may take something hidden out of that again: `!.env`.
+    /// Returns whether an ignore file may include something hidden again: `!.env`.
     fn brings_in(&self, path: &str) -> bool {
         let held = self.files.locate(path).ok().filter(|at| self.files.exists(at));
         let Some(held) = held.map(|at| self.files.read(&at)) else { return false };
@@ -308,7 +306,7 @@ impl Found<'_> {
         taken_in.any(|line| line.split('/').any(hides))
     }
 
-    /// Every name that fits, and more where it is not sure: none of them may be what asks.
+    /// Checks every name that matches, and possibly more: none of them may need approval.
     fn pattern(&mut self, folder: &str, pattern: &str, how: &How) {
         let mut names = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -335,7 +333,7 @@ impl Found<'_> {
                     Ok(Err(error)) if error.is_of_no_folder() => {}
                     Ok(Err(error)) => {
                         self.sensitive = true;
-                        return self.lost(how, format!("what fits cannot all be named: {error}"));
+                        return self.lost(how, format!("the matching files cannot all be listed: {error}"));
                     }
                     Err(why) => {
                         self.sensitive = true;
@@ -345,17 +343,17 @@ impl Found<'_> {
             }
             names = next;
             if names.len() > NAMES {
-                return self.lost(how, format!("“{}” stands for too many files", pattern.escape_debug()));
+                return self.lost(how, format!("“{}” matches too many files", pattern.escape_debug()));
             }
         }
         if *how == How::Unmatched {
             if !names.is_empty() {
-                self.worsen(Reach::Runs, "a file's name would be taken for an option".to_owned());
+                self.worsen(Reach::Runs, "a file name would be read as an option".to_owned());
             }
             return;
         }
         if pattern.starts_with('-') || names.iter().any(|name| name.starts_with('-')) {
-            return self.lost(how, "a file's name would be taken for an option".to_owned());
+            return self.lost(how, "a file name would be read as an option".to_owned());
         }
         for name in names {
             self.path(&below(folder, &name), how);
@@ -363,12 +361,12 @@ impl Found<'_> {
     }
 }
 
-/// Reading a pipe waits for its writer and takes what another program is to get.
+/// Reading a pipe blocks until something is written, and takes what another program should receive.
 fn not_regular(shown: &str) -> String {
     format!("it reads {shown}, which is a pipe, a socket or a device")
 }
 
-/// Whether something is another afterwards.
+/// Returns whether the use changes something.
 fn changes(how: &How) -> bool {
     match how {
         How::Works | How::Write | How::Append | How::Delete => true,
@@ -382,7 +380,7 @@ fn changes(how: &How) -> bool {
     }
 }
 
-/// Whether the shell may take this name for the pattern. Brackets are not followed: they fit everything.
+/// Returns whether the shell may match this name. Brackets are not parsed: they match everything.
 fn fits(name: &str, pattern: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with(['.', '[']) {
         return false;

@@ -1,4 +1,4 @@
-//! Reads a file, some lines at a time.
+//! Tool that reads a text file, a range of lines at a time.
 
 use super::arguments::{Count, checked};
 use super::place::{self, Place};
@@ -15,14 +15,13 @@ mod lines;
 
 use lines::{Lines, Next, PATIENCE, WIDTH};
 
-/// Lines given at once.
+/// Lines returned per call.
 const LINES: usize = 2_000;
-/// Bytes given at once.
+/// Bytes returned per call.
 const BYTES: usize = 64 * 1024;
-/// Bytes that are read to count the lines of a file; those of a longer one are not counted to the end.
+/// Bytes read to count the lines of a file; longer files are not counted to the end.
 const COUNTED: u64 = 64 * 1024 * 1024;
 
-/// Reads a file.
 pub struct ReadFile;
 
 #[derive(Deserialize)]
@@ -45,9 +44,8 @@ impl Tool for ReadFile {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "read_file".to_owned(),
-            description:
-                "Reads a text file, at most 2000 lines at once. Each line comes with its number and a tab."
-                    .to_owned(),
+            description: "Read a text file, at most 2000 lines. Each line starts with its number and a tab."
+                .to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -69,7 +67,7 @@ impl Tool for ReadFile {
         }
         let at = place::locate(files, &path)?;
         let access = place::reading(files, &at);
-        // Elsewhere, whether a file is there is not told before the person said yes.
+        // Outside the project, whether a file exists is not disclosed before the approval.
         if matches!(access, Access::Read(_)) && !files.exists(&at) {
             return Err(project::Error::Missing(at.shown).into());
         }
@@ -121,7 +119,7 @@ fn failed(shown: &str, error: &std::io::Error) -> Error {
     Error::Failed(format!("{shown}: {error}"))
 }
 
-/// The lines from `start` to `end` with their numbers, as many as fit, and how to go on.
+/// Formats the lines from `start` to `end` with their numbers, as many as fit, and how to continue.
 fn numbered<R: Read>(
     shown: &str,
     lines: &mut Lines<R>,
@@ -130,7 +128,7 @@ fn numbered<R: Read>(
 ) -> Result<String, Error> {
     let given_up = |lines: u64| {
         Error::Failed(format!(
-            "Reading {shown} was given up after {} s, at line {lines}. A command such as `tail` or `sed -n` may get further.",
+            "Reading {shown} timed out after {} s, at line {lines}. Try a command such as `tail` or `sed -n`.",
             PATIENCE.as_secs()
         ))
     };
@@ -178,7 +176,7 @@ fn numbered<R: Read>(
     Ok(out)
 }
 
-/// What a file is that is no text, with its article.
+/// Returns the kind of a binary file, with an article.
 fn binary(bytes: &[u8]) -> Option<&'static str> {
     const KINDS: [(&[u8], &str); 10] = [
         (b"\x89PNG", "a PNG image"),
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_with_numbers_and_say_how_to_go_on() {
+    fn numbers_lines_and_shows_how_to_continue() {
         let check = |text: &str, start: u64, end: Option<u64>, expected: &str| {
             let found = numbered("f", text.as_bytes(), start, end).unwrap_or_else(|error| error.to_string());
             assert_eq!(found, expected);
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_at_once_is_bounded_in_lines_bytes_and_width() {
+    fn limits_lines_bytes_and_width() {
         let many = numbered("f", "x\n".repeat(LINES + 1).as_bytes(), 1, None).unwrap();
         assert!(many.ends_with("2000\tx\n[lines 1-2000 of 2001; go on with start_line 2001]\n"), "{many}");
         let wide = numbered("f", format!("{}\n", "é".repeat(1_000)).repeat(100).as_bytes(), 1, None).unwrap();
@@ -232,12 +230,12 @@ mod tests {
             wide.len()
         );
         let long = numbered("f", "é".repeat(WIDTH + 1).as_bytes(), 1, None).unwrap();
-        assert!(long.ends_with(" … [cut: the line has 2001 characters]\n"));
+        assert!(long.ends_with(" … [truncated: the line has 2001 characters]\n"));
         let lossy = numbered("f", b"a\xffb", 1, None).unwrap();
         assert_eq!(lossy, "1\ta\u{fffd}b\n[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
     }
 
-    /// Gives one line of a piece's length after the other.
+    /// An endless reader; each read returns one line that fills the buffer.
     struct Endless(u64);
 
     impl Read for Endless {
@@ -252,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn r23_a_file_without_an_end_gives_its_lines_and_is_not_read_on_for_ever() {
+    fn r23_reads_lines_of_endless_file_and_stops() {
         let mut lines = Lines::new(Endless(0));
         let text = super::numbered("f", &mut lines, 3, Some(4)).unwrap();
         assert!(text.starts_with("3\txxx") && text.contains("\n4\txxx"), "{text}");
@@ -262,11 +260,11 @@ mod tests {
         let mut late = Lines::new(Endless(0));
         late.started = std::time::Instant::now().checked_sub(PATIENCE).unwrap();
         let error = super::numbered("f", &mut late, 1, None).unwrap_err().to_string();
-        assert!(error.contains("was given up after 10 s, at line 0"), "{error}");
+        assert!(error.contains("timed out after 10 s, at line 0"), "{error}");
     }
 
     #[test]
-    fn r13_reading_secrets_or_elsewhere_is_sensitive() {
+    fn r13_reading_secrets_or_outside_is_sensitive() {
         let files = Memory::with(&[("a", "x"), (".env", "KEY")]);
         let check = |path: &str, access: Access| {
             assert_eq!(planned(&ReadFile, json!({ "path": path }), &files).unwrap().access, access);
@@ -278,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_read_as_planned() {
+    async fn reads_file_as_planned() {
         let files = Memory::bytes([("a", b"x\ny\n".to_vec()), ("p.png", b"\x89PNG\0".to_vec())]);
         let plan =
             planned(&ReadFile, json!({ "path": "@a", "start_line": 1, "end_line": 1 }), &files).unwrap();

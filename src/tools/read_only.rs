@@ -1,5 +1,5 @@
-//! Commands that run without approval because they only read: which of them still do on this machine, and what the model and
-//! the user learn if the read-only sandbox kept one from something.
+//! Commands that run without approval because they only read: which of them do on this machine, and what is reported if
+//! the read-only sandbox blocked one.
 
 use super::walled::CLOSED;
 use crate::chat::{Access, CommandLine, Reach, Run, Walls};
@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What runs without approval if there is no sandbox: these command lines exactly, and only while git's settings in the project
-/// are plain. None has an operand, so no table of options can be wrong about them.
+/// Command lines that run without approval if there is no sandbox: exactly these, and only while git's settings in the
+/// project are plain. None has an operand, so no table of options can be wrong about them.
 pub const EXACT: [&str; 22] = [
     "pwd",
     "ls",
@@ -37,21 +37,20 @@ pub const EXACT: [&str; 22] = [
     "git branch --show-current",
 ];
 
-/// Commands that are remembered. One beyond them is kept back again instead of asking.
+/// Commands remembered. Any further one is blocked again instead of asking.
 const REMEMBERED: usize = 1000;
-/// Withheld files that are named.
+/// Withheld files listed.
 const NAMED: usize = 5;
-/// What programs print that could not open something, beside what they print that could not write.
+/// Messages of programs that could not open a file, in addition to those that could not write.
 const NOT_OPENED: [&str; 4] = ["cannot open", "can't open", "could not open", "unable to"];
 
-/// Commands that the read-only sandbox kept from something.
+/// Commands that the read-only sandbox blocked.
 #[derive(Default)]
 pub struct KeptBack {
     commands: Mutex<HashSet<String>>,
 }
 
 impl KeptBack {
-    /// Remembers one.
     pub fn add(&self, command: &str) {
         let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         if commands.len() < REMEMBERED {
@@ -64,13 +63,13 @@ impl KeptBack {
     }
 }
 
-/// Returns how far a command reaches after all: one that only reads asks if there is no sandbox for it, or if it was kept from
-/// something in there.
+/// Returns the final access of a command. One that only reads needs approval if there is no sandbox for it, or if the
+/// sandbox blocked it before.
 pub fn narrow(access: Access, line: &CommandLine, kept_back: &KeptBack) -> Access {
     let is_sandboxed = matches!(line.walls, Walls::Raised(_));
     let access = match access {
         Access::Read(_) => access,
-        // It asks like any other: what it names is opened in that sandbox alone.
+        // It needs approval like any other: the files it names are opened only inside that sandbox.
         Access::Run(run) if !is_sandboxed || kept_back.holds(&line.command) => {
             return Access::Run(Run { named_secrets: Vec::new(), ..run });
         }
@@ -87,17 +86,18 @@ pub fn narrow(access: Access, line: &CommandLine, kept_back: &KeptBack) -> Acces
         })
     };
     if kept_back.holds(&line.command) {
-        return asks("it needs more than the read-only sandbox lets it".to_owned(), true);
+        return asks("it needs more than the read-only sandbox allows".to_owned(), true);
     }
     match &line.walls {
         Walls::Absent(why) if !EXACT.contains(&line.command.as_str()) => {
-            asks(format!("there is no sandbox that would hold it to reading ({why})"), false)
+            asks(format!("no sandbox can restrict it to reading ({why})"), false)
         }
         Walls::Absent(_) | Walls::Unsaid | Walls::Raised(_) => access,
     }
 }
 
-/// Returns the paths that a command reads and the files that are opened for it in addition, if it runs in the read-only sandbox.
+/// Returns the paths that a command reads, and the files that are opened for it in addition, if it runs in the
+/// read-only sandbox.
 pub fn confined(access: &Access) -> Option<(&[PathBuf], &[PathBuf])> {
     match access {
         Access::Read(paths) => Some((paths, &[])),
@@ -106,13 +106,13 @@ pub fn confined(access: &Access) -> Option<(&[PathBuf], &[PathBuf])> {
     }
 }
 
-/// Whether git is among its programs, which reads the project's `.git`.
+/// Returns whether the command runs git, which reads the project's `.git`.
 pub fn runs_git(command: &str) -> bool {
     shell::read(command).commands.iter().any(|simple| simple.program() == Some("git"))
 }
 
-/// A line for the model and the user after the output of a command that the read-only sandbox kept from something: what was
-/// withheld of the files it names and of the folders it looks through, and how to have it read.
+/// Returns a line to add to the output of a command that the read-only sandbox blocked: which of its files were
+/// withheld, and how to read them.
 pub fn hint(line: &CommandLine, paths: &[PathBuf], ran: &Ran, listing: &Listing) -> Option<String> {
     let Walls::Raised(_) = &line.walls else { return None };
     let output = ran.output.to_lowercase();
@@ -130,7 +130,7 @@ pub fn hint(line: &CommandLine, paths: &[PathBuf], ran: &Ran, listing: &Listing)
             .any(|path| path.starts_with(&one.path) || one.path.starts_with(&path))
     };
     let all: Vec<&Withheld> = listing.withheld.iter().filter(is_named).collect();
-    // Of a folder's many those that the output speaks of.
+    // Of many files in a folder, only those that the output names.
     let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let spoken_of = |one: &&Withheld| name(one).is_some_and(|name| output.contains(&name));
     let mut named: Vec<&Withheld> = all.iter().copied().filter(spoken_of).collect();
@@ -139,7 +139,7 @@ pub fn hint(line: &CommandLine, paths: &[PathBuf], ran: &Ran, listing: &Listing)
     }
     if named.is_empty() {
         return Some(
-            "\nThe read-only sandbox may be why: a command that runs without approval reads the project and the system's programs, and writes nothing. Run the same command again to ask the user to run it outside this sandbox."
+            "\nThis may be caused by the read-only sandbox: a command that runs without approval can read the project and system programs, and write nothing. Run the same command again to ask the user to run it outside this sandbox."
                 .to_owned(),
         );
     }
@@ -149,8 +149,8 @@ pub fn hint(line: &CommandLine, paths: &[PathBuf], ran: &Ran, listing: &Listing)
     ))
 }
 
-/// Lists the first of these files on one line, each with the reason, and how many more there are. Paths in the project are
-/// relative to it.
+/// Lists the first of these files on one line with the reason for each, and the count of the rest. Paths in the project
+/// are relative.
 pub(super) fn list_withheld(project: &Path, files: &[&Withheld]) -> String {
     let describe = |file: &&Withheld| {
         let path = file.path.strip_prefix(project).unwrap_or(&file.path);
@@ -163,10 +163,10 @@ pub(super) fn list_withheld(project: &Path, files: &[&Withheld]) -> String {
     parts.join(", ")
 }
 
-/// A 32-bit program is ended at its first call.
+/// Signal that kills a 32-bit program at its first system call.
 const SIGSYS: i32 = 31;
 
-/// A path as plans show it, absolute.
+/// Returns the absolute path of one that a plan shows.
 fn joined(root: &Path, path: &Path) -> PathBuf {
     if path == Path::new(".") { root.to_owned() } else { root.join(path) }
 }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_sandbox_only_exact_lines_run_without_approval() {
+    fn only_exact_lines_run_unapproved_without_sandbox() {
         let absent = || Walls::Absent("this kernel has no Landlock".into());
         let reads = || Access::Read(vec!["a".into()]);
         let known = KeptBack::default();
@@ -207,13 +207,13 @@ mod tests {
             );
             assert_eq!(narrow(reads(), &line(command, raised()), &known), reads());
         }
-        // What was no reading stays what it was.
+        // Other access is unchanged.
         let write = Access::Write("a".into());
         assert_eq!(narrow(write.clone(), &line("ls", absent()), &known), write);
     }
 
     #[test]
-    fn no_exact_line_has_an_operand_or_anything_a_shell_does_more_with() {
+    fn exact_lines_have_no_operands_or_shell_syntax() {
         for command in EXACT {
             let reading = shell::read(command);
             assert!(reading.unclear.is_none() && reading.commands.len() == 1, "{command}");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sandbox_kept_back_asks_the_next_time() {
+    fn blocked_command_needs_approval_the_next_time() {
         let known = KeptBack::default();
         let reads = Access::Read(Vec::new());
         known.add("cat a");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn files_with_secrets_are_opened_in_the_sandbox_alone() {
+    fn opens_named_secrets_only_in_the_sandbox() {
         let named = |walls: Walls, known: &KeptBack| {
             let line = line("cat .env", walls);
             let run = Run { reach: Reach::Runs, named_secrets: vec![".env".into()], ..line.clone().into() };
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn git_opens_the_repository_and_nothing_else_does() {
+    fn detects_commands_that_run_git() {
         for command in ["git status", "cd x && git log", "/usr/bin/git diff | head", "true; $(git log)"] {
             assert!(runs_git(command), "{command}");
         }
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_was_withheld_and_how_to_read_it() {
+    fn names_withheld_files_and_how_to_read_them() {
         let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
         let mut all = vec![
             withheld("/p/.env", Reason::Sensitive),
@@ -297,7 +297,7 @@ mod tests {
             said(&["."], &denied, &all).unwrap(),
             "\nWithheld by the read-only sandbox: docs/kept (has hard links outside the project). To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked."
         );
-        // A program that does not say which file gets all in the folder.
+        // If the program does not name the file, all withheld files of the folder are listed.
         let silent = said(&["docs"], &ran(1, "Permission denied\n"), &all).unwrap();
         assert!(
             silent.contains("docs/kept (") && silent.contains("docs/x.pem (") && !silent.contains(".env"),
@@ -307,7 +307,7 @@ mod tests {
         let below = said(&[".env/in"], &ran(1, "cat: .env/in: Permission denied"), &all).unwrap();
         assert!(below.contains(": .env (may hold secrets"), "{below}");
         let elsewhere = said(&["src"], &denied, &all).unwrap();
-        assert!(elsewhere.contains("may be why") && !elsewhere.contains("docs"), "{elsewhere}");
+        assert!(elsewhere.contains("may be caused") && !elsewhere.contains("docs"), "{elsewhere}");
         assert_eq!(said(&["."], &ran(1, "no match"), &all), None);
         assert_eq!(said(&["."], &ran(0, "docs/kept"), &all), None);
         all.extend((0..9).map(|number| withheld(&format!("/p/k/{number}.key"), Reason::Sensitive)));

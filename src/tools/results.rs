@@ -1,25 +1,25 @@
-//! What a tool declares of its results, for a dry run in which its call is not done.
+//! Declares the results of a tool, so that a dry run can simulate its calls.
 
 use super::{sample, schema};
 use crate::chat::Digest;
 use serde_json::{Value, json};
 
-/// What comes of a call in life, as its tool declares it. Nothing need be declared.
+/// Declared results of a live call. Every field is optional.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Results {
-    /// The form of a result: a JSON schema.
+    /// JSON schema of a result.
     pub schema: Option<Value>,
-    /// Results that such a call may well have, any of which can stand in for it.
+    /// Plausible results; any of them can be the simulated result.
     pub examples: Vec<Value>,
 }
 
 impl Results {
-    /// The form of a result; where none is declared, a text.
+    /// Returns the schema; that of a string if none is declared.
     pub fn form(&self) -> Value {
         self.schema.clone().unwrap_or_else(|| json!({ "type": "string" }))
     }
 
-    /// The example that stands in for the call of this digest, among those that have the form that is declared.
+    /// Returns the example for the call with this digest, among those that match the schema.
     pub fn example(&self, call: &Digest) -> Option<Value> {
         let form = self.form();
         let fits = |example: &&Value| self.schema.is_none() || schema::fits(&form, example).is_ok();
@@ -28,14 +28,14 @@ impl Results {
         fitting.get(at).map(|example| (*example).clone())
     }
 
-    /// A value of the form that is declared, always the same for the call of this digest. Nothing where no form is
-    /// declared, or none that a value is found for.
+    /// Returns a value that matches the schema, always the same for the same call. `None` if no schema is declared, or
+    /// if no value was found for it.
     pub fn sample(&self, call: &Digest) -> Option<Value> {
         sample::sample(self.schema.as_ref()?, call)
     }
 }
 
-/// A result as the model is told it: a text as it is, anything else as JSON.
+/// Formats a result for the model: a string as it is, anything else as JSON.
 pub fn text(result: &Value) -> String {
     match result {
         Value::String(text) => text.clone(),
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r30_a_tools_own_example_stands_in_where_it_has_the_form_it_declares() {
+    fn r30_uses_declared_example_that_matches_schema() {
         let form =
             json!({ "type": "object", "required": ["id"], "properties": { "id": { "type": "integer" } } });
         let examples = vec![json!({ "id": "x" }), json!({ "id": 1 }), json!({}), json!({ "id": 2 })];
@@ -57,7 +57,7 @@ mod tests {
         for call in 0..40 {
             let call = Digest::of(&[call]);
             let example = results.example(&call).unwrap();
-            assert_eq!(results.example(&call), Some(example.clone()), "the same call has the same");
+            assert_eq!(results.example(&call), Some(example.clone()), "the same call gets the same example");
             found.insert(example["id"].as_i64().unwrap());
         }
         assert_eq!(found.into_iter().collect::<Vec<_>>(), [1, 2]);

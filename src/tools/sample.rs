@@ -1,18 +1,18 @@
-//! A value of the form that a JSON schema says, always the same for the same call.
+//! Generates a value that matches a JSON schema, always the same for the same call.
 
 use super::schema::{self, resolve};
 use crate::chat::Digest;
 use serde_json::{Map, Value, json};
 
-/// Values that one sample is made of, at most.
+/// Values generated for one sample.
 const VALUES: usize = 2_000;
-/// How deep they lie in each other.
+/// Nesting depth of a sample.
 const DEPTH: usize = 24;
-/// From this depth on only what must be there is.
+/// From this depth on only required fields are generated.
 const SPARSE: usize = 6;
-/// The most entries of a list or letters of a text that are made because a schema wants so many.
+/// Longest list or text that is generated because a schema requires it.
 const LONGEST: u64 = 5_000;
-/// Texts that are tried where one has to match a pattern.
+/// Texts tried for a `pattern`.
 const TRIED: [&str; 20] = [
     "",
     "a",
@@ -36,24 +36,23 @@ const TRIED: [&str; 20] = [
     "https://example.com/a",
 ];
 
-/// A value that fits the schema; nothing where none was found.
+/// Generates a value that matches the schema; `None` if none was found.
 pub fn sample(schema: &Value, call: &Digest) -> Option<Value> {
     let mut making = Making { root: schema, seed: Seed::of(call), left: VALUES };
     let value = making.value(schema, "sample", DEPTH)?;
-    // Whatever was overlooked in the making, what does not fit is no sample.
+    // Generation covers only part of JSON schema, so the result is checked.
     schema::fits(schema, &value).is_ok().then_some(value)
 }
 
-/// Where a sample's choices come from: numbers that follow from a digest.
+/// Pseudo-random numbers that depend only on a digest.
 pub struct Seed(u64);
 
 impl Seed {
-    /// The one of this call.
     pub fn of(call: &Digest) -> Self {
         Self(u64::from_str_radix(call.as_str().get(..16).unwrap_or("0"), 16).unwrap_or_default())
     }
 
-    /// The next number, below this one; 0 where that is 0.
+    /// Returns the next number below `most`; 0 if `most` is 0.
     pub fn below(&mut self, most: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -126,7 +125,7 @@ impl Making<'_> {
         }
     }
 
-    /// One form in place of those that hold together.
+    /// Merges the schemas of `allOf` into one.
     fn together(&self, rules: &Map<String, Value>) -> Option<Value> {
         let mut whole = rules.clone();
         let Some(Value::Array(forms)) = whole.remove("allOf") else { return None };
@@ -157,7 +156,7 @@ impl Making<'_> {
             to -= 1.0;
         }
         if from > to {
-            // No step lies between them; where none is wanted the middle does.
+            // No multiple lies between the bounds; if none is required, the midpoint is used.
             let middle = f64::midpoint(least, most);
             return (!whole && !rules.contains_key("multipleOf")).then(|| json!(middle));
         }
@@ -169,7 +168,10 @@ impl Making<'_> {
         )]
         let steps = self.seed.below(count as usize + 1);
         let number = (from + f64::from(u32::try_from(steps).unwrap_or_default())) * step;
-        #[expect(clippy::cast_possible_truncation, reason = "what does not fit is found not to fit")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the final check rejects a value that does not fit"
+        )]
         Some(if whole { json!(number as i64) } else { json!(number) })
     }
 
@@ -281,7 +283,8 @@ impl Making<'_> {
     }
 }
 
-/// The type that a form says, or that its rules are for. Of several it is the first that holds something.
+/// Returns the type of a schema, or the type that its keywords apply to. Of several types it is the first that is not
+/// null.
 fn kind(rules: &Map<String, Value>) -> &str {
     let said = match rules.get("type") {
         Some(Value::String(name)) => Some(name.as_str()),
@@ -307,7 +310,7 @@ fn kind(rules: &Map<String, Value>) -> &str {
     })
 }
 
-/// Two forms as one: fields and what is required are added up, all else is the second's.
+/// Merges two schemas: properties and required names are combined, anything else comes from the second.
 fn merged(mut whole: Map<String, Value>, form: &Value) -> Option<Map<String, Value>> {
     for (name, value) in form.as_object()? {
         match (whole.get_mut(name), value) {
@@ -327,7 +330,7 @@ fn form_of(choice: &str, forms: &[Value]) -> Value {
     json!({ choice: forms })
 }
 
-/// A form taken out of its schema, with what it may lead to.
+/// Copies the root's definitions into a subschema.
 fn with_definitions(root: &Value, mut form: Value) -> Value {
     for name in ["$defs", "definitions"] {
         if let Some(definitions) = root.get(name) {

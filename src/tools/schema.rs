@@ -1,20 +1,20 @@
-//! Whether a value has the form that a JSON schema says: the part of it that tools declare their results with.
+//! Checks a value against a JSON schema: the subset with which tools declare their results.
 
 use grep_regex::RegexMatcher;
 use grep_searcher::{SearcherBuilder, sinks::Bytes};
 use serde_json::{Map, Value};
 
-/// Forms looked at for one value: a schema may lead back to itself without end.
+/// Subschemas visited for one value, because a schema may refer to itself.
 const STEPS: usize = 20_000;
-/// How deep one form may lie in another.
+/// Nesting depth of subschemas.
 const DEPTH: usize = 64;
 
-/// Whether it fits; if not, what does not and what is expected, in one line.
+/// Checks the value. The error is one line with what does not match and what is expected.
 pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     Check { root: schema, steps: STEPS }.form(schema, value, "it", DEPTH)
 }
 
-/// What a `$ref` of this schema leads to: only a place of its own.
+/// Resolves a `$ref`. Only references within the schema are supported.
 pub(super) fn resolve<'a>(root: &'a Value, form: &'a Value) -> Option<&'a Value> {
     match form.get("$ref") {
         Some(Value::String(to)) => root.pointer(to.strip_prefix('#')?),
@@ -23,7 +23,7 @@ pub(super) fn resolve<'a>(root: &'a Value, form: &'a Value) -> Option<&'a Value>
     }
 }
 
-/// A check under way.
+/// State of one check.
 struct Check<'a> {
     root: &'a Value,
     steps: usize,
@@ -31,17 +31,17 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn form(&mut self, form: &Value, value: &Value, at: &str, depth: usize) -> Result<(), String> {
-        self.steps = self.steps.checked_sub(1).ok_or("its form cannot be checked to the end")?;
+        self.steps = self.steps.checked_sub(1).ok_or("the schema is too large to check")?;
         let Some(below) = depth.checked_sub(1) else {
-            return Err("its form leads back to itself".to_owned());
+            return Err("the schema refers to itself".to_owned());
         };
         let rules = match form {
             Value::Bool(true) => return Ok(()),
             Value::Object(rules) => rules,
-            _ => return Err(format!("{at} may not be there")),
+            _ => return Err(format!("{at} is not allowed")),
         };
         if rules.contains_key("$ref") {
-            let to = resolve(self.root, form).ok_or("its form names one that is not there")?.clone();
+            let to = resolve(self.root, form).ok_or("the schema has an unresolved $ref")?.clone();
             self.form(&to, value, at, below)?;
         }
         if let Some(expected) = rules.get("const").filter(|expected| !same(expected, value)) {
@@ -78,12 +78,12 @@ impl Check<'_> {
             let Some(forms) = list(name) else { continue };
             let fitting = forms.iter().filter(|form| self.form(form, value, at, depth).is_ok()).count();
             if fitting == 0 || one && fitting > 1 {
-                return Err(format!("{at} fits {fitting} of the {} forms it may have", forms.len()));
+                return Err(format!("{at} matches {fitting} of the {} allowed schemas", forms.len()));
             }
         }
         match rules.get("not") {
             Some(form) if self.form(form, value, at, depth).is_ok() => {
-                Err(format!("{at} has a form that it may not have"))
+                Err(format!("{at} matches a forbidden schema"))
             }
             Some(_) | None => Ok(()),
         }
@@ -139,7 +139,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether two values are the same; `1` and `1.0` are.
+/// Returns whether two values are equal; `1` equals `1.0`.
 fn same(one: &Value, other: &Value) -> bool {
     one == other || one.is_number() && other.is_number() && one.as_f64() == other.as_f64()
 }
@@ -163,24 +163,24 @@ fn of_type(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), St
             let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
             (names.iter().any(|name| is(name)), names.join(" or "))
         }
-        Some(_) => (false, "nothing that there is".to_owned()),
+        Some(_) => (false, "unknown".to_owned()),
     };
     if fits || nullable { Ok(()) } else { Err(format!("{at} is not of the type {expected}")) }
 }
 
 fn of_text(rules: &Map<String, Value>, text: &str, at: &str) -> Result<(), String> {
-    counted(rules, ("minLength", "maxLength"), text.chars().count(), at, "letters")?;
+    counted(rules, ("minLength", "maxLength"), text.chars().count(), at, "characters")?;
     match rules.get("pattern").and_then(Value::as_str) {
         Some(pattern) if !matches(pattern, text) => Err(format!("{at} does not match {pattern}")),
         Some(_) | None => Ok(()),
     }
 }
 
-/// Whether a pattern is found in a text of one line. One that cannot be read is found in none.
+/// Returns whether a pattern matches a text of one line. An invalid pattern matches nothing.
 fn matches(pattern: &str, text: &str) -> bool {
     let Ok(matcher) = RegexMatcher::new(pattern) else { return false };
     let mut found = false;
-    // What searches reads lines, and no line at all where there is nothing.
+    // The searcher reads lines, and empty input has none.
     let line = format!("{text}\n");
     let sink = Bytes(|_, _| {
         found = true;
@@ -193,7 +193,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 fn of_number(rules: &Map<String, Value>, number: f64, at: &str) -> Result<(), String> {
     let bound = |name: &str| rules.get(name).and_then(Value::as_f64);
-    // A division leaves a little behind.
+    // Tolerates the rounding error of the division.
     let whole = |times: f64| (times - times.round()).abs() < 1e-9;
     let low = bound("minimum").is_some_and(|least| number < least)
         || bound("exclusiveMinimum").is_some_and(|least| number <= least);
@@ -204,7 +204,7 @@ fn of_number(rules: &Map<String, Value>, number: f64, at: &str) -> Result<(), St
         (false, false, false) => Ok(()),
         (true, _, _) => Err(format!("{at} is too small")),
         (_, true, _) => Err(format!("{at} is too large")),
-        (_, _, true) => Err(format!("{at} is between the steps it may have")),
+        (_, _, true) => Err(format!("{at} is not an allowed multiple")),
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said_with_what_was_expected() {
+    fn error_names_mismatch_and_expectation() {
         check(
             json!({ "type": "object", "required": ["exit"], "additionalProperties": false,
                 "properties": { "exit": { "type": "integer", "minimum": 0, "maximum": 255 }, "output": { "type": "string" } } }),
@@ -283,27 +283,27 @@ mod tests {
         check(
             json!({ "anyOf": [{ "const": 1 }, { "type": "string" }], "not": { "const": "x" } }),
             &[json!(1), json!("y")],
-            &[(json!(2), "fits 0 of the 2"), (json!("x"), "may not have")],
+            &[(json!(2), "matches 0 of the 2"), (json!("x"), "forbidden")],
         );
         check(
             json!({ "oneOf": [{ "type": "number" }, { "type": "integer" }] }),
             &[json!(1.5)],
-            &[(json!(1), "fits 2 of the 2")],
+            &[(json!(1), "matches 2 of the 2")],
         );
         check(
             json!({ "type": "number", "multipleOf": 0.1, "exclusiveMinimum": 0 }),
             &[json!(0.3)],
-            &[(json!(0.35), "steps"), (json!(0), "small")],
+            &[(json!(0.35), "multiple"), (json!(0), "small")],
         );
         check(
             json!({ "prefixItems": [{ "type": "string" }], "items": false }),
             &[json!(["a"])],
-            &[(json!(["a", 1]), "may not be there")],
+            &[(json!(["a", 1]), "not allowed")],
         );
     }
 
     #[test]
-    fn a_schema_that_leads_nowhere_or_to_itself_fits_nothing_and_ends() {
+    fn broken_or_recursive_schema_matches_nothing() {
         let tree = json!({ "$defs": { "tree": { "type": "object", "properties": { "below": { "type": "array", "items": { "$ref": "#/$defs/tree" } } } } }, "$ref": "#/$defs/tree" });
         check(
             tree,

@@ -1,5 +1,5 @@
-//! The files of the project that a command line names: what they hold when the card is shown is what may run. A file
-//! that is named by a pattern or by a variable is not found.
+//! Finds the project files that a command line names. Their content when the prompt is shown is what may run. Files
+//! named by a pattern or a variable are not found.
 
 use super::reach;
 use crate::chat::{Basis, Beyond, Held, Scripts, Seen};
@@ -7,17 +7,17 @@ use crate::policy::reach::scripts::{Part, Runs, scripts};
 use crate::policy::shell::{self, Place, Reading};
 use crate::project::{self, Located, Reader};
 
-/// So many files are compared, …
+/// Files compared per command line.
 const FILES: usize = 24;
-/// … and so many words are looked at.
+/// Words examined per command line.
 const WORDS: usize = 2000;
-/// Where the system's own programs lie: nothing that runs behind a card writes there.
+/// Folders of system programs; nothing that runs while a prompt is shown writes there.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/nix/store", "/snap"];
-/// Folders that a command goes to before.
+/// `cd` targets followed per command line.
 const FOLDERS: usize = 8;
 
-/// Programs that run what they are given. Where one is named, every file must stay to the byte as it was; where none
-/// is, the log of something that runs may grow.
+/// Programs that run their arguments or input. If one is named, every file must stay identical to the byte; otherwise
+/// the log of a running program may grow.
 #[rustfmt::skip]
 const RUN: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "source", ".", "eval", "exec", "env", "xargs", "parallel", "sudo",
@@ -25,7 +25,7 @@ const RUN: &[&str] = &[
     "awk", "gawk", "sed", "make", "tclsh", "Rscript", "java", "psql", "sqlite3", "mysql", "git", "patch", "kubectl",
 ];
 
-/// What a command rests on: the files it names, with what they hold now.
+/// Returns the preconditions of a command: the files that it names, with their current content.
 pub fn named(command: &str, files: &dyn Reader) -> Basis {
     let reading = shell::read(command);
     let mut basis = words(&reading, files);
@@ -34,7 +34,7 @@ pub fn named(command: &str, files: &dyn Reader) -> Basis {
     basis
 }
 
-/// How much is known of the scripts that run. What of them is not among the files yet is added.
+/// Returns how much is known about the scripts that run. Adds those that are not among the files yet.
 fn bound(reading: &Reading, basis: &mut Basis, files: &dyn Reader) -> Scripts {
     let parts = match scripts(reading) {
         Runs::Nothing => return Scripts::None,
@@ -54,15 +54,14 @@ fn bound(reading: &Reading, basis: &mut Basis, files: &dyn Reader) -> Scripts {
             Err(why) => return Scripts::Unseen(why),
         }
     }
-    // None of them may grow: it is run, or read by what runs.
+    // None of them may grow: each is run, or read by a program that runs.
     for seen in &mut basis.files {
         seen.grows = false;
     }
     Scripts::Seen
 }
 
-/// A file that may be run, as it is now; `None` where nobody who may change the project can change it, or where it is a
-/// folder that is merely named.
+/// Reads a file that may be run. `None` if it belongs to the system, or if it is a folder that is merely named.
 fn script(part: &Part, files: &dyn Reader) -> Result<Option<Seen>, String> {
     let at = files.locate(&part.name).map_err(|error| error.to_string())?;
     let path = at.shown.display();
@@ -71,7 +70,7 @@ fn script(part: &Part, files: &dyn Reader) -> Result<Option<Seen>, String> {
         return if ours {
             Ok(None)
         } else {
-            Err(format!("{path}, which it runs or reads, lies outside of the project"))
+            Err(format!("{path}, which it runs or reads, is outside the project"))
         };
     }
     let held = match files.read(&at) {
@@ -83,7 +82,7 @@ fn script(part: &Part, files: &dyn Reader) -> Result<Option<Seen>, String> {
     Ok(Some(Seen { path: at.shown.clone(), held, becomes: None, grows: false }))
 }
 
-/// The files that the words name.
+/// Collects the files that the words name.
 fn words(reading: &Reading, files: &dyn Reader) -> Basis {
     let words = &reading.named;
     let mut basis = Basis { partial: words.len() > WORDS, ..Basis::default() };
@@ -127,13 +126,13 @@ fn words(reading: &Reading, files: &dyn Reader) -> Basis {
     basis
 }
 
-/// The place, where it is outside of the project or one that no rule covers.
+/// Returns the path if it is outside the project or one that no rule covers.
 fn beyond(path: &str, files: &dyn Reader) -> Option<Beyond> {
     let at = files.locate(path).ok().filter(|at| !at.inside || at.sensitive)?;
     Some(Beyond { path: at.shown, sensitive: at.sensitive })
 }
 
-/// The file, where it is one of the project's.
+/// Reads the file if it is one of the project's.
 fn look(path: &str, files: &dyn Reader) -> Option<Seen> {
     let at: Located = files.locate(path).ok().filter(|at| at.inside)?;
     let held = match files.read(&at) {
@@ -151,7 +150,8 @@ fn below(folder: &str, name: &str) -> String {
     format!("{folder}/{name}")
 }
 
-/// How a word may name a file, whatever the program is, so no grammar is asked: as it is, behind a flag or a variable, or as what is sent.
+/// Returns the ways in which a word may name a file for any program: as it is, after an option or a variable, or after
+/// the `@` of an upload.
 pub(super) fn spellings(word: &str) -> Vec<&str> {
     let mut names = vec![word];
     names.extend(word.split_once('=').map(|(_, value)| value));

@@ -1,4 +1,4 @@
-//! Finds lines by a regular expression.
+//! Tool that searches lines with a regular expression.
 
 use super::arguments::checked;
 use super::far::{Far, count};
@@ -18,16 +18,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Lines given at once.
+/// Matching lines returned per call.
 const HITS: usize = 100;
-/// Bytes given at once.
+/// Bytes returned per call.
 const BYTES: usize = 16 * 1024;
-/// Characters of a line.
+/// Characters shown of a line.
 const WIDTH: usize = 300;
-/// A search is given up after this; what was not searched is said.
+/// Time limit of a search; the outcome reports that files were not searched.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Searches.
 pub struct SearchText;
 
 #[derive(Deserialize)]
@@ -52,13 +51,13 @@ impl Tool for SearchText {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "search_text".to_owned(),
-            description: "Finds lines matching a regular expression, as `path:line: text`.".to_owned(),
+            description: "Search lines with a regular expression. Returns `path:line: text`.".to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "pattern": { "type": "string", "description": "Rust regex, within one line" },
+                    "pattern": { "type": "string", "description": "Rust regex, matched per line" },
                     "path": { "type": "string", "description": "File or folder, default the project" },
-                    "glob": { "type": "string", "description": "Only such files, as *.rs" },
+                    "glob": { "type": "string", "description": "File filter, e.g. *.rs" },
                     "ignore_case": { "type": "boolean", "description": "Default false" },
                 },
                 "required": ["pattern"],
@@ -130,7 +129,7 @@ impl Looking {
         builder.case_insensitive(self.ignore_case).line_terminator(Some(b'\n')).build(&self.pattern).map_err(
             |error| {
                 Error::Arguments(format!(
-                    "“{}” is no regular expression of Rust's: {error}. A literal . * + ? ( ) [ ] {{ }} | ^ $ \\ is written with \\ before it.",
+                    "“{}” is not a valid Rust regex: {error}. Escape a literal . * + ? ( ) [ ] {{ }} | ^ $ \\ with \\.",
                     brief::line(&self.pattern, 100)
                 ))
             },
@@ -139,14 +138,14 @@ impl Looking {
 
     fn filter(&self) -> Result<Option<GlobMatcher>, Error> {
         let Some(glob) = self.glob.as_deref().filter(|glob| !glob.is_empty()) else { return Ok(None) };
-        // As in ignore files: without a slash it speaks of names, wherever they are.
+        // As in ignore files, a pattern without a slash matches names in any folder.
         let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
         let built = GlobBuilder::new(anywhere.trim_start_matches("./")).literal_separator(true).build();
-        let built = built.map_err(|error| Error::Arguments(format!("The glob is wrong: {error}.")))?;
+        let built = built.map_err(|error| Error::Arguments(format!("Invalid glob: {error}.")))?;
         Ok(Some(built.compile_matcher()))
     }
 
-    /// Searches what the call names. `elapsed` is the time since the search began.
+    /// Runs the search. `elapsed` is the time since it began.
     fn search(
         &self,
         files: &dyn Reader,
@@ -171,7 +170,7 @@ impl Looking {
                     if file.folder || filter.as_ref().is_some_and(|filter| !filter.is_match(&file.at.shown)) {
                         return ControlFlow::Continue(());
                     }
-                    // What the person was not asked for is not read.
+                    // Files that the user was not asked about are not read.
                     if (file.at.sensitive && !under.sensitive)
                         || (!file.at.inside && under.inside)
                         || file.at.own == Some(Own::Credentials)
@@ -197,14 +196,14 @@ impl Looking {
     }
 }
 
-/// What a search has found so far, and what it left out.
+/// Matches found so far, and counts of skipped files.
 struct Found {
     matcher: RegexMatcher,
     searcher: Searcher,
     out: String,
     hits: usize,
     more: usize,
-    /// Files and folders come by, searched or not.
+    /// Files and folders visited, searched or not.
     met: usize,
     searched: usize,
     binary: usize,
@@ -259,10 +258,10 @@ impl Found {
         }
     }
 
-    /// How far the search is, for the screen.
+    /// Formats the progress for the screen.
     fn far(&self) -> String {
         let lines = count(self.hits + self.more, "line", "lines");
-        format!("{} looked at · {lines} found", count(self.met, "file", "files"))
+        format!("{} scanned · {lines} found", count(self.met, "file", "files"))
     }
 
     fn told(mut self) -> String {
@@ -276,13 +275,9 @@ impl Found {
         for (what, count, hint) in [
             ("more matching lines", self.more, "; narrow the pattern, the path or the glob"),
             ("skipped, binary", self.binary, ""),
-            (
-                "skipped, may hold secrets",
-                self.sensitive,
-                "; search one by its path, and the person is asked",
-            ),
-            ("skipped, kept back by rules of the person", self.left_out, ""),
-            ("not searched, an error came", self.unread, ""),
+            ("skipped, may hold secrets", self.sensitive, "; to search one, set path; the user is asked"),
+            ("skipped by rules of the user", self.left_out, ""),
+            ("not searched, read error", self.unread, ""),
         ] {
             if count > 0 {
                 self.out.push_str(&format!("[{what}: {count}{hint}]\n"));
@@ -316,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn r27_a_search_stops_after_ten_seconds_and_says_so() {
+    fn r27_search_stops_after_ten_seconds_and_reports_it() {
         let names: Vec<String> = (0..100).map(|file| format!("file-{file}")).collect();
         let files = Memory::bytes(names.iter().map(|name| (name.as_str(), b"fn a\n".to_vec())));
         let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
@@ -331,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_search_says_how_far_it_is() {
+    fn long_search_reports_progress() {
         let files = Memory::with(&[("a", "fn a\n"), ("b", "fn b\n")]);
         let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
         let looking: Looking = work(&plan).unwrap();
@@ -341,11 +336,11 @@ mod tests {
             Far::long(Arc::new(move |shown: Shown<'_>| kept.lock().unwrap().push(shown.latest.to_owned())));
         looking.search(&files, &LeftOut::default(), &mut far, &|| Duration::ZERO).unwrap();
         let told = told.lock().unwrap();
-        assert!(told[0].ends_with(" looked at · 0 lines found"), "{told:?}");
+        assert!(told[0].ends_with(" scanned · 0 lines found"), "{told:?}");
     }
 
     #[tokio::test]
-    async fn lines_are_found_where_they_are() {
+    async fn finds_lines_with_path_and_number() {
         let text = [
             ("a.rs", "fn a\nfn b\r\n"),
             ("src/c.rs", "Fn c"),
@@ -354,7 +349,7 @@ mod tests {
             ("e", "fn\0"),
         ];
         let files = Memory::with(&text);
-        let skipped = "[skipped, binary: 1]\n[skipped, may hold secrets: 1; search one by its path, and the person is asked]\n";
+        let skipped = "[skipped, binary: 1]\n[skipped, may hold secrets: 1; to search one, set path; the user is asked]\n";
         check(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}"))
             .await;
         check(
@@ -369,14 +364,14 @@ mod tests {
         check(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; one file was searched.\n")
             .await;
         check(&files, json!({"pattern": "fn", "path": "no"}), "there is no file no").await;
-        check(&files, json!({"pattern": "a("}), "“a(” is no regular expression of Rust's: *").await;
-        check(&files, json!({"pattern": "a\nb"}), "“a…” is no regular expression of Rust's: *").await;
+        check(&files, json!({"pattern": "a("}), "“a(” is not a valid Rust regex: *").await;
+        check(&files, json!({"pattern": "a\nb"}), "“a…” is not a valid Rust regex: *").await;
         check(&files, json!({"pattern": ""}), "The pattern is empty*").await;
-        check(&files, json!({"pattern": "a", "glob": "a["}), "The glob is wrong: *").await;
+        check(&files, json!({"pattern": "a", "glob": "a["}), "Invalid glob: *").await;
     }
 
     #[tokio::test]
-    async fn what_is_found_is_bounded_and_the_rest_counted() {
+    async fn limits_results_and_counts_the_rest() {
         let files = Memory::with(&[
             ("many", &"x\n".repeat(HITS + 5)),
             ("wide", &format!("y{}\n", "é".repeat(WIDTH)).repeat(50)),

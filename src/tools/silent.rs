@@ -1,19 +1,19 @@
-//! Commands that print nothing where they go well, so that what would come of them is known without running them.
+//! Commands that print nothing on success, so that their result is known without running them.
 
 use crate::policy::shell::{self, Redirect, Simple, Word};
 
-/// Programs that say nothing unless something goes wrong, or unless they are told to.
+/// Programs that print nothing on success, unless an option asks for it.
 const SILENT: &[&str] = &[
     "touch", "mkdir", "rmdir", "rm", "mv", "cp", "ln", "chmod", "chown", "chgrp", "install", "truncate",
     "sleep", "true", ":", "cd", "export", "unset", "mkfifo", "sync",
 ];
-/// Those that say only what is written elsewhere, where their output goes into a file.
+/// Programs that print only their input or arguments, for output redirected to a file.
 const INTO_FILES: &[&str] = &["echo", "printf", "cat"];
 
-/// Whether a command line prints nothing and ends with 0 where all goes well.
+/// Returns whether a command line prints nothing and exits with 0 on success.
 pub fn is_silent(command: &str) -> bool {
     let reading = shell::read(command);
-    // Where a number stands before it, it is not known what goes into the file.
+    // After a number (`2>`), it is unknown what goes into the file.
     let numbered = command.as_bytes().windows(2).any(|two| two[0].is_ascii_digit() && two[1] == b'>');
     reading.unclear.is_none() && !numbered && !reading.commands.is_empty() && reading.commands.iter().all(one)
 }
@@ -22,7 +22,7 @@ fn one(simple: &Simple) -> bool {
     if simple.words.is_empty() {
         return simple.inline.is_none() && simple.wrappers.is_empty();
     }
-    // What goes on beside the rest may still speak; a wrapper may have words of its own.
+    // A background command may still print; a wrapper may print something itself.
     if simple.background || !simple.wrappers.is_empty() || !simple.within.is_empty() {
         return false;
     }
@@ -31,7 +31,7 @@ fn one(simple: &Simple) -> bool {
         Redirect::Read(_) | Redirect::Onto | Redirect::Text(_) => false,
     };
     let onto = simple.redirects.contains(&Redirect::Onto);
-    // What stands in a folder may be of any kind, whatever it is called.
+    // A program given by its path may be anything, whatever its name.
     let program = simple.words.first().and_then(Word::known).unwrap_or_default();
     let into_file = INTO_FILES.contains(&program) && simple.redirects.iter().any(writes) && !onto;
     let second = simple.words.get(1).and_then(Word::known);
@@ -40,7 +40,7 @@ fn one(simple: &Simple) -> bool {
         words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
     };
     let git = program == "git" && second == Some("add") && !lettered(&['p', 'e']);
-    // Alone the one tells every variable, and `-` makes the other tell where it goes.
+    // Alone, `export` prints every variable, and `-` makes `cd` print the directory.
     let tells = match program {
         "export" => lettered(&['p']) || !words().any(|word| word.contains('=')),
         "cd" => words().any(|word| word == "-"),
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_silent_only_where_all_of_it_is() {
+    fn command_is_silent_only_if_every_part_is() {
         for command in [
             "touch made",
             "mkdir -p a/b && cp -r x a/b; rm -rf y",

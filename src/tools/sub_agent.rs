@@ -1,4 +1,4 @@
-//! Hands a task to a sub-agent.
+//! Tool that starts a sub-agent.
 
 use super::arguments::checked;
 use super::{Error, Tool, brief};
@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Letters of a name.
+/// Characters of a name.
 const NAME: usize = 40;
 /// Bytes of a task.
 const TASK: usize = 32 * 1024;
 
-/// Hands a task on. It touches nothing itself: what the sub-agent calls is judged call by call.
+/// Starts a sub-agent. The tool itself accesses nothing: each call of the sub-agent is judged separately.
 pub struct SubAgent;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ impl Tool for SubAgent {
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "name": { "type": "string", "description": "2 to 4 words by which the person knows it" },
+                    "name": { "type": "string", "description": "2 to 4 words shown to the user" },
                     "task": { "type": "string", "description": "All it needs to know, and what to report" },
                 },
                 "required": ["name", "task"],
@@ -54,7 +54,7 @@ impl Tool for SubAgent {
         }
         let task = task.trim();
         if task.is_empty() {
-            return wrong("a “task”: everything the sub-agent has to know, in words");
+            return wrong("a “task” with everything the sub-agent needs to know");
         }
         if task.len() > TASK {
             return wrong(&format!(
@@ -75,8 +75,8 @@ impl Tool for SubAgent {
     }
 }
 
-/// A name for a card: letters, figures and little else, so that it can neither close the quotes it stands in nor pass
-/// for words of the program.
+/// Cleans a name for prompts: letters, digits and a few symbols, so that it can neither close the quotes around it nor
+/// imitate text of the program.
 fn tidy(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_./:#+".contains(c) { c } else { ' ' };
     let words: String = name.chars().take(1_000).map(plain).collect();
@@ -90,7 +90,7 @@ mod tests {
     use crate::tools::tests::planned;
 
     #[test]
-    fn r17_a_name_is_one_short_line_that_imitates_nothing() {
+    fn r17_name_is_one_short_line_that_imitates_nothing() {
         for (name, expected) in [
             ("find usages", "find usages"),
             (" find\n usages\t", "find usages"),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_long_is_said_with_what_was_expected() {
+    fn error_names_missing_or_too_long_field() {
         let check = |arguments: Value, part: &str| {
             let error = planned(&SubAgent, arguments, &Memory::with(&[])).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
@@ -115,7 +115,7 @@ mod tests {
         check(json!({ "task": "t" }), "missing field `name`");
         check(json!({ "name": "n" }), "missing field `task`");
         check(json!({ "name": "“” …", "task": "t" }), "a “name” with letters in it");
-        check(json!({ "name": "n", "task": " \n" }), "a “task”: everything the sub-agent has to know");
+        check(json!({ "name": "n", "task": " \n" }), "a “task” with everything");
         check(
             json!({ "name": "n", "task": "x".repeat(TASK + 1) }),
             "at most 32768 bytes; this one has 32769",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_holds_the_whole_task_and_touches_nothing() {
+    fn plan_holds_whole_task_and_accesses_nothing() {
         let plan = planned(&SubAgent, json!({ "name": "n", "task": " a\nb " }), &Memory::with(&[])).unwrap();
         assert_eq!(plan.preview, Preview::Text("a\nb".into()));
         assert_eq!(plan.work, Work::Task(Task { name: "n".into(), words: "a\nb".into() }));

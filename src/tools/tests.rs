@@ -1,4 +1,4 @@
-//! What the tests of tools share.
+//! Helpers for the tests of tools.
 
 use super::memory::Memory;
 use super::{Error, Hands, LeftOut, Tool};

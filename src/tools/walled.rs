@@ -1,28 +1,28 @@
-//! What a command asks of its walls, and what is said where they may be why it failed.
+//! Checks a command's request for network access, and explains failures that the sandbox may have caused.
 
 use super::Settings;
 use crate::chat::{CommandLine, Walls};
 use crate::project::shell::Ran;
 
-/// Letters of what a command wants the network for.
+/// Longest reason for network access, in characters.
 const LONGEST: usize = 120;
 
-/// What a call wants the network for, checked: it is the model's words on the person's card.
+/// Checks the reason for network access. It is text of the model that the approval prompt shows.
 pub fn asked(network: Option<String>, settings: &Settings) -> Result<Option<Box<str>>, String> {
     let Some(words) = network else { return Ok(None) };
     let words = words.trim();
     if words.is_empty() || words.chars().count() > LONGEST || words.chars().any(char::is_control) {
         return Err(format!(
-            "“network” says on one line, in 1 to {LONGEST} letters, what the command needs the network for; leave it out where it needs none."
+            "“network” must be the reason for network access on one line, 1 to {LONGEST} characters. Omit it for no network."
         ));
     }
     if !settings.may_ask {
-        return Err("Commands get no network here: shell.network is \"off\" in the settings.".to_owned());
+        return Err("Commands have no network access: shell.network is \"off\" in the settings.".to_owned());
     }
     Ok(Some(words.into()))
 }
 
-/// What programs print when they may not write.
+/// Messages of programs that may not write.
 pub(super) const CLOSED: [&str; 8] = [
     "permission denied",
     "operation not permitted",
@@ -33,7 +33,7 @@ pub(super) const CLOSED: [&str; 8] = [
     "os error 13",
     "os error 1)",
 ];
-/// What they print when they reach nobody.
+/// Messages of programs that cannot connect.
 const UNREACHED: [&str; 12] = [
     "could not resolve",
     "couldn't resolve",
@@ -49,10 +49,11 @@ const UNREACHED: [&str; 12] = [
     "nodename nor servname",
 ];
 
-/// A line for the model and the person behind the output of a command that failed as one does that ran into its walls.
+/// Returns a line for the model and the user to add to the output of a command that may have failed because of the
+/// sandbox.
 pub fn hint(line: &CommandLine, ran: &Ran) -> Option<String> {
     let Walls::Raised(reach) = &line.walls else { return None };
-    // A 32-bit program is ended at its first call: SIGSYS.
+    // The sandbox kills a 32-bit program at its first system call: SIGSYS.
     let foreign = ran.signal == Some(31);
     if ran.exit == Some(0) || (ran.exit.is_none() && !foreign) {
         return None;
@@ -62,23 +63,23 @@ pub fn hint(line: &CommandLine, ran: &Ran) -> Option<String> {
     let closed = says(&CLOSED);
     let unreached = !reach.network && (closed || says(&UNREACHED));
     if foreign {
-        return Some("\nThe sandbox ended it: it runs no programs for another processor.".to_owned());
+        return Some("\nThe sandbox killed it: it cannot run programs for another processor.".to_owned());
     }
     if !closed && !unreached {
         return None;
     }
-    let mut words = "\nThe sandbox may be why: ".to_owned();
+    let mut words = "\nThis may be caused by the sandbox: ".to_owned();
     if closed {
         let places: Vec<String> = reach.write.iter().map(|place| place.display().to_string()).collect();
         let places = ["the project".to_owned()].into_iter().chain(places).collect::<Vec<_>>().join(", ");
         words.push_str(&format!(
-            "a command writes in {places} and nowhere else, unless the person names the place in the settings as shell.write"
+            "commands can write only to {places}; the user can allow more with the setting shell.write"
         ));
     }
     if unreached {
         let semicolon = if closed { "; " } else { "" };
         words.push_str(&format!(
-            "{semicolon}it had no network, this machine's own included: ask for it with “network”"
+            "{semicolon}it had no network, not even localhost: request it with “network”"
         ));
     }
     Some(words + ".")
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_network_is_for_stands_on_one_line_of_the_card() {
+    fn network_reason_is_one_line() {
         let settings = Settings::default();
         let ask = |words: &str| asked(Some(words.to_owned()), &settings);
         assert_eq!(asked(None, &settings), Ok(None));
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_into_a_wall_is_told_so_and_nobody_else() {
+    fn explains_only_failures_of_the_sandbox() {
         let reach = Openings { write: vec!["/tmp".into()], ..Openings::default() };
         let line = |walls| CommandLine { walls, ..CommandLine::default() };
         let walled = line(Walls::raised(reach.clone()));
@@ -131,9 +132,9 @@ mod tests {
         };
         let denied = || ran(Some(1), None, "touch: cannot touch '/etc/x': Permission denied\n");
         let lost = || ran(Some(6), None, "curl: (6) Could not resolve host: example.com\n");
-        check(&walled, denied(), &["the project, /tmp and nowhere else", "shell.write", "“network”"]);
+        check(&walled, denied(), &["only to the project, /tmp;", "shell.write", "“network”"]);
         check(&open, denied(), &["shell.write"]);
-        check(&walled, lost(), &["ask for it with “network”"]);
+        check(&walled, lost(), &["request it with “network”"]);
         check(&open, lost(), &[]);
         check(&walled, ran(Some(0), None, "Permission denied"), &[]);
         check(&walled, ran(Some(1), None, "assertion failed"), &[]);

@@ -1,4 +1,4 @@
-//! Makes a file, or replaces one as a whole.
+//! Tool that creates or replaces a file.
 
 use super::arguments::checked;
 use super::{Error, Hands, Rehearsed, Stage, Tool, change, place};
@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Writes a file.
 pub struct WriteFile;
 
 #[derive(Deserialize)]
@@ -23,12 +22,12 @@ impl Tool for WriteFile {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "write_file".to_owned(),
-            description: "Makes a file, or replaces all of it. To change a part, use edit_file.".to_owned(),
+            description: "Create or replace a whole file. To change a part, use edit_file.".to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
                     "path": { "type": "string", "description": "Relative to the project" },
-                    "content": { "type": "string", "description": "All the file will hold" },
+                    "content": { "type": "string", "description": "Full content" },
                 },
                 "required": ["path", "content"],
                 "additionalProperties": false,
@@ -67,10 +66,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn r24_what_was_planned_is_written_only_over_what_it_was_planned_from() {
+    async fn r24_writes_only_over_the_planned_content() {
         let files = Memory::with(&[("a", "1\n2\n")]);
         let new = write("b/c", "x\n", &files).unwrap();
-        assert_eq!((new.title.as_str(), new.summary.as_str()), ("make a file?", "b/c"));
+        assert_eq!((new.title.as_str(), new.summary.as_str()), ("create a file?", "b/c"));
         assert_eq!(acted(&WriteFile, &new, &files).await.unwrap(), "b/c: +1 −0");
         assert_eq!(files.text("b/c").as_deref(), Some("x\n"));
         let again = acted(&WriteFile, &new, &files).await.unwrap_err();
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn r26_only_a_plain_file_inside_may_be_granted() {
+    fn r26_only_plain_files_inside_can_be_granted() {
         let files = Memory::with(&[(".env", "K=1\n"), ("a", "1\n2\n3\n")]);
         let check = |path: &str, access: Access, always: bool, destroys: Option<&str>| {
             let plan = write(path, "1\n2\n4\n", &files).unwrap();
@@ -94,7 +93,7 @@ mod tests {
         check("a", Access::Write("a".into()), true, None);
         check("new", Access::Write("new".into()), true, None);
         check(".git/hooks/x", Access::WriteOutside(".git/hooks/x".into()), false, None);
-        check("../x", Access::WriteOutside("/x".into()), false, Some("makes /x, outside the project"));
+        check("../x", Access::WriteOutside("/x".into()), false, Some("creates /x, outside the project"));
         let most = write("a", "x\n", &files).unwrap();
         assert_eq!(most.destroys.as_deref(), Some("replaces all 3 lines of a"));
         let some = write("a", "1\n", &files).unwrap();
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn r24_line_ends_byte_order_mark_and_final_newline_are_kept() {
+    async fn r24_keeps_line_endings_bom_and_final_newline() {
         let files = Memory::with(&[("a", "\u{feff}1\r\n2\r\n")]);
         let plan = write("a", "1\n3", &files).unwrap();
         acted(&WriteFile, &plan, &files).await.unwrap();
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_changed_is_refused() {
+    fn rejects_files_that_cannot_be_changed() {
         let files = Memory::bytes([
             ("bin", vec![0xff, 0xfe]),
             ("nul", b"a\0".to_vec()),
@@ -123,7 +122,7 @@ mod tests {
         };
         check("bin", "x", "not UTF-8");
         check("nul", "x", "a binary file");
-        check("same", "x\n", "already holds exactly this");
+        check("same", "x\n", "already has exactly this");
         check("d", "x", "d is a folder, not a file");
         check("big", &"x".repeat(change::LIMIT + 1), "the limit is 1048576");
         assert!(write("big", &"x".repeat(change::LIMIT), &files).is_ok());

@@ -77,7 +77,7 @@ fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     program.until_asked("apply: change a.txt?");
     program.keys("y");
-    program.until_asked("apply: make b.txt?");
+    program.until_asked("apply: create b.txt?");
     assert_eq!(program.file("a.txt").as_deref(), Some("two\n"));
     program.keys("n");
     program.until_asked("$ touch made");
@@ -157,12 +157,12 @@ fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
     let (out, _, _) = Setup::again(&place, &["rehearsal"]).print("");
     assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real one changed since"), "{out}");
     let mut program = applies(&service, &place, &["--hunks"], (80, 24));
-    program.until("CONFLICT: a.txt is not what it was");
+    program.until("CONFLICT: a.txt changed since");
     program.until_asked("apply: change b.txt?");
     // And one that changes while its card is there.
     std::fs::write(place.path().join("project/b.txt"), "mine too\n").unwrap();
     program.keys("y");
-    program.until("CONFLICT: b.txt is not what it was");
+    program.until("CONFLICT: b.txt changed since");
     assert_eq!(
         (program.file("a.txt").unwrap(), program.file("b.txt").unwrap()),
         ("mine\n".into(), "mine too\n".into())
@@ -225,7 +225,7 @@ fn what_cannot_be_made_is_said_and_the_rest_goes_on() {
     std::fs::write(place.path().join("project/dir"), "mine\n").unwrap();
     let mut program = applies(&service, &place, &["--hunks"], (80, 24));
     let screen = program.until_asked("dir/a.txt · new file");
-    assert!(screen.contains("CONFLICT: dir is not what it was"), "{screen}");
+    assert!(screen.contains("CONFLICT: dir changed since"), "{screen}");
     program.keys("y");
     let screen = program.until_asked("z.txt · new file");
     assert!(screen.contains("✗ apply_change dir/a.txt"), "{screen}");
@@ -236,10 +236,10 @@ fn what_cannot_be_made_is_said_and_the_rest_goes_on() {
 
 #[test]
 fn r32_names_and_contents_that_would_draw_are_shown_and_draw_nothing() {
-    let hostile = "a\x1b[2J\x1b[1;1H╭─ apply: make a file? ─╮\u{202e}\ny yes\x07\r\n";
+    let hostile = "a\x1b[2J\x1b[1;1H╭─ apply: create a file? ─╮\u{202e}\ny yes\x07\r\n";
     let (_runtime, service, place) = rehearsed(&[write("a.txt", hostile)], &[]);
     let mut program = applies(&service, &place, &["--hunks"], (60, 15));
-    let screen = program.until_asked("apply: make a.txt?");
+    let screen = program.until_asked("apply: create a.txt?");
     assert!(screen.contains("<ESC>") || screen.contains("<U+001B>"), "{screen}");
     program.keys("n");
     let (out, _, code) = Setup::again(&place, &["rehearsal"]).print("");
@@ -311,7 +311,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     assert!(screen.contains("FOR REAL") && !screen.contains("DRY RUN"), "{screen}");
     assert!(screen.contains("deletes the file"), "{screen}");
     program.keys("Y");
-    program.until_asked("apply: make beside?");
+    program.until_asked("apply: create beside?");
     program.keys("n");
     program.until_asked("apply: change check.sh?");
     program.keys("y");

@@ -261,7 +261,7 @@ fn r30_the_mode_of_the_projects_own_folder_is_shown_and_put_on_a_card() {
     let screen = program.until_asked("apply: change a folder?");
     assert!(screen.contains("mode 755 → 711"), "{screen}");
     program.keys("y");
-    program.until_asked("apply: make a?");
+    program.until_asked("apply: create a?");
     assert_eq!(mode_of(&person.project()), 0o711);
     program.keys("y");
     program.until_asked("$ echo x > a");

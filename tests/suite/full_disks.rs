@@ -131,7 +131,7 @@ async fn fills() -> bool {
         return false;
     }
     assert!(
-        told(0).contains("The dry run may be why: the disk that holds its layer is full."),
+        told(0).contains("This may be caused by the dry run: the disk that holds its overlay is full."),
         "{outcomes:?}"
     );
     assert!(
@@ -231,7 +231,7 @@ fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the
     let before = mounted();
     program.until_asked("apply: change a.txt?");
     reads_all_and_says_yes(&mut program);
-    let screen = program.until_asked("apply: make ");
+    let screen = program.until_asked("apply: create ");
     assert!(screen.contains("a.txt: the disk is full"), "{screen}");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     // The folders are not wanted, and are not left by the file that does not fit.

@@ -36,7 +36,7 @@ fn advice(place: &Path) -> Option<(Advice, String, bool)> {
     })
 }
 
-/// Lets the model make a file by a command, with nobody there; whether it was made.
+/// Lets the model create a file by a command, with nobody there; whether it was made.
 fn makes(setup: Setup) -> (bool, Setup) {
     makes_by(setup, runs("echo 1 > made"))
 }

@@ -100,11 +100,11 @@ async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_s
     let leads_out = |at: &Path, name: &str| symlink("../outside", at.join(name)).unwrap();
     type Swap<'a> = &'a dyn Fn(&Path);
     let swaps: [(&str, Swap<'_>, &str); 4] = [
-        ("cat *.txt", &|at| leads_out(at, "b.txt"), "What the command reads has changed"),
+        ("cat *.txt", &|at| leads_out(at, "b.txt"), "The files that the command reads changed"),
         (
             "cat a.txt | wc -l >> new",
             &|at| leads_out(at, "new"),
-            "What the command reads or writes has changed",
+            "The files that the command reads or writes changed",
         ),
         (
             "echo x > new",

@@ -72,7 +72,7 @@ async fn r25_reading_never_waits_and_never_leaves_the_project_unasked() {
         ("read_file", read("crlf.txt"), false, "1\tone\n2\ttwo\n3\tthree\n"),
         ("read_file", read("binary"), false, "is a binary file, 4 bytes"),
         ("read_file", read(&"x".repeat(10_000_000)), false, "there is no file xxx"),
-        ("list_files", read("a.txt"), false, "a.txt is no folder; read_file reads it."),
+        ("list_files", read("a.txt"), false, "a.txt is not a folder. Use read_file."),
         ("list_files", read("pipe"), false, "pipe is no folder"),
         ("list_files", read("loop"), false, "leads through too many links"),
         ("search_text", json!({ "pattern": "one", "path": "pipe" }), false, "pipe is a pipe, not a file"),
@@ -118,7 +118,7 @@ async fn r13_an_edit_tells_nothing_of_what_the_person_was_not_asked_about() {
         .iter()
         .map(|outcome| outcome.text().split_once(" in ").unwrap().1.split_once(',').unwrap().1.to_owned())
         .collect();
-    let same = " or it cannot be changed. Read it first; the person is asked.";
+    let same = " or the file cannot be changed. Call read_file first; the user is asked.";
     assert_eq!(told, [same; 5]);
 }
 
@@ -166,7 +166,7 @@ async fn a_crowd_of_files_is_bounded() {
     }
     let outcomes = scene.outcomes();
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done(_))), "{outcomes:?}");
-    assert!(outcomes[0].text().contains("more; name a folder") && outcomes[0].text().len() < 70_000);
+    assert!(outcomes[0].text().contains("more; set path") && outcomes[0].text().len() < 70_000);
     let last = format!("many/f{part}1:1: number {part}1");
     // A search that takes too long ends by itself, and says so: a crowd on a machine that is busy.
     let searched = outcomes[1].text();

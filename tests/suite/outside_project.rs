@@ -157,7 +157,7 @@ fn r30_a_file_outside_is_applied_by_a_prompt_of_its_own() {
     let mut program = applies(service, place, &[], (100, 30));
     program.until_asked("apply source changes?");
     program.keys("n");
-    program.until_asked("apply: make note.txt?");
+    program.until_asked("apply: create note.txt?");
     assert!(program.screen().contains("outside the project"), "{}", program.screen());
     assert!(!path.exists());
     program.insists("Y", "✓ apply_change");

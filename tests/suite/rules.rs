@@ -275,8 +275,7 @@ fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dr
         });
         let [first, second] = &settled.collect::<Vec<_>>()[..] else { panic!("two calls") };
         assert!(
-            first.starts_with("plain:1: hunter4\n")
-                && first.contains("[skipped, kept back by rules of the person: 4]"),
+            first.starts_with("plain:1: hunter4\n") && first.contains("[skipped by rules of the user: 4]"),
             "{first}"
         );
         assert!(!first.contains("hunter2") && !first.contains("hunter3"), "{first}");

@@ -87,7 +87,7 @@ async fn r30_where_there_is_no_stage_nothing_runs_and_the_same_call_says_the_sam
     let outcomes = scene.outcomes();
     assert_eq!(scene.file("made"), None);
     let told = outcomes[0].text();
-    assert!(told.starts_with("Dry run: this was not done. It would have been: touch made"), "{told}");
+    assert!(told.starts_with("Dry run: this call was not run: touch made"), "{told}");
     assert!(told.contains("do not run in this dry run (the trial says so)"), "{told}");
     assert_eq!(outcomes[0], outcomes[1]);
     assert!(outcomes[2].text().contains("read_file, list_files and search_text see"), "{outcomes:?}");
@@ -107,7 +107,7 @@ async fn r30_a_model_that_is_told_nothing_of_the_dry_run_reads_nothing_of_it_in_
         let told = outcome.text().to_lowercase();
         assert!(!told.contains("dry run") && !told.contains("rehears"), "{told}");
     }
-    assert!(outcomes[0].text().contains("No command can be run here"), "{outcomes:?}");
+    assert!(outcomes[0].text().contains("Commands cannot run here"), "{outcomes:?}");
     assert!(outcomes[1].text().contains("cannot be looked at here"), "{outcomes:?}");
 }
 
@@ -389,7 +389,7 @@ async fn r30_the_program_runs_commands_on_the_stage_unless_the_settings_say_off(
             assert_eq!(told(2).1, "changed\nexit 0");
             assert!(system.contains("commands run over that layer"), "{system}");
         } else {
-            assert!(first.starts_with("Dry run: this was not done."), "{first}");
+            assert!(first.starts_with("Dry run: this call was not run"), "{first}");
             assert!(system.contains("commands and everything else are not run"), "{system}");
         }
         assert_eq!(std::fs::read_to_string(place.path().join("project/a.txt")).unwrap(), "real\n");

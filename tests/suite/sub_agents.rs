@@ -69,7 +69,7 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
     );
     say(&mut program, "go");
     let screen = program.until_asked("asked by sub-agent “notes”");
-    assert!(screen.contains("make a file?") && screen.contains("1 + new"), "{screen}");
+    assert!(screen.contains("create a file?") && screen.contains("1 + new"), "{screen}");
     assert!(screen.contains("? sub_agent    notes · needs approval: a.txt"), "{screen}");
     assert_eq!(program.file("a.txt"), None, "nothing happens before the yes");
     program.insists("d", "arguments {");

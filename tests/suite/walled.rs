@@ -48,7 +48,7 @@ fn r21_the_card_says_what_holds_a_command_back_and_a_refusal_is_explained() {
     assert_eq!(program.file("in").as_deref(), Some("in\n"));
     if is_there() {
         assert!(told.contains("Permission denied") && told.contains("exit 1"), "{told}");
-        assert!(told.contains("The sandbox may be why") && told.contains("shell.write"), "{told}");
+        assert!(told.contains("This may be caused by the sandbox") && told.contains("shell.write"), "{told}");
         assert!(!program.place.path().join("out").exists());
     }
 }
@@ -62,7 +62,7 @@ fn r21_a_command_gets_the_network_where_its_card_says_so() {
     let reach = format!("cat < /dev/tcp/127.0.0.1/{} && echo reached", port.local_addr().unwrap().port());
     let (without, _) = yes_to(runs(&reach), words("network off"));
     if is_there() {
-        assert!(without.contains("ask for it with “network”") && !without.contains("reached"), "{without}");
+        assert!(without.contains("request it with “network”") && !without.contains("reached"), "{without}");
     }
     let (with, _) = yes_to(asks(&reach, "to reach the test"), "(“to reach the test”)");
     assert!(with.contains("reached") && with.contains("exit 0"), "{with}");

@@ -1,4 +1,4 @@
-//! What the card shows is what is applied, and a conflict is told instead of a card.
+//! Tests that exactly the previewed change is applied, and that a conflict is an error.
 
 use super::*;
 use crate::project::OwnFiles;
@@ -8,7 +8,7 @@ use crate::project::shell::Shell;
 use crate::tools::LeftOut;
 use std::fs;
 
-/// What is done with a change.
+/// Plans and applies rehearsed changes of a scene.
 trait Applies {
     fn plan(&self, arguments: Value) -> Result<Plan, String>;
     async fn act(&self, plan: &Plan) -> Result<String, String>;
@@ -36,7 +36,7 @@ impl Applies for Scene {
 }
 
 #[tokio::test]
-async fn the_card_shows_the_difference_and_exactly_that_is_applied() {
+async fn applies_exactly_the_previewed_diff() {
     let scene = Scene::new(&[("a", "one\ntwo\n")]);
     scene.rehearses("a", "one\n2\n");
     let plan = scene.plan(json!({ "path": "a" })).unwrap();
@@ -47,7 +47,7 @@ async fn the_card_shows_the_difference_and_exactly_that_is_applied() {
     assert_eq!(plan.access, Access::Write("a".into()));
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
     assert_eq!((diff.added, diff.removed), (1, 1));
-    // The layer goes on, and what was shown is not what is there any more.
+    // The rehearsal changes again after the prompt was shown.
     scene.rehearses("a", "one\nthree\n");
     assert!(scene.act(&plan).await.unwrap_err().contains("has changed since the plan was made"));
     assert_eq!(scene.text("a").as_deref(), Some("one\ntwo\n"));
@@ -59,7 +59,7 @@ async fn the_card_shows_the_difference_and_exactly_that_is_applied() {
 }
 
 #[tokio::test]
-async fn a_conflict_is_told_and_nothing_is_overwritten_before_the_card_or_after_it() {
+async fn conflict_before_or_after_the_prompt_overwrites_nothing() {
     let scene = Scene::new(&[("a", "one\n"), ("b", "one\n")]);
     scene.rehearses("a", "two\n");
     scene.rehearses("b", "two\n");
@@ -68,13 +68,13 @@ async fn a_conflict_is_told_and_nothing_is_overwritten_before_the_card_or_after_
     for path in ["a", "b"] {
         fs::write(scene.place.path().join("project").join(path), "mine\n").unwrap();
     }
-    assert!(scene.plan(json!({ "path": "a" })).unwrap_err().starts_with("CONFLICT: a is not what it was"));
+    assert!(scene.plan(json!({ "path": "a" })).unwrap_err().starts_with("CONFLICT: a changed since"));
     assert!(scene.act(&plan).await.unwrap_err().starts_with("CONFLICT: b"));
     assert_eq!((scene.text("a").unwrap(), scene.text("b").unwrap()), ("mine\n".into(), "mine\n".into()));
 }
 
 #[tokio::test]
-async fn one_place_after_the_other_in_any_order_makes_the_whole() {
+async fn hunks_can_be_applied_one_by_one_in_any_order() {
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\nmore\n").replace("\n30\n", "\n");
     let scene = Scene::new(&[("a", &before)]);
@@ -90,17 +90,17 @@ async fn one_place_after_the_other_in_any_order_makes_the_whole() {
     assert!(words.contains("there is nothing to do"), "{words}");
     scene.rehearses("a", "all\nnew\n");
     let words = scene.plan(json!({ "path": "a", "line": 7 })).unwrap_err();
-    assert!(words.contains("No place that changes begins at line 7"), "{words}");
+    assert!(words.contains("No hunk starts at line 7"), "{words}");
 }
 
 #[tokio::test]
-async fn what_goes_says_so_and_a_folder_takes_along_what_is_in_it_and_nothing_else() {
+async fn deleting_a_folder_deletes_only_its_rehearsed_contents() {
     let scene = Scene::new(&[("x", "1\n2\n"), ("old/a", "a"), ("old/deep/b", "b")]);
     scene.deletes("x");
     scene.deletes("old");
     let plan = scene.plan(json!({ "path": "x" })).unwrap();
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
-    assert_eq!(diff.note.as_deref(), Some("deletes the file"), "it is not yet gone");
+    assert_eq!(diff.note.as_deref(), Some("deletes the file"), "it is not deleted yet");
     assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("apply: delete x?", Some("deletes x")));
     scene.act(&plan).await.unwrap();
     let plan = scene.plan(json!({ "path": "old" })).unwrap();
@@ -120,7 +120,7 @@ async fn what_goes_says_so_and_a_folder_takes_along_what_is_in_it_and_nothing_el
 }
 
 #[test]
-fn what_other_programs_obey_is_asked_about_as_such_and_the_model_is_not_offered_it() {
+fn sensitive_path_counts_as_outside_and_tool_is_not_offered() {
     let scene = Scene::new(&[]);
     scene.rehearses(".git/hooks/pre-commit", "#!/bin/sh\n");
     let plan = scene.plan(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
@@ -131,7 +131,7 @@ fn what_other_programs_obey_is_asked_about_as_such_and_the_model_is_not_offered_
 }
 
 #[test]
-fn a_name_that_is_no_unicode_is_found_where_it_can_only_be_one() {
+fn finds_non_unicode_name_if_unambiguous() {
     use std::os::unix::ffi::OsStrExt;
     let scene = Scene::new(&[]);
     let upper = scene.place.path().join("layer/upper");
@@ -139,17 +139,17 @@ fn a_name_that_is_no_unicode_is_found_where_it_can_only_be_one() {
     fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xff")), "x").unwrap();
     assert!(scene.plan(json!({ "path": "a\u{fffd}" })).is_ok());
     fs::write(upper.join(std::ffi::OsStr::from_bytes(b"a\xfe")), "x").unwrap();
-    assert!(scene.plan(json!({ "path": "a\u{fffd}" })).unwrap_err().contains("no Unicode"));
+    assert!(scene.plan(json!({ "path": "a\u{fffd}" })).unwrap_err().contains("not Unicode"));
 }
 
 #[test]
-fn r32_a_title_names_what_is_meant_unless_its_name_could_pass_for_words_of_the_card() {
+fn r32_title_names_only_plain_file_names() {
     let long = "n".repeat(60);
     for (path, title) in [
-        ("src/retry.rs", "apply: make retry.rs?"),
-        ("\u{8bf4}\u{660e}.txt", "apply: make \u{8bf4}\u{660e}.txt?"),
-        ("y yes \u{2500}\u{256e}", "apply: make a file?"),
-        (long.as_str(), "apply: make a file?"),
+        ("src/retry.rs", "apply: create retry.rs?"),
+        ("\u{8bf4}\u{660e}.txt", "apply: create \u{8bf4}\u{660e}.txt?"),
+        ("y yes \u{2500}\u{256e}", "apply: create a file?"),
+        (long.as_str(), "apply: create a file?"),
     ] {
         let scene = Scene::new(&[]);
         scene.rehearses(path, "x\n");
@@ -158,7 +158,7 @@ fn r32_a_title_names_what_is_meant_unless_its_name_could_pass_for_words_of_the_c
 }
 
 #[tokio::test]
-async fn r14_what_goes_along_with_a_folder_is_judged_with_it() {
+async fn r14_contents_of_a_deleted_folder_are_judged_with_it() {
     let scene =
         Scene::new(&[("plain/a", "a"), ("home/config/rules.toml", "x"), ("repository/.git/config", "x")]);
     for folder in ["plain", "home", "repository"] {
@@ -170,7 +170,7 @@ async fn r14_what_goes_along_with_a_folder_is_judged_with_it() {
     let scene = Scene { rehearsal, disk, ..scene };
     let access = |folder: &str| scene.plan(json!({ "path": folder })).unwrap().access;
     assert_eq!(access("plain"), Access::Write("plain".into()));
-    assert_eq!(access("home"), Access::Own("home".into()), "aye's own settings go along with it");
+    assert_eq!(access("home"), Access::Own("home".into()), "aye's own settings are deleted with it");
     assert_eq!(access("repository"), Access::WriteOutside("repository".into()));
     let plan = scene.plan(json!({ "path": "home" })).unwrap();
     scene.act(&plan).await.unwrap();
@@ -178,7 +178,7 @@ async fn r14_what_goes_along_with_a_folder_is_judged_with_it() {
 }
 
 #[tokio::test]
-async fn a_file_outside_is_applied_by_itself_and_what_a_command_did_there_is_not() {
+async fn outside_project_applies_files_of_tools_but_not_of_commands() {
     let scene = Scene::new(&[]);
     let base = scene.place.path().canonicalize().unwrap();
     let path = |name: &str| base.join("out").join(name).to_str().unwrap().to_owned();
@@ -197,7 +197,7 @@ async fn a_file_outside_is_applied_by_itself_and_what_a_command_did_there_is_not
     assert_eq!(fs::read_to_string(path("new/deep")).unwrap(), "new\n");
     assert!(scene.plan(json!({ "path": path("new/deep") })).unwrap_err().contains("nothing to do"));
     assert!(scene.plan(json!({ "path": path("command") })).unwrap_err().contains("run the command live"));
-    // The real one changes after the prompt is shown, and before.
+    // The real file changes after the prompt is shown, and before.
     let plan = scene.plan(json!({ "path": path("old") })).unwrap();
     fs::write(path("old"), "mine\n").unwrap();
     assert!(scene.act(&plan).await.unwrap_err().starts_with("CONFLICT"));
@@ -210,7 +210,7 @@ async fn a_file_outside_is_applied_by_itself_and_what_a_command_did_there_is_not
 }
 
 #[tokio::test]
-async fn a_file_outside_is_not_applied_through_a_link_that_came_since() {
+async fn outside_file_is_not_applied_through_a_new_link() {
     let scene = Scene::new(&[]);
     let base = scene.place.path().canonicalize().unwrap();
     let path = base.join("out/file").to_str().unwrap().to_owned();

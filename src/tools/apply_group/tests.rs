@@ -1,4 +1,4 @@
-//! What the outcome of a group says, and that it holds what was applied.
+//! Tests the outcome of applying a group.
 
 use super::*;
 use crate::chat::Rejected;
@@ -9,7 +9,7 @@ use crate::tools::LeftOut;
 use std::fs;
 
 #[tokio::test]
-async fn the_outcome_names_what_was_applied_rejected_and_in_conflict() {
+async fn outcome_names_applied_rejected_and_conflicting_files() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("project");
     fs::create_dir(&root).unwrap();
@@ -45,7 +45,7 @@ async fn the_outcome_names_what_was_applied_rejected_and_in_conflict() {
     assert!(lines[6].starts_with("  c: CONFLICT") && lines[7].starts_with("  d: CONFLICT"), "{told}");
     let text = |name: &str| fs::read_to_string(root.join(name)).unwrap();
     assert_eq!(["a", "b", "c", "d"].map(text), ["two\n", "one\n", "mine\n", "mine\n"]);
-    // If all of it is in conflict there is no prompt.
+    // If every file is in conflict there is no prompt.
     for name in ["b", "c", "d"] {
         fs::write(root.join(name), "mine\n").unwrap();
     }

@@ -1,5 +1,5 @@
-//! What models send for questions, in all the shapes they send it, read into questions or into words about what
-//! was expected.
+//! Parses the questions of a call in all the shapes that models send, or returns an error that names the expected
+//! shape.
 
 mod options;
 
@@ -7,23 +7,23 @@ use super::super::brief;
 use crate::chat::{Dropped, Question, Questions};
 use serde_json::{Map, Value};
 
-/// Questions of a call.
+/// Questions per call.
 const QUESTIONS: usize = 10;
-/// Options of a question.
+/// Options per question.
 const OPTIONS: usize = 25;
-/// Characters of a label, and of a keyword.
+/// Characters of a label or a keyword.
 const LABEL: usize = 200;
-/// Characters of a question, and of an option's description.
+/// Characters of a question or an option's description.
 const WORDS: usize = 2_000;
 /// Characters of a preview.
 const PREVIEW: usize = 10_000;
-/// Raw items looked at in any list.
+/// Raw items examined in any list.
 const SCANNED: usize = 500;
 
-/// Names under which models send the questions themselves, and what they wrap all of it in.
+/// Field names of the list of questions, and of objects that models wrap around the arguments.
 const LISTS: &[&str] = &["questions"];
 const WRAPPERS: &[&str] = &["arguments", "args", "input", "parameters", "params"];
-/// Names of a field of a question, the likeliest first. A header alone is the question; beside one it is its name.
+/// Field names of a question, most likely first. A header alone is the question; next to a question it is the keyword.
 const TEXT: &[&str] = &["question", "text", "prompt", "message", "title", "label", "header"];
 const NAME: &[&str] = &["keyword", "key", "id", "name", "header"];
 const CHOICES: &[&str] = &["options", "choices", "answers", "suggestions", "follow_up"];
@@ -33,15 +33,15 @@ const OWN: &[&str] =
     &["allow_text", "allowText", "custom", "allow_custom", "allowCustom", "allow_other", "allowOther"];
 const BEST: &[&str] = &["recommended", "default", "recommended_index"];
 const MORE: &[&str] = &["description", "context", "details"];
-/// Fields that change nothing here.
+/// Fields that are accepted and ignored.
 const IGNORED: &[&str] = &["required", "type", "placeholder"];
 
-/// Reads the arguments of a call. The error goes on from “ask_question requires”.
+/// Parses the arguments of a call. An error continues the sentence “ask_question requires …”.
 pub(super) fn questions(arguments: &Value) -> Result<Questions, String> {
     let arguments = unwrapped(arguments);
     let items = items(&arguments)?;
     let mut dropped = Dropped { questions: items.len().saturating_sub(SCANNED), ..Dropped::default() };
-    // Bare words among whole questions are none; a list of words alone is a list of questions.
+    // Strings next to question objects are ignored; a list of only strings is a list of questions.
     let bare = items.iter().all(Value::is_string);
     let mut list: Vec<Question> = Vec::new();
     for item in items.iter().take(SCANNED) {
@@ -64,7 +64,7 @@ pub(super) fn questions(arguments: &Value) -> Result<Questions, String> {
     Ok(Questions { list, dropped })
 }
 
-/// The arguments without what some models put around them.
+/// Removes an object that some models wrap around the arguments.
 fn unwrapped(arguments: &Value) -> Value {
     let Some((name, inner)) = arguments.as_object().and_then(|fields| fields.iter().next()) else {
         return arguments.clone();
@@ -76,7 +76,7 @@ fn unwrapped(arguments: &Value) -> Value {
     }
 }
 
-/// The raw questions: a list of them, one in place of the list, or one on its own.
+/// Returns the raw questions: a list of them, one in place of the list, or one without a list.
 fn items(arguments: &Value) -> Result<Vec<Value>, String> {
     let none = || {
         Err("a non-empty 'questions' array, such as {\"questions\": [{\"question\": \"Which?\", \"options\": [{\"label\": \"a\"}, {\"label\": \"b\"}]}]}".to_owned())
@@ -93,7 +93,7 @@ fn items(arguments: &Value) -> Result<Vec<Value>, String> {
         (Some(Value::Array(items)), true) if items.is_empty() => Ok(vec![arguments.clone()]),
         (Some(_), true) => Err("either 'questions' or one 'question', not both".to_owned()),
         (None, true) => match decoded(&fields[present(fields, TEXT).unwrap_or("question")]) {
-            // A whole list sent under the name of one.
+            // A whole list sent in the field for one question.
             Value::Array(items) if !items.is_empty() => Ok(items),
             _ => Ok(vec![arguments.clone()]),
         },
@@ -108,7 +108,7 @@ fn items(arguments: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Questions in an object in place of the list: one question, or several by number or by name.
+/// Returns the questions of an object sent in place of the list: one question, or several by number or name.
 fn of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
     if present(object, TEXT).is_some() {
         return Some(vec![Value::Object(object.clone())]);
@@ -155,26 +155,26 @@ fn question(
         keyword: unique(keyword, asked),
         text: bounded(&text, WORDS, dropped),
         multi: truth(fields, MULTI)?.unwrap_or(several),
-        // Without options there is no other way to answer.
+        // Without options, text is the only way to answer.
         allow_text: truth(fields, OWN)?.unwrap_or(true) || options.is_empty(),
         options,
         recommended,
     })
 }
 
-/// Refuses a question with fields nobody here knows: what they were meant for would be lost.
+/// Rejects a question with an unknown field, because its meaning would be lost.
 fn known(fields: &Map<String, Value>) -> Result<(), String> {
     let all = [TEXT, NAME, CHOICES, MULTI, OWN, BEST, MORE, IGNORED, LISTS];
     match fields.keys().find(|name| !all.iter().any(|names| names.contains(&name.as_str()))) {
         None => Ok(()),
         Some(name) => Err(format!(
-            "fields that it knows: unknown field `{}`; a question has question, options, keyword, multi, allow_text and recommended",
+            "only known fields: unknown field `{}`; a question has question, options, keyword, multi, allow_text and recommended",
             brief::line(name, LABEL)
         )),
     }
 }
 
-/// The first of these names under which something stands.
+/// Returns the first of these names whose field is not empty.
 fn present<'a>(fields: &Map<String, Value>, names: &[&'a str]) -> Option<&'a str> {
     let stands = |value: &Value| match value {
         Value::Null => false,
@@ -184,7 +184,7 @@ fn present<'a>(fields: &Map<String, Value>, names: &[&'a str]) -> Option<&'a str
     names.iter().find(|name| fields.get(**name).is_some_and(stands)).copied()
 }
 
-/// A value that may have been sent as a string of JSON, also in a fence of code.
+/// Decodes a value that may have been sent as a JSON string, possibly in a code fence.
 fn decoded(value: &Value) -> Value {
     let Value::String(text) = value else { return value.clone() };
     let mut text = text.trim();
@@ -193,13 +193,13 @@ fn decoded(value: &Value) -> Value {
     }
     match serde_json::from_str(text) {
         Ok(inner @ (Value::Array(_) | Value::Object(_))) => inner,
-        // Sent as a string twice over.
+        // Encoded as a string twice.
         Ok(Value::String(inner)) => serde_json::from_str(&inner).unwrap_or_else(|_| value.clone()),
         Ok(_) | Err(_) => value.clone(),
     }
 }
 
-/// Words, a number, or true and false as words; nothing where there are none.
+/// Returns a string, number or boolean as text; `None` if empty.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
@@ -209,7 +209,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// Yes or no under one of these names.
+/// Parses a boolean from the first of these fields.
 fn truth(fields: &Map<String, Value>, names: &[&str]) -> Result<Option<bool>, String> {
     let Some(name) = present(fields, names) else { return Ok(None) };
     let word = scalar(&fields[name]).unwrap_or_default().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What models send, and what is asked of the person.
+//! Tests of the argument shapes that models send.
 
 use super::*;
 use crate::chat::{Dropped, Question, Questions};
@@ -16,7 +16,7 @@ fn one(arguments: Value) -> Question {
     ask(arguments).unwrap().list.remove(0)
 }
 
-/// The questions in one line: `keyword: text [label | label]`, several divided by `; `.
+/// Compares the questions as one line: `keyword: text [label | label]`, separated by `; `.
 #[track_caller]
 fn check(arguments: Value, expected: &str) {
     let shown = match ask(arguments.clone()) {
@@ -41,7 +41,7 @@ fn refused(arguments: Value, part: &str) {
 }
 
 #[test]
-fn one_question_and_a_list_of_them_are_taken() {
+fn accepts_one_question_or_a_list() {
     check(json!({"question": "Which?", "options": ["a", "b"], "keyword": "k"}), "k: Which? [a | b]");
     check(json!({"question": "Why?"}), "question-0: Why? []");
     check(
@@ -78,7 +78,7 @@ fn one_question_and_a_list_of_them_are_taken() {
 }
 
 #[test]
-fn json_in_strings_is_taken_wherever_it_stands() {
+fn accepts_json_in_strings_anywhere() {
     check(
         json!({"questions": "[{\"question\":\"Why?\",\"options\":\"[\\\"a\\\"]\"}]"}),
         "question-0: Why? [a]",
@@ -101,7 +101,7 @@ fn json_in_strings_is_taken_wherever_it_stands() {
 }
 
 #[test]
-fn a_question_goes_by_many_names() {
+fn accepts_many_field_names_for_a_question() {
     for name in ["question", "text", "prompt", "message", "title", "label", "header"] {
         check(json!({ name: "Why?" }), "question-0: Why? []");
         check(json!({ "questions": [{ name: "Why?" }] }), "question-0: Why? []");
@@ -119,7 +119,7 @@ fn a_question_goes_by_many_names() {
 }
 
 #[test]
-fn options_come_in_many_shapes() {
+fn accepts_many_shapes_of_options() {
     let options = |options: Value, expected: &str| {
         check(json!({"question": "q", "options": options}), &format!("question-0: q [{expected}]"));
     };
@@ -156,7 +156,7 @@ fn options_come_in_many_shapes() {
 }
 
 #[test]
-fn yes_and_no_come_in_many_shapes() {
+fn accepts_many_shapes_of_booleans() {
     for name in ["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple"] {
         for yes in [json!(true), json!("true"), json!("Yes"), json!(1)] {
             assert!(one(json!({"question": "q", "options": ["a"], name: yes})).multi, "{name}");
@@ -170,7 +170,7 @@ fn yes_and_no_come_in_many_shapes() {
 }
 
 #[test]
-fn what_can_not_be_understood_says_what_would_be_right() {
+fn error_names_the_expected_shape() {
     refused(json!({}), "probably cut off");
     for arguments in [
         json!({"questions": []}),
@@ -213,7 +213,7 @@ fn what_can_not_be_understood_says_what_would_be_right() {
 }
 
 #[test]
-fn limits_cut_and_count() {
+fn truncates_at_limits_and_counts_the_rest() {
     let options: Vec<String> = (0..30).map(|n| format!("{n}{}", "é".repeat(300))).collect();
     let question = json!({"question": "q", "options": options});
     let asked = ask(json!({"questions": vec![question; 12]})).unwrap();
@@ -227,7 +227,7 @@ fn limits_cut_and_count() {
 }
 
 #[test]
-fn r65_five_hundred_options_and_one_of_ten_thousand_letters_are_bounded_and_said() {
+fn r65_limits_and_reports_very_many_or_long_options() {
     let many: Vec<String> = (0..500).map(|n| format!("option {n}")).collect();
     let asked = ask(json!({"question": "Which?", "options": many})).unwrap();
     assert_eq!((asked.list[0].options.len(), asked.dropped.options), (25, 475));
@@ -241,7 +241,7 @@ fn r65_five_hundred_options_and_one_of_ten_thousand_letters_are_bounded_and_said
 }
 
 #[test]
-fn an_option_is_recommended_by_place_by_label_or_by_its_own_word() {
+fn finds_recommended_option_by_index_label_or_flag() {
     let best = |arguments: Value| one(arguments).recommended;
     assert_eq!(best(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));
     assert_eq!(best(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})), Some(2));

@@ -1,10 +1,10 @@
-//! What git throws away: work that was not committed, and history.
+//! Finds what git commands destroy: uncommitted work, and history.
 
 use super::{Ground, There, given, told};
 use crate::policy::grammar::{Given, Role, program_named};
 use crate::policy::shell::Word;
 
-/// What is lost by the words behind `git`.
+/// Describes what is lost by the arguments of `git`.
 pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     let git = program_named("git")?;
     let outer = given(git, words);
@@ -18,7 +18,7 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     let has = |option: &str| given.has(&[option]);
     let operands: Vec<&str> = given.operands.iter().map(Word::shown).collect();
     let first = operands.first().copied();
-    let work = "throws away what is not committed";
+    let work = "discards uncommitted changes";
     match name {
         "push" => pushed(&given, &operands).map(str::to_owned),
         "checkout" => {
@@ -35,35 +35,35 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
             }
             has("--force").then(|| format!("{work} (git checkout -f)"))
         }
-        // What is said first may be taken back: `--staged --no-staged`.
+        // A later option may revert an earlier one: `--staged --no-staged`.
         "restore" if !has("--staged") || has("--no-staged") || has("--worktree") => {
             Some(format!("{work} in {} (git restore)", told(&operands)))
         }
         "switch" if has("--force") => Some(format!("{work} (git switch -f)")),
-        "reset" if has("--hard") => Some("throws away changes not committed (git reset --hard)".to_owned()),
+        "reset" if has("--hard") => Some("discards uncommitted changes (git reset --hard)".to_owned()),
         "clean" if (unforced || has("--force")) && (!has("--dry-run") || has("--no-dry-run")) => {
-            Some("deletes files git does not know (git clean -f)".to_owned())
+            Some("deletes untracked files (git clean -f)".to_owned())
         }
         "stash" if matches!(first, Some("drop" | "clear")) => {
-            Some(format!("throws away what was put aside (git stash {})", first.unwrap_or_default()))
+            Some(format!("discards stashed changes (git stash {})", first.unwrap_or_default()))
         }
         "branch" if has("-D") || (has("--delete") && has("--force")) => {
             Some(format!("deletes the branch {}, merged or not (git branch -D)", told(&operands)))
         }
         "rm" if has("--force") && (!has("--cached") || has("--no-cached")) => {
-            Some(format!("deletes {} with what is not committed (git rm -f)", told(&operands)))
+            Some(format!("deletes {} with uncommitted changes (git rm -f)", told(&operands)))
         }
         "worktree" if first == Some("remove") && has("--force") => {
-            Some("deletes a worktree with what is not committed in it (git worktree remove -f)".to_owned())
+            Some("deletes a worktree with uncommitted changes (git worktree remove -f)".to_owned())
         }
         "reflog" if matches!(first, Some("expire" | "delete")) => {
-            Some("throws away the way back to earlier commits (git reflog)".to_owned())
+            Some("deletes references to earlier commits (git reflog)".to_owned())
         }
         _ => None,
     }
 }
 
-/// What a push takes from the repository elsewhere.
+/// Describes what a push deletes or replaces on the remote.
 fn pushed(given: &Given, operands: &[&str]) -> Option<&'static str> {
     if given.has(&["--force", "--force-with-lease"]) {
         return Some("replaces the history on the remote (git push --force)");

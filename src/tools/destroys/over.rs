@@ -1,10 +1,10 @@
-//! What a program writes over that is there: `cp a b` where there is a b.
+//! Finds files that a program overwrites: `cp a b` if there is a `b`.
 
 use super::{Ground, There, given, told};
 use crate::policy::grammar::{Given, Program, Role, options_in, program_named};
 use crate::policy::shell::{Word, base};
 
-/// What is lost by a program with its words.
+/// Describes what a program overwrites with these arguments.
 pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
     let (program, rest) = words.split_first()?;
     let program = base(program);
@@ -18,18 +18,18 @@ pub(super) fn by(words: &[&str], ground: &Ground<'_>) -> Option<String> {
         "curl" | "sort" => held(given.texts(&["--output"]).collect(), ground),
         "wget" => held(given.texts(&["--output-document"]).collect(), ground),
         "unzip" if rest.iter().any(|word| overwrites(grammar, word)) => {
-            return Some("writes over what it finds in its way (unzip -o)".to_owned());
+            return Some("overwrites existing files (unzip -o)".to_owned());
         }
         "rsync" if given.has_role(Role::Forces) => {
-            return Some("deletes what is on one side only (rsync --delete)".to_owned());
+            return Some("deletes files missing from the source (rsync --delete)".to_owned());
         }
         _ => return None,
     };
     let names: Vec<&str> = lost.iter().map(String::as_str).collect();
-    (!names.is_empty()).then(|| format!("writes over {} ({program})", told(&names)))
+    (!names.is_empty()).then(|| format!("overwrites {} ({program})", told(&names)))
 }
 
-/// Whether this word says so, wherever it stands.
+/// Returns whether this word contains an option to overwrite.
 fn overwrites(grammar: &'static Program, word: &str) -> bool {
     options_in(grammar, word).iter().any(|(option, _)| option.role == Role::Forces)
 }
@@ -38,13 +38,13 @@ fn held(names: Vec<&str>, ground: &Ground<'_>) -> Vec<String> {
     names.into_iter().filter(|name| ground.holds(name)).map(str::to_owned).collect()
 }
 
-/// What `cp` and its like put something in the place of.
+/// Returns the files that `cp` and similar programs overwrite.
 fn copied(program: &'static Program, given: &Given, ground: &Ground<'_>) -> Vec<String> {
-    // What is asked for first may be taken back by what follows.
+    // A later option may revert an earlier one.
     let goes_on = given.has_role(Role::Forces);
     let backs_up = given.has(&["-b", "--backup"])
         && !given.texts(&["--backup"]).any(|kind| matches!(kind, "none" | "off"));
-    // These leave what is there, or keep a copy of it.
+    // These options keep existing files, or back them up.
     let keeps = backs_up
         || given.texts(&["--update"]).any(|kind| kind == "none")
         || given.has_role(Role::Lists)
@@ -71,7 +71,7 @@ fn copied(program: &'static Program, given: &Given, ground: &Ground<'_>) -> Vec<
             };
             let lost = |name: &String| match ground.there(name) {
                 There::File => true,
-                // A folder that is copied onto one of its name goes into it.
+                // `cp` copies a folder into a folder of the same name.
                 There::Folder => program.name() == "cp",
                 There::Nothing | There::Unknown => false,
             };

@@ -1,10 +1,10 @@
-//! What is found to be destroyed, and what is not.
+//! Tests of which losses are found.
 
 use super::*;
 use crate::tools::memory::Memory;
 
 #[test]
-fn what_is_plainly_destroyed_is_said() {
+fn finds_plain_losses() {
     let files = Memory::with(&[("x", "1\n")]);
     let by = |command: &str| by(command, &files);
     for (command, part) in [
@@ -22,7 +22,7 @@ fn what_is_plainly_destroyed_is_said() {
         ("echo x >/dev/sda", "/dev/"),
         ("shred x", "shred"),
         ("truncate -s 0 x", "truncate"),
-        // However it is written and whoever runs it
+        // With any quoting and any wrapper.
         ("r\\m -r\\f x", "rm -r"),
         ("'rm' \"-rf\" x", "rm -r"),
         ("rm x --recursive", "rm -r"),
@@ -64,7 +64,7 @@ fn what_is_plainly_destroyed_is_said() {
     }
 }
 
-/// What is said of a command in a project of these files.
+/// Returns the losses of a command in a project with some files.
 fn said(command: &str) -> String {
     let files = Memory::with(&[
         ("old.txt", "x\n"),
@@ -78,24 +78,24 @@ fn said(command: &str) -> String {
 }
 
 #[test]
-fn everything_that_deletes_is_said_with_what_it_deletes() {
+fn names_what_is_deleted() {
     for (command, expected) in [
         ("rm old.txt check.sh", "deletes old.txt and check.sh"),
         ("rm *.txt", "deletes *.txt"),
-        ("rm --recurs src", "deletes src, with all in it (rm -r)"),
+        ("rm --recurs src", "deletes src and everything in it (rm -r)"),
         ("rm --forc old.txt", "deletes old.txt without asking (rm -f)"),
-        ("shred --iterations 3 old.txt", "overwrites old.txt for good (shred)"),
+        ("shred --iterations 3 old.txt", "overwrites old.txt permanently (shred)"),
         ("rm -- -odd", "deletes -odd"),
         ("rm a b c d e", "deletes a, b and 3 more"),
         ("unlink old.txt", "deletes old.txt"),
-        ("rmdir docs", "deletes docs, where nothing is in it (rmdir)"),
+        ("rmdir docs", "deletes docs if empty (rmdir)"),
         ("find . -name '*.o' | xargs rm", "deletes what xargs reads"),
         ("find . -name '*.o' -exec rm {} +", "deletes what find finds"),
         ("ssh host rm x", "deletes x"),
         ("kubectl exec pod -- rm x", "deletes x"),
         (
             "rm -rf src docs && git push --force origin feature",
-            "deletes src and docs, with all in them (rm -r); replaces the history on the remote (git push --force)",
+            "deletes src and docs and everything in them (rm -r); replaces the history on the remote (git push --force)",
         ),
         ("rm a; rm b; rm c; rm d; git stash drop", "deletes a; deletes b; deletes c; and 2 more"),
     ] {
@@ -109,40 +109,40 @@ fn everything_that_deletes_is_said_with_what_it_deletes() {
 }
 
 #[test]
-fn what_is_there_is_not_written_over_without_a_word() {
+fn names_files_that_are_overwritten() {
     for (command, expected) in [
-        ("> src/main.rs", "writes over src/main.rs"),
-        ("echo x >| old.txt", "writes over old.txt"),
-        ("cd src && echo x > main.rs", "writes over main.rs"),
-        ("cargo test > old.txt 2>&1", "writes over old.txt"),
-        ("cp /dev/null src/main.rs", "writes over src/main.rs (cp)"),
-        ("mv old.txt src/main.rs", "writes over src/main.rs (mv)"),
-        ("cp src/main.rs docs/", "writes over docs/main.rs (cp)"),
-        ("cp -t docs old.txt src/main.rs", "writes over docs/main.rs (cp)"),
+        ("> src/main.rs", "overwrites src/main.rs"),
+        ("echo x >| old.txt", "overwrites old.txt"),
+        ("cd src && echo x > main.rs", "overwrites main.rs"),
+        ("cargo test > old.txt 2>&1", "overwrites old.txt"),
+        ("cp /dev/null src/main.rs", "overwrites src/main.rs (cp)"),
+        ("mv old.txt src/main.rs", "overwrites src/main.rs (mv)"),
+        ("cp src/main.rs docs/", "overwrites docs/main.rs (cp)"),
+        ("cp -t docs old.txt src/main.rs", "overwrites docs/main.rs (cp)"),
         ("mv -tdocs-n old.txt", ""),
-        ("mv -tsn src/main.rs", "writes over sn/main.rs (mv)"),
-        ("mv -ftsn src/main.rs", "writes over sn/main.rs (mv)"),
-        ("mv --targ=sn src/main.rs", "writes over sn/main.rs (mv)"),
-        ("mv -S -n old.txt src/main.rs", "writes over src/main.rs (mv)"),
-        ("mv -Sn old.txt src/main.rs", "writes over src/main.rs (mv)"),
-        ("mv -n -f old.txt src/main.rs", "writes over src/main.rs (mv)"),
-        ("cp --backup=none old.txt src/main.rs", "writes over src/main.rs (cp)"),
+        ("mv -tsn src/main.rs", "overwrites sn/main.rs (mv)"),
+        ("mv -ftsn src/main.rs", "overwrites sn/main.rs (mv)"),
+        ("mv --targ=sn src/main.rs", "overwrites sn/main.rs (mv)"),
+        ("mv -S -n old.txt src/main.rs", "overwrites src/main.rs (mv)"),
+        ("mv -Sn old.txt src/main.rs", "overwrites src/main.rs (mv)"),
+        ("mv -n -f old.txt src/main.rs", "overwrites src/main.rs (mv)"),
+        ("cp --backup=none old.txt src/main.rs", "overwrites src/main.rs (cp)"),
         ("install -tsnd src/main.rs", ""),
-        ("install -tsn -gd src/main.rs", "writes over sn/main.rs (install)"),
+        ("install -tsn -gd src/main.rs", "overwrites sn/main.rs (install)"),
         ("ln -tsn -s src/main.rs", ""),
-        ("ln -sftsn src/main.rs", "writes over sn/main.rs (ln)"),
-        ("echo x | tee -- -a old.txt", "writes over old.txt (tee)"),
-        ("curl -Hx-o -sLoold.txt http://x", "writes over old.txt (curl)"),
-        ("ln -sf a old.txt", "writes over old.txt (ln)"),
-        ("echo x | tee new.txt old.txt", "writes over old.txt (tee)"),
-        ("curl -so old.txt http://x", "writes over old.txt (curl)"),
-        ("curl -o old.txt http://x", "writes over old.txt (curl)"),
-        ("wget -Oold.txt http://x", "writes over old.txt (wget)"),
-        ("truncate -s 0 old.txt", "cuts old.txt short (truncate)"),
+        ("ln -sftsn src/main.rs", "overwrites sn/main.rs (ln)"),
+        ("echo x | tee -- -a old.txt", "overwrites old.txt (tee)"),
+        ("curl -Hx-o -sLoold.txt http://x", "overwrites old.txt (curl)"),
+        ("ln -sf a old.txt", "overwrites old.txt (ln)"),
+        ("echo x | tee new.txt old.txt", "overwrites old.txt (tee)"),
+        ("curl -so old.txt http://x", "overwrites old.txt (curl)"),
+        ("curl -o old.txt http://x", "overwrites old.txt (curl)"),
+        ("wget -Oold.txt http://x", "overwrites old.txt (wget)"),
+        ("truncate -s 0 old.txt", "truncates old.txt (truncate)"),
         ("dd if=/dev/zero of=old.txt", "overwrites old.txt (dd of=)"),
-        ("rsync -a --delete a/ b/", "deletes what is on one side only (rsync --delete)"),
-        ("watch 'echo x > old.txt'", "writes over old.txt"),
-        // What is new, empty, added to, kept or elsewhere
+        ("rsync -a --delete a/ b/", "deletes files missing from the source (rsync --delete)"),
+        ("watch 'echo x > old.txt'", "overwrites old.txt"),
+        // New, empty, appended, backed up or remote.
         ("echo x > new.txt", ""),
         ("echo x > empty.txt", ""),
         ("echo x >> old.txt", ""),
@@ -166,15 +166,15 @@ fn what_is_there_is_not_written_over_without_a_word() {
 }
 
 #[test]
-fn what_lies_in_shared_memory_is_no_device() {
+fn shared_memory_is_not_a_device() {
     assert_eq!(said("echo z >/dev/shm/zz3"), "");
     assert_eq!(said("echo z >/dev/tcp/a/80"), "");
-    assert_eq!(said("echo z >/dev/sda"), "writes over a device (/dev/sda)");
+    assert_eq!(said("echo z >/dev/sda"), "overwrites a device (/dev/sda)");
 }
 
 #[test]
-fn work_that_git_throws_away_is_said() {
-    let work = "throws away what is not committed";
+fn names_what_git_discards() {
+    let work = "discards uncommitted changes";
     for (command, expected) in [
         ("git checkout -- .", format!("{work} in . (git checkout)")),
         ("git checkout .", format!("{work} in . (git checkout)")),
@@ -184,27 +184,24 @@ fn work_that_git_throws_away_is_said() {
         ("git restore old.txt docs", format!("{work} in old.txt and docs (git restore)")),
         ("git restore -SW .", format!("{work} in . (git restore)")),
         ("git switch --discard-changes main", format!("{work} (git switch -f)")),
-        ("git -C x stash drop", "throws away what was put aside (git stash drop)".to_owned()),
-        ("git -c a=b stash clear", "throws away what was put aside (git stash clear)".to_owned()),
+        ("git -C x stash drop", "discards stashed changes (git stash drop)".to_owned()),
+        ("git -c a=b stash clear", "discards stashed changes (git stash clear)".to_owned()),
         ("git branch -D x", "deletes the branch x, merged or not (git branch -D)".to_owned()),
         ("git push origin :x", "replaces or deletes branches on the remote (git push)".to_owned()),
         ("git push origin +x", "replaces or deletes branches on the remote (git push)".to_owned()),
         ("git push --mirror origin", "replaces or deletes branches on the remote (git push)".to_owned()),
-        ("git rm -f a", "deletes a with what is not committed (git rm -f)".to_owned()),
-        ("git rm -f -- --cached", "deletes --cached with what is not committed (git rm -f)".to_owned()),
-        ("git clean -fd -enode_modules", "deletes files git does not know (git clean -f)".to_owned()),
-        ("git clean -fdenode_modules", "deletes files git does not know (git clean -f)".to_owned()),
-        ("git clean -fd -e -n", "deletes files git does not know (git clean -f)".to_owned()),
-        ("git clean -fd -- -n", "deletes files git does not know (git clean -f)".to_owned()),
-        ("git clean -fdn --no-dry", "deletes files git does not know (git clean -f)".to_owned()),
-        (
-            "git -c clean.requireForce=no clean -d",
-            "deletes files git does not know (git clean -f)".to_owned(),
-        ),
+        ("git rm -f a", "deletes a with uncommitted changes (git rm -f)".to_owned()),
+        ("git rm -f -- --cached", "deletes --cached with uncommitted changes (git rm -f)".to_owned()),
+        ("git clean -fd -enode_modules", "deletes untracked files (git clean -f)".to_owned()),
+        ("git clean -fdenode_modules", "deletes untracked files (git clean -f)".to_owned()),
+        ("git clean -fd -e -n", "deletes untracked files (git clean -f)".to_owned()),
+        ("git clean -fd -- -n", "deletes untracked files (git clean -f)".to_owned()),
+        ("git clean -fdn --no-dry", "deletes untracked files (git clean -f)".to_owned()),
+        ("git -c clean.requireForce=no clean -d", "deletes untracked files (git clean -f)".to_owned()),
         ("git restore -sStable old.txt", format!("{work} in old.txt (git restore)")),
         ("git restore -S --no-staged old.txt", format!("{work} in old.txt (git restore)")),
-        ("git reset --har HEAD", "throws away changes not committed (git reset --hard)".to_owned()),
-        ("git clean -d --forc", "deletes files git does not know (git clean -f)".to_owned()),
+        ("git reset --har HEAD", "discards uncommitted changes (git reset --hard)".to_owned()),
+        ("git clean -d --forc", "deletes untracked files (git clean -f)".to_owned()),
         ("git switch --discard main", format!("{work} (git switch -f)")),
         ("git push origin --delet x", "replaces or deletes branches on the remote (git push)".to_owned()),
     ] {
@@ -233,21 +230,24 @@ fn work_that_git_throws_away_is_said() {
 }
 
 #[test]
-fn where_the_output_goes_does_not_hide_what_the_words_destroy() {
-    let over = "writes over old.txt";
+fn redirection_does_not_hide_other_losses() {
+    let over = "overwrites old.txt";
     for (command, expected) in [
-        ("ssh host 'rm -rf /srv' > old.txt", format!("{over}; deletes /srv, with all in it (rm -r)")),
-        ("ssh host 'rm -rf /srv' > new.txt", "deletes /srv, with all in it (rm -r)".to_owned()),
-        ("watch 'echo x > docs/a.md' > old.txt", format!("{over}; writes over docs/a.md")),
+        ("ssh host 'rm -rf /srv' > old.txt", format!("{over}; deletes /srv and everything in it (rm -r)")),
+        ("ssh host 'rm -rf /srv' > new.txt", "deletes /srv and everything in it (rm -r)".to_owned()),
+        ("watch 'echo x > docs/a.md' > old.txt", format!("{over}; overwrites docs/a.md")),
         ("rm x > old.txt", format!("{over}; deletes x")),
-        ("echo x > old.txt; rm -rf 'y", format!("{over}; deletes what it is given, with all in it (rm -r)")),
+        (
+            "echo x > old.txt; rm -rf 'y",
+            format!("{over}; deletes the files it is given and everything in it (rm -r)"),
+        ),
         ("ssh host 'ls > log' > old.txt", over.to_owned()),
     ] {
         assert_eq!(said(command), expected, "{command}");
     }
 }
 
-/// Files that are never read, and are counted each time one is looked for.
+/// Files that must not be read. Counts the lookups.
 struct Counted(std::sync::Arc<Memory>, std::sync::atomic::AtomicUsize);
 
 impl Reader for Counted {
@@ -285,16 +285,16 @@ impl Reader for Counted {
         _: bool,
         _: &mut dyn FnMut(crate::project::Found) -> std::ops::ControlFlow<()>,
     ) -> Result<(), crate::project::Error> {
-        panic!("all is walked through")
+        panic!("the project is walked")
     }
 }
 
 #[test]
-fn a_long_line_looks_up_so_many_names_and_opens_none() {
+fn limits_lookups_and_opens_no_file() {
     let files = Counted(Memory::with(&[("old.txt", "x")]), 0.into());
     let many = vec!["cd a; cd b; tee new.txt new.md new.rs"; 1000].join("; ");
     let said = by(&format!("tee old.txt; {many}"), &files).unwrap();
-    assert!(said.starts_with("writes over old.txt (tee)"), "{said}");
-    assert!(said.contains("new"), "what was not looked up is taken for what is there: {said}");
+    assert!(said.starts_with("overwrites old.txt (tee)"), "{said}");
+    assert!(said.contains("new"), "names beyond the limit count as existing: {said}");
     assert_eq!(files.1.into_inner(), LOOKS);
 }

@@ -1,4 +1,4 @@
-//! Files that a line names, whatever its programs do with them: aye's own, and those with several names.
+//! Files that a command line names, whatever its programs do with them: aye's own, and hard links.
 
 use crate::chat::HardLinks;
 use crate::policy::reach::{How, below, places, reaches};
@@ -7,10 +7,10 @@ use crate::project::sensitive_files::is_packaged;
 use crate::project::{Kind, Located, Own, Reader};
 use crate::tools::scripts;
 
-/// Words that are also looked up from the folders that a `cd` goes to.
+/// Words that are also looked up relative to the folders that `cd` changes to.
 const FROM_FOLDERS: usize = 200;
 
-/// Every name that a word of the line may stand for, whatever the program does with it.
+/// Returns every path that a word of the line may name, for any program.
 pub(super) fn named_places(reading: &Reading) -> Vec<(String, Place)> {
     let mut folders: Vec<String> =
         places(reading).into_iter().flatten().filter(|at| !at.is_empty()).collect();
@@ -27,9 +27,10 @@ pub(super) fn named_places(reading: &Reading) -> Vec<(String, Place)> {
     names
 }
 
-/// The words of a line that redirections write to and that stand nowhere else in it, so that no program can read what they name.
+/// Returns the words that redirections write to and that occur nowhere else in the line, so that no program can read
+/// these files.
 pub(super) fn only_written<'a>(reading: &'a Reading, command: &str) -> Vec<&'a Word> {
-    // What is opened for both is read.
+    // `<>` opens the file for reading too.
     if reading.unclear.is_some() || command.contains("<>") {
         return Vec::new();
     }
@@ -42,7 +43,7 @@ pub(super) fn only_written<'a>(reading: &'a Reading, command: &str) -> Vec<&'a W
     targets.filter(|word| command.matches(word.shown()).count() == 1).collect()
 }
 
-/// Why a line that names this is never run: it names aye's keys, or writes aye's own settings.
+/// Returns why a line that names this path is never run: it names aye's keys, or writes aye's own settings.
 pub(super) fn own_file(name: &str, place: Place, files: &dyn Reader) -> Option<String> {
     let at = files.locate(name).ok()?;
     let is_refused = match at.own? {
@@ -56,21 +57,19 @@ pub(super) fn belongs_to_aye(at: &Located) -> String {
     format!("{} belongs to aye's own settings, sessions and keys", crate::tools::place::shown(at))
 }
 
-/// Why a file asks that has several names: any other of them may be that of a secret. Package managers and build tools make
-/// many such files, which are not asked about.
+/// Returns why a file with several hard links needs approval: another of its names may be that of a secret. Package
+/// managers and build tools make many such files; these need none.
 pub(super) fn other_names(files: &dyn Reader, at: &Located) -> Option<String> {
     let names = files.link_count(at);
     let is_file = matches!(files.kind(at), Some(Kind::File(_)));
     (names > 1 && is_file && !is_packaged(&at.real)).then(|| {
         let shown = at.shown.display().to_string();
-        format!(
-            "it reads {}, a file with {names} names (hard links), which may hold secrets",
-            shown.escape_debug()
-        )
+        format!("it reads {}, a file with {names} hard links, which may hold secrets", shown.escape_debug())
     })
 }
 
-/// The first file with several names that a line writes by a redirection or by a program that is known to write it.
+/// Returns the first file with several hard links that the line writes by a redirection, or by a program that is known
+/// to write it.
 pub(in crate::tools) fn hard_links(reading: &Reading, files: &dyn Reader) -> Option<HardLinks> {
     let redirected =
         reading.named.iter().filter(|word| word.place == Place::Written).map(|word| word.text.clone());
@@ -81,7 +80,7 @@ pub(in crate::tools) fn hard_links(reading: &Reading, files: &dyn Reader) -> Opt
             names.extend(touch.folders.iter().map(|folder| below(folder, name)));
         }
     }
-    // Only the last word of these is written; where it is a folder, the file in it that is called like another word.
+    // These write only their last argument; if that is a folder, the file in it with the name of another argument.
     for simple in &reading.commands {
         if let (Some("cp" | "mv" | "install" | "ln"), [sources @ .., target]) =
             (simple.program(), simple.arguments())

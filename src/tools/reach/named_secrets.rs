@@ -1,4 +1,4 @@
-//! Files with secrets that a command names plainly, and that are all that keeps it from running without approval.
+//! Finds files with secrets that a command names plainly, if they alone keep it from running without approval.
 
 use super::access_without;
 use crate::chat::sensitive::sensitive;
@@ -8,10 +8,10 @@ use crate::policy::shell::{self, Word};
 use crate::project::{Kind, Located, Reader};
 use std::path::PathBuf;
 
-/// Such files that one command may name.
+/// Files per command.
 const MOST: usize = 16;
 
-/// How far it reaches, and which files with secrets it names plainly.
+/// Returns the access of the command, and the files with secrets that it names plainly.
 pub(in crate::tools) fn access(line: CommandLine, files: &dyn Reader) -> Access {
     match access_without(line, files, &[]) {
         Access::Run(run) if run.reach == Reach::Runs && run.discloses => {
@@ -22,8 +22,8 @@ pub(in crate::tools) fn access(line: CommandLine, files: &dyn Reader) -> Access 
     }
 }
 
-/// Returns them if everything that the command touches is named by a plain word, none of it is searched or belongs to git, and it
-/// would run without approval if these files held no secrets.
+/// Returns the files if every path that the command uses is a plain word, none is searched or belongs to git, and the
+/// command would run without approval if these files held no secrets.
 fn find(line: &CommandLine, files: &dyn Reader) -> Option<Vec<PathBuf>> {
     let reading = shell::read(&line.command);
     if reading.unclear.is_some() {
@@ -51,7 +51,7 @@ fn find(line: &CommandLine, files: &dyn Reader) -> Option<Vec<PathBuf>> {
     is_all.then(|| found.into_iter().map(|at| at.shown).collect())
 }
 
-/// The one name, relative to the project, of what is only read or looked at.
+/// Returns the path, relative to the project, of a file that is only read or examined.
 fn plain_name(touch: &Touch) -> Option<&str> {
     let is_here = touch.folders.iter().all(String::is_empty);
     match (&touch.how, &touch.word) {
@@ -60,7 +60,8 @@ fn plain_name(touch: &Touch) -> Option<&str> {
     }
 }
 
-/// Whether this is the file's path and its only one: no link leads there, it has one name, and no folder above may hold secrets.
+/// Returns whether this is the only path of the file: it is not a link, it has one name, and no parent folder is
+/// sensitive.
 fn is_exactly(name: &str, at: &Located, files: &dyn Reader) -> bool {
     at.inside
         && at.own.is_none()

@@ -1,4 +1,4 @@
-//! Whether the repository's own settings are plain: git obeys them, and some of them start programs.
+//! Checks that a repository's settings are plain, because git obeys them and some of them start programs.
 
 use crate::chat::sensitive::sensitive;
 use crate::project::Reader;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 pub(super) mod index;
 
-/// What stands in a repository that was made or cloned and not touched since. Whatever else is set may start a program:
+/// Settings of a repository that was created or cloned and not configured since. Any other setting may start a program:
 /// `core.fsmonitor`, `diff.external`, `filter.x.clean`, `gpg.program`, `include.path`, …
 const PLAIN: &[(&str, &[&str])] = &[
     (
@@ -36,19 +36,20 @@ const PLAIN: &[(&str, &[&str])] = &[
     ("advice", &["detachedhead"]),
 ];
 
-/// Fails, with words that follow “because”, where git may do more than show.
+/// Checks that git only prints. The error is a reason for the approval prompt.
 pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     let root = files.root().to_owned();
     let at = |name: &str| files.locate(name).ok().filter(|at| at.real == root.join(name));
     let read = |name: &str| at(name).and_then(|at| files.read(&at).ok());
     let Some(held) = at(".git").and_then(|at| files.names(&at).ok()) else {
-        return Err("git would look for its settings outside the project's folder".to_owned());
+        return Err("git would look for its settings outside the project folder".to_owned());
     };
     let has = |name: &str| held.iter().any(|held| held == name);
     if !["HEAD", "objects", "refs", "config"].iter().all(|name| has(name)) || has("commondir") {
         return Err("git would look for its settings elsewhere".to_owned());
     }
-    // What git takes for no repository it passes over, and looks at the folder itself and then above it.
+    // git skips a `.git` that it does not recognize as a repository, and looks in the folder itself and then in its
+    // parents.
     let head = read(".git/HEAD").and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     let opens = |name: &str| at(name).is_some_and(|at| files.names(&at).is_ok());
     if !is_head(head.trim_end()) || ![".git/objects", ".git/refs", ".git/refs/heads"].into_iter().all(opens) {
@@ -56,37 +57,37 @@ pub(super) fn is_plain(files: &dyn Reader) -> Result<(), String> {
     }
     let is_there = |name: &str| files.locate(name).is_ok_and(|at| files.exists(&at));
     if ["HEAD", "objects", "refs"].into_iter().all(is_there) {
-        return Err("the folder itself may be taken for a repository, whose settings git obeys".to_owned());
+        return Err("the folder itself may be a repository, whose settings git obeys".to_owned());
     }
     if held.iter().any(|name| name.starts_with("sharedindex"))
         || files.locate(".gitmodules").is_ok_and(|at| files.exists(&at))
     {
-        return Err("the repository holds others, whose settings git obeys".to_owned());
+        return Err("the repository contains others, whose settings git obeys".to_owned());
     }
     let hooks = at(".git/hooks").and_then(|at| files.names(&at).ok()).unwrap_or_default();
     if (has("hooks") && at(".git/hooks").is_none()) || hooks.iter().any(|name| name == "post-index-change") {
         return Err("git would run a hook of the repository".to_owned());
     }
-    // A commit stands in the index where another repository is.
+    // The index has a commit as the entry of a nested repository.
     const COMMIT: [u8; 4] = [0, 0, 0xe0, 0];
     if has("index") {
         let index = read(".git/index").ok_or("git's index cannot be read")?;
         if index.windows(COMMIT.len()).any(|bytes| bytes == COMMIT) {
-            return Err("the repository may hold others, whose settings git obeys".to_owned());
+            return Err("the repository may contain others, whose settings git obeys".to_owned());
         }
     }
     let config = read(".git/config").and_then(|bytes| String::from_utf8(bytes).ok());
     settings(&config.ok_or("the repository's settings cannot be read")?)
 }
 
-/// Fails if git may print the content of a file that may hold secrets: one that it tracks, or is told to track. `below` are the
-/// paths it is limited to, if any. What was committed earlier and is tracked no more is not looked at.
+/// Fails if git may print the content of a file that may hold secrets and is tracked or about to be. `below` are the
+/// paths that the output is limited to, if any. Files that are no longer tracked are not checked.
 pub(super) fn shows_no_secrets(files: &dyn Reader, below: &[String], stashed: bool) -> Result<(), String> {
     let root = files.root();
     let at = |name: &str| files.locate(name).ok().filter(|at| at.real == root.join(name));
     if let Some(at) = at(".git/index").filter(|at| files.exists(at)) {
         let bytes = files.read(&at).map_err(|_| "git's index cannot be read")?;
-        for path in index::paths(&bytes).ok_or("what git tracks cannot be told from its index")? {
+        for path in index::paths(&bytes).ok_or("the files that git tracks cannot be read from its index")? {
             let is_shown = below.is_empty() || below.iter().any(|below| Path::new(&path).starts_with(below));
             if is_shown && sensitive(&root.join(&path)) {
                 let shown: String = path.chars().take(120).collect();
@@ -102,19 +103,19 @@ pub(super) fn shows_no_secrets(files: &dyn Reader, below: &[String], stashed: bo
     };
     let kept = [".git/refs/stash", ".git/MERGE_AUTOSTASH"];
     if stashed && (kept.into_iter().any(is_there) || is_packed()) {
-        return Err("git may print what was put aside with git stash, and that is not looked at".to_owned());
+        return Err("git may print stashed changes, which are not checked".to_owned());
     }
     Ok(())
 }
 
-/// Whether git takes a folder with this in its `HEAD` for a repository.
+/// Returns whether git recognizes a folder with this `HEAD` as a repository.
 fn is_head(text: &str) -> bool {
     let is_commit = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_commit || text.strip_prefix("ref: ").is_some_and(|to| to.starts_with("refs/"))
 }
 
-/// The section that a line begins, where it holds nothing else: behind the first `]` a setting may stand, and the last one may
-/// be in a comment.
+/// Returns the section that a line begins, if the line has nothing else: a setting may follow the first `]`, and the
+/// last one may be in a comment.
 fn section_of(line: &str) -> Option<String> {
     let inside = line.strip_prefix('[')?.strip_suffix(']')?;
     let (name, below) = inside.split_once([' ', '\t']).unwrap_or((inside, "\"\""));
@@ -123,7 +124,7 @@ fn section_of(line: &str) -> Option<String> {
     (plain && !below.contains(['"', '\\', ']'])).then(|| name.to_lowercase())
 }
 
-/// Looks at every line of the settings.
+/// Checks every line of the settings.
 fn settings(config: &str) -> Result<(), String> {
     let mut section = String::new();
     for line in config.lines().map(str::trim) {
@@ -133,7 +134,7 @@ fn settings(config: &str) -> Result<(), String> {
         let odd = || {
             let shown: String = line.chars().take(60).collect();
             Err(format!(
-                "the repository's settings hold “{}”, which git may obey by running programs",
+                "the repository's settings contain “{}”, which may make git run programs",
                 shown.escape_debug()
             ))
         };
@@ -150,7 +151,8 @@ fn settings(config: &str) -> Result<(), String> {
         }
         let key = line.split('=').next().unwrap_or_default().trim().to_lowercase();
         let plain = PLAIN.iter().any(|(name, keys)| *name == section && keys.contains(&key.as_str()));
-        // A remote that is a program: `ext::sh -c …`. None of what is read here asks it, and none should be there.
+        // A remote that is a program: `ext::sh -c …`. No command that counts as reading uses it, but a plain repository
+        // has none.
         if !plain || line.contains("ext::") {
             return odd();
         }
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r12_only_plain_settings_of_a_repository_are_obeyed_unasked() {
+    fn r12_only_plain_repository_settings_need_no_approval() {
         let plain = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n# x\n[remote \"origin\"]\n\turl = https://x/y\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
         assert_eq!(settings(plain), Ok(()));
         for odd in [

@@ -1,4 +1,4 @@
-//! How far commands reach in a folder: the table, line by line, and what the folder itself changes.
+//! Tests of the access of commands: a table of command lines, and effects of the project's files.
 
 use super::*;
 use crate::project::disk::Disk;
@@ -13,7 +13,7 @@ mod names;
 mod options;
 mod secrets;
 
-/// A project with secrets, links and a repository in it.
+/// A project with secrets, links and a repository.
 fn project() -> (tempfile::TempDir, Disk) {
     let place = tempfile::tempdir().unwrap();
     let base = place.path().canonicalize().unwrap();
@@ -85,7 +85,7 @@ fn word(reach: Reach) -> &'static str {
     }
 }
 
-/// The lines of a table: `verdict ¦ part of the reason ¦ command`.
+/// Parses a table with lines of `verdict ¦ part of the reason ¦ command`.
 fn rows(table: &str) -> Vec<(&str, &str, String)> {
     let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let row = |line| {
@@ -121,26 +121,26 @@ const PLAIN: &str = include_str!("lines/plain.txt");
 const REFUSED: &str = include_str!("lines/refused.txt");
 
 #[test]
-fn r12_plain_reading_goes_ahead() {
+fn r12_plain_reading_needs_no_approval() {
     check(READING);
 }
 
 #[test]
-fn r13_what_leaves_the_project_or_may_hold_secrets_asks() {
+fn r13_secrets_and_paths_outside_need_approval() {
     check(ASKING);
 }
 
 #[test]
-fn r12_no_list_is_walked_around() {
+fn r12_known_bypasses_need_approval() {
     check(WALKED);
 }
 
 #[test]
-fn r14_what_is_refused_in_every_mode() {
+fn r14_some_commands_are_refused_in_every_mode() {
     check(REFUSED);
 }
 
-/// A project as most are: no secrets beside its files.
+/// A typical project, without secrets.
 fn plain_project() -> (tempfile::TempDir, Disk) {
     let (place, _) = project();
     let root = place.path().canonicalize().unwrap().join("project");
@@ -157,7 +157,7 @@ fn plain_project() -> (tempfile::TempDir, Disk) {
 }
 
 #[test]
-fn r12_most_plain_reading_as_models_send_it_goes_ahead_without_a_card() {
+fn r12_most_reads_of_models_need_no_approval() {
     let (_place, files) = plain_project();
     let lines: Vec<&str> = PLAIN.lines().filter(|line| !line.starts_with('#')).collect();
     let asked: Vec<(&str, String)> = lines
@@ -167,20 +167,20 @@ fn r12_most_plain_reading_as_models_send_it_goes_ahead_without_a_card() {
         .map(|(line, (_, why))| (line, why))
         .collect();
     assert!(lines.len() >= 200, "{}", lines.len());
-    // 95 of a hundred at least.
+    // At least 95 of 100.
     assert!(asked.len() <= lines.len() * 5 / 100, "{} of {} ask: {asked:#?}", asked.len(), lines.len());
     assert_eq!((lines.len(), asked.len()), (309, 15), "{asked:#?}");
 }
 
 #[test]
-fn r12_the_tables_are_as_long_as_they_should_be() {
+fn r12_tables_have_enough_lines() {
     let all = [READING, ASKING, WALKED, REFUSED].map(|table| rows(table).len());
     assert!(all.iter().sum::<usize>() >= 300, "{all:?}");
 }
 
-/// Whatever is put behind or around a reading command, it is not called reading any more.
+/// A reading command with anything appended no longer counts as reading.
 #[test]
-fn r12_nothing_rides_along_with_a_reading_command() {
+fn r12_appended_command_is_not_reading() {
     let (_place, files) = project();
     let riders = [
         "; evil",
@@ -216,11 +216,11 @@ fn r12_nothing_rides_along_with_a_reading_command() {
         ";{ evil; }",
     ];
     for (at, (_, _, command)) in rows(READING).into_iter().enumerate() {
-        // Behind a comment or in a here-document everything is text.
+        // After a comment or in a here-document everything is text.
         if command.contains('#') || command.contains("<<") {
             continue;
         }
-        // Each rides along with many, and not with each while a person waits.
+        // Each suffix is tried with some of the commands, to limit the time.
         for rider in part_of(&riders, 8, at % 8) {
             let (found, _) = reach(&format!("{command}{rider}"), &files);
             assert!(found > Reach::Reads, "{command:?} with {rider:?}");
@@ -229,7 +229,7 @@ fn r12_nothing_rides_along_with_a_reading_command() {
 }
 
 #[test]
-fn r25_what_became_a_link_to_elsewhere_is_no_reading_any_more() {
+fn r25_file_that_became_a_link_outside_needs_approval() {
     let (place, files) = project();
     assert_eq!(reach("cat src/main.rs", &files).0, Reach::Reads);
     let file = place.path().join("project/src/main.rs");
@@ -239,7 +239,7 @@ fn r25_what_became_a_link_to_elsewhere_is_no_reading_any_more() {
 }
 
 #[test]
-fn r12_a_repository_that_may_start_programs_asks() {
+fn r12_repository_that_may_start_programs_needs_approval() {
     type Change<'a> = (&'a str, &'a dyn Fn(&Path));
     let bare = |git: &Path| {
         ["../objects", "../refs"].iter().for_each(|name| fs::create_dir(git.join(name)).unwrap());
@@ -252,11 +252,11 @@ fn r12_a_repository_that_may_start_programs_asks() {
         ("elsewhere", &|git| fs::remove_file(git.join("HEAD")).unwrap()),
         ("elsewhere", &|git| fs::write(git.join("HEAD"), "main\n").unwrap()),
         ("elsewhere", &|git| fs::remove_dir(git.join("refs/heads")).unwrap()),
-        ("taken for a repository", &bare),
+        ("may be a repository", &bare),
         ("promisor", &|git| fs::write(git.join("config"), "[remote \"x\"] promisor = true #]\n").unwrap()),
-        ("holds others", &|git| fs::write(git.join("../.gitmodules"), "").unwrap()),
-        ("holds others", &|git| fs::write(git.join("sharedindex.1"), "").unwrap()),
-        ("hold others", &|git| fs::write(git.join("index"), [1, 0, 0, 0xe0, 0, 1]).unwrap()),
+        ("contains others", &|git| fs::write(git.join("../.gitmodules"), "").unwrap()),
+        ("contains others", &|git| fs::write(git.join("sharedindex.1"), "").unwrap()),
+        ("contain others", &|git| fs::write(git.join("index"), [1, 0, 0, 0xe0, 0, 1]).unwrap()),
         ("outside", &|git| {
             fs::rename(git, git.with_file_name("x.git")).unwrap();
             symlink("x.git", git).unwrap();
@@ -272,7 +272,7 @@ fn r12_a_repository_that_may_start_programs_asks() {
 }
 
 #[test]
-fn r13_a_folder_is_looked_through_before_all_of_it_is_read() {
+fn r13_folder_is_checked_before_a_recursive_read() {
     let (place, files) = project();
     let root = place.path().join("project");
     assert_eq!(reach("grep -r x src", &files).0, Reach::Reads);
@@ -298,9 +298,9 @@ fn r13_a_folder_is_looked_through_before_all_of_it_is_read() {
     assert_eq!(reach("grep -r x docs", &files).0, Reach::Runs);
 }
 
-/// The places that a line may be in do not grow with every folder that it goes to.
+/// The possible folders of a command do not multiply with every `cd`.
 #[test]
-fn r12_a_line_that_goes_from_folder_to_folder_is_read_as_fast_as_any() {
+fn r12_many_folder_changes_are_parsed_quickly() {
     let (_place, files) = plain_project();
     for joint in ["; ", " && ", " || ", "\n"] {
         let line = (0..40).map(|at| format!("cd d{at}")).collect::<Vec<_>>().join(joint);
@@ -310,9 +310,9 @@ fn r12_a_line_that_goes_from_folder_to_folder_is_read_as_fast_as_any() {
     }
 }
 
-/// What would say which program runs, what an option would be, or where a link leads, is looked up before.
+/// Files that select a program, act as an option or are links are checked in advance.
 #[test]
-fn r12_what_the_folder_holds_makes_reading_ask() {
+fn r12_files_of_the_folder_can_require_approval() {
     type Change<'a> = &'a dyn Fn(&Path);
     let file =
         |name: &'static str, text: &'static str| move |root: &Path| fs::write(root.join(name), text).unwrap();
@@ -333,7 +333,7 @@ fn r12_what_the_folder_holds_makes_reading_ask() {
         ("go version", &go, "which program runs"),
         ("node -v", &tools, "which program runs"),
         ("npm --version", &package, "which program runs"),
-        ("grep -rn main src --include=*.rs", &option, "taken for an option"),
+        ("grep -rn main src --include=*.rs", &option, "read as an option"),
         ("find src -name '*.rs' -exec cat {} +", &link, "outside the project"),
         ("find src -exec grep main {} +", &folder, "a link to a folder"),
         ("diff -r src docs", &link, "outside the project"),
@@ -352,12 +352,12 @@ fn r12_what_the_folder_holds_makes_reading_ask() {
     assert_eq!(
         reach("cd src && cargo --version", &files).0,
         Reach::Runs,
-        "above it may be a file that says so"
+        "a parent folder may have such a file"
     );
 }
 
 #[test]
-fn r26_what_names_secrets_or_reads_outside_says_so_whatever_the_program() {
+fn r26_naming_secrets_or_outside_is_sensitive_for_any_program() {
     let (_place, files) = project();
     for (command, expected) in [
         ("make", false),
@@ -385,7 +385,7 @@ fn r26_what_names_secrets_or_reads_outside_says_so_whatever_the_program() {
 }
 
 #[test]
-fn a_reason_says_what_a_person_can_make_something_of() {
+fn reasons_are_understandable() {
     let (_place, disk) = project();
     for (command, says) in [
         ("exit 3", "exit may change things"),

@@ -1,17 +1,17 @@
-//! The lines of a file of any size: read as a stream, of which no more than one piece is held.
+//! Reads the lines of a file of any size as a stream, with at most one chunk in memory.
 
 use crate::tools::brief;
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
 
-/// Characters that are shown of a line.
+/// Characters shown of a line.
 pub(super) const WIDTH: usize = 2_000;
-/// Bytes read at once.
+/// Bytes read at a time.
 pub(super) const PIECE: usize = 64 * 1024;
-/// Reading is given up after this.
+/// Time limit of reading a file.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The lines of a file, read one after the other and never held as a whole.
+/// The lines of a file, read one by one.
 pub(super) struct Lines<R> {
     reader: BufReader<R>,
     piece: Vec<u8>,
@@ -22,17 +22,17 @@ pub(super) struct Lines<R> {
     pub(super) started: Instant,
 }
 
-/// One line: its beginning, and how many characters it has.
+/// The beginning of a line, and its length in characters.
 pub(super) struct Line {
     start: Vec<u8>,
     characters: usize,
 }
 
-/// What a file had to give.
+/// Result of reading the next line.
 pub(super) enum Next {
     Line(Line),
     End,
-    /// It took too long.
+    /// The time limit was exceeded.
     GivenUp,
 }
 
@@ -42,14 +42,14 @@ impl<R: Read> Lines<R> {
         Self { reader, piece: Vec::new(), lines: 0, bytes: 0, started: Instant::now() }
     }
 
-    /// The first bytes of the file, before anything is read.
+    /// Returns the first bytes of the file. Must be called before any line is read.
     pub(super) fn first_bytes(&mut self) -> std::io::Result<&[u8]> {
         self.reader.fill_buf()
     }
 
-    /// Reads a line and keeps `width` characters of it, and some bytes more.
+    /// Reads a line and keeps at least `width` characters of it.
     pub(super) fn read_line(&mut self, width: usize) -> std::io::Result<Next> {
-        // A character has four bytes at most.
+        // A character has at most four bytes.
         let room = if width == 0 { 0 } else { width * 4 + 4 };
         let mut line = Line { start: Vec::new(), characters: 0 };
         let (mut ended, mut read, mut last) = (false, 0, 0);
@@ -64,7 +64,7 @@ impl<R: Read> Lines<R> {
             if let Some(bare) = text.strip_suffix(b"\n") {
                 ended = true;
                 let before = bare.last().copied().unwrap_or(last);
-                // A carriage return belongs to the end of the line.
+                // A carriage return belongs to the line ending.
                 if before == b'\r' && bare.is_empty() {
                     line.characters = line.characters.saturating_sub(1);
                     if line.start.ends_with(b"\r") {
@@ -74,7 +74,7 @@ impl<R: Read> Lines<R> {
                 text = bare.strip_suffix(b"\r").unwrap_or(bare);
             }
             if width > 0 {
-                // Bytes that go on with a character are not counted.
+                // Continuation bytes of a character are not counted.
                 line.characters += text.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
                 let left = room.saturating_sub(line.start.len()).min(text.len());
                 line.start.extend_from_slice(&text[..left]);
@@ -94,19 +94,19 @@ impl<R: Read> Lines<R> {
 }
 
 impl Line {
-    /// Returns what is shown of it, and whether some of its bytes are not UTF-8.
+    /// Returns the text to show, and whether some of its bytes are not UTF-8.
     pub(super) fn text(&self) -> (String, bool) {
         let is_whole = self.characters <= WIDTH;
         let odd = match std::str::from_utf8(&self.start) {
             Ok(_) => false,
-            // The last character of what was kept may be cut in two.
+            // The last character kept may be incomplete.
             Err(error) => is_whole || error.error_len().is_some(),
         };
         let text = String::from_utf8_lossy(&self.start);
         let (kept, _) = brief::cut(&text, WIDTH);
         let mark = match is_whole {
             true => String::new(),
-            false => format!(" … [cut: the line has {} characters]", self.characters),
+            false => format!(" … [truncated: the line has {} characters]", self.characters),
         };
         (format!("{kept}{mark}"), odd)
     }
@@ -116,9 +116,9 @@ impl Line {
 mod tests {
     use super::*;
 
-    /// However the lines are cut into pieces, they are what `str::lines` says.
+    /// Compares with `str::lines` at every chunk boundary.
     #[test]
-    fn r23_lines_are_those_of_the_text_whatever_their_length_and_ends() {
+    fn r23_lines_are_the_same_as_those_of_str_lines() {
         for length in [0, 1, PIECE - 2, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE] {
             for end in ["", "\n", "\r\n", "\r", "\n\n", "\r\nx\n"] {
                 let text = format!("{}{end}", "é".repeat(length / 2) + &"x".repeat(length % 2));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn r23_an_endless_line_is_given_up_and_takes_no_memory() {
+    fn r23_endless_line_times_out_without_using_memory() {
         let mut lines = Lines::new(std::io::repeat(b'x'));
         lines.started = Instant::now().checked_sub(PATIENCE).unwrap();
         assert!(matches!(lines.read_line(WIDTH).unwrap(), Next::GivenUp));

@@ -1,4 +1,4 @@
-//! A sample fits its schema, and is the same for the same call.
+//! Tests that a sample matches its schema and is the same for the same call.
 
 use super::*;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn call(text: &str) -> Digest {
 }
 
 #[test]
-fn r30_a_sample_fits_its_schema_and_is_the_same_for_the_same_call() {
+fn r30_sample_matches_schema_and_is_deterministic() {
     let weather = json!({
         "type": "object",
         "required": ["city", "celsius", "at", "days"],
@@ -31,7 +31,7 @@ fn r30_a_sample_fits_its_schema_and_is_the_same_for_the_same_call() {
         seen.insert(one.to_string());
     }
     assert!(seen.len() > 10, "other calls have other samples: {}", seen.len());
-    // To the byte, on every machine and in every run.
+    // Identical to the byte on every machine and in every run.
     assert_eq!(
         sample(&weather, &call("a")).unwrap().to_string(),
         r#"{"city":"sample city 26","celsius":12.5,"at":"2024-01-25T12:20:00Z","sky":"clear","days":[{"wind":24},{"wind":7}]}"#
@@ -39,7 +39,7 @@ fn r30_a_sample_fits_its_schema_and_is_the_same_for_the_same_call() {
 }
 
 #[test]
-fn every_form_that_tools_declare_has_a_sample() {
+fn every_kind_of_schema_has_a_sample() {
     for schema in [
         json!({}),
         json!(true),
@@ -75,7 +75,7 @@ fn every_form_that_tools_declare_has_a_sample() {
 }
 
 #[test]
-fn where_no_value_fits_there_is_no_sample_and_it_ends() {
+fn unsatisfiable_schema_has_no_sample_and_terminates() {
     for schema in [
         json!(false),
         json!("string"),
@@ -99,7 +99,7 @@ fn where_no_value_fits_there_is_no_sample_and_it_ends() {
     }
 }
 
-/// Schemas as they come: forms that lie in each other, right and wrong ones.
+/// Random nested schemas, satisfiable or not.
 fn schemas() -> impl Strategy<Value = Value> {
     let number = -50_i64..50;
     let leaf = prop_oneof![
@@ -132,7 +132,7 @@ fn schemas() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("AYE_TEST_THOROUGH").is_some() { 5_000 } else { 200 }))]
     #[test]
-    fn whatever_the_schema_a_sample_fits_it_or_there_is_none(schema in schemas(), seed in any::<u64>()) {
+    fn any_sample_matches_its_schema(schema in schemas(), seed in any::<u64>()) {
         let call = Digest::of(&seed.to_le_bytes());
         let made = sample(&schema, &call);
         prop_assert_eq!(&sample(&schema, &call), &made);
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// Schemas that something fits: no form rules out what another one asks for.
+/// Random satisfiable schemas: no part excludes what another part requires.
 fn satisfiable() -> impl Strategy<Value = Value> {
     let number = -50_i64..50;
     let leaf = prop_oneof![
@@ -174,7 +174,7 @@ fn satisfiable() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("AYE_TEST_THOROUGH").is_some() { 5_000 } else { 200 }))]
     #[test]
-    fn what_something_fits_has_a_sample(schema in satisfiable(), seed in any::<u64>()) {
+    fn satisfiable_schema_has_a_sample(schema in satisfiable(), seed in any::<u64>()) {
         let made = sample(&schema, &Digest::of(&seed.to_le_bytes()));
         prop_assert!(made.is_some(), "{schema}");
     }

@@ -1,4 +1,4 @@
-//! Which files a command names, and which of them a lasting yes is bound to.
+//! Tests of which files a command names, and which of them a grant depends on.
 
 use super::*;
 use crate::chat::{By, Plan, Standing};
@@ -34,12 +34,12 @@ fn check(command: &str, expected: &[&str]) {
 }
 
 #[test]
-fn r08_files_that_a_command_names_are_found() {
+fn r08_finds_files_that_a_command_names() {
     check("bash ./x.sh", &["x.sh"]);
     check("./x.sh --now", &["x.sh"]);
     check("python3 tools/y.py 1 2", &["tools/y.py"]);
     check("cd tools && python3 y.py", &["tools/y.py"]);
-    // Where the folder may not be there, what is here may run in its place.
+    // If the folder does not exist, the file here may run instead.
     check("(cd tools; python3 ./y.py); ./x.sh", &["tools/y.py", "x.sh", "y.py"]);
     check("cd tools/../tools&&python3 y.py", &["tools/y.py"]);
     check("A=1 ./x.sh", &["x.sh"]);
@@ -68,7 +68,7 @@ fn r08_files_that_a_command_names_are_found() {
 }
 
 #[test]
-fn what_is_no_file_of_the_project_or_is_only_written_is_not() {
+fn ignores_written_files_and_words_that_name_no_file() {
     for command in [
         "",
         "cargo test",
@@ -87,7 +87,7 @@ fn what_is_no_file_of_the_project_or_is_only_written_is_not() {
 }
 
 #[test]
-fn only_a_log_that_nothing_runs_may_grow() {
+fn only_a_log_that_is_not_run_may_grow() {
     let grows = |command: &str| named(command, &project()).files[0].grows;
     assert!(grows("tail -n 20 app.log"));
     assert!(grows("grep error < app.log | wc -l"));
@@ -105,7 +105,7 @@ fn only_a_log_that_nothing_runs_may_grow() {
 }
 
 #[test]
-fn r08_words_and_files_are_bounded_and_it_is_said_where_more_may_be() {
+fn r08_limits_words_and_files_and_reports_it() {
     let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
     let files = Memory::bytes(names.iter().map(|name| (name.as_str(), b"x".to_vec())));
     let found = named(&names.join(" "), &files);
@@ -119,7 +119,7 @@ fn r08_words_and_files_are_bounded_and_it_is_said_where_more_may_be() {
 
 proptest! {
     #[test]
-    fn r64_no_command_breaks_it_and_quotes_hide_no_file(
+    fn r64_no_command_panics_and_quotes_hide_no_file(
         before in r#"[ab /.;|&()<>"'\\$`{}=@~\n-]{0,40}"#, name in "[a-c ]{1,4}"
     ) {
         let path = format!("d/{name}.sh");
@@ -133,7 +133,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_that_is_too_large_is_named_and_not_compared() {
+fn large_file_is_listed_but_not_compared() {
     let place = tempfile::tempdir().unwrap();
     let big = std::fs::File::create(place.path().join("big.sh")).unwrap();
     big.set_len(crate::project::READ_LIMIT + 1).unwrap();
@@ -142,7 +142,7 @@ fn a_file_that_is_too_large_is_named_and_not_compared() {
     assert_eq!(found.files[0].held, Held::TooMuch);
 }
 
-/// A plan for the command, in a project that holds these files.
+/// Plans the command in a project with these files.
 fn plan(command: &str, files: &[(&str, &str)]) -> Plan {
     let tool = BashExec::new(Settings::default());
     planned(&tool, json!({ "command": command }), &Memory::with(files)).unwrap()
@@ -154,7 +154,7 @@ fn judged(granted: &[Standing], rules: &Rules, plan: &Plan) -> (String, String) 
 }
 
 #[test]
-fn r11_a_yes_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
+fn r11_grant_ends_if_its_script_changes() {
     let before = [("x.sh", "echo x\n"), ("lib.sh", "a=1\n"), ("web/a.js", "1"), ("README.md", "x")];
     for (command, changes) in [
         ("./x.sh", &[("x.sh", "rm -rf ~\n")][..]),
@@ -177,7 +177,7 @@ fn r11_a_yes_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
         ("find . -exec ./x.sh ';'", &[("x.sh", "evil\n")]),
     ] {
         let plan_before = plan(command, &before);
-        let grant = plan_before.always.clone().unwrap_or_else(|| panic!("{command} can be kept"));
+        let grant = plan_before.always.clone().unwrap_or_else(|| panic!("{command} can be granted"));
         assert!(!grant.scripts.is_empty(), "{command}");
         assert_eq!(offers("bash_exec", &plan_before)[0], grant, "{command}");
         let mut rule = keep::rule(&grant, Path::new("/project"), "a");
@@ -196,13 +196,13 @@ fn r11_a_yes_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
             assert_eq!(word, "ask", "{command}");
             assert!(why.contains(name) && why.contains("since you allowed it"), "{command}: {why}");
         }
-        // What the script was is allowed again, and the other one is not.
+        // The original script is still allowed, the changed one is not.
         assert_eq!(judged(&[], &rules, &plan(command, &before)).0, "allow", "{command}");
     }
 }
 
 #[test]
-fn r11_what_a_line_only_names_binds_no_yes() {
+fn r11_files_that_are_only_named_do_not_bind_a_grant() {
     for command in [
         "cargo test",
         "make lint",
@@ -219,7 +219,7 @@ fn r11_what_a_line_only_names_binds_no_yes() {
 }
 
 #[test]
-fn r11_a_line_whose_scripts_cannot_be_seen_is_asked_about_each_time() {
+fn r11_command_with_unknown_scripts_cannot_be_granted() {
     let files = [("x.sh", "echo x\n"), ("b/y", "")];
     for command in [
         "bash *.sh",
@@ -239,11 +239,8 @@ fn r11_a_line_whose_scripts_cannot_be_seen_is_asked_about_each_time() {
         assert_eq!((plan.always.as_ref(), offers("bash_exec", &plan).len()), (None, 0), "{command}");
         assert!(why_none("bash_exec", &plan).is_some(), "{command}");
     }
-    assert!(
-        plan("/usr/bin/python3 x.sh", &files).always.is_some(),
-        "the system's own programs stay as they are"
-    );
-    // More than can be looked at, and more files than are compared.
+    assert!(plan("/usr/bin/python3 x.sh", &files).always.is_some(), "system programs do not change");
+    // More files than are compared.
     let names: Vec<String> = (0..30).map(|n| format!("f{n}.sh")).collect();
     let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
     assert_eq!(plan(&format!("bash {}", names.join(" ")), &many).always, None);

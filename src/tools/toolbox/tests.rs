@@ -1,4 +1,4 @@
-//! What holds for every tool there is.
+//! Tests that apply to every tool.
 
 use super::*;
 use crate::tools::memory::Memory;
@@ -10,7 +10,7 @@ fn all() -> Toolbox {
 }
 
 #[test]
-fn what_the_model_is_told_of_all_tools_costs_little() {
+fn tool_specs_use_few_tokens() {
     let list: Vec<Value> = (all().specs().into_iter())
         .map(|spec| {
             let function =
@@ -37,7 +37,7 @@ fn well_described(schema: &Value) {
 }
 
 #[test]
-fn every_schema_is_whole() {
+fn every_schema_is_complete() {
     for spec in all().specs() {
         assert!(!spec.description.is_empty() && spec.description.chars().count() <= 300, "{}", spec.name);
         assert_eq!(spec.parameters["type"], "object");
@@ -46,7 +46,7 @@ fn every_schema_is_whole() {
 }
 
 #[test]
-fn every_least_value_of_a_schema_is_enforced() {
+fn every_minimum_of_a_schema_is_enforced() {
     let mut checked = 0;
     for spec in all().specs() {
         for (name, property) in spec.parameters["properties"].as_object().unwrap() {
@@ -66,15 +66,15 @@ fn every_least_value_of_a_schema_is_enforced() {
 }
 
 #[test]
-fn an_unknown_tool_is_answered_with_those_there_are() {
+fn unknown_tool_error_lists_available_tools() {
     let error = all().find("bash").err().map(|error| error.to_string());
     let names =
         "ask_question, read_file, list_files, search_text, edit_file, write_file, bash_exec, sub_agent";
-    assert_eq!(error, Some(format!("There is no tool “bash”. The tools are: {names}.")));
+    assert_eq!(error, Some(format!("Unknown tool “bash”. Available tools: {names}.")));
 }
 
 #[test]
-fn r64_letters_far_from_ascii_do_not_break_the_reader_of_commands() {
+fn r64_command_parser_accepts_any_unicode() {
     let files = Memory::with(&[]);
     let grammar = [
         "{X}", "{X..3}", "a{1..X}", "${X", "$X", "<X", "2>&X", "((X", "[[ X", "X=1", "<<X\nX\n", "'X' X",
@@ -94,7 +94,7 @@ fn r64_letters_far_from_ascii_do_not_break_the_reader_of_commands() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn no_arguments_make_a_plan_panic(text in ".{0,60}", json in r#"\{("(path|content|command|pattern|glob|old_text|new_text|questions|question|options|timeout|depth)":("[^"\\]{0,9}"|[0-9]{1,25}|null|\[\]),?){1,4}\}"#, word in ".{0,20}") {
+    fn no_arguments_make_planning_panic(text in ".{0,60}", json in r#"\{("(path|content|command|pattern|glob|old_text|new_text|questions|question|options|timeout|depth)":("[^"\\]{0,9}"|[0-9]{1,25}|null|\[\]),?){1,4}\}"#, word in ".{0,20}") {
         let files = Memory::with(&[("x", "é\r\nx\n")]);
         let filled = json!({"path": word, "content": word, "command": word, "pattern": word, "old_text": word, "new_text": "x"});
         for spec in all().specs() {

@@ -107,7 +107,7 @@ fn without_a_sandbox_all_but_exact_lines_ask_and_the_first_screen_and_the_doctor
     assert!(screen.contains("No sandbox: shell.sandbox is false"), "{screen}");
     assert!(screen.contains("exact command lines run; every other command asks"), "{screen}");
     say(&mut talk.program, "go");
-    talk.program.until_asked("there is no sandbox that would hold it to reading");
+    talk.program.until_asked("no sandbox can restrict it to reading");
     assert!(talk.told().starts_with("mine\nexit 0"), "ls ran: {}", talk.told());
     talk.program.keys("y");
     talk.program.until_quiet("So it is.");

@@ -1,19 +1,19 @@
-//! The options of a question, in all the shapes models send them.
+//! Parses the options of a question in all the shapes that models send.
 
 use super::{LABEL, OPTIONS, PREVIEW, SCANNED, WORDS, bounded, decoded, present, scalar};
 use crate::chat::{Choice, Dropped};
 use serde_json::{Map, Value};
 
-/// Names of a field of an option, the likeliest first.
+/// Field names of an option, most likely first.
 const NAMES: &[&str] =
     &["label", "title", "name", "option", "choice", "answer", "text", "value", "header", "key", "id"];
 const MEANS: &[&str] = &["description", "desc", "detail", "details", "explanation", "help", "hint", "text"];
 const LOOKS: &[&str] = &["preview", "example"];
 const BEST: &[&str] = &["recommended", "default"];
-/// Letters of a part of a list that was sent as one line.
+/// Characters of one part of a list that was sent as one line.
 const PART: usize = 60;
 
-/// The raw options of a field, as a list.
+/// Returns the raw options of a field as a list.
 pub(super) fn raw(value: &Value) -> Result<Vec<Value>, String> {
     let wrong = || {
         Err("'options' to be an array of strings or of objects with a 'label', such as [{\"label\": \"a\"}, {\"label\": \"b\"}]".to_owned())
@@ -28,8 +28,8 @@ pub(super) fn raw(value: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// The options worth showing, and which of them is recommended: by its place in `raw`, by its label, or by its own
-/// word.
+/// Returns the options that are not empty or duplicate, and the recommended one: given by its index in `raw`, by its
+/// label, or by a flag of its own.
 pub(super) fn choices(
     raw: &[Value],
     recommended: Option<&Value>,
@@ -62,13 +62,13 @@ pub(super) fn choices(
     Ok((options, best))
 }
 
-/// One option, whole.
+/// One option before it is truncated.
 struct Raw {
     choice: Choice,
     best: bool,
 }
 
-/// Reads one option; nothing where it is empty.
+/// Parses one option; `None` if it is empty.
 fn option(value: &Value) -> Result<Option<Raw>, String> {
     let fields = match decoded(value) {
         Value::Object(fields) => fields,
@@ -94,7 +94,7 @@ fn option(value: &Value) -> Result<Option<Raw>, String> {
     Ok(Some(Raw { choice: Choice { label, description: of(MEANS), preview: of(LOOKS) }, best }))
 }
 
-/// Options by number, by letter or by label: `{"0": {…}}`, `{"tokio": "virtual time"}`.
+/// Parses an object of options by number, letter or label: `{"0": {…}}`, `{"tokio": "virtual time"}`.
 fn of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
     if object.is_empty() {
         return None;
@@ -115,8 +115,8 @@ fn of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
     named.into_iter().map(one).collect()
 }
 
-/// The parts of a list that came as one string, where it is plain where one ends: a line each, or short parts
-/// between commas.
+/// Splits a list that was sent as one string, if its parts are unambiguous: one per line, or short parts between
+/// commas.
 fn in_one_string(text: &str) -> Option<Vec<Value>> {
     let lines: Vec<&str> = text.lines().map(unmarked).filter(|line| !line.is_empty()).collect();
     if lines.len() > 1 {
@@ -143,7 +143,7 @@ fn in_one_string(text: &str) -> Option<Vec<Value>> {
     plain.then(|| parts.into_iter().map(Value::from).collect())
 }
 
-/// A line without the mark or number that a list puts before it.
+/// Removes the bullet or number from a list item.
 fn unmarked(line: &str) -> &str {
     let line = line.trim();
     if let Some(rest) = ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)) {

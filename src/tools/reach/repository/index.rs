@@ -1,11 +1,11 @@
-//! Reads the names of tracked files from git's index, staged ones and those with `git add -N` too.
+//! Reads the names of tracked files from git's index, including staged files and those of `git add -N`.
 
-/// Bytes of an entry before its flags: times, device, mode, owner, size and the name of the content.
+/// Bytes of an entry before its flags: times, device, mode, owner, size and hash.
 const BEFORE_FLAGS: usize = 60;
 /// Bytes of the checksum at the end.
 const CHECKSUM: usize = 20;
 
-/// Every path in the index; `None` if it is not one that is read here: split, sparse, of another version.
+/// Returns every path in the index; `None` if its format is not supported: split, sparse or of another version.
 pub(super) fn paths(bytes: &[u8]) -> Option<Vec<String>> {
     let number = |at: usize| {
         let word: [u8; 4] = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
@@ -39,7 +39,7 @@ pub(super) fn paths(bytes: &[u8]) -> Option<Vec<String>> {
     }
     let end = bytes.len().checked_sub(CHECKSUM)?;
     while at < end {
-        // An extension whose name begins with a small letter changes what the entries mean.
+        // An extension whose name begins with a lowercase letter changes the meaning of the entries.
         if !bytes.get(at)?.is_ascii_uppercase() {
             return None;
         }
@@ -48,7 +48,7 @@ pub(super) fn paths(bytes: &[u8]) -> Option<Vec<String>> {
     (at == end).then_some(paths)
 }
 
-/// How many bytes of the name before are dropped, and how many bytes say so.
+/// Decodes how many bytes of the previous name are dropped, and the length of that number.
 fn stripped(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0usize;
     for (at, byte) in bytes.iter().enumerate().take(5) {
@@ -65,7 +65,7 @@ fn stripped(bytes: &[u8]) -> Option<(usize, usize)> {
 pub(in crate::tools) mod tests {
     use super::*;
 
-    /// An index of version 2 that holds these names.
+    /// Creates an index of version 2 with these names.
     pub fn index_of(names: &[&str]) -> Vec<u8> {
         let mut bytes = b"DIRC\0\0\0\x02".to_vec();
         bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
@@ -82,7 +82,7 @@ pub(in crate::tools) mod tests {
     }
 
     #[test]
-    fn r13_names_in_an_index_are_found_and_an_odd_index_is_none() {
+    fn r13_reads_names_of_index_and_rejects_unsupported_format() {
         let names = ["README.md", "src/a", "src/abcdefg", "src/main.rs"];
         let bytes = index_of(&names);
         assert_eq!(paths(&bytes).unwrap(), names);
@@ -97,7 +97,7 @@ pub(in crate::tools) mod tests {
     }
 
     #[test]
-    fn r13_indexes_of_every_version_are_read_as_git_writes_them() {
+    fn r13_reads_indexes_of_every_version() {
         let git = |folder: &std::path::Path, words: &[&str]| {
             let mut git = std::process::Command::new("git");
             git.args(words).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -105,7 +105,7 @@ pub(in crate::tools) mod tests {
         };
         let folder = tempfile::tempdir().unwrap();
         if !git(folder.path(), &["init", "-q"]) {
-            eprintln!("left out: git is not installed");
+            eprintln!("skipped: git is not installed");
             return;
         }
         let long = "n".repeat(200);

@@ -1,9 +1,9 @@
-//! Which commands may read what holds secrets or lies outside; what they only write to does not count.
+//! Tests of which commands may read secrets or files outside; files that are only written do not count.
 
 use super::*;
 
 #[test]
-fn r30_what_a_redirection_alone_names_is_written_and_not_read() {
+fn r30_file_of_a_redirection_alone_is_not_read() {
     let (_place, files) = project();
     for (command, sensitive, discloses) in [
         ("make", false, false),
@@ -11,7 +11,7 @@ fn r30_what_a_redirection_alone_names_is_written_and_not_read() {
         ("echo x >> ../other.txt", true, false),
         ("echo x > ~/x", true, false),
         ("echo x > '.env'; make", true, false),
-        // The same name is read too, or may be.
+        // The same file is read too, or may be.
         ("cat .env > .env", true, true),
         ("python3 tools/y.py .env > .env", true, true),
         ("echo x > .env; . ./.env", true, true),
@@ -19,7 +19,7 @@ fn r30_what_a_redirection_alone_names_is_written_and_not_read() {
         ("echo x > .env < .env", true, true),
         ("echo x > $(cat .env)", true, true),
         ("echo x > >(cat .env)", true, true),
-        // A program may read whatever it is given.
+        // A program may read any file it is given.
         ("cp .env b", true, true),
         ("tee .env < docs/a.md", true, true),
         ("cp ../other.txt b", true, true),

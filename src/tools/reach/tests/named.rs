@@ -1,4 +1,4 @@
-//! Which files with secrets a command names so plainly that a rule about them covers it.
+//! Tests of which files with secrets a command names so plainly that a rule for them covers it.
 
 use super::*;
 use crate::chat::{Intent, Openings, Walls};
@@ -26,7 +26,7 @@ fn named(command: &str, files: &dyn Reader) -> Vec<String> {
 }
 
 #[test]
-fn r13_a_command_names_secrets_only_if_nothing_else_of_it_asks() {
+fn r13_names_secrets_only_if_nothing_else_needs_approval() {
     let (_place, disk) = project();
     let root = disk.root().to_owned();
     fs::write(root.join(".env.local"), "x").unwrap();
@@ -100,7 +100,7 @@ fn r13_a_command_names_secrets_only_if_nothing_else_of_it_asks() {
 }
 
 #[tokio::test]
-async fn r13_a_named_file_that_is_another_when_the_command_runs_is_not_read() {
+async fn r13_named_file_that_was_replaced_is_not_read() {
     let walls = Walls::raised(Openings::default());
     let tool = BashExec::new(Settings { walls, ..Settings::default() });
     let (_place, disk) = project();
@@ -132,7 +132,7 @@ async fn r13_a_named_file_that_is_another_when_the_command_runs_is_not_read() {
             progress: Arc::new(|_| {}),
         };
         let error = tool.act(&plan, &hands).await.unwrap_err().to_string();
-        assert!(error.contains("has changed since it was looked at"), "{how}: {error}");
+        assert!(error.contains("changed since it was checked"), "{how}: {error}");
         if how == "folder" {
             fs::remove_dir(&env).unwrap()
         } else {

@@ -1,11 +1,11 @@
-//! Names of files that are no text, beside those that are looked for.
+//! Tests of folders with file names that are not Unicode.
 
 use super::*;
 
-/// A disk may hold such a name, where it is not one of macOS.
+/// macOS has no such names.
 #[cfg(target_os = "linux")]
 #[test]
-fn r13_a_name_that_is_no_text_hides_no_secret_beside_it() {
+fn r13_non_unicode_name_does_not_hide_a_secret() {
     use std::os::unix::ffi::OsStrExt;
     let (place, files) = project();
     let keys = place.path().join("project/src/keys");

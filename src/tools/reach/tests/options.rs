@@ -1,15 +1,16 @@
-//! Options that hide what a command reads or writes: each of these ran without approval, or easily could have.
+//! Tests of options that hide what a command reads or writes: each of these commands ran without approval, or could
+//! have.
 
 use super::*;
 
 const OPTIONS: &str = include_str!("../lines/options.txt");
 
 #[test]
-fn r12_no_option_hides_a_file_that_is_read_or_written() {
+fn r12_no_option_hides_a_file_that_is_used() {
     check(OPTIONS);
 }
 
-/// What models send all day runs without approval in a project without secrets.
+/// Commands that models often send run without approval in a project without secrets.
 #[test]
 fn r12_everyday_lines_run_without_approval() {
     let lines = "ls -la\nls -lah src\nls -1t\ncat README.md\ncat -n src/main.rs src/lib.rs\nhead -20 README.md\nhead -n 5 data.csv\n\
@@ -31,9 +32,9 @@ fn r12_everyday_lines_run_without_approval() {
     assert!(lines.len() >= 40 && asked.is_empty(), "{asked:#?}");
 }
 
-/// Git prints what is staged, what `git add -N` names and what it tracks: a sensitive file among it asks.
+/// git prints staged and tracked files and those of `git add -N`: a sensitive file among them needs approval.
 #[test]
-fn r13_git_prints_no_sensitive_file_that_it_tracks() {
+fn r13_git_printing_a_tracked_secret_needs_approval() {
     let (place, files) = plain_project();
     let git = place.path().join("project/.git");
     let prints = [
@@ -120,11 +121,11 @@ fn r13_git_prints_no_sensitive_file_that_it_tracks() {
         reach("git diff", &files)
     );
     fs::write(git.join("index"), "DIRC").unwrap();
-    assert!(reach("git diff", &files).1.contains("cannot be told"));
+    assert!(reach("git diff", &files).1.contains("cannot be read"));
 }
 
 #[test]
-fn r13_git_prints_nothing_that_was_put_aside() {
+fn r13_git_printing_stashed_changes_needs_approval() {
     for packed in [false, true] {
         let (place, files) = plain_project();
         let lines = [
@@ -144,13 +145,13 @@ fn r13_git_prints_nothing_that_was_put_aside() {
             false => fs::write(git.join("refs/stash"), "1a2b\n").unwrap(),
         }
         assert_eq!(calls(), 0);
-        assert!(reach("git show 1a2b3c4", &files).1.contains("put aside"));
+        assert!(reach("git show 1a2b3c4", &files).1.contains("stashed"));
         assert_eq!(reach("git show HEAD", &files).0, Reach::Reads);
         assert_eq!(reach("git log --all --oneline", &files).0, Reach::Reads);
     }
 }
 
-/// Reading a pipe waits, and takes what another program is to get.
+/// Reading a pipe blocks, and takes what another program should receive.
 #[cfg(unix)]
 #[test]
 fn r13_only_regular_files_are_read() {
@@ -203,7 +204,7 @@ fn r13_only_regular_files_are_read() {
     }
 }
 
-/// What is left out of a search, by whatever options, is not what is looked for in it.
+/// Options that exclude files from a search do not exclude them from the check.
 #[test]
 fn r13_no_exclusion_hides_a_sensitive_file_from_the_check() {
     let (place, files) = plain_project();
@@ -242,9 +243,9 @@ fn r13_no_exclusion_hides_a_sensitive_file_from_the_check() {
     assert_eq!(reach("rg x src", &files).0, Reach::Reads);
 }
 
-/// Another name of a secret is read like the secret itself, and a pipe is not opened to look at its disk.
+/// A hard link to a secret is sensitive too, and `df` must not open a pipe.
 #[test]
-fn r13_a_file_with_several_names_asks_and_so_does_a_pipe() {
+fn r13_hard_links_and_pipes_need_approval() {
     let (_place, files) = plain_project();
     let root = files.root();
     for command in ["cat notes.txt", "grep -r main src", "rg main", "diff -r src docs", "df README.md"] {
@@ -276,7 +277,7 @@ fn r13_a_file_with_several_names_asks_and_so_does_a_pipe() {
     ];
     for command in reading {
         let (found, why) = reach(command, &files);
-        assert!(found == Reach::Runs && why.contains("names (hard links)"), "{command}: {found:?} {why}");
+        assert!(found == Reach::Runs && why.contains("hard links"), "{command}: {found:?} {why}");
         let line =
             CommandLine { command: command.to_owned(), folder: root.to_owned(), ..CommandLine::default() };
         assert!(matches!(access(line, &files), Access::Run(run) if run.sensitive), "{command}");

@@ -1,4 +1,5 @@
-//! Whatever a call names, and however it names it: what may hold secrets asks in every mode, and aye's own files stay its own.
+//! Tests that files with secrets need approval in every mode, by any tool and any spelling of the path, and that aye's
+//! own files are protected.
 
 use super::*;
 use crate::chat::{Intent, Openings, Walls};
@@ -8,10 +9,10 @@ use crate::tools::{Settings, Toolbox};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What a path is, and so what is expected of a call that names it.
+/// The kind of a path, which decides the expected verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
-    /// It may hold secrets, or other programs obey it.
+    /// It may hold secrets, or other programs execute it.
     Secret,
     /// aye's own settings.
     Settings,
@@ -51,7 +52,7 @@ fn ground() -> Ground {
     Ground { _place: place, disk, base }
 }
 
-/// Every way to name a file, given its path from the folder around the project.
+/// Returns all spellings of a path that is relative to the project's parent folder.
 fn names(ground: &Ground, path: &str) -> Vec<String> {
     let whole = ground.base.join(path);
     let link = ground.base.join("project").join(format!("link-{}", path.replace('/', "-")));
@@ -120,7 +121,7 @@ fn writing(name: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn r13_no_mode_reads_or_writes_what_is_kept_however_it_is_named() {
+fn r13_no_mode_accesses_protected_files_by_any_spelling() {
     let ground = ground();
     let walls = Walls::raised(Openings::default());
     let tools = Toolbox::builtin(Settings { walls, ..Settings::default() });
@@ -137,7 +138,7 @@ fn r13_no_mode_reads_or_writes_what_is_kept_however_it_is_named() {
             let all = reading(&name).into_iter().map(|call| (call, false));
             let all = all.chain(writing(&name).into_iter().map(|call| (call, true)));
             for ((tool, arguments), writes) in all {
-                // From `src` a relative name leads elsewhere.
+                // From `src`, a relative name is another file.
                 if arguments.to_string().contains("cd src") && !name.starts_with('/') {
                     continue;
                 }
@@ -146,7 +147,7 @@ fn r13_no_mode_reads_or_writes_what_is_kept_however_it_is_named() {
                     name: tool.to_owned(),
                     arguments: arguments.to_string(),
                 };
-                // What cannot be planned is not done.
+                // A call that cannot be planned does not run.
                 let Ok(Intent::Act(plan)) = tools.plan(&call, &ground.disk) else { continue };
                 calls += 1;
                 for mode in Mode::ALL {
