@@ -1,4 +1,4 @@
-//! Whoever the person's settings name to be asked about calls: the hooks and the second reader.
+//! Sets up the configured reviewers: the hooks and the model reviewer.
 
 use super::Connecting;
 use super::model::{Model, home};
@@ -10,7 +10,7 @@ use crate::runtime::{Consultants, OtherModel};
 use anyhow::{Result, anyhow};
 use std::time::Duration;
 
-/// Those who are asked, for the agent, which says when, and for the runtime, which does it.
+/// The reviewers, for the agent, which decides when to ask them, and for the runtime, which runs them.
 #[derive(Clone, Default)]
 pub(super) struct Advisers {
     pub(super) who: agent::Advisers,
@@ -18,8 +18,8 @@ pub(super) struct Advisers {
 }
 
 impl Advisers {
-    /// As the settings say, and what the person should know of them. Nobody is asked or connected to yet. `keys` are
-    /// variables that hold keys.
+    /// Reads the reviewers from the settings. Also returns notices for the user. Nothing runs or connects yet. `keys`
+    /// names environment variables that hold keys.
     pub(super) fn of(connecting: &Connecting, keys: &[String]) -> (Self, Vec<String>) {
         let config = &connecting.settings.config;
         let mut notices = Vec::new();
@@ -39,7 +39,7 @@ impl Advisers {
         (Self { who, how }, notices)
     }
 
-    /// Those of this session.
+    /// Returns the reviewers for a session.
     pub(super) fn in_session(&self, id: &SessionId) -> Consultants {
         Consultants { session: id.0.clone(), ..self.how.clone() }
     }
@@ -54,27 +54,27 @@ fn reader(connecting: &Connecting, config: &Config, notices: &mut Vec<String>) -
     let (other, told) = other(connecting, set.profile.as_ref()?, set.model.as_deref(), set.seconds);
     if let Err(why) = &other.llm {
         notices.push(format!(
-            "The second reader cannot be asked: {why}. You are asked about whatever would go ahead."
+            "The model reviewer is not available: {why}. Every call it should review asks you instead."
         ));
     }
     notices.extend(told);
     Some(other)
 }
 
-/// The model that imagines what would come of what a dry run leaves undone, and what the person should know of it.
+/// Sets up the model that simulates results in a dry run. Also returns notices for the user.
 pub(super) fn simulator(connecting: &Connecting) -> Option<(OtherModel, Vec<String>)> {
     let set = &connecting.settings.config.dry_run;
     let (other, mut told) =
         other(connecting, set.simulator.as_ref()?, set.simulator_model.as_deref(), set.simulator_seconds);
     if let Err(why) = &other.llm {
         told.push(format!(
-            "The simulator of the dry run cannot be asked: {why}. What is not run has a sample for its result."
+            "The simulator of the dry run is not available: {why}. Simulated results are generated samples instead."
         ));
     }
     Some((other, told))
 }
 
-/// A model that is asked beside the talk, and what its connection should tell the person. Nothing is connected to yet.
+/// Sets up a model for requests outside the session. Also returns notices for the user. Nothing is connected yet.
 fn other(
     connecting: &Connecting,
     profile: &str,
@@ -89,12 +89,13 @@ fn other(
     (OtherModel { llm, model, profile: profile_name, limit }, told)
 }
 
-/// The model at a profile, at its own address and with its own key; nothing that stands in for another is asked here.
+/// Returns the model of a profile, at its own address and with its own key, without a fallback model.
 fn model(connecting: &Connecting, profile: &str, model: Option<&str>) -> Result<Model> {
     if profile.is_empty() {
-        return Err(anyhow!("its settings are wrong"));
+        return Err(anyhow!("its settings are invalid"));
     }
-    let connection = connecting.at_profile(profile, model)?.ok_or_else(|| anyhow!("no model is there"))?;
+    let connection =
+        connecting.at_profile(profile, model)?.ok_or_else(|| anyhow!("no model is configured"))?;
     if connection.lacks_key {
         return Err(anyhow!("the profile {profile} has no key; {} is not set", connection.key_from));
     }

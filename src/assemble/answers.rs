@@ -1,4 +1,4 @@
-//! The file of answers that the command line names.
+//! Reads the answers file of `--answers` and answers waiting questions with it.
 
 use super::Mistake;
 use super::wiring::Session;
@@ -12,10 +12,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The most that is read, in bytes.
+/// Largest answers file, in bytes.
 const MOST: u64 = 1024 * 1024;
 
-/// Refuses a file of answers where nothing can be answered by it.
+/// Rejects `--answers` if no question could be answered by it.
 pub(super) fn allowed(cli: &Cli) -> Result<(), Mistake> {
     let Some(file) = &cli.answers else { return Ok(()) };
     if cli.print {
@@ -24,19 +24,18 @@ pub(super) fn allowed(cli: &Cli) -> Result<(), Mistake> {
     let resumes = cli.go_on || cli.resume.as_ref().is_some_and(|name| !name.is_empty());
     if !resumes {
         return Err(Mistake(
-            "--answers needs -p, or a session whose question waits: --resume with its id, or --continue"
-                .to_owned(),
+            "--answers needs -p, or a session with a waiting question: --resume ID or --continue".to_owned(),
         ));
     }
     if file == Path::new("-") {
         return Err(Mistake(
-            "--answers - reads standard input, which the screen needs for the keyboard; name a file, or add -p".to_owned(),
+            "--answers - reads standard input, which the screen needs for the keyboard. Name a file, or add -p".to_owned(),
         ));
     }
     Ok(())
 }
 
-/// Reads it.
+/// Reads and parses the file.
 pub(super) fn read(file: &Path) -> Result<Answers, Mistake> {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
     let wrong = |why: String| Mistake(format!("--answers: {name}: {why}"));
@@ -48,26 +47,26 @@ pub(super) fn read(file: &Path) -> Result<Answers, Mistake> {
     };
     read.map_err(|error| wrong(format!("{error}; {FORMS}")))?;
     if bytes.len() as u64 > MOST {
-        return Err(wrong(format!("it holds more than {MOST} bytes, which is the limit; {FORMS}")));
+        return Err(wrong(format!("it has more than {MOST} bytes, which is the limit; {FORMS}")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("it is not text in UTF-8; {FORMS}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("it is not UTF-8 text; {FORMS}")))?;
     Answers::read(&text).map_err(wrong)
 }
 
-/// Opens it. A pipe to which nobody writes has nothing in it, and is not waited for.
+/// Opens the file without blocking. A pipe without a writer counts as empty.
 fn open(file: &Path) -> io::Result<File> {
     if file.is_dir() {
         return Err(io::Error::other("it is a folder"));
     }
     let open = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(file)?;
-    // Who writes to it may take as long as it needs.
+    // A writer may take as long as it needs.
     let flags = fcntl_getfl(&open)?;
     fcntl_setfl(&open, flags - OFlags::NONBLOCK)?;
     Ok(open)
 }
 
-/// Whether a question waits in the session that the answers are for. Answers that do not fit it are refused before
-/// anything happens.
+/// Returns whether a question of the session waits for these answers. Answers that do not fit are an error before
+/// anything runs.
 pub(super) fn fits(answers: &Answers, session: &Session, prompt: &str) -> Result<bool, Mistake> {
     if *answers == Answers::default() {
         return Ok(false);
@@ -78,13 +77,13 @@ pub(super) fn fits(answers: &Answers, session: &Session, prompt: &str) -> Result
             fits.map(|_| true).map_err(|why| Mistake(unfit(&why)))
         }
         Some(Waiting::Approval { .. }) | None if prompt.trim().is_empty() => {
-            Err(Mistake(format!("--answers: no question waits in session {}", session.id)))
+            Err(Mistake(format!("--answers: session {} has no waiting question", session.id)))
         }
         Some(Waiting::Approval { .. }) | None => Ok(false),
     }
 }
 
-/// Answers the question that waits, before the screen is shown.
+/// Answers the waiting question before the screen is shown.
 pub(super) fn give(answers: &mut Answers, session: &mut Session) -> Result<(), Mistake> {
     fits(answers, session, "")?;
     if let Some(Waiting::Answer { call, questions, .. }) = session.state.waiting() {
@@ -98,5 +97,5 @@ pub(super) fn give(answers: &mut Answers, session: &mut Session) -> Result<(), M
 }
 
 fn unfit(why: &str) -> String {
-    format!("--answers: {why}\nNothing was answered; the question waits.")
+    format!("--answers: {why}\nThe question was not answered and still waits.")
 }

@@ -1,4 +1,4 @@
-//! `aye audit`: every call of a session, who allowed it, and what became of it.
+//! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
 use super::sessions::find_latest;
 use super::{Mistake, facts, folder};
@@ -17,17 +17,17 @@ use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Lines are no longer than this: they can be read in the narrowest usual terminal, and from a pipe.
+/// Maximum line width, for narrow terminals and pipes.
 const WIDEST: u16 = 80;
 
-/// Prints the session that the command line names, or the last of this folder.
+/// Prints the named session, or the newest of this folder.
 pub(super) fn run(cli: &Cli, named: Option<&str>) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let sessions = Sessions::new(places.sessions());
     let folder = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
     let id = match named {
         Some(name) => sessions.find(name).map_err(|error| {
-            Mistake(format!("{error}; to say this to a model put it in quotes: aye \"audit {name}\""))
+            Mistake(format!("{error}. To send this to the model, quote it: aye \"audit {name}\""))
         })?,
         None => find_latest(&sessions, &folder)?,
     };
@@ -38,7 +38,7 @@ pub(super) fn run(cli: &Cli, named: Option<&str>) -> Result<ExitCode> {
     }
     let written = if cli.json { in_json(&id, &read) } else { in_words(&id, &read) };
     match written {
-        // Whoever read the pipe has enough.
+        // The reader of the pipe has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         written => {
             written?;
@@ -47,7 +47,7 @@ pub(super) fn run(cli: &Cli, named: Option<&str>) -> Result<ExitCode> {
     }
 }
 
-/// One object for each call, with the session's name in front.
+/// Prints one JSON object per call, starting with the session's ID.
 fn in_json(id: &SessionId, read: &Read) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let time = |at: usize| read.times.get(at).copied().filter(|at| *at > 0);
@@ -62,7 +62,7 @@ fn in_json(id: &SessionId, read: &Read) -> io::Result<()> {
     out.flush()
 }
 
-/// A page for each call, below what session it is.
+/// Prints a heading for the session, then a block for each call.
 fn in_words(id: &SessionId, read: &Read) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let columns = crossterm::terminal::size().map_or(WIDEST, |(columns, _)| columns);
@@ -71,7 +71,7 @@ fn in_words(id: &SessionId, read: &Read) -> io::Result<()> {
     let records = records(&read.entries);
     let session = Session::replay(read.entries.iter().cloned());
     let columns = usize::from(columns);
-    let title = one_line(session.title().unwrap_or("nothing was said")).into_owned();
+    let title = one_line(session.title().unwrap_or("empty session")).into_owned();
     let place = read.header.as_ref().map(|header| facts::in_short(&header.folder)).unwrap_or_default();
     let dry = if read.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
     let about = format!("{title}\n{id} · {}{dry}\n{}", one_line(&place), counted(&records));
@@ -90,13 +90,13 @@ fn in_words(id: &SessionId, read: &Read) -> io::Result<()> {
     out.flush()
 }
 
-/// How many calls there are, and how many of them are not as they should be.
+/// Formats the number of calls, and how many differ from their record.
 fn counted(records: &[Record<'_>]) -> String {
     let wrong = records.iter().filter(|record| matches!(record.holds(), Holds::No(_))).count();
     let calls = match records.len() {
-        0 => "the model called nothing".to_owned(),
+        0 => "no calls".to_owned(),
         1 => "1 call".to_owned(),
         calls => format!("{calls} calls"),
     };
-    if wrong > 0 { format!("{calls}, CAREFUL: {wrong} not as recorded") } else { calls }
+    if wrong > 0 { format!("{calls}, WARNING: {wrong} not as recorded") } else { calls }
 }

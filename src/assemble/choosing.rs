@@ -1,4 +1,4 @@
-//! Whom the screen talks to: what may be chosen, and what choosing it does.
+//! Lists models and profiles for the screen, and switches between them.
 
 use super::host::Around;
 use super::model::Model;
@@ -10,13 +10,12 @@ use crate::tui::host::{Listed, LocalServer, ModelRow, Models, Reached, Reply};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// So long a person waits for a list that may never come.
+/// Time limit for a provider's list of models.
 const LIST: Duration = Duration::from_secs(20);
 
 impl Around {
-    /// Talks to another service from now on: the session goes on with it once the screen has said so in the session.
-    /// Where nothing was said yet, a session begins with it instead; so it does after the tour, which is no session to
-    /// go on with.
+    /// Switches to another provider. The session continues with it once the screen has recorded the switch in the
+    /// session. If the session is empty, or is the tour, a new session starts instead.
     fn go_to(&mut self, made: anyhow::Result<Model>) {
         let model = match made {
             Ok(model) => model,
@@ -82,7 +81,7 @@ impl Around {
         self.go_to(made);
     }
 
-    /// Writes into the settings what the next start begins with.
+    /// Saves the model for the next start in the settings.
     pub(super) fn keep_model(&self, profile: String, address: &str, model: String) {
         let named = Some(profile).filter(|profile| !profile.is_empty());
         let profile = match (named, address) {
@@ -92,7 +91,7 @@ impl Around {
         };
         let Some(profile) = profile else {
             return self.tell(Reply::Notice(
-                "This was not kept: its address is in no profile of the settings. Write it there as base_url, below [profiles.NAME].".to_owned(),
+                "Cannot save the model: no profile of the settings has its address. Add it as base_url under [profiles.NAME].".to_owned(),
             ));
         };
         let file = self.wiring.places.settings();
@@ -102,10 +101,10 @@ impl Around {
                 .map_or(Ok(()), |model| config::set(&file, &["profiles", &profile, "model"], model.as_str()))
                 .and_then(|()| config::set(&file, &["model", "profile"], profile.as_str()));
             Some(match kept {
-                Err(error) => Reply::Notice(format!("The model could not be kept: {error}.")),
+                Err(error) => Reply::Notice(format!("Cannot save the model: {error}.")),
                 Ok(()) => {
                     let what = named.map_or(profile.clone(), |model| format!("{model} of {profile}"));
-                    Reply::SettingSaved(format!("kept: aye begins with {what} from now on"))
+                    Reply::SettingSaved(format!("saved: aye starts with {what} from now on"))
                 }
             })
         });
@@ -124,12 +123,11 @@ impl Around {
         });
     }
 
-    /// Tells what may be chosen as it gets known: the other profiles at once, the servers of this machine a moment
-    /// later, and the list of the service in use when it comes.
+    /// Sends the available models as they become known: first the other profiles, then the servers on this machine, and
+    /// the current provider's list once it arrives.
     pub(super) fn list_models(&self) {
         let Some(service) = self.model.service.clone() else {
-            return self
-                .tell(Reply::Notice("The tour is a script and has no models to choose from.".to_owned()));
+            return self.tell(Reply::Notice("The tour is a script and has no other models.".to_owned()));
         };
         let present = self.model.profile.clone();
         let usable = self.connecting.usable().into_iter();
@@ -150,7 +148,7 @@ impl Around {
                 replies.send(Reply::Models(Models { listed, others: others.to_vec() }))
             };
             let listing = tokio::spawn(list(service));
-            // The screen may be gone by now.
+            // The screen may be closed.
             let _ = tell(Listed::Asking, &others).await;
             for found in local::find().await {
                 let profile = servers.iter().find(|server| server.base_url == found.base_url);
@@ -164,7 +162,7 @@ impl Around {
                 );
             }
             let _ = tell(Listed::Asking, &others).await;
-            let listed = listing.await.unwrap_or_else(|_| Listed::Failed("it broke down".to_owned()));
+            let listed = listing.await.unwrap_or_else(|_| Listed::Failed("internal error".to_owned()));
             let _ = tell(listed, &others).await;
         });
     }

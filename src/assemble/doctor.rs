@@ -1,7 +1,7 @@
-//! `aye doctor`: what is found on this machine, what of it is wrong, and what to do about that.
+//! `aye doctor`: checks this machine, and lists problems with their remedies.
 //!
-//! It is run when something does not work, so nothing it looks at can make it fail: a broken file, a server that never
-//! answers and a missing terminal are findings. Everything is looked at at once and for two seconds and a half at most.
+//! Nothing that it checks can make it fail: a broken file, a server that does not answer and a missing terminal are
+//! findings. All checks run at once, with a time limit of 2.5 s each.
 
 mod bundle;
 mod finding;
@@ -21,18 +21,18 @@ use finding::{Finding, Redacted};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long one thing is waited for.
+/// Time limit of one check.
 const LIMIT: Duration = Duration::from_millis(2500);
 
-/// What was found, and what of this machine it was found with.
+/// The findings, and the settings and places they are from.
 struct Seen {
     found: Vec<Finding>,
     redacted: Redacted,
-    /// None where there is no place for them.
+    /// `None` if there is no folder for them.
     there: Option<(Settings, Places)>,
 }
 
-/// Looks at everything, and prints it or writes it to a file.
+/// Runs all checks, and prints the findings or writes them to a file.
 pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     let Some(named) = &cli.bundle else {
         let seen = look(cli).await?;
@@ -49,7 +49,7 @@ async fn look(cli: &Cli) -> Result<Seen> {
     let places = match Places::find(std::env::var_os("AYE_HOME")) {
         Ok(places) => places,
         Err(error) => {
-            let words = format!("there is no place for settings and sessions: {error}");
+            let words = format!("no folder for settings and sessions: {error}");
             found.push(Finding::wrong("folders", words, "set HOME, or AYE_HOME to a folder of your own"));
             return Ok(Seen { found, redacted: Redacted::default(), there: None });
         }
@@ -77,7 +77,7 @@ async fn look(cli: &Cli) -> Result<Seen> {
     let (terminal, sandbox, stage, sessions, tools, rules, server) = tokio::join!(
         aside("terminal", terminal::look),
         aside("sandbox", move || machine::sandbox(&shell, &sandbox_places)),
-        aside("stage", move || machine::stage(stage, staged_folder.as_deref(), &stage_places)),
+        aside("overlay", move || machine::stage(stage, staged_folder.as_deref(), &stage_places)),
         aside("sessions", move || folders::sessions(&session_places)),
         aside("project", move || machine::project(folder.as_deref())),
         aside("rules", move || rules::rules(rules_folder.as_deref(), &rules_places)),
@@ -98,15 +98,15 @@ async fn look(cli: &Cli) -> Result<Seen> {
     Ok(Seen { found, redacted, there: Some((loaded, places)) })
 }
 
-/// Looks at something that may never answer, on a thread of its own.
+/// Runs a check that may block on its own thread.
 async fn aside(area: &'static str, look: impl FnOnce() -> Vec<Finding> + Send + 'static) -> Vec<Finding> {
     let looking = tokio::task::spawn_blocking(look);
     match tokio::time::timeout(LIMIT, looking).await {
         Ok(Ok(found)) => found,
-        Ok(Err(_)) => vec![Finding::wrong(area, "looking at it broke down", "report this: it is a bug")],
+        Ok(Err(_)) => vec![Finding::wrong(area, "internal error in this check", "report this bug")],
         Err(_) => {
             let words = format!("no answer within {:.1} s", LIMIT.as_secs_f32());
-            vec![Finding::wrong(area, words, "something below it hangs: a network drive, or a busy machine")]
+            vec![Finding::wrong(area, words, "a network drive may hang, or the machine may be busy")]
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What is true of this run: for the model's standing words, and for the head of the screen.
+//! Facts about this run, for the system prompt and the screen's header.
 
 use crate::project::branch::branch;
 use std::path::Path;
 
-/// Lines for the standing words to the model.
+/// Returns lines for the system prompt.
 pub(super) fn for_the_model(folder: &Path) -> Vec<String> {
     let mut facts = vec![
         format!("Project: {}", folder.display()),
@@ -14,7 +14,7 @@ pub(super) fn for_the_model(folder: &Path) -> Vec<String> {
     facts
 }
 
-/// The folder as the head shows it: with `~`, and the branch where there is one.
+/// Returns the folder with `~`, and the branch if there is one.
 pub(super) fn place(folder: &Path) -> String {
     let shown = in_short(folder);
     match branch(folder) {
@@ -23,7 +23,7 @@ pub(super) fn place(folder: &Path) -> String {
     }
 }
 
-/// A path with `~` for the person's home.
+/// Shortens a path with `~` for the home folder.
 pub(super) fn in_short(path: &Path) -> String {
     let home = std::env::var_os("HOME");
     match home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
@@ -33,7 +33,7 @@ pub(super) fn in_short(path: &Path) -> String {
     }
 }
 
-/// When an entry was written, in the person's own time: `14:02:11`, or `3 Nov 14:02` on another day.
+/// Formats the time of an entry in local time: `14:02:11`, or `3 Nov 14:02` on another day.
 pub(super) fn clock(at: u64) -> String {
     let then = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     let Some(then) = then.filter(|_| at > 0) else { return String::new() };
@@ -47,7 +47,7 @@ pub(super) fn clock(at: u64) -> String {
     then.strftime(form).to_string()
 }
 
-/// When something was, in the person's own time: `14:02`, `yesterday 14:02`, `3 Nov`, `3 Nov 2025`.
+/// Formats a time in local time: `14:02`, `yesterday 14:02`, `3 Nov`, `3 Nov 2025`.
 pub(super) fn when(then: std::time::SystemTime) -> String {
     let now = jiff::Zoned::now();
     let Ok(then) = jiff::Timestamp::try_from(then) else { return String::new() };

@@ -1,4 +1,4 @@
-//! Gathers the project's files for `@`: shown as they are met where that takes a while.
+//! Collects the project's file names for `@`, and sends them in batches if that takes long.
 
 use crate::project::Reader;
 use crate::tui::host::{Gathered, Reply};
@@ -8,28 +8,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// Files offered: more than anybody scrolls through, few enough to filter at once.
+/// Files offered: more than a user scrolls through, few enough to filter at once.
 const FILES: usize = 50_000;
-/// So often what was met is told while more is looked for. Most projects are through long before the first.
+/// Interval between batches. Most projects are collected before the first.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Which gathering is the last that was wanted: one before it stops.
+/// Number of the latest request; an older one stops.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wanted(Arc<AtomicU64>);
 
 impl Wanted {
-    /// One more is wanted; its number.
+    /// Starts a new request and returns its number.
     pub(super) fn anew(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Whether none was wanted since.
+    /// Returns whether this is the latest request.
     pub(super) fn is_last(&self, number: u64) -> bool {
         self.0.load(Ordering::Relaxed) == number
     }
 }
 
-/// Gathers the files and folders of a project, relative to it, and tells of them; blocks until it is through. None where the
+/// Collects the files and folders of a project, relative to it, and sends them. Blocks until done. Sends none if the
 /// project cannot be read.
 pub(super) fn gather(
     project: Option<Box<dyn Reader>>,
@@ -47,7 +47,7 @@ fn gather_most(
     number: u64,
     replies: &Sender<Reply>,
 ) {
-    // The screen may be gone by now.
+    // The screen may be closed.
     let tell = |names: &[String], gathered| {
         let names = names.to_vec();
         let _ = replies.blocking_send(Reply::Files { names, gathered });
@@ -72,7 +72,7 @@ fn gather_most(
             }
             ControlFlow::Continue(())
         });
-        // What was found before a folder that cannot be read is still worth offering.
+        // The files found before an unreadable folder are still offered.
         drop(walked);
     }
     if wanted.is_last(number) {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_told_to_its_end_or_its_limit() {
+    fn sends_all_files_up_to_the_limit() {
         for (count, expected) in
             [(0, Gathered::Whole), (9, Gathered::Whole), (10, Gathered::Whole), (11, Gathered::Cut)]
         {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_nobody_waits_for_any_more_stops_and_tells_nothing() {
+    fn outdated_request_stops_and_sends_nothing() {
         let (folder, wanted) = (files(3), Wanted::default());
         let (tell, told) = channel(64);
         let before = wanted.anew();
@@ -128,20 +128,20 @@ mod tests {
     }
 
     #[test]
-    fn r30_what_a_dry_run_made_is_offered_and_what_it_deleted_is_not() {
+    fn r30_offers_files_created_in_a_dry_run_and_not_deleted_ones() {
         use crate::project::Writer;
         let (folder, layer) = (files(2), tempfile::tempdir().unwrap());
         let disk = Arc::new(Disk::new(folder.path()).unwrap());
         let play = Rehearsal::new(disk, layer.path().join("layer"));
         let new = play.locate("new/made").unwrap();
         play.write(&new, None, b"x").unwrap();
-        // What a command deleted on the stage.
+        // A file deleted by a command in the overlay.
         let gone = play.folder().join("upper/f00000");
         rustix::fs::mknodat(rustix::fs::CWD, &gone, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
             .unwrap();
         let (wanted, (tell, mut told)) = (Wanted::default(), channel(64));
         gather(Some(Box::new(play)), &wanted, wanted.anew(), &tell);
-        // What was met on the way is told before, where the machine stands still for a while.
+        // A slow machine sends partial results first.
         let mut whole = None;
         while let Ok(Reply::Files { names, gathered }) = told.try_recv() {
             whole = (gathered == Gathered::Whole).then_some(names);

@@ -1,4 +1,4 @@
-//! A file that is handed to the person: whole or not at all, for them alone, and never over another unasked.
+//! Writes a file for the user: atomically, readable only by them, and never over another file unless forced.
 
 use super::Mistake;
 use crate::store::private;
@@ -6,23 +6,23 @@ use anyhow::Result;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// Says what is wrong with a place before anything is done for it. `instead` is what to do where a file is there.
+/// Checks the path before any work is done. `instead` says what to do if the file exists.
 ///
 /// # Errors
 /// A [`Mistake`].
 pub(super) fn may_write(file: &Path, force: bool, instead: &str) -> Result<()> {
     match std::fs::symlink_metadata(file) {
         Ok(about) if !about.is_file() => {
-            Err(Mistake(format!("{} is there and is no plain file", file.display())).into())
+            Err(Mistake(format!("{} exists and is not a regular file", file.display())).into())
         }
-        Ok(_) if !force => Err(Mistake(format!("{} is there already; {instead}", file.display())).into()),
+        Ok(_) if !force => Err(Mistake(format!("{} already exists; {instead}", file.display())).into()),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Mistake(format!("{}: {error}", file.display())).into()),
     }
 }
 
-/// Writes it; one that came to be there meanwhile stays, unless it is to be written over.
+/// Writes the file. One that appeared meanwhile is kept unless `force` is set.
 ///
 /// # Errors
 /// One sentence with the file's name.
@@ -31,15 +31,15 @@ pub(super) fn write(file: &Path, text: &str, force: bool) -> Result<()> {
         true => private::replace(&file, text.as_bytes()),
         false => private::make(&file, |out| out.write_all(text.as_bytes())),
     });
-    written.map_err(|error| anyhow::anyhow!("{} could not be written: {}", file.display(), why(&error)))
+    written.map_err(|error| anyhow::anyhow!("Cannot write {}: {}", file.display(), why(&error)))
 }
 
-/// Why, without the name of a file that the person never saw.
+/// Returns the reason without the name of the temporary file.
 fn why(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "there is no such folder".to_owned(),
-        ErrorKind::PermissionDenied => "its folder cannot be written".to_owned(),
-        ErrorKind::AlreadyExists => "it is there already".to_owned(),
+        ErrorKind::NotFound => "its folder does not exist".to_owned(),
+        ErrorKind::PermissionDenied => "its folder is not writable".to_owned(),
+        ErrorKind::AlreadyExists => "it already exists".to_owned(),
         kind => kind.to_string(),
     }
 }

@@ -1,4 +1,4 @@
-//! What the screen wants of the program around it: sessions, models, files, and what is kept between runs.
+//! Serves the screen's requests: sessions, models, files, and what is kept between runs.
 
 use super::model::Model;
 use super::wiring::{Session, Wiring};
@@ -15,43 +15,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// Before a draft that could not be written is tried again.
+/// Delay before an unwritten draft is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
-/// The program around the screen.
+/// State behind the screen's requests.
 pub(super) struct Around {
     pub(super) wiring: Wiring,
-    /// Where sessions for real work: the tour has a folder of its own.
+    /// Folder of real sessions; the tour has its own.
     pub(super) real_folder: PathBuf,
     pub(super) model: Model,
-    /// What could be talked to instead, until the screen says that it is; each under a number of its own.
+    /// Providers that could be switched to, each with a number, until the screen confirms the switch.
     pub(super) reached: Vec<(u64, Model)>,
-    /// How much was ever reached.
+    /// Number of switches so far.
     pub(super) reaches: u64,
     pub(super) connecting: Connecting,
-    /// The session in hand.
+    /// The open session.
     pub(super) session: SessionId,
-    /// Whether anything was said in it.
+    /// Whether the open session has entries.
     pub(super) begun: bool,
     pub(super) runtime: Arc<Mutex<Runtime>>,
     drafts: Keeper,
     /// Whether the last write of a draft failed; shared with the threads that write.
     failing: Arc<AtomicBool>,
-    /// Which gathering of the project's files is the last that was wanted.
+    /// Latest request for the project's file names.
     files: files::Wanted,
-    /// Which look through what was said is the last that was wanted.
+    /// Latest search through sessions.
     said: files::Wanted,
     pub(super) replies: Sender<Reply>,
 }
 
-/// The way to a session's runtime; the host keeps the other end, to change the model.
+/// Connects the screen to a session's runtime. The host keeps the runtime too, to change the model.
 pub(super) fn line(runtime: &Arc<Mutex<Runtime>>, events: crate::runtime::Events) -> Line {
     let (runtime, shared) = (runtime.clone(), runtime.clone());
     let run = move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).run(effects);
     Line { file: Box::new(SavedBy(shared)), run: Box::new(run), events }
 }
 
-/// The session's file, which its runtime writes.
+/// Saves the session through its runtime, which writes its file.
 struct SavedBy(Arc<Mutex<Runtime>>);
 
 impl SavedBy {
@@ -100,18 +100,18 @@ impl Around {
         }
     }
 
-    /// What was said before in this folder, oldest first.
+    /// Returns the user messages sent in this folder, oldest first.
     pub(super) fn history(&self) -> Vec<String> {
         History::new(&self.wiring.places.history(), &self.wiring.folder).load()
     }
 
-    /// What was written in the session in hand and not sent, and what the user should know about reading it.
+    /// Returns the draft of the open session, and notices about reading it.
     pub(super) fn unsent(&self) -> (Unsent, Vec<String>) {
         let loaded = self.drafts.load(&self.owner(&self.session));
         (loaded.unsent, loaded.notices)
     }
 
-    /// A session without an entry is found again by its folder alone.
+    /// A session without entries is found again only by its folder.
     fn owner(&self, session: &SessionId) -> Owner {
         match *session == self.session && !self.begun {
             true => Owner::New(session.clone(), self.wiring.folder.clone()),
@@ -119,7 +119,7 @@ impl Around {
         }
     }
 
-    /// Writes the drafts that wait, away from the screen; what cannot be written is tried again.
+    /// Writes waiting drafts on another thread; failed writes are tried again.
     fn write_drafts(&self) {
         let (drafts, failing, replies) = (self.drafts.clone(), self.failing.clone(), self.replies.clone());
         tokio::spawn(async move {
@@ -136,7 +136,7 @@ impl Around {
                 if has_changed && replies.send(Reply::Kept(trouble)).await.is_err() {
                     return;
                 }
-                // The task that found it failing first is the one that tries again.
+                // The task that first sees the failure retries.
                 tries_again |= has_changed;
                 if !has_failed || !tries_again {
                     return;
@@ -146,41 +146,41 @@ impl Around {
         });
     }
 
-    /// Does something that blocks away from the screen.
+    /// Runs blocking work on another thread.
     pub(super) fn aside(&self, work: impl FnOnce() -> Option<Reply> + Send + 'static) {
         let replies = self.replies.clone();
         tokio::task::spawn_blocking(move || {
             if let Some(reply) = work() {
-                // The screen may be gone by now.
+                // The screen may be closed.
                 let _ = replies.blocking_send(reply);
             }
         });
     }
 
-    /// Never waits: the screen is the one that asks, and may be behind.
+    /// Sends a reply without blocking, because the screen may be busy.
     pub(super) fn tell(&self, reply: Reply) {
         self.tell_in_turn(vec![reply]);
     }
 
-    /// The same of several, in this order: what is told apart may come in any.
+    /// Sends several replies in this order; separate sends may arrive in any order.
     fn tell_in_turn(&self, all: Vec<Reply>) {
         let replies = self.replies.clone();
         tokio::spawn(async move {
             for reply in all {
                 if replies.send(reply).await.is_err() {
-                    // The screen is gone.
+                    // The screen is closed.
                     return;
                 }
             }
         });
     }
 
-    /// Takes a session in hand and gives it to the screen.
+    /// Makes a session the open one, and passes it to the screen.
     pub(super) fn hand_over(&mut self, opened: anyhow::Result<Session>) {
         self.hand_over_with(opened, None);
     }
 
-    /// The same, with what is put on cards there at once.
+    /// Like `open_session`, with calls to approve at once.
     fn hand_over_with(&mut self, opened: anyhow::Result<Session>, offers: Option<Offered>) {
         match opened {
             Err(error) => self.tell(Reply::Notice(format!("{error:#}"))),
@@ -208,7 +208,7 @@ impl Around {
                     history: self.history(),
                     place: facts::place(&self.wiring.folder),
                 };
-                // What is said of the session comes behind it, as it takes the place of what was said of the one before.
+                // Notices follow the session, because opening it replaces the earlier notices.
                 let said = notices.into_iter().chain(unread).chain(trouble).map(Reply::Notice);
                 let opened = [Reply::Opened(Box::new(opened))];
                 self.tell_in_turn(
@@ -221,7 +221,7 @@ impl Around {
 
 impl Drop for Around {
     fn drop(&mut self) {
-        // The last change may wait for a thread that does not begin any more. There is no screen left to show an error on.
+        // The last draft may wait for a thread that never starts. There is no screen left for an error.
         let _ = self.drafts.finish();
     }
 }
@@ -236,9 +236,9 @@ impl Host for Around {
                     Some(match sessions.of(&folder) {
                         Ok(listed) => Reply::Sessions(listed.into_iter().map(row).collect()),
                         Err(error) => {
-                            // Nothing more comes for the list; the screen may be gone by now.
+                            // Ends the list; the screen may be closed.
                             let _ = replies.blocking_send(Reply::Sessions(Vec::new()));
-                            Reply::Notice(format!("The sessions could not be listed: {error}."))
+                            Reply::Notice(format!("Cannot list the sessions: {error}."))
                         }
                     })
                 });
@@ -253,7 +253,7 @@ impl Host for Around {
                 }
             }
             Wish::Open(id) if id == self.session => {
-                self.tell(Reply::Notice("This session is open already.".to_owned()));
+                self.tell(Reply::Notice("This session is already open.".to_owned()));
             }
             Wish::Open(id) => {
                 let mut session = self.wiring.go_on(&id, &self.model, &self.connecting);
@@ -266,9 +266,9 @@ impl Host for Around {
                 self.hand_over(session);
             }
             Wish::Fork(id, becomes) => {
-                // The copy begins with the draft as it is now. If that cannot be written the foot says so.
+                // The copy starts with the current draft. If it cannot be written, the footer shows it.
                 let _ = self.drafts.write();
-                // A copy talks to the model of its session, whatever the start named.
+                // A copy uses the model of its session, whatever was given at the start.
                 let wiring = Wiring { model_flag: None, ..self.wiring.clone() };
                 let session = wiring.fork(&id, becomes, &self.model, &self.connecting);
                 self.hand_over(session);
@@ -287,10 +287,8 @@ impl Host for Around {
                 let (places, own) = (self.wiring.places.clone(), self.session.clone());
                 self.aside(move || {
                     Some(match rehearsal::throw_away(&places, &id, Some(&own)) {
-                        Ok(()) => Reply::Done("what was rehearsed is thrown away".to_owned()),
-                        Err(error) => {
-                            Reply::Notice(format!("What was rehearsed could not be thrown away: {error:#}."))
-                        }
+                        Ok(()) => Reply::Done("rehearsal discarded".to_owned()),
+                        Err(error) => Reply::Notice(format!("Cannot discard the rehearsal: {error:#}.")),
                     })
                 });
             }
@@ -306,7 +304,7 @@ impl Host for Around {
             Wish::Times(id) => {
                 let sessions = self.wiring.sessions();
                 self.aside(move || {
-                    // A session of which nothing is on disk has no times to tell.
+                    // A session that is not on disk has no times.
                     let read = sessions.read(&id).ok()?;
                     Some(Reply::Times(id, read.times.into_iter().map(facts::clock).collect()))
                 });
@@ -333,7 +331,7 @@ impl Host for Around {
                 let file = self.wiring.places.settings();
                 self.aside(move || {
                     let kept = crate::config::set(&file, &["screen", "theme"], name);
-                    kept.err().map(|error| Reply::Notice(format!("The theme could not be kept: {error}.")))
+                    kept.err().map(|error| Reply::Notice(format!("Cannot save the theme: {error}.")))
                 });
             }
             Wish::Keep(session, unsent) => {
@@ -342,7 +340,7 @@ impl Host for Around {
             }
             Wish::Remember(text) => {
                 if !self.begun {
-                    // From here on the draft is the session's.
+                    // From here on the draft belongs to the session.
                     self.drafts.begin(self.session.clone(), self.wiring.folder.clone());
                     self.write_drafts();
                     self.begun = true;
@@ -350,9 +348,7 @@ impl Host for Around {
                 let history = History::new(&self.wiring.places.history(), &self.wiring.folder);
                 self.aside(move || {
                     let kept = history.add(&text);
-                    kept.err().map(|error| {
-                        Reply::Notice(format!("This could not be added to the history: {error}."))
-                    })
+                    kept.err().map(|error| Reply::Notice(format!("Cannot add this to the history: {error}.")))
                 });
             }
             Wish::KeepRule { call, grant, by } => self.keep_rule(call, grant, by),
@@ -375,7 +371,7 @@ fn row(listed: Listed) -> SessionRow {
     let title = match (listed.broken, listed.title) {
         (Some(why), _) => format!("cannot be read: {why}"),
         (None, Some(title)) => title,
-        (None, None) => "nothing was said".to_owned(),
+        (None, None) => "empty session".to_owned(),
     };
     SessionRow {
         id: listed.id,

@@ -1,4 +1,4 @@
-//! Keeps rules for the person and takes them back: what the screen wants done with their files.
+//! Saves and removes rules for the screen.
 
 use super::host::Around;
 use super::rules;
@@ -15,7 +15,7 @@ impl Around {
         rules::book(&self.wiring.places, &self.wiring.folder, &self.wiring.tools)
     }
 
-    /// Writes the rule that keeps a grant.
+    /// Writes the rule for a grant.
     pub(super) fn keep_rule(&self, call: CallId, grant: Grant, by: By) {
         let book = self.book();
         self.aside(move || {
@@ -30,7 +30,7 @@ impl Around {
         });
     }
 
-    /// Takes a rule out of its file; with a project's own all of them.
+    /// Removes a rule from its file. For a rule of the project's file, all trust in that file is removed.
     pub(super) fn take_rule_back(&self, rule: Rule, by: By) {
         let book = self.book();
         self.aside(move || {
@@ -44,15 +44,13 @@ impl Around {
             };
             Some(match done {
                 Ok(true) => Reply::TookBack { what, by },
-                Ok(false) => Reply::Notice(format!("The rule is not in {} any more: {what}.", rule.at.file)),
-                Err(error) => {
-                    Reply::Notice(format!("The rule could not be taken back: {error}; it still holds."))
-                }
+                Ok(false) => Reply::Notice(format!("The rule is no longer in {}: {what}.", rule.at.file)),
+                Err(error) => Reply::Notice(format!("Cannot remove the rule: {error}. It still applies.")),
             })
         });
     }
 
-    /// Tells the agent the rules as they stand now. What is wrong with them is said before a call is looked at.
+    /// Sends the current rules to the agent. Problems with them are reported before the next call is judged.
     pub(super) fn learn_rules(&self) {
         let book = self.book();
         self.aside(move || {
@@ -61,7 +59,7 @@ impl Around {
         });
     }
 
-    /// Tells every rule that holds.
+    /// Sends the list of all rules that apply.
     pub(super) fn tell_rules(&self) {
         let book = self.book();
         self.aside(move || {
@@ -71,15 +69,15 @@ impl Around {
     }
 }
 
-/// Everything that holds, a line each.
+/// Lists everything that applies, one per line.
 fn told(loaded: &Loaded, book: &Book) -> String {
     let mut lines: Vec<String> = loaded.rules.list.iter().map(Rule::told).collect();
     lines.extend(loaded.expired.iter().map(|rule| format!("expired: {}", rule.told())));
     if lines.is_empty() {
-        lines.push("there are no rules".to_owned());
+        lines.push("no rules".to_owned());
     }
-    lines.extend(loaded.notices().iter().map(|notice| format!("careful: {notice}")));
+    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {notice}")));
     lines.push(String::new());
-    lines.push(format!("your rules stand in {}", book.file.display()));
+    lines.push(format!("your rules are in {}", book.file.display()));
     lines.join("\n")
 }

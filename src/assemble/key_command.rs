@@ -1,4 +1,5 @@
-//! The program that prints a profile's key: run when the key is needed, never logged, kept by nobody but the one who asked.
+//! Runs the program that prints a profile's key when the key is needed. The key is never logged, and kept only by the
+//! caller.
 
 use crate::config::Key;
 use crate::llm::{AskKey, Error, Secret};
@@ -12,22 +13,22 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-/// So long it may take, a passphrase typed into a window of its own included.
+/// Time limit, including a passphrase entered in another window.
 const LIMIT: Duration = Duration::from_secs(10);
-/// What it writes beyond so many bytes is read and dropped.
+/// Output beyond this many bytes is read and dropped.
 const MOST: usize = 64 << 10;
-/// How long output may still come when it has ended: something it left running may hold the pipes.
+/// Time allowed for output after the program ended: a child process may hold the pipes open.
 const LINGER: Duration = Duration::from_millis(200);
-/// Letters of its complaint that are told.
+/// Characters shown of its error output.
 const WORDS: usize = 200;
 
 /// A program that prints a key.
 pub(super) struct KeyCommand {
-    /// aye itself, which runs it without the terminal.
+    /// aye itself, which starts the program without the terminal.
     pub(super) myself: PathBuf,
     /// The program and its arguments; never empty.
     pub(super) words: Vec<String>,
-    /// Where it runs: not in a project, whose files must have no say.
+    /// Working directory: not a project, whose files must not affect it.
     pub(super) home: PathBuf,
 }
 
@@ -35,11 +36,10 @@ pub(super) struct KeyCommand {
 impl AskKey for KeyCommand {
     async fn ask(&self) -> Result<Secret, Error> {
         let name = self.words.first().map_or("", String::as_str);
-        let about =
-            |what: String| Error::NotAModel(format!("the command {name}, which prints the key, {what}"));
+        let about = |what: String| Error::NotAModel(format!("the key command {name} {what}"));
         let mut running = self.start().map_err(|error| about(format!("could not be started: {error}")))?;
         let Ok(ended) = timeout(LIMIT, running.end()).await else {
-            return Err(about(format!("did not end within {} s and was stopped", LIMIT.as_secs())));
+            return Err(about(format!("did not finish within {} s and was stopped", LIMIT.as_secs())));
         };
         let status = ended.map_err(|error| about(format!("was lost: {error}")))?;
         let printed = running.out.text();
@@ -47,16 +47,14 @@ impl AskKey for KeyCommand {
         if !status.success() {
             let complaint = complaint(&running.err.text(), &printed);
             let how =
-                status.code().map_or("was ended by a signal".to_owned(), |code| format!("failed ({code})"));
+                status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
             return Err(about(if complaint.is_empty() { how } else { format!("{how}: {complaint}") }));
         }
         if key.expose().is_empty() {
             return Err(about("printed nothing on its first line".to_owned()));
         }
         if !key.can_be_sent() {
-            return Err(about(
-                "printed a line with letters that cannot be sent; nothing was sent".to_owned(),
-            ));
+            return Err(about("printed a key with characters that cannot be sent".to_owned()));
         }
         Ok(Secret::new(key.expose()))
     }
@@ -85,7 +83,7 @@ impl KeyCommand {
     }
 }
 
-/// The program at work. To drop it is to end it and what it started.
+/// The running program. Dropping it kills the program and its children.
 struct Running {
     child: Child,
     out: Pipe,
@@ -106,15 +104,16 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        // What it leaves running when it has ended by itself is an agent that keeps a passphrase, and stays.
+        // If the program ended by itself, a process it left running is an agent that keeps a passphrase, and is not
+        // killed.
         if let (Some(pid), false) = (pid, self.ended) {
-            // It leads a group of its own as soon as it is the program; before that the child alone is killed.
+            // The program leads its own process group once it runs; before that only the child is killed.
             let _ = kill_process_group(pid, Signal::KILL);
         }
     }
 }
 
-/// What came through a pipe so far, and the task that reads it.
+/// The output read so far, and the task that reads it.
 struct Pipe {
     came: Arc<Mutex<Vec<u8>>>,
     reads: tokio::task::JoinHandle<()>,
@@ -137,7 +136,7 @@ impl Pipe {
     }
 
     async fn end(&mut self) {
-        // A task that broke down has read what it has read.
+        // If the task panicked, its output so far is kept.
         let _ = (&mut self.reads).await;
     }
 
@@ -152,7 +151,7 @@ impl Drop for Pipe {
     }
 }
 
-/// The first line of what it complained of, without anything that it printed as a key.
+/// Returns the first line of the error output, without anything that was printed as a key.
 fn complaint(complained: &str, printed: &str) -> String {
     let line = complained.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let masked = printed.lines().map(Secret::new).fold(line.to_owned(), |line, secret| secret.mask(&line));
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r57_a_complaint_is_one_line_without_what_was_printed() {
+    fn r57_error_is_one_line_without_the_printed_key() {
         assert_eq!(complaint("\n  no such entry \nmore", ""), "no such entry");
         assert_eq!(complaint("cannot use sk-12345", "sk-12345\n"), "cannot use [key]");
         assert_eq!(complaint("\u{1b}[31mred", ""), "[31mred");

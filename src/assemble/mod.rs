@@ -1,4 +1,4 @@
-//! Puts the real program together: the only folder that names every adapter.
+//! Assembles the program: the only folder that names every adapter.
 
 mod advisers;
 mod answers;
@@ -47,7 +47,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use wiring::{Session, Wiring};
 
-/// The caller's mistake, or a setting that cannot be: exit code 2. One sentence that says what was expected.
+/// An error of the caller, or an invalid setting: exit code 2. One sentence that says what was expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Mistake(pub String);
@@ -58,22 +58,22 @@ impl Mistake {
     }
 }
 
-/// Everything that this run was started with.
+/// Everything this run was started with.
 struct Start {
     cli: Cli,
     wiring: Wiring,
     model: Model,
     connecting: Connecting,
-    /// Where sessions for real work: the tour has a folder of its own.
+    /// Folder of real sessions; the tour has its own.
     real_folder: PathBuf,
-    /// What the person should know: one sentence each.
+    /// Notices for the user, one sentence each.
     notices: Vec<String>,
 }
 
 /// Runs the program.
 ///
 /// # Errors
-/// A [`Mistake`] where the caller is at fault; anything else is of the system.
+/// A [`Mistake`] if the caller is at fault; any other error is of the system.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let print = cli.print;
     if cli.lists_models() {
@@ -95,7 +95,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     if cli.applies().is_none() {
         let flags = [("--hunks", cli.hunks), ("--ignored", cli.ignored), ("--commands", cli.commands)];
         if let Some((flag, _)) = flags.into_iter().find(|(_, is)| *is) {
-            return Err(Mistake(format!("{flag} goes with aye rehearsal apply")).into());
+            return Err(Mistake(format!("{flag} can only be used with aye rehearsal apply")).into());
         }
     }
     if let Some(words) = cli.asks_trust() {
@@ -111,19 +111,21 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         return Err(Mistake(why).into());
     }
     if let Some((flag, with)) = cli.kept.set().next() {
-        return Err(
-            Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))).into()
-        );
+        return Err(Mistake(format!(
+            "{flag} can only be used with: aye sessions {}",
+            with.join(", aye sessions ")
+        ))
+        .into());
     }
     if cli.examines() {
         return doctor::run(&cli).await;
     }
     if cli.bundle.is_some() {
-        return Err(Mistake("--bundle goes with aye doctor".to_owned()).into());
+        return Err(Mistake("--bundle can only be used with aye doctor".to_owned()).into());
     }
     if cli.json && !print {
         return Err(Mistake(
-            "--json goes with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list, aye rehearsal, \
+            "--json can only be used with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list, aye rehearsal, \
              aye sessions list, aye sessions search"
                 .to_owned(),
         )
@@ -132,15 +134,15 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {
         return Err(Mistake(
-            "this is not a terminal, and the screen needs one; with -p the reply is printed instead"
+            "standard input and output are not a terminal, which the screen needs. Use -p to print the reply instead"
                 .to_owned(),
         )
         .into());
     }
     if !print && std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
         return Err(Mistake(
-            "this terminal says that it can show no screen (TERM=dumb); with -p the reply is printed instead, and where \
-             it can after all, start with: TERM=xterm aye"
+            "this terminal cannot show a screen (TERM=dumb). Use -p to print the reply instead, or, if it can after all, \
+             start with: TERM=xterm aye"
                 .to_owned(),
         )
         .into());
@@ -148,7 +150,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     answers::allowed(&cli)?;
     if cli.fork && !cli.go_on && cli.resume.is_none() {
         return Err(Mistake(
-            "--fork needs a session to copy: --resume, with its id or to pick from a list, or --continue"
+            "--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue"
                 .to_owned(),
         )
         .into());
@@ -179,7 +181,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     ended
 }
 
-/// Everything that the settings know to be secret, or to hold what is.
+/// Returns all values that the settings treat as secret.
 fn secrets(connecting: &Connecting) -> Vec<String> {
     let mut secrets: Vec<String> = connecting.credentials.all().map(|key| key.expose().to_owned()).collect();
     for profile in connecting.settings.config.profiles.values() {
@@ -193,7 +195,7 @@ fn prepare(cli: Cli) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
-        notices.push(format!("Nothing can be kept between runs: {error}."));
+        notices.push(format!("Cannot save anything between runs: {error}."));
     }
     let flags = Overrides {
         profile: cli.profile.clone(),
@@ -206,7 +208,7 @@ fn prepare(cli: Cli) -> Result<Start> {
     let settings = config::Settings::load(&places.settings(), &environment, &flags);
     notices.extend(settings.problems.iter().map(ToString::to_string));
     let credentials = Credentials::load(&places.credentials()).unwrap_or_else(|error| {
-        notices.push(format!("The keys that were entered cannot be read: {error}."));
+        notices.push(format!("Cannot read the saved keys: {error}."));
         Credentials::default()
     });
     let connecting = Connecting { settings, credentials, flags, dry_run: cli.dry_run, watched: !cli.print };
@@ -253,24 +255,24 @@ fn prepare(cli: Cli) -> Result<Start> {
 }
 
 impl Start {
-    /// What is put on cards at once, where anything is.
+    /// Returns the calls to approve at once, if any.
     fn offers(&self) -> Result<Option<Offered>> {
         let Some(named) = self.cli.applies() else { return Ok(None) };
         rehearsal::offers(&self.wiring, self.here(), named, self.cli.wanted()).map(Some)
     }
 
-    /// The folder that is meant where nothing names another.
+    /// Returns the folder to use if nothing names another.
     fn here(&self) -> &Path {
         if self.cli.tour { &self.wiring.folder } else { &self.real_folder }
     }
 
-    /// Explains why it is not certain which session `--continue` means. `None` if it is, or if another is asked for.
+    /// Explains why it is uncertain which session `--continue` means. `None` if it is certain, or not requested.
     fn doubt(&self) -> Option<String> {
         let latest = || self.wiring.sessions().latest(&self.wiring.folder).ok();
         self.cli.go_on.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
     }
 
-    /// The session that the command line asks for.
+    /// Opens the session that the command line asks for.
     fn session(&self) -> Result<Session> {
         let sessions = self.wiring.sessions();
         if let Some(named) = self.cli.applies() {
@@ -293,7 +295,7 @@ impl Start {
                 };
                 match (session.state.is_dry_run(), self.cli.dry_run) {
                     (false, true) => Err(Mistake(format!(
-                        "session {id} is for real, and --dry-run cannot change that; leave --dry-run out, rehearse in a copy with --resume {id} --fork --dry-run, or begin a new session"
+                        "session {id} is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume {id} --fork --dry-run, or start a new session"
                     ))
                     .into()),
                     (true, false) => {
@@ -310,25 +312,26 @@ impl Start {
 fn mode(word: &str) -> Result<Mode, Mistake> {
     let found = Mode::ALL.into_iter().find(|mode| mode.word() == word);
     found.ok_or_else(|| {
-        Mistake(format!("--mode is {word:?}; it takes \"plan\", \"ask\", \"auto\" or \"full\""))
+        Mistake(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\""))
     })
 }
 
-/// The folder to work in, with its links resolved.
+/// Returns the working folder with its links resolved.
 fn folder(named: Option<&Path>) -> Result<PathBuf> {
     let folder = match named {
         Some(folder) => folder.to_owned(),
-        None => std::env::current_dir()
-            .map_err(|_| Mistake("the present folder is not there any more".to_owned()))?,
+        None => {
+            std::env::current_dir().map_err(|_| Mistake("the current folder no longer exists".to_owned()))?
+        }
     };
     let real = folder.canonicalize().map_err(|error| Mistake(format!("{}: {error}", folder.display())))?;
     if !real.is_dir() {
-        return Err(Mistake(format!("{} is not a folder to work in", folder.display())).into());
+        return Err(Mistake(format!("{} is not a folder", folder.display())).into());
     }
     Ok(real)
 }
 
-/// The tour's own project, with its files as they are at the beginning.
+/// Returns the tour's project, with its files reset.
 fn tour_folder(places: &Places) -> Result<PathBuf> {
     let folder = places.tour();
     for (path, text) in crate::llm::tour::FILES {
@@ -338,16 +341,13 @@ fn tour_folder(places: &Places) -> Result<PathBuf> {
             std::fs::write(&path, text)
         };
         write().with_context(|| {
-            format!(
-                "the tour needs a folder that can be written, which AYE_HOME can name; {}",
-                path.display()
-            )
+            format!("the tour needs a writable folder; set AYE_HOME to one: {}", path.display())
         })?;
     }
     Ok(folder.canonicalize()?)
 }
 
-/// The program that commands are guarded by: this one, also when its file was replaced meanwhile.
+/// Returns the program that commands are started through: this one, even if its file was replaced meanwhile.
 fn myself() -> PathBuf {
     let running = Path::new("/proc/self/exe");
     if running.exists() {

@@ -1,4 +1,4 @@
-//! The model of this run: what was configured, or the tour where nothing was.
+//! The model of this run: the configured one, or the tour.
 
 use super::key_command::KeyCommand;
 use crate::config::{self, Connection, Key};
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A model in hand.
+/// A connected model.
 #[derive(Clone)]
 pub(super) struct Model {
     pub(super) llm: Arc<dyn Llm>,
-    /// Its service, for the list of models; none for the tour.
+    /// Its provider, for the list of models; `None` for the tour.
     pub(super) service: Option<Keyed>,
-    /// As the service knows it; empty where the service's first is taken.
+    /// Name at the provider; empty if the provider's first model is used.
     pub(super) name: String,
-    /// The profile that leads there again; none where an address was given for this run alone.
+    /// Its profile; `None` if the address was given only for this run.
     pub(super) profile: Option<String>,
-    /// What the screen says of it.
+    /// Details shown on the screen.
     pub(super) seen: host::Connection,
-    /// What the person should know before anything is sent: one sentence each.
+    /// Notices to show before anything is sent, one sentence each.
     pub(super) warnings: Vec<String>,
 }
 
 impl Model {
-    /// The scripted model, at a pace that can be read where somebody watches.
+    /// Returns the scripted model, at a readable pace if a user watches.
     pub(super) fn tour(watched: bool) -> Self {
         let seen = host::Connection {
             model: "the tour".to_owned(),
@@ -46,7 +46,7 @@ impl Model {
         }
     }
 
-    /// The model that the settings name; a person who watches may be let wait longer. Nothing is connected or run yet.
+    /// Returns the configured model, with longer waits if a user watches. Nothing is connected yet.
     pub(super) fn configured(connection: &Connection, watched: bool) -> Self {
         let profile = &connection.settings;
         let name = connection.model.clone().unwrap_or_default();
@@ -81,7 +81,7 @@ impl Model {
     }
 }
 
-/// What a connection says, as requests are made by it.
+/// Converts a connection to request settings.
 fn settings(connection: &Connection, home: &Path) -> Settings {
     let profile = &connection.settings;
     let secret = |key: &Key| Secret::new(key.expose());
@@ -123,19 +123,19 @@ fn settings(connection: &Connection, home: &Path) -> Settings {
 }
 
 fn warnings(connection: &Connection) -> Vec<String> {
-    let lacks = connection.lacks_key.then(|| {
-        format!("No key was found: {} is not set. Requests are sent without one.", connection.key_from)
-    });
+    let lacks = connection
+        .lacks_key
+        .then(|| format!("No key: {} is not set. Requests are sent without a key.", connection.key_from));
     let elsewhere = connection.key_elsewhere.as_ref().map(|origin| {
         let here = connection.origin();
         format!(
-            "The key that was entered for {origin} is not sent to {here}. To enter one for this address, use /connect."
+            "The key saved for {origin} is not sent to {here}. To enter a key for this address, use /connect."
         )
     });
     [lacks, elsewhere, connection.warning.clone()].into_iter().flatten().collect()
 }
 
-/// The person's home, where a program that prints a key runs.
+/// Returns the home folder, where key commands run.
 pub(super) fn home() -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
     home.unwrap_or_else(|| PathBuf::from("/"))
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_a_profile_says_reaches_the_requests() {
+    fn all_profile_settings_reach_the_requests() {
         let connection = connection(
             "[profiles.p]\nbase_url = \"https://h/v1\"\napi = \"responses\"\nkey_header = \"api-key\"\nmodel = \"m\"\nheaders = { X = \"x\" }\nquery = { v = \"1\" }\nparameters = { a = { b = 1 } }\nleave_out = [\"stream_options\"]\nmax_tokens = 5\nmax_tokens_name = \"most\"\ntools = false\nimages = true\nparallel_calls = false\nreasoning_effort = \"none\"\nreasoning_back = true\nidle_seconds = 6\nconnect_seconds = 7\nca_file = \"~/a.pem\"\nproxy = \"http://p:1\"\n",
         );
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn cached_tokens_have_a_price_of_their_own_or_that_of_all() {
+    fn cached_tokens_have_their_own_price_or_the_input_price() {
         let price = |text: &str| {
             let file = format!("[profiles.p]\nbase_url = \"https://h/v1\"\n{text}");
             Model::configured(&connection(&file), false).seen.price

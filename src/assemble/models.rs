@@ -1,4 +1,4 @@
-//! `aye models`: what the service has, one model a line.
+//! `aye models`: lists the provider's models, one per line.
 
 use super::{Mistake, Start};
 use crate::llm::models::Model;
@@ -9,11 +9,11 @@ use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Lists them, in the service's own order. Into a pipe go the names alone, or all that is known as JSON.
+/// Lists the models in the provider's order. A pipe gets only the names, or JSON with all details.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let Some(service) = start.model.service else {
         return Err(Mistake(
-            "no service is configured: set the variable of its key, or name one with --profile or --base-url"
+            "no provider is configured: set the environment variable of its key, or use --profile or --base-url"
                 .to_owned(),
         )
         .into());
@@ -22,8 +22,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     for notice in start.notices {
         writeln!(err, "aye: {}", clean(&notice))?;
     }
-    let models =
-        service.models().await.map_err(|error| anyhow!("the models could not be listed: {error}"))?;
+    let models = service.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
     let told = out.is_terminal();
     for model in models {
         let line = match (start.cli.json, told) {
@@ -32,7 +31,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
             (false, false) => model.id,
         };
         match writeln!(out, "{line}") {
-            // Whoever read the pipe has enough.
+            // The reader of the pipe has closed it.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => break,
             written => written?,
         }
@@ -55,7 +54,7 @@ fn in_json(model: &Model) -> String {
 
 fn in_words(model: &Model) -> String {
     let context = model.context.map(|context| format!("  {} context", tokens(context)));
-    let price = model.price.map(|price| format!("  ${} / ${} a million tokens", price.input, price.output));
+    let price = model.price.map(|price| format!("  ${} / ${} per million tokens", price.input, price.output));
     let parts = [Some(one_line(&model.id).into_owned()), context, price];
     parts.into_iter().flatten().collect()
 }

@@ -1,4 +1,4 @@
-//! The run without a screen.
+//! The run without a screen (`-p`).
 
 use super::{Mistake, Start, answers, rehearsal};
 use crate::chat::picture;
@@ -15,21 +15,19 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The most that is read from a pipe, in bytes.
+/// Largest prompt from a pipe, in bytes.
 const PIPE: u64 = 10 * 1024 * 1024;
 
 /// Prints one reply.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
     if start.model.seen.tour && !start.cli.tour {
         return Err(Mistake(
-            "no model is configured: set OPENAI_API_KEY, name a server with --base-url, or a profile of the settings with --profile (--tour prints the scripted one)".to_owned(),
+            "no model is configured: set OPENAI_API_KEY, or use --base-url or --profile (--tour runs the scripted demo)".to_owned(),
         )
         .into());
     }
     if start.cli.resume.as_deref() == Some("") {
-        return Err(
-            Mistake("there is no list to pick from here: name a session behind --resume".to_owned()).into()
-        );
+        return Err(Mistake("--resume needs a session ID here".to_owned()).into());
     }
     let prompt = prompt(&start)?;
     let answers = match &start.cli.answers {
@@ -38,7 +36,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     };
     let resumes = start.cli.go_on || start.cli.resume.is_some();
     if prompt.trim().is_empty() && !resumes {
-        return Err(Mistake("there is nothing to say: give a prompt, or pipe one in".to_owned()).into());
+        return Err(Mistake("no prompt: give one as an argument, or pipe it in".to_owned()).into());
     }
     let mut session = start.session()?;
     let waited = answers::fits(&answers, &session, &prompt)?;
@@ -47,12 +45,13 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let mut notices = start.notices;
     if let Some((from, _)) = session.settle() {
-        notices.push(format!("session {} is a copy of {from}, which stays as it was", session.id));
+        notices.push(format!("session {} is a copy of {from}, which is unchanged", session.id));
     }
     notices.extend(session.notices);
     notices.extend(untrusted(&start.wiring.place(&session.folder)));
     if !session.model.seen.images && !session.model.seen.tour && !picture::named(&prompt).is_empty() {
-        let words = "The model gets the picture's name alone: its profile does not say images = true.";
+        let words =
+            "The model receives only the file name of the picture: its profile does not set images = true.";
         notices.push(words.to_owned());
     }
     for notice in notices {
@@ -91,7 +90,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         }
     }
     if waited {
-        // What was chosen on the card before belongs to nothing any more.
+        // A half-answered question prompt is no longer valid.
         let owner = Owner::Session(session.id.clone());
         let mut loaded = drafts.load(&owner);
         for notice in &loaded.notices {
@@ -106,13 +105,14 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
             journal.note(format_args!("exit code {}", exit.code()));
             Ok(ExitCode::from(exit.code()))
         }
-        // Whoever read the pipe has enough.
+        // The reader of the pipe has closed it.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),
     }
 }
 
-/// What the project brings along and is not used, one sentence each: nobody is there to be asked.
+/// Lists the project files that are not used because they are not trusted, one sentence each. A headless run cannot
+/// ask.
 fn untrusted(place: &Place) -> Vec<String> {
     let brought = Brought::look(place);
     let names: Vec<String> = brought.untrusted().map(short).collect();
@@ -122,7 +122,7 @@ fn untrusted(place: &Place) -> Vec<String> {
             if brought.untrusted().any(|file| file.look == Look::Changed) { "as it is now" } else { "yet" };
         let names = names.join(" and ");
         said.push(format!(
-            "not used, because you have not trusted it {what}: {names}; aye trust shows it and asks"
+            "not used, because it is not trusted {what}: {names}. Review and trust it with aye trust"
         ));
     }
     let unread = |file: &File| match &file.what {
@@ -135,7 +135,7 @@ fn untrusted(place: &Place) -> Vec<String> {
     said
 }
 
-/// What was typed, and behind it what came through a pipe.
+/// Returns the prompt arguments, followed by the text from a pipe.
 fn prompt(start: &Start) -> Result<String> {
     let mut prompt = start.cli.prompt();
     let answers = start.cli.answers.as_deref() == Some(Path::new("-"));
@@ -145,12 +145,10 @@ fn prompt(start: &Start) -> Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin().take(PIPE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > PIPE {
-        return Err(
-            Mistake(format!("standard input holds more than {PIPE} bytes, which is the limit")).into()
-        );
+        return Err(Mistake(format!("standard input has more than {PIPE} bytes, which is the limit")).into());
     }
     let piped =
-        String::from_utf8(bytes).map_err(|_| Mistake("standard input is not text in UTF-8".to_owned()))?;
+        String::from_utf8(bytes).map_err(|_| Mistake("standard input is not UTF-8 text".to_owned()))?;
     if !piped.trim().is_empty() {
         if !prompt.is_empty() {
             prompt.push_str("\n\n");

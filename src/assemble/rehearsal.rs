@@ -1,4 +1,5 @@
-//! `aye rehearsal`: what a dry run came to, told, put on cards, or thrown away; and the plan that a printed one ends with.
+//! `aye rehearsal`: shows, applies or discards the changes of a dry run; also the summary that a headless dry run ends
+//! with.
 
 mod patch;
 
@@ -26,10 +27,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Lines are no longer than this: they can be read in the narrowest usual terminal, and from a pipe.
+/// Maximum line width, for narrow terminals and pipes.
 const WIDEST: u16 = 80;
 
-/// A dry run that was looked at.
+/// A dry run that was read.
 struct Looked {
     id: SessionId,
     title: String,
@@ -40,19 +41,22 @@ struct Looked {
     notices: Vec<String>,
 }
 
-/// Refuses what cannot be meant.
+/// Rejects invalid arguments.
 pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
     let verb = words.first().copied().unwrap_or_default();
     let most = if verb == "diff" { 3 } else { 2 };
     if words.len() > most {
         let takes = if verb == "diff" { "[ID] [PATH]" } else { "[ID]" };
         return Err(Mistake(format!(
-            "aye rehearsal {verb} takes {takes}; to say this to a model put it in quotes: aye \"rehearsal {}\"",
+            "aye rehearsal {verb} takes {takes}; to send this to the model, quote it: aye \"rehearsal {}\"",
             words.join(" ")
         )));
     }
     if let Some((flag, with)) = cli.kept.set().find(|(flag, _)| *flag != "--yes") {
-        return Err(Mistake(format!("{flag} goes with: aye sessions {}", with.join(", aye sessions "))));
+        return Err(Mistake(format!(
+            "{flag} can only be used with: aye sessions {}",
+            with.join(", aye sessions ")
+        )));
     }
     for (flag, is, of) in [
         ("--hunks", cli.hunks, "apply"),
@@ -61,16 +65,18 @@ pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
         ("--yes", cli.kept.yes, "drop"),
     ] {
         if is && verb != of {
-            return Err(Mistake(format!("{flag} goes with aye rehearsal {of}")));
+            return Err(Mistake(format!("{flag} can only be used with aye rehearsal {of}")));
         }
     }
     if cli.json && !["show", "diff"].contains(&verb) {
-        return Err(Mistake("--json goes with aye rehearsal show and aye rehearsal diff".to_owned()));
+        return Err(Mistake(
+            "--json can only be used with aye rehearsal show and aye rehearsal diff".to_owned(),
+        ));
     }
     Ok(())
 }
 
-/// Does what is asked of a dry run, but for putting it on cards, which needs the screen.
+/// Runs the command, except for apply, which needs the screen.
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let here = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
@@ -92,7 +98,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
         }
     };
     match done {
-        // Whoever read the pipe has enough.
+        // The reader of the pipe has closed it.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         done => done.map(|()| ExitCode::SUCCESS),
     }
@@ -102,33 +108,32 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The dry run that is named, or the last of this folder.
+/// Returns the named dry run, or the newest of this folder.
 pub(super) fn find(sessions: &Sessions, here: &Path, named: Option<&str>) -> Result<SessionId> {
     if let Some(name) = named {
         return Ok(sessions.find(name).map_err(Mistake::of)?);
     }
     let listed = sessions.of(here).map_err(Mistake::of)?;
     let last = listed.into_iter().find(|listed| listed.dry_run).map(|listed| listed.id);
-    Ok(last.ok_or_else(|| {
-        Mistake(format!("no dry run was made in {}; aye --dry-run begins one", here.display()))
-    })?)
+    Ok(last
+        .ok_or_else(|| Mistake(format!("no dry run in {}. Start one with aye --dry-run", here.display())))?)
 }
 
-/// What a dry run came to.
+/// Reads a dry run.
 fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
     let read = Sessions::new(places.sessions()).read(id).map_err(Mistake::of)?;
     let (folder, dry_run) = match &read.header {
-        // This folder's own name may be one that no header can hold.
+        // A header cannot hold every folder name, so this folder's own name is used.
         Some(header) if header.is_of(here) => (here.to_owned(), header.dry_run),
         Some(header) => (header.folder.clone(), header.dry_run),
         None => (here.to_owned(), true),
     };
     if !dry_run {
-        return Err(Mistake(format!("session {id} is for real: nothing was rehearsed in it")).into());
+        return Err(Mistake(format!("session {id} is live: it has no rehearsal")).into());
     }
     if !folder.is_dir() {
         return Err(Mistake(format!(
-            "session {id} worked in {}, which is not there any more; what was rehearsed there cannot be compared with anything",
+            "session {id} belongs to {}, which no longer exists, so its changes cannot be compared",
             folder.display()
         ))
         .into());
@@ -140,19 +145,19 @@ fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
     let stands: Vec<String> =
         staging.altered.iter().map(|altered| altered.path.to_string_lossy().into_owned()).collect();
     for step in &mut staging.steps {
-        // What another command undid is nothing that would be done twice.
+        // A change that a later command reverted would not be made twice.
         step.changed.retain(|path| stands.contains(path) || rehearsal.was_applied(Path::new(path)));
     }
     let tally = Tally::of(&read.entries);
     let notices = read.notices.iter().map(ToString::to_string).collect();
     let session = Session::replay(read.entries);
-    let title = session.title().unwrap_or("nothing was said").to_owned();
+    let title = session.title().unwrap_or("empty session").to_owned();
     Ok(Looked { id: id.clone(), title, folder, rehearsal, staging, tally, notices })
 }
 
-/// Takes in what was done for real in copies of a dry run.
+/// Marks the steps that were already run live in copies of the dry run.
 fn done_since(sessions: &Sessions, looked: &mut Looked) {
-    // What cannot be read is offered once more, on a card that says what is applied.
+    // Steps of an unreadable copy are offered again, with a prompt that shows what is applied.
     for listed in sessions.of(&looked.folder).unwrap_or_default() {
         if listed.from.as_ref() == Some(&looked.id)
             && !listed.dry_run
@@ -163,7 +168,7 @@ fn done_since(sessions: &Sessions, looked: &mut Looked) {
     }
 }
 
-/// What was rehearsed in this session of the screen, or in the dry run that it is a copy of.
+/// Returns the rehearsal of this session, or of the dry run that it is a copy of.
 pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, String> {
     let header = |id: &SessionId| wiring.sessions().read(id).ok().and_then(|read| read.header);
     let of = match header(id) {
@@ -172,8 +177,9 @@ pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, St
         Some(header) => match header.from.filter(|from| wiring.places.rehearsal(from).is_dir()) {
             Some(from) => from,
             None => {
-                return Err("this session is for real, and nothing was rehearsed for it; /fork dry rehearses in a copy"
-                    .to_owned());
+                return Err(
+                    "this session is live and has no rehearsal. /fork dry rehearses in a copy".to_owned()
+                );
             }
         },
     };
@@ -186,7 +192,7 @@ pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, St
     }
 }
 
-/// What is put on cards of a dry run.
+/// Returns the calls that apply a dry run, for the approval prompts.
 pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, wanted: Wanted) -> Result<Offered> {
     let id = find(&wiring.sessions(), here, named)?;
     let mut looked = look(&wiring.places, here, &id)?;
@@ -194,18 +200,17 @@ pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, wanted: 
     let calls = looked.staging.offers(wanted);
     if calls.is_empty() {
         return Err(Mistake(format!(
-            "there is nothing to apply: all that session {id} rehearsed is so already, or it rehearsed nothing"
+            "nothing to apply: session {id} has no changes, or all are already applied"
         ))
         .into());
     }
     Ok(Offered { said: APPLY.to_owned(), calls })
 }
 
-/// Throws away what a session rehearsed; one that rehearsed nothing is no error. `own` is the session that this process has
-/// open.
+/// Discards the rehearsal of a session, if there is one. `own` is the session that this process has open.
 ///
 /// # Errors
-/// Where another process has the session open, or a command of it still runs.
+/// Fails if another process has the session open, or if one of its commands still runs.
 pub(super) fn throw_away(places: &Places, id: &SessionId, own: Option<&SessionId>) -> Result<()> {
     let layer = places.rehearsal(id);
     let _held = match own {
@@ -218,42 +223,42 @@ pub(super) fn throw_away(places: &Places, id: &SessionId, own: Option<&SessionId
     })
 }
 
-/// Throws away what was rehearsed; asks first where it is anything.
+/// Discards the rehearsal, after asking if it is not empty.
 fn drop(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
     let read = Sessions::new(places.sessions()).read(id).map_err(Mistake::of)?;
     if read.header.is_some_and(|header| !header.dry_run) {
-        return Err(Mistake(format!("session {id} is for real: nothing was rehearsed in it")).into());
+        return Err(Mistake(format!("session {id} is live: it has no rehearsal")).into());
     }
     let layer = places.rehearsal(id);
     let mut out = io::stdout().lock();
     if !layer.exists() {
-        writeln!(out, "Nothing was rehearsed in session {id}.")?;
+        writeln!(out, "Session {id} has no rehearsal.")?;
         return Ok(());
     }
-    // Said before anything is asked.
+    // Reports a locked session before asking.
     std::mem::drop(Removal::hold(places, std::slice::from_ref(id)).map_err(Mistake::of)?);
     if !yes {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(Mistake(format!(
-                "what session {id} rehearsed would be thrown away; say so with --yes where nobody can be asked"
+                "Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes"
             ))
             .into());
         }
-        write!(out, "Throw away what session {id} rehearsed? Write yes: ")?;
+        write!(out, "To discard the rehearsal of session {id}, type yes: ")?;
         out.flush()?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;
         if answer.trim() != "yes" {
-            writeln!(out, "It is as it was.")?;
+            writeln!(out, "Nothing was discarded.")?;
             return Ok(());
         }
     }
     throw_away(places, id, None)?;
-    writeln!(out, "What session {id} rehearsed is thrown away; the session itself stays.")?;
+    writeln!(out, "Discarded the rehearsal of session {id}. The session is kept.")?;
     Ok(())
 }
 
-/// The plan that a dry run without a screen ends with.
+/// Prints the summary that a headless dry run ends with.
 pub(super) fn plan(wiring: &Wiring, id: &SessionId, in_json: bool, out: &mut dyn Write) -> Result<()> {
     let looked = look(&wiring.places, &wiring.folder, id)?;
     match in_json {
@@ -281,7 +286,7 @@ fn tell_json(looked: &Looked, kind: &str, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// The tree, every change in full, every call with the first lines of its result.
+/// Prints the tree, every change in full, and every call with the first lines of its result.
 fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
     let columns = crossterm::terminal::size().map_or(WIDEST, |(columns, _)| columns);
     let terminal = io::stdout().is_terminal();
@@ -295,7 +300,7 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "would have asked: {}", looked.tally.would_ask)?;
     }
     if staging.is_empty() {
-        writeln!(out, "Nothing is left of it that could be applied.")?;
+        writeln!(out, "Nothing to apply.")?;
         return Ok(());
     }
     writeln!(out, "{}", staging.words())?;
@@ -325,7 +330,7 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Every change outside the project in full, and how many temporary files there are.
+/// Prints every change outside the project in full, and the number of temporary files.
 fn tell_outside(outside: &Outside, width: usize, theme: &Theme, out: &mut dyn Write) -> io::Result<()> {
     for one in &outside.changes {
         writeln!(out)?;

@@ -1,4 +1,4 @@
-//! Reads the rules, and notices when they are other ones: another program kept one, the person wrote one, a day is over.
+//! Loads the rules, and detects changes: by another process, by the user in the file, or by a new day.
 
 use crate::chat::Walls;
 use crate::config::brought::Place;
@@ -12,10 +12,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many days a rule that is kept from a card holds.
+/// Days until a rule saved from a prompt expires.
 pub(super) const DAYS: i64 = 90;
 
-/// The tools as rules and trust know them: by these settings; nothing is said of walls, since no call is run.
+/// Returns the tools for checking rules and trust. They have no sandbox, because no call runs.
 pub(super) fn tools(config: &Config) -> Toolbox {
     Toolbox::builtin(toolbox::Settings {
         seconds: config.shell.timeout,
@@ -25,7 +25,7 @@ pub(super) fn tools(config: &Config) -> Toolbox {
     })
 }
 
-/// Where the rules for work in this folder stand.
+/// Returns the files with the rules for work in this folder.
 pub(super) fn book(places: &Places, folder: &Path, tools: &Toolbox) -> Book {
     Book {
         file: places.rules(),
@@ -36,30 +36,30 @@ pub(super) fn book(places: &Places, folder: &Path, tools: &Toolbox) -> Book {
     }
 }
 
-/// Where what the project in this folder brings along is looked for; of its words so many bytes are sent at most.
+/// Returns where the project's own files are read; at most `most` bytes of its instructions are sent.
 pub(super) fn place(places: &Places, folder: &Path, tools: &Toolbox, most: usize) -> Place {
     let Book { trusted, folder, tools, .. } = book(places, folder, tools);
     Place { folder, trusted, tools, most }
 }
 
-/// The day it is where the person is, as `2026-11-22`.
+/// Returns the local date as `2026-11-22`.
 pub(super) fn today() -> String {
     jiff::Zoned::now().date().to_string()
 }
 
-/// The last day of a rule that is kept today.
+/// Returns the last day of a rule that is saved today.
 pub(super) fn expiry() -> String {
     let today = jiff::Zoned::now().date();
     today.checked_add(jiff::ToSpan::days(DAYS)).unwrap_or(today).to_string()
 }
 
-/// Whose files are looked at before every call.
+/// Detects changes of the rule files before every call.
 pub(super) struct Watch {
     book: Book,
     last: Mutex<Option<(Stamp, Loaded)>>,
 }
 
-/// By what a change is noticed.
+/// State of the files by which a change is detected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stamp {
     today: String,
@@ -71,16 +71,16 @@ impl Watch {
         Self { book, last: Mutex::new(None) }
     }
 
-    /// The rules, where they are not what they were when this was last asked, and what is to be said about them.
+    /// Returns the rules and new notices if anything changed since the last call.
     pub(super) fn anew(&self) -> Option<(Arc<Rules>, Vec<String>)> {
         let stamp = self.stamp();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is denied through a link is denied where that leads now.
+        // A deny rule for a link applies to its current target.
         if last.as_ref().is_some_and(|(seen, loaded)| *seen == stamp && self.book.leads_alike(loaded)) {
             return None;
         }
         let loaded = self.book.load(&stamp.today);
-        // What is not trusted when a session begins is said with all that the project brings along.
+        // At the start, the notice about an untrusted project file is part of the trust prompt.
         let before = match &*last {
             Some((_, before)) => before.notices(),
             None => loaded.untrusted().into_iter().collect(),

@@ -1,4 +1,4 @@
-//! `aye rules`: what holds in this folder, what is wrong with it, and what comes of a command and why. No model is needed.
+//! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
 
 use super::sessions::find_continued;
 use super::wiring::seen;
@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Does what the words behind `rules` say.
+/// Runs the subcommand.
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let folder = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
@@ -33,7 +33,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let dry_run = cli.dry_run || session.as_ref().is_some_and(|session| session.dry_run);
     let policy = Policy { mode: settings.config.approval.mode, dry_run, as_live };
     if session.is_some() && !matches!(words, ["explain", _]) {
-        let words = "--continue and --resume go with: aye rules explain 'a command'";
+        let words = "--continue and --resume can only be used with: aye rules explain 'COMMAND'";
         return Err(Mistake(words.to_owned()).into());
     }
     let lines = match words {
@@ -50,15 +50,14 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
             return Err(Mistake(words.to_owned()).into());
         }
         [first, ..] => {
-            let words =
-                format!("aye rules {first} takes nothing behind it; to say this to a model put it in quotes");
+            let words = format!("aye rules {first} takes no arguments. To send this to the model, quote it");
             return Err(Mistake(words).into());
         }
     };
     written(&lines)
 }
 
-/// Writes the lines; whoever closed the pipe has enough.
+/// Prints the lines. Stops without an error if the pipe was closed.
 pub(super) fn written(lines: &[String]) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     for line in lines {
@@ -71,7 +70,7 @@ pub(super) fn written(lines: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every rule that holds here, the expired ones, and what is wrong.
+/// Lists every rule that applies here, expired rules, and problems.
 fn list(loaded: &Loaded, as_json: bool) -> Vec<String> {
     let expired = loaded.expired.iter().map(|rule| (rule, "expired"));
     let rows = loaded.rules.list.iter().map(|rule| (rule, "holds")).chain(expired);
@@ -92,9 +91,9 @@ fn list(loaded: &Loaded, as_json: bool) -> Vec<String> {
     };
     let mut lines: Vec<String> = rows.iter().map(row).collect();
     if lines.is_empty() {
-        lines.push("there are no rules: every card asks, and reading inside the project does not".to_owned());
+        lines.push("no rules: reading inside the project needs no approval, everything else asks".to_owned());
     }
-    lines.extend(loaded.notices().iter().map(|notice| format!("careful: {}", clean(&one_line(notice)))));
+    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean(&one_line(notice)))));
     lines
 }
 
@@ -114,7 +113,7 @@ fn in_json(rule: &Rule, state: &str) -> String {
     harmless(&object.to_string())
 }
 
-/// What is wrong; exit code 2 where anything is.
+/// Lists problems; exit code 2 if there are any.
 fn check(loaded: &Loaded, as_json: bool) -> Result<ExitCode> {
     let notices = loaded.notices();
     let lines: Vec<String> = match (as_json, notices.is_empty()) {
@@ -122,9 +121,9 @@ fn check(loaded: &Loaded, as_json: bool) -> Result<ExitCode> {
             notices.iter().map(|notice| harmless(&json!({ "problem": notice }).to_string())).collect()
         }
         (false, true) => vec![match loaded.rules.list.len() {
-            0 => "there are no rules, so nothing is wrong with them".to_owned(),
-            1 => "1 rule, and nothing is wrong with it".to_owned(),
-            rules => format!("{rules} rules, and nothing is wrong with them"),
+            0 => "no rules, no problems".to_owned(),
+            1 => "1 rule, no problems".to_owned(),
+            rules => format!("{rules} rules, no problems"),
         }],
         (false, false) => notices.iter().map(|notice| clean(&one_line(notice)).into_owned()).collect(),
     };
@@ -132,20 +131,20 @@ fn check(loaded: &Loaded, as_json: bool) -> Result<ExitCode> {
     Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))
 }
 
-/// A session whose standing yeses count.
+/// A session whose grants apply.
 struct Stood {
     id: SessionId,
     granted: Vec<Standing>,
     dry_run: bool,
 }
 
-/// The session that the command line names, if it does.
+/// Reads the session that the command line names, if any.
 fn session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<Stood>> {
     let sessions = Sessions::new(places.sessions());
     let id = match (cli.resume.as_deref(), cli.go_on) {
         (Some(""), _) => {
             let words =
-                "aye rules explain takes a session's id behind --resume, or --continue for the last one";
+                "aye rules explain needs a session ID after --resume, or --continue for the newest session";
             return Err(Mistake(words.to_owned()).into());
         }
         (Some(name), _) => sessions.find(name).map_err(Mistake::of)?,
@@ -158,7 +157,7 @@ fn session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<Stood>> {
     Ok(Some(Stood { id, granted, dry_run }))
 }
 
-/// What a command is explained with, beside the rules.
+/// Inputs of an explanation besides the rules.
 struct Around<'a> {
     places: &'a Places,
     tools: &'a Toolbox,
@@ -166,7 +165,7 @@ struct Around<'a> {
     session: Option<&'a Stood>,
 }
 
-/// What comes of a command, step by step.
+/// Explains the verdict of a command, step by step.
 fn explained(
     around: &Around<'_>,
     loaded: &Loaded,
@@ -182,14 +181,14 @@ fn explained(
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
     let plan = match around.tools.plan(&call, &*project) {
         Ok(Intent::Act(plan)) => plan,
-        Ok(Intent::Ask(_)) => return Err(Mistake("this is no command".to_owned()).into()),
+        Ok(Intent::Ask(_)) => return Err(Mistake("not a command".to_owned()).into()),
         Err(error) => return Err(Mistake::of(error).into()),
     };
     let granted = around.session.map(|session| session.granted.as_slice()).unwrap_or_default();
     let (mut steps, verdict) = explain(around.policy, granted, &loaded.rules, &call.name, &plan);
     if let Some(session) = around.session {
         let found = match session.granted.len() {
-            0 => format!("{}, in which nothing was allowed for longer than once", session.id),
+            0 => format!("{}, which has no grants", session.id),
             _ => session.id.to_string(),
         };
         steps.insert(0, Step { name: "the session", found: vec![found] });
@@ -206,14 +205,14 @@ fn explained(
         lines.extend(step.found.iter().map(|found| format!("   {}", clean(&one_line(found)))));
     }
     let word = match &verdict {
-        Verdict::Allow(_) => "it goes ahead",
-        Verdict::Ask(_) => "it asks",
-        Verdict::Rehearse(_) => "it is rehearsed",
-        Verdict::Withhold(_) => "it is withheld",
-        Verdict::Refuse(_) => "it is refused",
+        Verdict::Allow(_) => "allow",
+        Verdict::Ask(_) => "ask",
+        Verdict::Rehearse(_) => "rehearse",
+        Verdict::Withhold(_) => "withhold",
+        Verdict::Refuse(_) => "refuse",
     };
     lines.push(word.to_owned());
     lines.push(format!("   {}", clean(&one_line(verdict.why()))));
-    lines.extend(loaded.notices().iter().map(|notice| format!("careful: {}", clean(&one_line(notice)))));
+    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean(&one_line(notice)))));
     Ok(lines)
 }

@@ -1,4 +1,4 @@
-//! Finds what was said, for the list of sessions: away from the screen, and told as it is found.
+//! Searches sessions for the screen's list, on another thread, and sends results as they are found.
 
 use super::files::Wanted;
 use crate::chat::SessionId;
@@ -10,13 +10,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// Sessions that are told at most: more than anybody reads through.
+/// Sessions sent at most.
 const MOST: usize = 500;
-/// So often what was found is told while more is looked for.
+/// Interval between batches of results.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Looks through the sessions of a project for these words, and tells of the lines; blocks until it is through, or until
-/// other words are wanted.
+/// Searches the sessions of a project for these words and sends the lines found. Blocks until done, or until a newer
+/// search starts.
 pub(super) fn find(
     sessions: &Sessions,
     project: &Path,
@@ -28,7 +28,7 @@ pub(super) fn find(
     let Some(words) = Words::new(typed.split_whitespace()) else { return };
     let mut lines: Vec<(SessionId, String)> = Vec::new();
     let mut told = Instant::now();
-    // The screen may be gone by now.
+    // The screen may be closed.
     let tell = |lines: &[(SessionId, String)], whole| {
         let found = Reply::Found { words: typed.to_owned(), lines: lines.to_vec(), whole };
         let _ = replies.blocking_send(found);
@@ -45,7 +45,7 @@ pub(super) fn find(
         }
         if lines.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    // What cannot be read is in the list as such; the words of all others were found.
+    // Unreadable sessions are marked in the list; all others were searched.
     drop(searched);
     if is_wanted() {
         tell(&lines, true);
@@ -60,7 +60,7 @@ mod tests {
     use tokio::sync::mpsc::channel;
 
     #[test]
-    fn what_is_found_is_told_to_the_end_and_nothing_to_nobody() {
+    fn sends_all_results_and_stops_if_outdated() {
         let home = tempfile::tempdir().unwrap();
         let sessions = Sessions::new(home.path().to_owned());
         for (id, text) in [("01A", "a needle"), ("01B", "nothing"), ("01C", "Needles and pins")] {
@@ -71,7 +71,7 @@ mod tests {
         let wanted = Wanted::default();
         let number = wanted.anew();
         find(&sessions, Path::new("/p"), "needle", &wanted, number, &tell);
-        // On a slow machine some of it is told before all of it is found.
+        // A slow machine sends partial results first.
         let (words, mut lines, whole) = loop {
             let Some(Reply::Found { words, lines, whole }) = told.blocking_recv() else { panic!() };
             if whole {

@@ -1,4 +1,4 @@
-//! The run with a screen.
+//! The run with the screen.
 
 use super::host::{Around, line};
 use super::{Start, answers, facts};
@@ -22,21 +22,21 @@ use tokio::sync::mpsc;
 
 /// Replies of the host that may wait for the screen.
 const REPLIES: usize = 64;
-/// So long a terminal may take to say whether it is light or dark. All answer at once but those far away.
+/// Time limit for the terminal to report whether it is light or dark. Only remote terminals need long.
 const COLOURS: Duration = Duration::from_millis(400);
 
-/// When the first frame stands, and there is time for what nobody waits for yet.
+/// Delay after which the first frame is shown and less urgent work starts.
 const STANDS: Duration = Duration::from_millis(150);
 
-/// Shows the screen until the person leaves it.
+/// Shows the screen until the user leaves.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
-    // The terminal is asked while the session is read; it has answered before anything else happens to it.
+    // The terminal is queried while the session is read; it has answered before it is used otherwise.
     let depth = depth(&start.connecting.settings.config.screen);
     let term = std::env::var("TERM").ok();
     let asked =
         (depth != Depth::None).then(|| std::thread::spawn(move || early::ask(COLOURS, term.as_deref())));
     let offers = start.offers();
-    // The user chooses from the list then.
+    // The user then picks a session from the list.
     let doubt = start.doubt().filter(|_| start.cli.answers.is_none());
     let opened = || match doubt {
         Some(_) => start.wiring.begin(&start.model, start.cli.dry_run),
@@ -52,7 +52,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     let picks = lists.then_some(picking);
     let Start { cli, mut wiring, model: _, connecting, real_folder, mut notices } = start;
     let model = session.model;
-    notices.extend(doubt.map(|doubt| format!("Nothing is continued yet: {doubt}")));
+    notices.extend(doubt.map(|doubt| format!("No session was continued: {doubt}")));
     notices.extend(session.notices);
     wiring.folder.clone_from(&session.folder);
     let (journal, sessions) = (wiring.journal.clone(), wiring.places.sessions());
@@ -119,11 +119,11 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     Ok(farewell(&exit, &crate::store::lines::path(&sessions, &exit.session)))
 }
 
-/// Which session it was and how to come back; nothing where nothing was said, or where no terminal is left to say it.
+/// Prints the session's title and how to resume it, unless it is empty or the terminal is gone. Returns the exit code.
 fn farewell(exit: &Exit, own: &Path) -> ExitCode {
     if let (Some(title), None, None, None) = (&exit.title, exit.ended_by, &exit.lost, &exit.saved_to) {
         let title = tui::text::clean::one_line(title);
-        // Where the words cannot be written, nobody is there to read them.
+        // If this cannot be written, there is no reader.
         let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
     }
     let id = &exit.session;
@@ -146,29 +146,29 @@ fn farewell(exit: &Exit, own: &Path) -> ExitCode {
     }
 }
 
-/// The colours there are.
+/// Returns the color depth of the terminal.
 fn depth(screen: &Screen) -> Depth {
     if screen.color { Depth::of(&|name| std::env::var(name).ok()) } else { Depth::None }
 }
 
-/// The theme that is set.
+/// Returns the configured theme.
 fn theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Option<String>) {
     if screen.theme != "auto" {
         let unknown = themes.get(&screen.theme).is_none().then(|| {
             let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
-            format!("There is no theme {:?}. There are: auto, {}.", screen.theme, names.join(", "))
+            format!("Unknown theme {:?}. Available themes: auto, {}.", screen.theme, names.join(", "))
         });
         return (themes.choose(&screen.theme, light), unknown);
     }
     (themes.choose(auto(screen, light), light), None)
 }
 
-/// The theme that is set for a terminal such as this.
+/// Returns the theme that is configured for a light or dark terminal.
 fn auto(screen: &Screen, light: Option<bool>) -> &str {
     if light == Some(true) { &screen.theme_light } else { &screen.theme_dark }
 }
 
-/// The session that the command line asks for, with the answers of a file given.
+/// Opens the session that the command line asks for, and applies an answers file.
 fn opened(start: &Start) -> Result<super::Session> {
     let answers = start.cli.answers.as_deref().map(answers::read).transpose()?;
     let mut session = start.session()?;
@@ -183,7 +183,7 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
         folder: folder.to_owned(),
         place: facts::place(folder),
         home: std::env::var_os("HOME").map(PathBuf::from),
-        // Of a plan that says nothing of walls.
+        // Shown for a plan without sandbox details.
         may: "no sandbox".to_owned(),
         machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         mouse: screen.mouse,
@@ -201,8 +201,8 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
     }
 }
 
-/// Whether the terminal is known to have no frames and marks: it takes no UTF-8, or it is the console of Linux, whose
-/// fonts have few of them. Where nothing says what it takes it takes UTF-8, as nearly all do.
+/// Returns whether the terminal is known to lack box-drawing characters: it is not UTF-8, or it is the Linux console.
+/// Without a locale UTF-8 is assumed.
 fn lacks_signs(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
     let locale =
@@ -211,14 +211,14 @@ fn lacks_signs(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     !utf || variable("TERM").is_some_and(|term| term == "linux")
 }
 
-/// Whether the terminal is known to put what is read from right to left in order whatever it is told.
+/// Returns whether the terminal is known to reorder right-to-left text by itself.
 fn turns(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let is_apple = variable("TERM_PROGRAM").is_some_and(|program| program == "Apple_Terminal");
     is_apple || ["KONSOLE_VERSION", "MLTERM"].iter().any(|name| variable(name).is_some())
 }
 
-/// In builds for testing `AYE_PANIC` makes the program panic once the screen stands: in its own thread with `main`,
-/// in another with anything else. The terminal has to survive both.
+/// Panics in debug builds if `AYE_PANIC` is set, shortly after the start: on the main thread for `main`, otherwise on
+/// another. Tests that the terminal is restored.
 async fn panics_on_purpose() -> Infallible {
     let thread = if cfg!(debug_assertions) { std::env::var_os("AYE_PANIC") } else { None };
     let Some(thread) = thread else { return std::future::pending().await };
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_drawn_in_ascii_where_the_terminal_says_that_it_takes_no_other() {
+    fn uses_ascii_if_the_terminal_is_not_utf8() {
         for (variables, lacks) in [
             (&[("LANG", "en_US.UTF-8")][..], false),
             (&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")], true),

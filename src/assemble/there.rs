@@ -1,4 +1,4 @@
-//! Whether what a link names is there, and how large it is where it is a picture.
+//! Checks whether the target of a link exists, and reads the size of a picture.
 
 use crate::chat::link::Target;
 use crate::chat::picture;
@@ -7,10 +7,10 @@ use crate::project::{Located, Reader};
 use crate::tui::host::There;
 use std::io::Read;
 
-/// The size of a picture stands within so many bytes of its beginning, whatever a camera wrote before it.
+/// Bytes read to find the size of a picture; enough for any metadata before it.
 const HEADER: u64 = 256 * 1024;
 
-/// Looks for what a link names.
+/// Checks the target of a link.
 pub(super) fn look(disk: &Disk, target: &Target) -> There {
     let path = match target {
         Target::File { path, .. } => path,
@@ -23,7 +23,7 @@ pub(super) fn look(disk: &Disk, target: &Target) -> There {
     }
 }
 
-/// How large the picture is, where it is one of the project's; only its beginning is read.
+/// Returns the size of a picture in the project. Reads only its beginning.
 fn size(path: &str, at: &Located) -> Option<picture::Size> {
     if !picture::is_named(path) || !at.inside || at.sensitive {
         return None;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_to_the_web_is_always_there_and_a_file_only_where_it_is() {
+    fn web_link_always_exists_and_file_only_if_present() {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join("a.rs"), "x").unwrap();
         let disk = Disk::new(place.path()).unwrap();
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_picture_its_size_is_told_whatever_else_is_in_the_file() {
+    fn reads_size_of_pictures_in_the_project() {
         let place = tempfile::tempdir().unwrap();
         let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
         png.extend([0, 0, 5, 0, 0, 0, 2, 0xd0, 8, 2, 0, 0, 0]);
@@ -72,6 +72,10 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let path = outside.path().join("b.png");
         std::fs::write(&path, &png).unwrap();
-        assert_eq!(look(&disk, &file(path.to_str().unwrap())), There::Yes, "only the project's are opened");
+        assert_eq!(
+            look(&disk, &file(path.to_str().unwrap())),
+            There::Yes,
+            "only files of the project are opened"
+        );
     }
 }

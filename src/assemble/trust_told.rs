@@ -1,4 +1,4 @@
-//! `aye trust`: what the project in this folder brings along, shown in full, and trusted where a person at a terminal says so.
+//! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
 use super::rules_told::written;
 use super::{Mistake, folder, rules};
@@ -16,7 +16,7 @@ use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Does what was typed.
+/// Runs the subcommand.
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let folder = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
@@ -28,14 +28,14 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
         ["trust", "list"] => written(&list(&place, cli.json)),
         ["untrust"] => {
             trust::forget(&place.trusted, &place.folder, None)
-                .map_err(|error| Mistake(format!("the trust could not be taken back: {error}")))?;
-            written(&["nothing that this project brings along is trusted".to_owned()])
+                .map_err(|error| Mistake(format!("Cannot remove the trust: {error}")))?;
+            written(&["no file of this project is trusted".to_owned()])
         }
         _ => asks(&place),
     }
 }
 
-/// What this project brings along and how it stands, and what is trusted in others.
+/// Lists this project's files with their state, and the trusted files of other projects.
 fn list(place: &Place, as_json: bool) -> Vec<String> {
     let brought = Brought::look(place);
     let others = trust::all(&place.trusted).into_iter().filter(|known| known.folder != place.folder);
@@ -47,7 +47,7 @@ fn list(place: &Place, as_json: bool) -> Vec<String> {
         });
     }
     if brought.files.is_empty() && !as_json {
-        lines.push("this project brings nothing along that would change what aye does".to_owned());
+        lines.push("this project has no files that change how aye works".to_owned());
     }
     for Known { folder, day, files } in others {
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
@@ -56,7 +56,7 @@ fn list(place: &Place, as_json: bool) -> Vec<String> {
             true => {
                 harmless(&json!({"folder": folder.to_string(), "trusted": day, "files": names}).to_string())
             }
-            false => format!("in {folder}, trusted {day}: {}", names.join(", ")),
+            false => format!("{folder}, trusted {day}: {}", names.join(", ")),
         });
     }
     if !as_json {
@@ -67,9 +67,9 @@ fn list(place: &Place, as_json: bool) -> Vec<String> {
 
 fn state(file: &File) -> &'static str {
     match file.look {
-        Look::Trusted => "trusted as it is",
-        Look::Changed => "changed since it was trusted: not used",
-        Look::Unknown => "not trusted: not used",
+        Look::Trusted => "trusted",
+        Look::Changed => "changed since it was trusted, not used",
+        Look::Unknown => "not trusted, not used",
     }
 }
 
@@ -86,15 +86,16 @@ fn in_json(brought: &Brought, file: &File) -> String {
     harmless(&object.to_string())
 }
 
-/// Shows everything, and trusts it where a person at a terminal says so.
+/// Shows all files, and trusts them if the user confirms.
 fn asks(place: &Place) -> Result<ExitCode> {
     let brought = Brought::look(place);
     if brought.files.is_empty() {
-        let words = "this project brings nothing along that would change what aye does: no AGENTS.md with words in it, no \
+        let words = "this project has no files that change how aye works: no AGENTS.md with text, no \
                      .aye/instructions.md, no .aye/rules.toml";
         return Err(Mistake(words.to_owned()).into());
     }
-    let mut lines = vec![format!("{} brings along:", brought.folder.display()), String::new()];
+    let mut lines =
+        vec![format!("Files of {} that change how aye works:", brought.folder.display()), String::new()];
     for file in &brought.files {
         lines.push(format!("{} · {}", short(file), state(file)));
         lines.extend(says(file).into_iter().map(|words| format!("   {words}")));
@@ -108,13 +109,13 @@ fn asks(place: &Place) -> Result<ExitCode> {
     let lines: Vec<String> = lines.iter().map(|line| clean(line).into_owned()).collect();
     written(&lines)?;
     if brought.untrusted().next().is_none() {
-        return written(&["What can be used of it is trusted as it is.".to_owned()]);
+        return written(&["All usable files are already trusted.".to_owned()]);
     }
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        let words = "only a person at a terminal can trust what a project brings along; nothing was trusted";
+        let words = "Cannot ask for trust: not a terminal. Nothing was trusted";
         return Err(Mistake(words.to_owned()).into());
     }
-    write!(io::stdout(), "To trust this, as it is and in this folder alone, type yes: ")?;
+    write!(io::stdout(), "To trust these files as shown, only in this folder, type yes: ")?;
     io::stdout().flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
@@ -122,9 +123,9 @@ fn asks(place: &Place) -> Result<ExitCode> {
         return written(&["Nothing was trusted.".to_owned()]);
     }
     let trusted = Brought::trust(place, &brought.signature(), &rules::today())
-        .map_err(|error| Mistake(format!("the trust could not be kept: {error}")))?;
+        .map_err(|error| Mistake(format!("Cannot save the trust: {error}")))?;
     if !trusted {
-        return Err(Mistake("it has changed while you read it; nothing was trusted".to_owned()).into());
+        return Err(Mistake("the files changed while you read them; nothing was trusted".to_owned()).into());
     }
-    written(&["It is trusted as it is; a change asks again.".to_owned()])
+    written(&["Trusted. Any change asks again.".to_owned()])
 }

@@ -1,4 +1,4 @@
-//! Which walls commands get on this machine, by the person's settings.
+//! Determines the sandbox of commands on this machine from the settings.
 
 use crate::chat::{Openings, Walls};
 use crate::config::dry_run::{DryRun, Outside};
@@ -12,24 +12,24 @@ use crate::tools::read_only::EXACT;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Memory that programs share by name: what they run in parallel needs it.
+/// Shared memory, which parallel programs need.
 const SHARED: &str = "/dev/shm";
 
-/// The walls, and what they are made from.
+/// The sandbox, and the folders that it protects.
 pub(super) struct Confined {
-    /// What every command gets that does not ask for the network.
+    /// Sandbox of every command that does not request the network.
     pub(super) walls: Walls,
-    /// Where none writes.
+    /// Folders that no command may write.
     pub(super) keep: Vec<PathBuf>,
-    /// What none reads.
+    /// Files that no command may read.
     pub(super) hide: Vec<PathBuf>,
-    /// What the person should know: one sentence each.
+    /// Notices for the user, one sentence each.
     pub(super) notices: Vec<String>,
-    /// What the user should know if there is no sandbox: how little then runs without approval.
+    /// Notice if there is no sandbox: which commands then still run without approval.
     pub(super) reads_less: Option<String>,
 }
 
-/// Finds them.
+/// Determines the sandbox.
 pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
     let keep = own(places);
     let hide = vec![real(&places.credentials())];
@@ -45,7 +45,7 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
                 match expanded(named).canonicalize() {
                     Ok(place) => write.push(place),
                     Err(_) => notices.push(format!(
-                        "shell.write names {}, which is not there: commands cannot write in it.",
+                        "shell.write lists {}, which does not exist, so commands cannot write there.",
                         named.display()
                     )),
                 }
@@ -56,7 +56,7 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
     };
     let reads_less = match &walls {
         Walls::Absent(why) => Some(format!(
-            "No sandbox: {why}. Without approval only {} exact command lines run; every other command asks. `aye doctor` lists them.",
+            "No sandbox: {why}. Only {} exact command lines run without approval; every other command asks. `aye doctor` lists them.",
             EXACT.len()
         )),
         Walls::Unsaid | Walls::Raised(_) => None,
@@ -64,8 +64,8 @@ pub(super) fn confined(shell: &Shell, places: &Places) -> Confined {
     Confined { walls, keep, hide, notices, reads_less }
 }
 
-/// aye's own folders, and where the files lead to that it obeys when they are links: a project of such files may be worked
-/// in.
+/// Returns aye's own folders, and the targets of its settings files if they are links: the project may be a repository
+/// of such files.
 pub(super) fn own(places: &Places) -> Vec<PathBuf> {
     let mut own: Vec<PathBuf> = places.own().into_iter().map(real).collect();
     for file in [places.settings(), places.rules(), places.trusted(), places.credentials()] {
@@ -77,7 +77,7 @@ pub(super) fn own(places: &Places) -> Vec<PathBuf> {
     own
 }
 
-/// What commands of a dry run read and write outside the project.
+/// Returns what commands of a dry run can read and write outside the project.
 pub(super) fn disclosed(settings: &DryRun) -> Disclosed {
     Disclosed {
         read: settings.read.iter().map(|path| expanded(path)).collect(),
@@ -85,14 +85,13 @@ pub(super) fn disclosed(settings: &DryRun) -> Disclosed {
     }
 }
 
-/// The folder that is worked in, with what is known of aye's own.
+/// Opens the working folder, with aye's own files protected.
 pub(super) fn disk(places: &Places, folder: &Path) -> io::Result<Disk> {
     let credentials = vec![real(&places.credentials())];
     Ok(Disk::new(folder)?.keeping(OwnFiles::new(own(places), credentials)))
 }
 
-/// The folder for temporary files: what commands are told it is. Not one that holds aye's own folders or the person's
-/// home: it would be no folder for temporary files then.
+/// Returns the temporary folder of commands. `None` if it contains aye's own folders or the home folder.
 fn temporary(keep: &[PathBuf]) -> Option<PathBuf> {
     let folder = std::env::temp_dir().canonicalize().ok()?;
     let home = std::env::var_os("HOME").map(|home| real(Path::new(&home)));
@@ -100,13 +99,13 @@ fn temporary(keep: &[PathBuf]) -> Option<PathBuf> {
     (folder.is_dir() && !keep.iter().chain(&home).any(holds)).then_some(folder)
 }
 
-/// A path with its links resolved, as far as it exists.
+/// Resolves the links of a path as far as it exists.
 fn real(path: &Path) -> PathBuf {
     let above = || Some(real(path.parent()?).join(path.file_name()?));
     path.canonicalize().ok().or_else(above).unwrap_or_else(|| path.to_owned())
 }
 
-/// A path of the settings, `~` being the person's home.
+/// Expands `~` in a path of the settings.
 fn expanded(path: &Path) -> PathBuf {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     match path.strip_prefix("~") {

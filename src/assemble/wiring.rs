@@ -1,4 +1,4 @@
-//! Puts a session together: its log, its project, its tools and the runtime that drives them.
+//! Assembles a session: its log, project, tools and runtime.
 
 use super::advisers::Advisers;
 use super::model::Model;
@@ -25,78 +25,78 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is said of a session of which nobody knows how it began.
+/// Notice for a session whose header cannot be read.
 const HEADLESS: &str =
-    "The session's first line is missing or damaged, so it goes on as a dry run in this folder.";
+    "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
 
-/// What is said where a dry run goes on without being asked to be one.
-const STAYS_DRY: &str = "This session is a dry run and stays one: nothing real is touched. A copy of it goes on for real with /fork live, or with --resume ID --fork --live.";
+/// Notice for a dry run that was continued without `--dry-run`.
+const STAYS_DRY: &str = "This session is a dry run and stays one: nothing real is changed. Continue live in a copy with /fork live or --resume ID --fork --live.";
 
-/// What every session of this run shares.
+/// Parts shared by every session of this run.
 #[derive(Clone)]
 pub(super) struct Wiring {
     pub(super) places: Places,
-    /// The folder that new sessions work in; absolute.
+    /// Folder of new sessions; absolute.
     pub(super) folder: PathBuf,
     pub(super) tools: Arc<Toolbox>,
     pub(super) shell: Arc<Shell>,
-    /// Whoever is asked about calls.
+    /// The reviewers of calls.
     pub(super) advisers: Advisers,
     pub(super) mode: Mode,
-    /// How a rehearsal goes.
+    /// Settings of dry runs.
     pub(super) dry_run: config::DryRun,
-    /// The model that imagines what would come of what a dry run leaves undone, and what is to be known of it.
+    /// The model that simulates results in a dry run, and notices about it.
     pub(super) simulator: Option<(OtherModel, Vec<String>)>,
-    /// The model that a flag names: it wins over what a session remembers.
+    /// Model given by a flag; it overrides the one of the session.
     pub(super) model_flag: Option<String>,
     /// Whether the model may name sessions.
     pub(super) titles: bool,
-    /// Bytes of a project's own words to the model that are sent at most.
+    /// Maximum bytes of a project's instructions that are sent.
     pub(super) most_words: usize,
-    /// Whether a session may go on after its next turn: not where one reply is printed.
+    /// Whether more turns may follow: false for a headless run.
     pub(super) lasts: bool,
-    /// Where it is noted what happens.
+    /// Log of what happens.
     pub(super) journal: Journal,
 }
 
-/// Whether a session is rehearsed.
+/// How a session started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begun {
-    /// It is for real.
+    /// It is live.
     Real,
     /// It is a dry run.
     DryRun,
-    /// It is for real, and began as a dry run.
+    /// It is live, and started as a dry run.
     Before,
 }
 
-/// A session in hand.
+/// An opened session.
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) state: State,
     pub(super) runtime: Runtime,
     pub(super) events: Events,
-    /// What opening it left to be done.
+    /// Effects of opening it that must still run.
     pub(super) effects: Vec<Effect>,
-    /// What the person should know about it: one sentence each.
+    /// Notices about it for the user, one sentence each.
     pub(super) notices: Vec<String>,
     /// The folder it works in.
     pub(super) folder: PathBuf,
-    /// Whom it talks to.
+    /// The model it uses.
     pub(super) model: Model,
-    /// Where it was just made as a copy: what takes it away again unless it is kept.
+    /// Set if it is a new copy: the guard that removes the copy unless it is kept.
     pub(super) copy: Option<Fork>,
 }
 
 impl Session {
-    /// It was not asked for as a dry run, and is one.
+    /// Adds a notice that the session is a dry run although it was not requested.
     pub(super) fn says_that_it_stays_dry(&mut self) {
         if self.notices.iter().all(|notice| notice != HEADLESS) {
             self.notices.push(STAYS_DRY.to_owned());
         }
     }
 
-    /// Keeps the copy that this is, where it is one: which session it was made of, and what the person should know.
+    /// Keeps the new copy, if this is one. Returns the original session and a notice.
     pub(super) fn settle(&mut self) -> Option<(SessionId, Option<String>)> {
         let copy = self.copy.take()?;
         let (from, copy_turned) = (copy.from.clone(), copy.turned);
@@ -104,20 +104,20 @@ impl Session {
         let title = self.state.session.title();
         let what = title.map_or("this session".to_owned(), |title| format!("“{}”", one_line(title)));
         let words = format!(
-            "this is a copy of {what}, which stays as it was: go back to it with /resume, or with aye --resume {from}"
+            "this is a copy of {what}, which is unchanged. Return to it with /resume or aye --resume {from}"
         );
-        // Of one that was turned it stands in the talk, where it stays to be read.
+        // A copy that changed between dry run and live has this as an entry in its transcript.
         Some((from, (!copy_turned).then_some(words)))
     }
 }
 
 impl Wiring {
-    /// The sessions there are.
+    /// Returns the stored sessions.
     pub(super) fn sessions(&self) -> Sessions {
         Sessions::new(self.places.sessions())
     }
 
-    /// Begins a session. Its file is made with its first entry.
+    /// Starts a session. Its file is created with its first entry.
     pub(super) fn begin(&self, model: &Model, dry_run: bool) -> Result<Session> {
         let id = new_id();
         let header = Header {
@@ -135,26 +135,26 @@ impl Wiring {
         Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy: None })
     }
 
-    /// Goes on with a session: in its own folder, as a dry run where it began as one, and with the model it had where
-    /// that can be reached and no flag names another; else with this one.
+    /// Continues a session: in its own folder, as a dry run if it is one, and with its last model if it is available
+    /// and no flag overrides it; otherwise with `model`.
     pub(super) fn go_on(&self, id: &SessionId, model: &Model, connecting: &Connecting) -> Result<Session> {
         let (log, read) = self.sessions().open(id).map_err(Mistake::of)?;
-        // A damaged first line is said below, with what follows from it.
+        // A damaged first line is reported below, with its consequence.
         let told = read.notices.iter().filter(|notice| notice.matter != Matter::Headless);
         let mut notices: Vec<String> = told.map(ToString::to_string).collect();
         let (folder, dry_run) = match &read.header {
-            // This folder's own name may be one that no header can hold.
+            // A header cannot hold every folder name, so this folder's own name is used.
             Some(header) if header.is_of(&self.folder) => (self.folder.clone(), header.dry_run),
             Some(header) => (header.folder.clone(), header.dry_run),
             None => {
-                // Without its first line nobody knows whether it was a dry run: the careful answer is that it was.
+                // Without its header it is unknown whether it was a dry run, so it is treated as one.
                 notices.push(HEADLESS.to_owned());
                 (self.folder.clone(), true)
             }
         };
         if !folder.is_dir() {
             return Err(Mistake(format!(
-                "session {id} worked in {}, which is not there any more",
+                "session {id} belongs to {}, which no longer exists",
                 folder.display()
             ))
             .into());
@@ -174,9 +174,7 @@ impl Wiring {
                 }
                 Err(why) => {
                     lost = true;
-                    notices.push(format!(
-                        "This session talked to {profile}, which is not to be reached: {why:#}."
-                    ));
+                    notices.push(format!("This session used {profile}, which is not available: {why:#}."));
                 }
             }
         }
@@ -194,7 +192,7 @@ impl Wiring {
             runtime.simulates(self.simulating(&model, Ledger::of(session.entries())));
         }
         let (mut state, mut effects) = agent::resume_with(session, blank, &printed);
-        // The model of a session that never changed it stands in no entry of its own.
+        // A session that never changed its model has no entry for it.
         if !profile.is_empty()
             && model.profile.as_ref() == Some(&profile)
             && state.session.model().is_none()
@@ -207,7 +205,7 @@ impl Wiring {
             let profile = model.profile.clone().filter(|_| lost);
             effects.extend(agent::update(&mut state, Event::Switched { model: meant, profile }));
         }
-        // What the settings say of the window, they say of the model they name.
+        // A context window in the settings applies only to the model that they name.
         let window = model.seen.window.filter(|_| state.model == model.name);
         effects.extend(agent::update(&mut state, Event::WindowKnown(window)));
         self.learn_window(&mut runtime, &model, &state);
@@ -219,7 +217,7 @@ impl Wiring {
         Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy })
     }
 
-    /// Goes on with a copy of a session, as with the session itself, which is only read.
+    /// Continues a copy of a session; the session itself is only read.
     pub(super) fn fork(
         &self,
         id: &SessionId,
@@ -241,7 +239,7 @@ impl Wiring {
         if copy.turned {
             let became = Event::Became { of: copy.from.clone() };
             session.effects.extend(agent::update(&mut session.state, became));
-            // A yes that was given over what was rehearsed is none over what is real, nor the other way round.
+            // A grant for rehearsed calls does not apply to live ones, and the other way round.
             let standing: Vec<_> = session.state.session.granted().to_vec();
             for Standing { grant, call, .. } in standing {
                 let what = format!("{}: {}", grant.tool, grant.words());
@@ -253,19 +251,19 @@ impl Wiring {
         Ok(session)
     }
 
-    /// Has the service asked how much fits into the window of the session's model, where nobody said it yet.
+    /// Asks the provider for the context window of the session's model if it is unknown.
     fn learn_window(&self, runtime: &mut Runtime, model: &Model, state: &State) {
         if state.window.is_none() {
             ask_window(runtime, self.lasts, model, state.model.clone());
         }
     }
 
-    /// Where what a project brings along is looked for.
+    /// Returns where the project's own files are read.
     pub(super) fn place(&self, folder: &Path) -> Place {
         rules::place(&self.places, folder, &self.tools, self.most_words)
     }
 
-    /// The project as the session sees it. Nothing where the folder is gone.
+    /// Returns the project as the session sees it; `None` if the folder is gone.
     pub(super) fn seen_in(&self, id: &SessionId) -> Option<Box<dyn Reader>> {
         seen(&self.places, &self.folder, id).ok()
     }
@@ -281,7 +279,7 @@ impl Wiring {
         let dry_run = begun == Begun::DryRun;
         let disk = walls::disk(&self.places, folder);
         let disk = Arc::new(disk.with_context(|| format!("cannot work in {}", folder.display()))?);
-        // What the dry run rehearsed that this is a copy of can be applied here.
+        // The changes of the dry run that this session is a copy of can be applied here.
         let layer = from.map(|from| self.places.rehearsal(from)).filter(|layer| !dry_run && layer.is_dir());
         let tools = layer.map_or_else(
             || self.tools.clone(),
@@ -302,7 +300,7 @@ impl Wiring {
         let (mut runtime, events) = Runtime::new(model.llm.clone(), tools, project, shell, Box::new(log));
         self.journal.note(format_args!(
             "session {id}, {}, to {}",
-            if dry_run { "a dry run" } else { "for real" },
+            if dry_run { "a dry run" } else { "live" },
             model.seen.source
         ));
         runtime.notes_in(self.journal.clone());
@@ -345,13 +343,13 @@ impl Wiring {
 }
 
 impl Wiring {
-    /// What makes up the results of what a dry run leaves undone; nothing that is sent anywhere in the tour.
+    /// Returns how results are simulated in a dry run. The tour sends nothing anywhere.
     fn simulating(&self, model: &Model, ledger: Ledger) -> Simulating {
         let asked = self.simulator.as_ref().filter(|_| !model.seen.tour).map(|(other, _)| other.clone());
         Simulating { model: asked, untold: self.dry_run.tell_model == Tell::Never, ledger }
     }
 
-    /// What becomes of a dry run's commands, by the settings and by what this system lets a program do.
+    /// Returns the overlay sandbox for a dry run's commands, or why there is none.
     fn commands(&self, play: &Arc<Rehearsal>, folder: &Path) -> Commands {
         if self.dry_run.stage == config::dry_run::Stage::Off {
             return Commands::Told("dry_run.stage is \"off\" in the settings".into());
@@ -367,14 +365,14 @@ impl Wiring {
     }
 }
 
-/// Asks the service how much fits into the window of this model of its.
+/// Asks the provider for the context window of a model.
 pub(super) fn ask_window(runtime: &mut Runtime, lasts: bool, model: &Model, name: String) {
     if let Some(service) = model.service.clone() {
         runtime.learn_window(lasts, async move { service.window(&name).await });
     }
 }
 
-/// A project as a session sees it: with its dry run's layer over it, where there is one.
+/// Opens a project as a session sees it: with its overlay, if it is a dry run.
 pub(super) fn seen(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
     let disk = walls::disk(places, folder)?;
     let layer = places.rehearsal(id);
@@ -384,14 +382,14 @@ pub(super) fn seen(places: &Places, folder: &Path, id: &SessionId) -> io::Result
     }
 }
 
-/// The profile that a session talked to last, where it ever went to another than it began with.
+/// Returns the last profile that the session switched to, if any.
 fn last_profile(entries: &[Entry]) -> Option<String> {
     let profile =
         |entry: &Entry| if let Entry::Switched { profile, .. } = entry { profile.clone() } else { None };
     entries.iter().rev().find_map(profile)
 }
 
-/// The model that replied last.
+/// Returns the model of the last reply.
 fn last_model(entries: &[Entry]) -> Option<String> {
     let model =
         |entry: &Entry| if let Entry::Replied { model, .. } = entry { Some(model.clone()) } else { None };

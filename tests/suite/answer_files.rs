@@ -59,9 +59,9 @@ fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
     one("half", br#"{"clock": "re"#, "it is not JSON: EOF while parsing a string");
     one("nul", b"{\"clock\": \"real\0\"}", "it is not JSON: control character");
     one("nuls", &[0; 4096], "it is not JSON");
-    one("latin", b"{\"clock\": \"r\xe9al\"}", "it is not text in UTF-8; expected");
-    one("sixteen", b"\xff\xfe{\0}\0", "it is not text in UTF-8; expected");
-    one("large", &vec![b' '; 50_000_000], "it holds more than 1048576 bytes, which is the limit");
+    one("latin", b"{\"clock\": \"r\xe9al\"}", "it is not UTF-8 text; expected");
+    one("sixteen", b"\xff\xfe{\0}\0", "it is not UTF-8 text; expected");
+    one("large", &vec![b' '; 50_000_000], "it has more than 1048576 bytes, which is the limit");
     one("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
     one("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are picked where one may be");
     one("far", br#"{"clock": 7}"#, "clock: ");

@@ -215,7 +215,7 @@ fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
     let (out, err, code) = Setup::again(&place, &["rehearsal"]).print("");
-    assert!(code == 0 && out.contains("Nothing is left of it"), "{out}{err}");
+    assert!(code == 0 && out.contains("Nothing to apply."), "{out}{err}");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     program.until("No rehearsed changes to apply");
     say(&mut program, "/rehearsal drop");
     program.until("Discard the rehearsed changes?");
-    program.insists("Y", "is thrown away");
+    program.insists("Y", "rehearsal discarded");
     assert_eq!(std::fs::read_dir(program.place.path().join("home/aye/data/rehearsal")).unwrap().count(), 0);
 }
 

@@ -93,7 +93,7 @@ fn r11_what_deletes_needs_a_capital_names_all_of_it_and_is_never_kept() {
     let command = "rm old.txt check.sh; git checkout -- .";
     let (_runtime, _service, mut program) = talks(vec![runs(command), says("Good.")], (110, 24), &[]);
     say(&mut program, "go");
-    program.until_asked("careful: this deletes old.txt and check.sh; throws away what is not committed in .");
+    program.until_asked("careful: this deletes old.txt and check.sh; discards uncommitted changes in .");
     program.keys("y");
     program.until("Destructive: y is not enough · Y to approve");
     program.until_asked(command);

@@ -137,7 +137,7 @@ fn a_choice_that_is_kept_stands_in_the_settings_and_their_comments_stay() {
     program.until("a2");
     program.types("a2");
     program.keys("\x13");
-    program.until("aye begins with a2 of one");
+    program.until("aye starts with a2 of one");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.starts_with("# mine\n[model]\nprofile = \"one\" # for now\n"), "{text}");
     assert!(text.contains("model = \"a2\"\n") && !text.contains("a1"), "{text}");
@@ -145,7 +145,7 @@ fn a_choice_that_is_kept_stands_in_the_settings_and_their_comments_stay() {
     program.until("two · b1");
     program.types("two");
     program.keys("\x13");
-    program.until("aye begins with b1 of two");
+    program.until("aye starts with b1 of two");
     leave(&mut program);
     let mut program = keyed(Setup::again(&program.place, &[])).start();
     program.until("You talk to b1");
@@ -226,7 +226,7 @@ fn a_session_whose_profile_is_gone_says_so_and_goes_on_with_the_one_there_is() {
     )
     .unwrap();
     let mut program = keyed(Setup::again(&program.place, &["--continue"])).size(100, 30).start();
-    program.until("This session talked to one, which is not to be reached");
+    program.until("This session used one, which is not available");
     say(&mut program, "second");
     program.until("Two.");
     assert_eq!(told(&two), ["b1: first | One. | second"]);
@@ -274,7 +274,7 @@ fn the_models_of_a_service_are_listed_without_a_screen() {
     assert!(err.contains("could not be listed") && err.contains("oh no") && !err.contains(KEY_ONE), "{err}");
     let (_, err, code) = Setup::new(&["models"]).print("");
     assert_eq!(code, 2);
-    assert!(err.contains("no service is configured"), "{err}");
+    assert!(err.contains("no provider is configured"), "{err}");
     let (_, err, code) = Setup::new(&["--json", "hello"]).print("");
     assert!(code == 2 && err.contains("--json goes with"), "{err}");
 }

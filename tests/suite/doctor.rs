@@ -91,8 +91,8 @@ async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
     for (area, part) in [
         ("settings", "config.toml:3: screen.muose is not a setting; did you mean screen.mouse?"),
         ("settings", "no_such"),
-        ("theme", "there is no theme \"nope\""),
-        ("keys", "was open to others (644)"),
+        ("theme", "unknown theme \"nope\""),
+        ("keys", "was accessible to others (644)"),
         ("model", "401"),
         ("sessions", "01JAAAAAAAAAAAAAAAAAAAAAAA"),
     ] {
@@ -122,7 +122,7 @@ fn it_works_where_nothing_else_does() {
         set(&setup, text);
         let (out, err, code) = setup.print("");
         assert_eq!((err.as_str(), code), ("", 1), "{text:?}: {out}");
-        assert!(out.contains("config.toml:") && out.contains("wrong: see !! above."), "{text:?}: {out}");
+        assert!(out.contains("config.toml:") && out.contains("see !! above."), "{text:?}: {out}");
         assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     }
     let (out, _, code) = Setup::new(&["doctor", "-C", "/no/such/folder"]).print("");
@@ -137,7 +137,7 @@ fn in_a_terminal_it_says_what_the_terminal_can() {
     assert_eq!(program.ends(), 0, "{}", program.screen());
     let screen = program.screen();
     assert!(screen.contains("TERM xterm-256color · 100x60 · 16 million colours"), "{screen}");
-    assert!(screen.contains("set-clipboard on") && screen.contains("Nothing is wrong."), "{screen}");
+    assert!(screen.contains("set-clipboard on") && screen.contains("No problems."), "{screen}");
     assert!(program.is_restored());
 }
 
@@ -167,22 +167,22 @@ fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
     let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(code, 1, "{out}");
     for (area, state, part) in [
-        ("rules", "ok", "rules.toml: 2 rules hold here (1 allow, 1 deny)"),
+        ("rules", "ok", "rules.toml: 2 rules apply here (1 allow, 1 deny)"),
         (
             "rules",
             "wrong",
             "rules.toml:12: the rule does not match \"make\", its example under matches; the rule is disabled",
         ),
-        ("rules", "note", "off since its time is over: allow npm test … ("),
-        ("rules", "note", ".aye/rules.toml of this project (1 allow) is not trusted: nothing in it holds"),
-        ("rules", "wrong", "trusted.toml: this is not TOML; no project's own rules hold"),
-        ("hooks", "ok", "right (sh and 2 arguments) is asked about calls of bash_exec, for at most 10 s"),
+        ("rules", "note", "expired: allow npm test … ("),
+        ("rules", "note", ".aye/rules.toml of this project (1 allow) is not trusted: its rules do not apply"),
+        ("rules", "wrong", "trusted.toml: this is not TOML; no project's own rules apply"),
+        ("hooks", "ok", "right (sh with 2 arguments) reviews calls of bash_exec, time limit 10 s"),
         (
             "hooks",
             "wrong",
-            "gone cannot be asked, so every call that does more than read inside the project asks you: /no/such/hook is not there",
+            "gone is not available, so every call that does more than read inside the project asks you: /no/such/hook does not exist",
         ),
-        ("second", "wrong", "the second reader cannot be asked, so everything asks"),
+        ("reviewer", "wrong", "the model reviewer is not available, so every call asks"),
     ] {
         let words = of(&found, area, state);
         assert!(words.iter().any(|words| words.contains(part)), "{area} {state}: {part}: {out}");
@@ -196,7 +196,7 @@ fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
     let (out, _, code) = Setup::again(&place, &["doctor"]).print("");
     let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(code == 1 && words.contains("rules.toml:1: this is not TOML"), "{out}");
-    assert!(words.contains("until then everything asks"), "{out}");
+    assert!(words.contains("until then every call asks"), "{out}");
 }
 
 #[test]
@@ -204,9 +204,9 @@ fn where_nothing_is_said_about_what_goes_ahead_that_is_told_too() {
     let (out, _, _) = Setup::new(&["doctor", "--json"]).print("");
     let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (area, part) in [
-        ("rules", "which does not exist: only the mode says what goes ahead"),
-        ("hooks", "off: no program is asked about calls"),
-        ("second", "the second reader is off"),
+        ("rules", "does not exist: only the mode decides"),
+        ("hooks", "off: no program reviews calls"),
+        ("reviewer", "off: no model reviews calls"),
     ] {
         assert!(of(&found, area, "ok").iter().any(|words| words.contains(part)), "{area}: {out}");
     }

@@ -208,7 +208,7 @@ fn r59_without_a_terminal_to_read_or_to_write_it_says_so_and_ends() {
     {
         let (code, told) = with_files(words);
         assert_eq!(code, 2, "{words:?}: {told}");
-        assert!(told.contains("with -p the reply is printed instead"), "{words:?}: {told}");
+        assert!(told.contains("Use -p to print the reply instead"), "{words:?}: {told}");
     }
 }
 

@@ -175,7 +175,7 @@ fn r53_whichever_write_of_a_session_on_the_screen_fails_all_is_kept_or_the_user_
                 holds(place.path(), "drafts", "unsent words"),
                 &["draft not saved", "could not be"],
             ),
-            ("the history", holds(place.path(), "history", "one"), &["could not be added to the history"]),
+            ("the history", holds(place.path(), "history", "one"), &["Cannot add this to the history"]),
         ] {
             let is_told = told.iter().any(|words| shown.contains(words));
             assert!(is_kept || is_told, "write {number}: {what} is lost:\n{}", program.screen());

@@ -95,7 +95,7 @@ fn a_copy_is_gone_on_with_without_a_screen() {
     let (old, before) = only(place.path());
     let (out, err, code) = prints(&place, &service, &["--continue", "--fork", "second"]);
     assert_eq!((out.as_str(), code), ("Two.\n", 0), "{err}");
-    assert!(err.contains(&format!("is a copy of {old}, which stays as it was")), "{err}");
+    assert!(err.contains(&format!("is a copy of {old}, which is unchanged")), "{err}");
     let all = files(place.path(), "sessions");
     assert_eq!((all.len(), &all[&format!("{old}.jsonl")]), (2, &before));
     let told = service.received()[1].body.to_string();

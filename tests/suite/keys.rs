@@ -62,7 +62,7 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
         program(&setup, "give", script);
         setup
     };
-    let about = "the command ~/give, which prints the key, ";
+    let about = "the key command ~/give ";
     for (script, said) in [
         ("exit 3", "failed (3)"),
         (
@@ -72,16 +72,16 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
         ("echo secret; echo cannot take secret >&2; exit 1", "failed (1): cannot take [key]"),
         ("true", "printed nothing on its first line"),
         ("echo; echo secret", "printed nothing on its first line"),
-        ("printf 'sé-cret\\n'", "printed a line with letters that cannot be sent"),
-        ("printf 'se\\rcret\\n'", "printed a line with letters that cannot be sent"),
-        ("kill -9 $$", "was ended by a signal"),
+        ("printf 'sé-cret\\n'", "printed a key with characters that cannot be sent"),
+        ("printf 'se\\rcret\\n'", "printed a key with characters that cannot be sent"),
+        ("kill -9 $$", "was killed by a signal"),
     ] {
         says(by_command(script), &format!("{about}{said}"), 1);
     }
     let missing = profile(Setup::new(&["-p", "hi"]), &service, "key_command = [\"/none/such\"]");
     says(
         missing,
-        "the command /none/such, which prints the key, failed (127): it cannot be started: No such file",
+        "the key command /none/such failed (127): it cannot be started: No such file",
         1,
     );
     let damaged = profile(Setup::new(&["-p", "hi"]), &service, "");
@@ -170,7 +170,7 @@ fn a_command_that_takes_too_long_is_given_up() {
     program(&setup, "give", &format!("sleep {seconds}; echo late"));
     let (out, err, exit) = setup.print("");
     assert_eq!((out.as_str(), exit), ("", 1));
-    assert!(err.contains("did not end within 10 s and was stopped"), "{err}");
+    assert!(err.contains("did not finish within 10 s and was stopped"), "{err}");
     none_sleeps(seconds);
     assert_eq!(service.received().len(), 0);
 }
@@ -212,7 +212,7 @@ fn r47_a_key_that_was_entered_goes_to_no_other_address_and_that_is_said() {
         program.until("╭─ enter a key");
     };
     enters(&mut program);
-    for (typed, said) in [("sk two words", "the key holds a blank"), (KEY, "from the key you entered")] {
+    for (typed, said) in [("sk two words", "it contains a space"), (KEY, "from the key you entered")] {
         if typed == KEY {
             enters(&mut program);
         }
@@ -231,7 +231,7 @@ fn r47_a_key_that_was_entered_goes_to_no_other_address_and_that_is_said() {
     assert_eq!((out.as_str(), exit), ("New.\n", 0));
     let (from, to) = (old.base_url.trim_end_matches("/v1"), new.base_url.trim_end_matches("/v1"));
     assert!(
-        err.contains(&format!("The key that was entered for {from} is not sent to {to}. To enter one for this address, use /connect.")),
+        err.contains(&format!("The key saved for {from} is not sent to {to}. To enter a key for this address, use /connect.")),
         "{err}"
     );
     assert_eq!(sent(&new), ["none"]);

@@ -68,7 +68,7 @@ async fn r25_reading_never_waits_and_never_leaves_the_project_unasked() {
         ("read_file", read("/proc/kmsg"), true, "/proc/kmsg"),
         ("read_file", read("loop"), false, "leads through too many links"),
         ("read_file", read("."), false, "is a folder, not a file"),
-        ("read_file", read("wide.txt"), false, "[cut: the line has 9000000 characters]"),
+        ("read_file", read("wide.txt"), false, "[truncated: the line has 9000000 characters]"),
         ("read_file", read("crlf.txt"), false, "1\tone\n2\ttwo\n3\tthree\n"),
         ("read_file", read("binary"), false, "is a binary file, 4 bytes"),
         ("read_file", read(&"x".repeat(10_000_000)), false, "there is no file xxx"),

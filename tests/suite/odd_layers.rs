@@ -197,7 +197,7 @@ fn r30_a_project_whose_name_is_no_text_is_rehearsed_in_told_and_thrown_away() {
             "{patch}"
         );
         let (out, err, code) = in_folder(&folder, &home, &["rehearsal", "drop", "--yes"]);
-        assert!(code == 0 && out.contains("is thrown away"), "{out}{err}");
+        assert!(code == 0 && out.contains("Discarded the rehearsal"), "{out}{err}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
         assert_eq!(std::fs::read_dir(home.join("data/rehearsal")).unwrap().count(), 0);
     }
@@ -247,7 +247,7 @@ fn r30_applied_to_a_folder_that_is_gone_nothing_is_made_and_it_is_said() {
     std::fs::write(&session, text).unwrap();
     let mut program =
         Setup::again(&place, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
-    program.until("which is not there any more");
+    program.until("which no longer exists");
     assert_eq!(program.ends(), 2);
     assert!(layer.join("upper/a.txt").exists(), "what was rehearsed is kept");
 }

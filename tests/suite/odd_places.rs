@@ -53,7 +53,7 @@ fn a_session_that_cannot_be_opened_is_told_with_exit_code_two() {
     is_told(&again(&setup.place, &["--resume", "../01ABC", "hi"]), 2, "no session is called ../01ABC");
     drop(open);
     let real = again(&setup.place, &["--dry-run", "--resume", "01ABC", "hi"]);
-    let words = "session 01ABC is for real, and --dry-run cannot change that; leave --dry-run out, rehearse in a copy with --resume 01ABC --fork --dry-run, or begin a new session";
+    let words = "session 01ABC is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume 01ABC --fork --dry-run, or start a new session";
     is_told(&real, 2, words);
     let gone = setup.place.path().join("gone");
     fs::create_dir(&gone).unwrap();
@@ -61,7 +61,7 @@ fn a_session_that_cannot_be_opened_is_told_with_exit_code_two() {
     let header = Header::new(SessionId("01GONE".into()), &real_gone, "m", false);
     Lines::new(&sessions(&setup), &header).append(&Entry::Said { text: "x".into() }).unwrap();
     fs::remove_dir(&gone).unwrap();
-    let words = format!("session 01GONE worked in {}, which is not there any more", real_gone.display());
+    let words = format!("session 01GONE belongs to {}, which no longer exists", real_gone.display());
     is_told(&again(&setup.place, &["--resume", "01gone", "hi"]), 2, &words);
 }
 
@@ -79,7 +79,7 @@ fn a_dry_run_is_gone_on_with_as_one_with_the_flag_and_without() {
         let setup = tour(flags);
         drop(begun(&setup, "01DRY", true));
         let (_, err, code) = setup.print("");
-        let says = err.contains("This session is a dry run and stays one: nothing real is touched.");
+        let says = err.contains("This session is a dry run and stays one: nothing real is changed.");
         assert_eq!((says, code), (flags.len() == 3, 3), "the tour asks something: {err}");
         let read = read(&path(&sessions(&setup), &SessionId("01DRY".into()))).unwrap();
         assert!(read.header.is_some_and(|header| header.dry_run));
@@ -98,7 +98,7 @@ fn r52_a_session_without_its_first_line_goes_on_as_a_dry_run_and_says_so_once() 
         let (_, err, code) = setup.print("");
         assert_eq!((code, err.lines().count()), (3, notices), "{text:?}: {err}");
         let words =
-            "The session's first line is missing or damaged, so it goes on as a dry run in this folder.";
+            "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
         assert!(err.contains(words), "{err}");
     }
 }
@@ -113,7 +113,7 @@ fn r53_a_home_that_cannot_be_written_is_said_and_the_reply_comes() {
     // The profile cannot be there, and that is all that is said of it.
     assert_eq!((code, err.lines().count()), (2, 1), "{err}");
     let (_, err, code) = tour(&["hi"]).env("AYE_HOME", &file.to_string_lossy()).print("");
-    assert!(code == 1 && err.starts_with("aye: the tour needs a folder that can be written"), "{err}");
+    assert!(code == 1 && err.starts_with("aye: the tour needs a writable folder"), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
 }
 

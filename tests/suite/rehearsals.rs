@@ -254,27 +254,27 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
         "{patch}"
     );
     for (arguments, says) in [
-        (&["rehearsal", "diff", &id, "nowhere"][..], "nothing was rehearsed at nowhere"),
+        (&["rehearsal", "diff", &id, "nowhere"][..], "no rehearsed change at nowhere"),
         (&["rehearsal", "show", "01NONE"], "no session is called 01NONE"),
-        (&["rehearsal", "show", &id, "more"], "takes [ID]; to say this to a model put it in quotes"),
-        (&["rehearsal", "show", "--yes"], "--yes goes with aye rehearsal drop"),
-        (&["rehearsal", "show", "--hunks"], "--hunks goes with aye rehearsal apply"),
+        (&["rehearsal", "show", &id, "more"], "takes [ID]; to send this to the model, quote it"),
+        (&["rehearsal", "show", "--yes"], "--yes can only be used with aye rehearsal drop"),
+        (&["rehearsal", "show", "--hunks"], "--hunks can only be used with aye rehearsal apply"),
         (&["rehearsal", "drop", "--json"], "--json goes with"),
         (&["rehearsal", "apply"], "not a terminal"),
-        (&["rehearsal", "drop"], "say so with --yes"),
+        (&["rehearsal", "drop"], "Confirm with --yes"),
     ] {
         let (_, err, code) = tells(&place, arguments);
         assert!(err.contains(says) && code == 2, "{arguments:?}: {err}");
     }
     let other = Setup::new(&["rehearsal"]);
     let (_, err, code) = other.print("");
-    assert!(err.contains("no dry run was made in") && code == 2, "{err}");
+    assert!(err.contains("no dry run in") && code == 2, "{err}");
     // What is rehearsed of a session for real is nothing.
     let (_runtime, service) = service(vec![says("One.")]);
     prints(&place, &service, &["first"]);
     let live = headers(place.path()).last().unwrap()["id"].as_str().unwrap().to_owned();
     let (_, err, code) = tells(&place, &["rehearsal", "show", &live]);
-    assert!(err.contains("is for real: nothing was rehearsed in it") && code == 2, "{err}");
+    assert!(err.contains("is live: it has no rehearsal") && code == 2, "{err}");
     // Its project is gone.
     std::fs::remove_dir_all(place.path().join("project")).unwrap();
     std::fs::create_dir(place.path().join("elsewhere")).unwrap();
@@ -288,7 +288,7 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
         .output()
         .unwrap();
     let err = String::from_utf8(done.stderr).unwrap();
-    assert!(err.contains("is not there any more") && done.status.code() == Some(2), "{err}");
+    assert!(err.contains("no longer exists") && done.status.code() == Some(2), "{err}");
 }
 
 #[test]
@@ -300,9 +300,9 @@ fn what_was_rehearsed_is_thrown_away_once_that_is_said() {
     assert_eq!(count(), 1);
     for (answer, left) in [("\r", 1), ("y\r", 1), ("yes\r", 0)] {
         let mut program = Setup::again(&place, &["rehearsal", "drop"]).start();
-        program.until("Write yes:");
+        program.until("type yes:");
         program.keys(answer);
-        program.until(if left == 1 { "It is as it was." } else { "is thrown away" });
+        program.until(if left == 1 { "Nothing was discarded." } else { "Discarded the rehearsal" });
         assert_eq!((program.ends(), count()), (0, left), "{answer:?}");
     }
     let (out, _, code) = tells(&place, &["rehearsal", "drop", "--yes"]);
@@ -314,5 +314,5 @@ fn what_was_rehearsed_is_thrown_away_once_that_is_said() {
     let (out, _, _) = tells(&place, &["rehearsal", "diff"]);
     assert!(out.contains("b/c.txt") && !out.contains("b.txt\n@@"), "{out}");
     let (out, _, code) = tells(&place, &["rehearsal", "drop", "--yes"]);
-    assert!(code == 0 && out.contains("is thrown away"), "{out}");
+    assert!(code == 0 && out.contains("Discarded the rehearsal"), "{out}");
 }

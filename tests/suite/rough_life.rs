@@ -159,7 +159,7 @@ fn it_works_without_colour() {
 #[test]
 fn a_dumb_terminal_is_told_in_one_sentence_what_to_do_instead() {
     let mut program = Setup::new(&[]).env("TERM", "dumb").start();
-    program.until("with -p the reply is printed instead");
+    program.until("Use -p to print the reply instead");
     assert_eq!(program.ends_within(SOON), 2);
     let bytes = program.bytes();
     assert!(!bytes.contains(&0x1b), "an escape: {}", String::from_utf8_lossy(&bytes));

@@ -91,7 +91,7 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     program.insists("\r", "That was 0.");
     let told = person.told(&["rules", "explain", "--continue", "bash run.sh"]).0;
     for part in
-        ["what you allowed in this session", "before with enter, on call 1 of this session", "it goes ahead"]
+        ["what you allowed in this session", "before with enter, on call 1 of this session", "\nallow\n"]
     {
         assert!(told.contains(part), "{part}: {told}");
     }

@@ -175,7 +175,7 @@ fn whatever_goes_wrong_with_it_asks() {
 fn a_second_reader_that_is_set_wrong_is_not_one_that_is_gone() {
     for (settings, part) in [
         ("profile = \"opneai\"", "does not exist"),
-        ("profile = 5", "its settings are wrong"),
+        ("profile = 5", "its settings are invalid"),
         ("profile = \"openrouter\"", "has no key"),
     ] {
         let runtime = Runtime::new().unwrap();

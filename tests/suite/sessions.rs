@@ -84,12 +84,12 @@ fn home() -> Home {
 #[test]
 fn they_are_listed_here_everywhere_and_for_programs() {
     let home = Home::new();
-    assert_eq!(home.does(&["list"]), (String::new(), "aye: there is no session yet\n".into(), 0));
+    assert_eq!(home.does(&["list"]), (String::new(), "aye: no sessions yet\n".into(), 0));
     let home = self::home();
     let (out, err, code) = home.does(&[]);
     assert_eq!((out.lines().count(), code), (2, 0), "{out}");
     assert!(out.contains(ONE) && out.contains("why does the clock flake?") && !out.contains(THREE), "{out}");
-    assert_eq!(err, "aye: 1 more was held elsewhere; --all lists it too\n");
+    assert_eq!(err, "aye: 1 more in another folder, listed with --all\n");
     let (out, err, _) = home.does(&["list", "--all"]);
     assert!(out.lines().count() == 3 && out.contains("/elsewhere") && err.is_empty(), "{out}{err}");
     let (out, _, _) = home.does(&["list", "--all", "--json"]);
@@ -131,7 +131,7 @@ fn what_was_said_is_found_across_sessions_with_its_line() {
     let (out, err, code) = home.does(&["search", "no such word"]);
     assert_eq!(
         (out.as_str(), err.as_str(), code),
-        ("", "aye: nothing that was said has “no such word”\n", 1)
+        ("", "aye: no session contains “no such word”\n", 1)
     );
     let quiet = home.does(&["search", "kind"]);
     assert_eq!(quiet.2, 1, "the form of the files is not what was said: {}", quiet.0);
@@ -163,7 +163,7 @@ fn r52_damaged_files_are_listed_and_hide_no_other() {
     assert!(out.contains("cannot be read: it is empty") && out.contains("plant an orchard"), "{out}");
     let (out, err, code) = home.does(&["search", "apple"]);
     assert!(out.contains(ONE) && out.contains(THREE) && code == 0, "{out}");
-    assert!(err.contains("01FOLDER could not be searched to its end"), "{err}");
+    assert!(err.contains("Cannot search all of 01FOLDER"), "{err}");
     let (out, err, code) = home.does(&["show", "01DAMAGED"]);
     assert!(out.contains("careful: the first line of the session is damaged") && code == 0, "{out}{err}");
 }
@@ -174,12 +174,12 @@ fn one_is_named_by_its_person_for_good() {
     let (out, err, code) = home.does(&["rename", "01jb", "the", "orchard\u{1b}[2J", "plan"]);
     assert_eq!(
         (out.as_str(), err.as_str(), code),
-        (format!("{TWO} is called “the orchard plan” now\n").as_str(), "", 0)
+        (format!("renamed {TWO} to “the orchard plan”\n").as_str(), "", 0)
     );
     let (out, _, _) = home.does(&["list"]);
     assert!(out.contains("the orchard plan"), "{out}");
-    home.refuses(&["rename", TWO], "takes a session and its new name");
-    home.refuses(&["rename", TWO, "\u{1b}[2J \u{200b}"], "needs a letter that shows");
+    home.refuses(&["rename", TWO], "takes a session ID and a new title");
+    home.refuses(&["rename", TWO, "\u{1b}[2J \u{200b}"], "has no visible characters");
     home.refuses(&["rename", TWO, &"x".repeat(300)], "200 letters");
 }
 
@@ -195,23 +195,23 @@ fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
     home.refuses(&["rm"], "aye sessions rm takes one session or more");
     home.refuses(&["fork"], "aye sessions fork takes one session");
     home.refuses(&["search"], "words to look for");
-    home.refuses(&["search", " "], "no word to look for");
+    home.refuses(&["search", " "], "no words to search for");
     home.refuses(&["list", "x"], "nothing behind it");
-    home.refuses(&["list", "--force", "--output", "x"], "--output goes with: aye sessions export");
-    home.refuses(&["show", "--yes"], "--yes goes with: aye sessions rm");
-    home.refuses(&["show", "--json"], "--json goes with: aye sessions list");
+    home.refuses(&["list", "--force", "--output", "x"], "--output can only be used with: aye sessions export");
+    home.refuses(&["show", "--yes"], "--yes can only be used with: aye sessions rm");
+    home.refuses(&["show", "--json"], "--json can only be used with: aye sessions list");
     home.refuses(&["list", "--all", "--here"], "cannot be used with");
     home.refuses(&["export", "--force", ONE], "--output");
     home.refuses(&["export", "--format", "pdf"], "possible values: markdown, html, json");
     let (_, err, code) = Setup::again(&home.0.place, &["doctor", "--yes"]).print("");
-    assert!(code == 2 && err.contains("--yes goes with: aye sessions rm"), "{err}");
+    assert!(code == 2 && err.contains("--yes can only be used with: aye sessions rm"), "{err}");
     assert_eq!(home.files(), 3);
 }
 
 #[test]
 fn sessions_go_with_all_that_was_kept_for_them_once_it_is_sure() {
     let home = home();
-    home.refuses(&["rm", ONE], "only a person at a terminal can be asked");
+    home.refuses(&["rm", ONE], "Cannot ask before removing: not a terminal");
     home.refuses(&["rm", "--yes", ONE, "09"], "no session is called 09");
     assert_eq!(home.files(), 3);
     let data = home.0.place.path().join("home/aye/data");
@@ -257,22 +257,22 @@ fn r56_an_export_is_for_its_owner_alone_and_writes_over_nothing() {
     let file = home.0.place.path().join("project/out.html");
     let (out, err, code) = home.does(&["export", "01ja", "--format", "html", "--output", "out.html"]);
     assert_eq!((out.as_str(), code), ("", 0), "{err}");
-    assert!(err.contains("is written to out.html"), "{err}");
+    assert!(err.contains("to out.html"), "{err}");
     let html = std::fs::read_to_string(&file).unwrap();
     assert!(html.starts_with("<!doctype html>") && html.contains("<strong>time</strong>"), "{html}");
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
     home.refuses(
         &["export", "01ja", "--output", "out.html"],
-        "out.html is there already; --force writes over it",
+        "out.html already exists; use --force to overwrite it",
     );
-    home.refuses(&["export", "01ja", "--output", "."], "is no plain file");
+    home.refuses(&["export", "01ja", "--output", "."], "is not a regular file");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), html);
     let (_, err, code) = home.does(&["export", "01ja", "--output", "out.html", "--force"]);
     assert_eq!(code, 0, "{err}");
     let markdown = std::fs::read_to_string(&file).unwrap();
     assert!(markdown.starts_with("# why does the clock flake?\n"), "{markdown}");
     let (_, err, code) = home.does(&["export", "01ja", "--output", "no/such/folder/x"]);
-    assert!(code == 1 && err.contains("could not be written"), "{err}");
+    assert!(code == 1 && err.contains("Cannot write"), "{err}");
     let (markdown_again, _, _) = home.does(&["export", "01ja"]);
     assert_eq!(markdown_again, markdown);
 }

@@ -270,15 +270,15 @@ fn r30_the_card_the_record_and_the_doctor_say_where_a_result_comes_from() {
     assert!(aye(&["rehearsal"]).contains("imagined by sim-7b"));
     assert!(aye(&["sessions", "export"]).contains("imagined by sim-7b"));
     let doctor = aye(&["doctor"]);
-    assert!(doctor.contains("simulator   what a dry run leaves undone is imagined by sim-7b"), "{doctor}");
-    assert!(doctor.contains("or made up as said below"), "{doctor}");
+    assert!(doctor.contains("simulator   results are simulated by sim-7b"), "{doctor}");
+    assert!(doctor.contains("their results are simulated, see simulator"), "{doctor}");
 }
 
 #[test]
 fn a_simulator_that_is_set_wrong_is_told_and_nothing_is_asked() {
     for (set, part) in [
         ("simulator = \"opneai\"", "does not exist"),
-        ("simulator = 5", "its settings are wrong"),
+        ("simulator = 5", "its settings are invalid"),
         ("simulator = \"openrouter\"", "has no key"),
     ] {
         let play = Play::new([says("{}")], set);

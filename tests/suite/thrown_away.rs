@@ -82,7 +82,7 @@ fn r54_another_process_throws_nothing_away_while_the_session_is_open() {
     // The session itself may, and twice.
     say(&mut program, "/rehearsal drop");
     program.until("Discard the rehearsed changes?");
-    program.insists("Y", "is thrown away");
+    program.insists("Y", "rehearsal discarded");
     assert!(!upper.exists());
     // A yes too many is a word that nobody sends.
     program.keys("\x15");

@@ -1,8 +1,8 @@
-//! `aye doctor --bundle`: what a bug report needs, in one plain file that a person can read through before they send it.
+//! `aye doctor --bundle`: writes a report for bugs to one text file, which the user can review before sending it.
 //!
-//! Its words are ours and the settings' alone: of sessions it has the shape, of the journal the notes. All of it goes
-//! through the one place that takes keys out ([`Redacted`]). There is no way to put content in: whoever wants to show a
-//! session exports it, and sees then what is in it.
+//! It contains only fixed text and values of the settings: of sessions an outline, of the journal its notes. Everything
+//! passes through [`Redacted`], which removes keys. It cannot contain session text; a session is shared with `aye
+//! sessions export`.
 
 mod shape;
 mod surroundings;
@@ -23,17 +23,17 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A longer session is only measured: reading it takes longer than anybody waits.
+/// A longer session is only measured, because reading it takes too long.
 const LONGEST: u64 = 256 << 20;
 
-/// What is in it and what is not, in the file and on the screen.
-const IN_IT: &str = "what aye doctor finds, the build, the variables that bear on it, the settings and where each came from, the \
-    last notes of the journal, and of the last session what kinds of entries it has, when and how long. Names of folders, \
-    hosts, profiles, models and variables are among that.";
-const NOT_IN_IT: &str = "what was said, read, written, run or answered in any session, keys, and the values of headers, queries, \
-    parameters, commands and proxies. ~ is your home; … and [redacted] stand where something was taken out.";
+/// Explains what the file contains, in the file and on the screen.
+const IN_IT: &str = "the findings of aye doctor, the build, environment variables that affect aye, the settings and their sources, the \
+    last notes of the journal, and kind, time and size of the last session's entries. This includes names of folders, \
+    hosts, profiles, models and variables.";
+const NOT_IN_IT: &str = "any text of sessions, file contents, commands and answers, keys, and the values of headers, queries, \
+    parameters, commands and proxies. ~ is your home; … and [redacted] mark removed text.";
 
-/// The file that is meant: this one, or a new one in this folder.
+/// Returns the file to write: the named one, or a new one in the named folder.
 pub(super) fn place(named: &Path) -> Result<PathBuf> {
     let file = match named.is_dir() {
         true => {
@@ -42,61 +42,64 @@ pub(super) fn place(named: &Path) -> Result<PathBuf> {
         }
         false => named.to_owned(),
     };
-    handed::may_write(&file, false, "it is left as it is; name another with --bundle FILE")?;
+    handed::may_write(&file, false, "it was not changed. Name another file with --bundle FILE")?;
     Ok(file)
 }
 
-/// Writes it, and says what it came to.
+/// Writes the file, and prints what it contains.
 pub(super) async fn write(cli: &Cli, file: &Path, seen: Seen) -> Result<ExitCode> {
     let Seen { found, redacted, there } = seen;
     let mut sections = vec![
-        ("What aye doctor finds", finding::lines(&found, &redacted, finding::WIDEST)),
-        ("The build, and variables", surroundings::lines()),
+        ("Findings of aye doctor", finding::lines(&found, &redacted, finding::WIDEST)),
+        ("Build and environment", surroundings::lines()),
     ];
     if let Some((settings, places)) = there {
-        sections.push(("The settings as they hold", settings::as_they_hold(&settings)));
+        sections.push(("Effective settings", settings::as_they_hold(&settings)));
         let of_journal = places.clone();
-        sections.push(("The last notes of the journal", aside(move || journal(&of_journal)).await));
+        sections.push(("Last notes of the journal", aside(move || journal(&of_journal)).await));
         let (named, at) = (cli.resume.clone(), cli.folder.clone());
         let last = move || session(&places, named.as_deref(), at.as_deref());
-        sections.push(("The shape of the last session", aside(last).await));
+        sections.push(("Outline of the last session", aside(last).await));
     }
     let text = in_one(&sections, &redacted);
     handed::write(file, &text, false)?;
     let mut out = std::io::stdout().lock();
     let kb = text.len().div_ceil(1024);
     let shown = redacted.tell(&std::path::absolute(file)?.display().to_string());
-    writeln!(out, "Written to {shown}: {kb} KB of plain text that you alone can read.")?;
-    writeln!(out, "Nothing was sent. Look through it before you send it.\n")?;
-    for (words, of) in [("In it: ", IN_IT), ("Not in it: ", NOT_IN_IT)] {
+    writeln!(out, "Wrote {shown}: {kb} KB of plain text, readable only by you.")?;
+    writeln!(out, "Nothing was sent. Review the file before you send it.\n")?;
+    for (words, of) in [("Contains: ", IN_IT), ("Does not contain: ", NOT_IN_IT)] {
         writeln!(out, "{}", wrapped(&format!("{words}{of}")))?;
     }
-    writeln!(out, "To show what was said too: aye sessions export, which redacts what looks like a secret.")?;
+    writeln!(
+        out,
+        "To share a session's text too, use aye sessions export, which redacts known forms of secrets."
+    )?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lines that may take long to be had, or the reason why they are not.
+/// Collects lines that may take long, or returns why there are none.
 async fn aside(look: impl FnOnce() -> Vec<String> + Send + 'static) -> Vec<String> {
     match tokio::time::timeout(LIMIT * 4, tokio::task::spawn_blocking(look)).await {
         Ok(Ok(lines)) => lines,
-        Ok(Err(_)) => vec!["looking at it broke down: that is a bug".to_owned()],
+        Ok(Err(_)) => vec!["internal error; please report this bug".to_owned()],
         Err(_) => vec![format!("no answer within {:.0} s", (LIMIT * 4).as_secs_f32())],
     }
 }
 
-/// All of it as one text, with nothing in it that is nobody else's business.
+/// Formats the whole report, with secrets removed.
 fn in_one(sections: &[(&str, Vec<String>)], redacted: &Redacted) -> String {
     let mut text = String::new();
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC");
     let _ = writeln!(text, "aye doctor --bundle, {now}\n");
-    for (words, of) in [("In it: ", IN_IT), ("Not in it: ", NOT_IN_IT)] {
+    for (words, of) in [("Contains: ", IN_IT), ("Does not contain: ", NOT_IN_IT)] {
         let _ = writeln!(text, "{}", wrapped(&format!("{words}{of}")));
     }
     for (title, lines) in sections {
         let _ = writeln!(text, "\n== {title}\n");
         for line in lines {
-            // A name with a line end in it makes no line of its own.
+            // A name with a line break does not start a new line.
             let _ = writeln!(text, "{}", one_line(line));
         }
     }
@@ -111,32 +114,32 @@ fn wrapped(words: &str) -> String {
 fn journal(places: &Places) -> Vec<String> {
     let parts = match tail::tail(&places.journal()) {
         Ok(parts) => parts,
-        Err(error) => return vec![format!("it cannot be listed: {error}")],
+        Err(error) => return vec![format!("cannot list it: {error}")],
     };
     if parts.is_empty() {
-        return vec!["there is none".to_owned()];
+        return vec!["none".to_owned()];
     }
     let mut lines = Vec::new();
     for part in parts {
         lines.push(format!("-- {}", part.name));
         if part.before > 0 {
-            lines.push(format!("({} notes before these are left out)", part.before));
+            lines.push(format!("({} earlier notes omitted)", part.before));
         }
         lines.extend(part.notes);
         if part.kept_back > 0 {
-            lines.push(format!("({} lines of content are left out)", part.kept_back));
+            lines.push(format!("({} lines of content omitted)", part.kept_back));
         }
     }
     lines
 }
 
-/// The session that is named, or the last of this folder, or the last of all.
+/// Outlines the named session, the newest of this folder, or the newest of all.
 fn session(places: &Places, named: Option<&str>, at: Option<&Path>) -> Vec<String> {
     let sessions = Sessions::new(places.sessions());
     let listed = match sessions.all() {
-        Ok(listed) if listed.is_empty() => return vec!["there is none".to_owned()],
+        Ok(listed) if listed.is_empty() => return vec!["none".to_owned()],
         Ok(listed) => listed,
-        Err(error) => return vec![format!("they cannot be listed: {error}")],
+        Err(error) => return vec![format!("cannot list them: {error}")],
     };
     let id: Result<SessionId, _> = match named.filter(|name| !name.is_empty()) {
         Some(name) => sessions.find(name).map_err(Mistake::of),
@@ -154,7 +157,7 @@ fn session(places: &Places, named: Option<&str>, at: Option<&Path>) -> Vec<Strin
     let open = if sessions.open_elsewhere().contains(&id) { " · open in another aye" } else { "" };
     let mut lines = vec![format!("{id} · {bytes} bytes{open}")];
     if bytes > LONGEST {
-        lines.push("it is too long to be looked through here".to_owned());
+        lines.push("it is too long to outline".to_owned());
         return lines;
     }
     let specs = Toolbox::builtin(crate::tools::toolbox::Settings::default()).specs();

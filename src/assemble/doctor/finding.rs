@@ -1,4 +1,4 @@
-//! One thing that was found, and how all of them are told without telling a secret.
+//! A finding of a check, and the output of all findings without secrets.
 
 use crate::chat::redact;
 use crate::config::{Config, Credentials};
@@ -12,21 +12,21 @@ use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Lines are no longer than this, into a pipe too.
+/// Maximum line width, also for a pipe.
 pub(super) const WIDEST: u16 = 100;
-/// What stands in front of the words: the mark and the area.
+/// Columns before the text: the mark and the area.
 const BEFORE: usize = 17;
-/// A secret shorter than this is a placeholder, as local servers take anything.
+/// Shorter secrets are placeholders, such as the keys of local servers.
 const SHORTEST: usize = 4;
 
-/// How it is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// As it should be.
+    /// No problem.
     Well,
-    /// Worth knowing; nothing is broken.
+    /// Information; nothing is broken.
     Note,
-    /// Something to be done.
+    /// A problem to fix.
     Wrong,
 }
 
@@ -40,13 +40,13 @@ impl State {
     }
 }
 
-/// One thing that was found.
+/// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) area: &'static str,
     pub(super) state: State,
     pub(super) words: String,
-    /// What to do about it.
+    /// The remedy.
     pub(super) advice: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Finding {
     }
 }
 
-/// What is never told, wherever it turns up.
+/// Values that are never shown.
 #[derive(Default)]
 pub(super) struct Redacted {
     secrets: BTreeSet<String>,
@@ -72,8 +72,7 @@ pub(super) struct Redacted {
 }
 
 impl Redacted {
-    /// Every key and everything that may be one: of the environment, of the key store, of headers, addresses' queries
-    /// and proxies.
+    /// Collects every key and possible secret: from the environment, saved keys, headers, query parameters and proxies.
     pub(super) fn new(config: &Config, credentials: &Credentials) -> Self {
         let mut secrets: Vec<String> = credentials.all().map(|key| key.expose().to_owned()).collect();
         for profile in config.profiles.values() {
@@ -87,18 +86,18 @@ impl Redacted {
         Self { secrets: secrets.into_iter().collect(), home }
     }
 
-    /// A text without them and without whatever else looks like a secret, on one line, with `~` for the person's home.
+    /// Returns a text on one line, with known and likely secrets removed, and `~` for the home folder.
     pub(super) fn tell(&self, text: &str) -> String {
         self.hide(one_line(text).into_owned())
     }
 
-    /// The same of a text of many lines.
+    /// Like `redact_line`, for a text of several lines.
     pub(super) fn tell_all(&self, text: &str) -> String {
         self.hide(clean(text).into_owned())
     }
 
     fn hide(&self, mut text: String) -> String {
-        // The longest first: one may be part of another.
+        // The longest first, because one may be part of another.
         let mut secrets: Vec<&String> = self.secrets.iter().collect();
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         for secret in secrets {
@@ -111,11 +110,11 @@ impl Redacted {
     }
 }
 
-/// Prints them all: a line each, or an object a line. Whether all is well is the exit code.
+/// Prints all findings, one per line or as JSON lines. The exit code tells whether there are problems.
 pub(super) fn print(as_json: bool, found: &[Finding], redacted: &Redacted) -> Result<ExitCode> {
     let written = if as_json { in_json(found, redacted) } else { in_words(found, redacted) };
     match written {
-        // Whoever read the pipe has enough.
+        // The reader of the pipe has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         written => written?,
     }
@@ -144,7 +143,7 @@ fn in_words(found: &[Finding], redacted: &Redacted) -> io::Result<()> {
     out.flush()
 }
 
-/// All of them in lines no wider than so many cells, and what it comes to.
+/// Formats all findings and a summary, wrapped to this width.
 pub(super) fn lines(found: &[Finding], redacted: &Redacted, columns: u16) -> Vec<String> {
     let mut out = Vec::new();
     let room = usize::from(columns) - BEFORE;
@@ -171,12 +170,10 @@ pub(super) fn lines(found: &[Finding], redacted: &Redacted, columns: u16) -> Vec
     let count = |state| found.iter().filter(|finding| finding.state == state).count();
     out.push(String::new());
     out.push(match count(State::Wrong) {
-        0 if count(State::Note) > 0 => {
-            "Nothing is wrong. What is marked -- may be wanted otherwise.".to_owned()
-        }
-        0 => "Nothing is wrong.".to_owned(),
-        1 => "One thing is wrong: see !! above.".to_owned(),
-        many => format!("{many} things are wrong: see !! above."),
+        0 if count(State::Note) > 0 => "No problems. Lines marked -- may need attention.".to_owned(),
+        0 => "No problems.".to_owned(),
+        1 => "1 problem: see !! above.".to_owned(),
+        many => format!("{many} problems: see !! above."),
     });
     out
 }
@@ -186,14 +183,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r57_no_secret_is_told_and_the_home_is_a_tilde() {
+    fn r57_output_has_no_secret_and_a_tilde_for_home() {
         let secrets = ["sk-1234", "sk-1234-longer"].map(str::to_owned).into();
         let redacted = Redacted { secrets, home: Some("/home/ada".to_owned()) };
         assert_eq!(
             redacted.tell("sk-1234-longer and sk-1234 in /home/ada/x\n\u{1b}[31mred"),
             "… and … in ~/x <U+001B>[31mred"
         );
-        // One that nobody knew of goes before the line is broken, and so as a whole.
+        // An unknown secret is removed as a whole, before the line is wrapped.
         let unknown = format!("github_pat_{}", "a1".repeat(60));
         let found = [Finding::well("settings", format!("model.profile = {unknown:?}"))];
         let lines = lines(&found, &redacted, 40).join("\n");

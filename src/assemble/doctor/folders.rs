@@ -1,4 +1,4 @@
-//! What is kept: aye's folders and who may look into them, the keys that were entered, the sessions and their locks.
+//! Checks aye's folders and their permissions, the saved keys, and the sessions.
 
 use super::finding::Finding;
 use crate::config::Credentials;
@@ -8,10 +8,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Less free room than this, in bytes, is little.
+/// Less free space than this, in bytes, is reported.
 const LITTLE: u64 = 64 << 20;
 
-/// Who may do what with each of aye's folders and with the file of keys, before anything was tightened.
+/// Returns the modes of aye's folders and of the key file before any are tightened.
 pub(super) fn modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
     let [config, data] = places.own();
     let paths = [config.to_owned(), data.to_owned(), places.credentials()];
@@ -19,7 +19,7 @@ pub(super) fn modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
     paths.into_iter().map(|path| (path.clone(), mode(&path))).collect()
 }
 
-/// The folders.
+/// Checks the folders.
 pub(super) fn look(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
     let area = "folders";
     let mut found = Vec::new();
@@ -29,22 +29,22 @@ pub(super) fn look(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Fin
         found.push(match mode {
             None if folder.exists() => Finding::wrong(
                 area,
-                format!("{shown} cannot be looked at"),
-                "give it back to yourself: chown, chmod 700",
+                format!("{shown} is not accessible"),
+                "make it yours again: chown, chmod 700",
             ),
-            None => Finding::note(area, format!("{shown} is not there yet"), "the first run makes it"),
+            None => Finding::note(area, format!("{shown} does not exist yet"), "the first run creates it"),
             Some(_) if !folder.is_dir() => Finding::wrong(
                 area,
                 format!("{shown} is not a folder"),
-                "move it away; a folder is made in its place",
+                "move it away; the folder is created again",
             ),
             Some(_) if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() => {
-                let words = format!("{shown} cannot be written, so nothing is kept");
-                Finding::wrong(area, words, "give it back to yourself: chown, chmod 700")
+                let words = format!("{shown} is not writable, so nothing is saved");
+                Finding::wrong(area, words, "make it yours again: chown, chmod 700")
             }
             Some(mode) if mode & 0o077 != 0 => {
-                let words = format!("{shown} is open to others ({mode:03o})");
-                Finding::note(area, words, "the next run closes it; or: chmod 700")
+                let words = format!("{shown} is accessible to others ({mode:03o})");
+                Finding::note(area, words, "the next run fixes it, or run chmod 700")
             }
             Some(mode) => Finding::well(area, format!("{shown} ({mode:03o})")),
         });
@@ -53,24 +53,24 @@ pub(super) fn look(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Fin
     if let Some(free) = free(data)
         && free < LITTLE
     {
-        let words = format!("{} MB are free where sessions are kept", free >> 20);
+        let words = format!("only {} MB free for sessions", free >> 20);
         found.push(Finding::wrong(
             "folders",
             words,
-            "make room: a session that cannot be saved is lost at the end",
+            "free disk space: an unsaved session is lost when aye exits",
         ));
     }
     found
 }
 
-/// Bytes that are free where this folder is or will be.
+/// Returns the free bytes on the disk of this folder.
 fn free(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|folder| folder.exists())?;
     let about = rustix::fs::statvfs(there).ok()?;
     Some(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
-/// The file of keys that were entered.
+/// Checks the file of saved keys.
 pub(super) fn keys(
     read: &io::Result<Credentials>,
     keys: &Credentials,
@@ -80,41 +80,41 @@ pub(super) fn keys(
     let file = modes.last().map(|(path, _)| path.display().to_string()).unwrap_or_default();
     if let Err(error) = read {
         let words = format!("{file}: {error}");
-        return vec![Finding::wrong(area, words, "remove it and enter the keys again, with /connect")];
+        return vec![Finding::wrong(area, words, "remove it and enter the keys again with /connect")];
     }
     let origins: Vec<&str> = keys.origins().collect();
     if origins.is_empty() {
-        return vec![Finding::well(area, "none was entered in the program")];
+        return vec![Finding::well(area, "none saved")];
     }
-    let mut found = vec![Finding::well(area, format!("entered for {}, kept in {file}", origins.join(", ")))];
+    let mut found = vec![Finding::well(area, format!("saved for {} in {file}", origins.join(", ")))];
     let mode = modes.last().and_then(|(_, mode)| *mode);
     if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
-        let words = format!("{file} was open to others ({mode:03o}), and is closed now");
+        let words = format!("{file} was accessible to others ({mode:03o}); this is fixed now");
         found.push(Finding::wrong(
             area,
             words,
-            "whoever uses this machine may have read the keys: change them",
+            "other users of this machine may have read the keys: replace them",
         ));
     }
     found
 }
 
-/// The sessions, and which of them another aye has open.
+/// Checks the sessions, and which are open in another process.
 pub(super) fn sessions(places: &Places) -> Vec<Finding> {
     let area = "sessions";
     let sessions = Sessions::new(places.sessions());
     let listed = match sessions.all() {
         Ok(listed) => listed,
         Err(error) => {
-            return vec![Finding::wrong(area, error.to_string(), "nothing can be gone on with like this")];
+            return vec![Finding::wrong(area, error.to_string(), "no session can be continued")];
         }
     };
     let (count, bytes) = (listed.len(), listed.iter().map(|listed| listed.bytes).sum::<u64>());
     let open = sessions.open_elsewhere();
     let waits = listed.iter().filter(|listed| listed.waits).count();
-    let mut words = format!("{count} kept, {} KB", bytes.div_ceil(1024));
+    let mut words = format!("{count} saved, {} KB", bytes.div_ceil(1024));
     if waits > 0 {
-        words.push_str(&format!(" · {waits} wait for you"));
+        words.push_str(&format!(" · {waits} waiting for you"));
     }
     if !open.is_empty() {
         let names: Vec<&str> = open.iter().map(|id| id.0.as_str()).collect();
@@ -123,7 +123,7 @@ pub(super) fn sessions(places: &Places) -> Vec<Finding> {
     let mut found = vec![Finding::well(area, words)];
     found.extend(listed.iter().filter_map(|listed| {
         let broken = listed.broken.as_ref()?;
-        let advice = "what can be read of it is shown when it is opened; nothing is thrown away";
+        let advice = "its readable part is shown when it is opened; nothing is deleted";
         Some(Finding::wrong(area, format!("{}: {broken}", listed.id), advice))
     }));
     found

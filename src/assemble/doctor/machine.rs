@@ -1,4 +1,4 @@
-//! The machine: versions, the sandbox as it really is, the shell, git and the project's folder.
+//! Checks the machine: versions, the sandbox, the shell, git and the project folder.
 
 use super::finding::Finding;
 use crate::assemble::{folder, myself, walls};
@@ -12,7 +12,7 @@ use crate::store::Places;
 use crate::tools::read_only::EXACT;
 use std::path::{Path, PathBuf};
 
-/// The program and what it runs on.
+/// Reports the program and system versions.
 pub(super) fn versions() -> Finding {
     let system = rustix::system::uname();
     let (name, release) = (system.sysname().to_string_lossy(), system.release().to_string_lossy());
@@ -20,25 +20,25 @@ pub(super) fn versions() -> Finding {
     Finding::well("version", words)
 }
 
-/// What holds commands back: what the settings say, what the kernel can, and what came of trying it.
+/// Checks the sandbox: the settings, the kernel, and an actual test run.
 pub(super) fn sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
     let area = "sandbox";
     let confined = walls::confined(shell, places);
     let mut found: Vec<Finding> = confined
         .notices
         .iter()
-        .map(|notice| Finding::note(area, notice, "make it, or take it out of the settings"))
+        .map(|notice| Finding::note(area, notice, "create it, or remove it from the settings"))
         .collect();
     let reach = match confined.walls {
         Walls::Unsaid => return found,
         Walls::Absent(why) if !shell.sandbox => {
-            let advice = "commands are held back by nothing but your no; leave shell.sandbox out to have it";
+            let advice = "commands are limited only by your approval. Remove shell.sandbox from the settings to enable the sandbox";
             found.push(Finding::note(area, format!("none: {why}"), advice));
             found.push(reads_less());
             return found;
         }
         Walls::Absent(why) => {
-            let advice = "commands are held back by nothing but your no, and their cards say so; it takes Linux 6.2 or \
+            let advice = "commands are limited only by your approval, and their prompts say so. The sandbox needs Linux 6.2 or \
                 newer with Landlock among its security modules";
             found.push(Finding::note(area, format!("none: {why}"), advice));
             found.push(reads_less());
@@ -57,57 +57,52 @@ pub(super) fn sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
     };
     let network = match (reach.network, shell.network == crate::config::Network::Off) {
         (true, _) => "on for every command",
-        (false, true) => "off, whatever is asked",
-        (false, false) => "off unless you say yes to it",
+        (false, true) => "off",
+        (false, false) => "off unless you approve it",
     };
     let write: Vec<String> = reach.write.iter().map(|place| place.display().to_string()).collect();
     let write = if write.is_empty() { String::new() } else { format!(", {}", write.join(", ")) };
-    let means = format!("commands write in the project{write}; network {network}");
+    let means = format!("commands can write to the project{write}; network {network}");
     match tried {
         Err(error) => {
-            let words = format!("it could not be tried, since no temporary folder can be made: {error}");
-            found.push(Finding::wrong(
-                area,
-                words,
-                "make room, or set TMPDIR to a folder that can be written",
-            ));
+            let words = format!("cannot be tested, because no temporary folder can be created: {error}");
+            found.push(Finding::wrong(area, words, "free disk space, or set TMPDIR to a writable folder"));
         }
         Ok(None) => {
-            let words = "the kernel has it, but it could not be raised";
+            let words = "the kernel supports it, but it cannot be set up";
             let advice =
-                "no command is run like this: a container may forbid it; shell.sandbox = false does without";
+                "commands cannot run; a container may forbid it. shell.sandbox = false disables the sandbox";
             found.push(Finding::wrong(area, words, advice));
         }
         Ok(Some(wrong)) => {
             let known = |tried: &probe::Tried| *tried == probe::Tried::Signals && !signals;
             let (old, wrong): (Vec<_>, Vec<_>) = wrong.into_iter().partition(known);
             if wrong.is_empty() {
-                let words = format!("Landlock {landlock} and seccomp, raised and tried: {means}");
+                let words = format!("Landlock {landlock} and seccomp, tested: {means}");
                 found.push(Finding::well(area, words));
             }
             found.extend(wrong.iter().map(|tried| {
                 Finding::wrong(
                     area,
                     tried.words(),
-                    "rely on the cards alone, and report this with the kernel's version",
+                    "rely only on the approval prompts, and report this with the kernel version",
                 )
             }));
             found.extend(old.iter().map(|_| {
-                let words = "a command can end other programs of yours, aye among them";
-                Finding::note(area, words, "Linux 6.12 or newer holds that back too")
+                let words = "commands can kill your other processes, including aye";
+                Finding::note(area, words, "Linux 6.12 or newer prevents this")
             }));
         }
     }
     found.push(read_only());
     if reach.sockets {
-        let advice =
-            "leave shell.sockets out unless you need it: Docker or the session bus do anything for a command";
-        found.push(Finding::note(area, "commands may talk to other programs through their sockets", advice));
+        let advice = "remove shell.sockets unless you need it: through Docker or the session bus a command can do anything";
+        found.push(Finding::note(area, "commands can connect to sockets of other programs", advice));
     }
     found
 }
 
-/// The sandbox of commands that run without approval, tried.
+/// Tests the sandbox of commands that run without approval.
 fn read_only() -> Finding {
     let area = "sandbox";
     let tried = tempfile::tempdir().ok().and_then(|folder| {
@@ -115,69 +110,63 @@ fn read_only() -> Finding {
         probe::try_read_only(&myself(), &real)
     });
     let advice =
-        "set approval for every command with a rule that asks, and report this with the kernel's version";
+        "require approval for every command with an ask rule, and report this with the kernel version";
     match tried.as_deref() {
         Some([]) => Finding::well(
             area,
-            "read-only for commands without approval, raised and tried: they read the project except sensitive files, and write nothing",
+            "read-only for commands without approval, tested: they can read the project except sensitive files, and write nothing",
         ),
         Some([tried, ..]) => Finding::wrong(area, format!("read-only: {}", tried.words()), advice),
         None => Finding::wrong(
             area,
-            "the read-only sandbox could not be raised",
-            "commands without approval do not run like this: a container may forbid it; shell.sandbox = false does without",
+            "the read-only sandbox cannot be set up",
+            "commands without approval cannot run; a container may forbid it. shell.sandbox = false disables the sandbox",
         ),
     }
 }
 
-/// What runs without approval if there is no sandbox.
+/// Reports what runs without approval if there is no sandbox.
 fn reads_less() -> Finding {
-    let words = format!("without approval run only: {}", EXACT.join(" · "));
-    Finding::note("sandbox", words, "every other command asks, those that only read too")
+    let words = format!("commands that run without approval: {}", EXACT.join(" · "));
+    Finding::note("sandbox", words, "every other command asks, even if it only reads")
 }
 
-/// Whether the commands of a dry run run, tried over the folder that would be worked in.
+/// Tests whether commands of a dry run can run over the working folder.
 pub(super) fn stage(stage: Stage, named: Option<&Path>, places: &Places) -> Vec<Finding> {
-    let area = "stage";
-    // A folder that is not there is told of elsewhere.
+    let area = "overlay";
+    // A missing folder is reported by another check.
     let Ok(folder) = folder(named) else { return Vec::new() };
-    let told = "commands of a dry run do not run; what comes of them is an example, or made up as said below";
+    let told = "commands of a dry run do not run; their results are simulated, see simulator";
     if stage == Stage::Off {
         let words = format!("none: dry_run.stage is \"off\" in the settings; {told}");
-        return vec![Finding::note(area, words, "leave dry_run.stage out to have it")];
+        return vec![Finding::note(area, words, "remove dry_run.stage from the settings to enable it")];
     }
     let layer = places.rehearsal(&SessionId("trial".to_owned()));
     vec![match try_stage(&myself(), &folder, layer.parent().unwrap_or(&layer)) {
-        Ok(()) => Finding::well(
-            area,
-            "set up and tried: commands of a dry run run over its layer, and nowhere else",
-        ),
+        Ok(()) => Finding::well(area, "overlay sandbox tested: commands of a dry run run in it"),
         Err(why) => {
-            let advice =
-                "it takes Linux 5.12 or newer, and root or a system that lets a user make namespaces";
+            let advice = "it needs Linux 5.12 or newer, and root or unprivileged user namespaces";
             Finding::note(area, format!("none: {why}; {told}"), advice)
         }
     }]
 }
 
-/// The shell, git, and the folder that would be worked in.
+/// Checks the shell, git and the working folder.
 pub(super) fn project(named: Option<&Path>) -> Vec<Finding> {
     let mut found = Vec::new();
     found.push(match (on_path("bash"), on_path("sh")) {
         (Some(bash), _) => Finding::well("shell", format!("{} runs commands", bash.display())),
         (None, Some(sh)) => {
-            let words = format!("{} runs commands, since there is no bash", sh.display());
-            Finding::note("shell", words, "install bash: models write for it")
+            let words = format!("{} runs commands, because bash is missing", sh.display());
+            Finding::note("shell", words, "install bash: models write bash commands")
         }
-        (None, None) => Finding::wrong(
-            "shell",
-            "there is neither bash nor sh on the PATH",
-            "no command can be run like this",
-        ),
+        (None, None) => {
+            Finding::wrong("shell", "neither bash nor sh is on the PATH", "commands cannot run; install bash")
+        }
     });
     found.push(match on_path("git") {
         Some(git) => Finding::well("git", git.display().to_string()),
-        None => Finding::note("git", "there is no git on the PATH", "install it to undo what goes wrong"),
+        None => Finding::note("git", "git is not on the PATH", "install it to be able to undo changes"),
     });
     found.push(match folder(named) {
         Ok(folder) => {
@@ -189,7 +178,7 @@ pub(super) fn project(named: Option<&Path>) -> Vec<Finding> {
     found
 }
 
-/// The first program of this name that would be found.
+/// Finds a program on the PATH.
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())

@@ -1,4 +1,4 @@
-//! Who says what goes ahead: the rules, the hooks and the second reader.
+//! Checks the rules, the hooks and the model reviewer.
 
 use super::finding::Finding;
 use crate::assemble::{Mistake, folder, rules};
@@ -12,10 +12,10 @@ use anyhow::Result;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The rules that hold in the folder, and those that do not.
+/// Checks the rules of the folder.
 pub(super) fn rules(named: Option<&Path>, places: &Places) -> Vec<Finding> {
     let area = "rules";
-    // Where the folder is none, that is said of the project.
+    // A missing folder is reported by the check of the project.
     let Ok(folder) = folder(named) else { return Vec::new() };
     let tools = Toolbox::builtin(crate::tools::toolbox::Settings::default());
     let book = rules::book(places, &folder, &tools);
@@ -25,25 +25,23 @@ pub(super) fn rules(named: Option<&Path>, places: &Places) -> Vec<Finding> {
     let of_person = |rule: &&Rule| rule.holds != Holds::Trusted;
     let file = book.file.display();
     found.push(match text(&book.file) {
-        Ok(None) => {
-            Finding::well(area, format!("{file}, which does not exist: only the mode says what goes ahead"))
-        }
+        Ok(None) => Finding::well(area, format!("{file} does not exist: only the mode decides")),
         Ok(Some(_)) => {
             let counted = counted(loaded.rules.list.iter().filter(of_person));
             Finding::well(area, format!("{file}: {counted}"))
         }
-        // Why is among the problems.
-        Err(_) => Finding::note(area, format!("{file} holds nothing that can be read"), "see below"),
+        // The reason is among the problems.
+        Err(_) => Finding::note(area, format!("{file} is not readable"), "see below"),
     });
     found.extend(own(&loaded));
     let broken = loaded.rules.broken.is_some();
     found.extend(loaded.problems.iter().map(|problem| {
-        let all = if broken { "correct that line; until then everything asks" } else { "correct that line" };
+        let all = if broken { "correct that line; until then every call asks" } else { "correct that line" };
         Finding::wrong(area, problem.to_string(), all)
     }));
     found.extend(loaded.expired.iter().map(|rule| {
-        let words = format!("off since its time is over: {}", rule.told());
-        Finding::note(area, words, "take it out of the file, or write a later day behind expires")
+        let words = format!("expired: {}", rule.told());
+        Finding::note(area, words, "remove it from the file, or set a later date for expires")
     }));
     found.extend(trusted(&book.trusted));
     found
@@ -59,38 +57,31 @@ fn counted<'a>(rules: impl Iterator<Item = &'a Rule>) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     match rules.len() {
-        0 => "no rule of it holds here".to_owned(),
-        1 => format!("1 rule holds here ({})", said.join(", ")),
-        many => format!("{many} rules hold here ({})", said.join(", ")),
+        0 => "no rule applies here".to_owned(),
+        1 => format!("1 rule applies here ({})", said.join(", ")),
+        many => format!("{many} rules apply here ({})", said.join(", ")),
     }
 }
 
-/// The project's own.
+/// Checks the project's own rules.
 fn own(loaded: &Loaded) -> Option<Finding> {
     let area = "rules";
     match &loaded.own {
         Own::None => None,
         Own::Trusted => {
             let mine = loaded.rules.list.iter().filter(|rule| rule.holds == Holds::Trusted);
-            Some(Finding::well(
-                area,
-                format!("{OF_PROJECT} of this project, which you trust: {}", counted(mine)),
-            ))
+            Some(Finding::well(area, format!("{OF_PROJECT} of this project, trusted: {}", counted(mine))))
         }
         Own::Untrusted { sheet, changed, .. } => {
-            let what = if *changed { "has changed since you trusted it" } else { "is not trusted" };
+            let what = if *changed { "has changed since it was trusted" } else { "is not trusted" };
             let words =
-                format!("{OF_PROJECT} of this project ({}) {what}: nothing in it holds", sheet.counted());
-            Some(Finding::note(
-                area,
-                words,
-                "aye rules trust shows it and asks you; without that it says nothing",
-            ))
+                format!("{OF_PROJECT} of this project ({}) {what}: its rules do not apply", sheet.counted());
+            Some(Finding::note(area, words, "review and trust it with aye rules trust"))
         }
     }
 }
 
-/// Whether what was trusted can be read: where it cannot, nothing is.
+/// Checks that the file of trusted projects is readable; otherwise no project is trusted.
 fn trusted(file: &Path) -> Option<Finding> {
     let why = match text(file) {
         Ok(None) => return None,
@@ -99,11 +90,11 @@ fn trusted(file: &Path) -> Option<Finding> {
         }
         Err(why) => why,
     };
-    let words = format!("{}: {why}; no project's own rules hold", file.display());
-    Some(Finding::wrong("rules", words, "mend it, or move it away and trust the projects again"))
+    let words = format!("{}: {why}; no project's own rules apply", file.display());
+    Some(Finding::wrong("rules", words, "correct it, or move it away and trust the projects again"))
 }
 
-/// Who else is asked about calls.
+/// Checks the reviewers of calls.
 pub(super) fn advisers(
     cli: &Cli,
     settings: &Settings,
@@ -113,37 +104,35 @@ pub(super) fn advisers(
     let hooks = &settings.config.hooks;
     let mut found: Vec<Finding> = hooks.iter().map(|(name, hook)| self::hook(name, hook)).collect();
     if hooks.is_empty() {
-        found.push(Finding::well("hooks", "off: no program is asked about calls"));
+        found.push(Finding::well("hooks", "off: no program reviews calls"));
     }
     let set = &settings.config.second_reader;
-    let area = "second";
+    let area = "reviewer";
     found.push(match &set.profile {
-        None => Finding::well(area, "the second reader is off: no model is asked about calls"),
-        Some(_) if cli.tour => Finding::well(area, "the second reader is not asked in the tour"),
+        None => Finding::well(area, "off: no model reviews calls"),
+        Some(_) if cli.tour => Finding::well(area, "not used in the tour"),
         Some(profile) => match reader(settings, credentials, flags, profile, set.model.as_deref()) {
-            Ok(words) => {
-                Finding::well(area, format!("the second reader: {words}, for at most {} s", set.seconds))
-            }
+            Ok(words) => Finding::well(area, format!("{words}, time limit {} s", set.seconds)),
             Err(why) => {
-                let words = format!("the second reader cannot be asked, so everything asks: {why:#}");
-                Finding::wrong(area, words, "correct it under [second_reader], or leave that out")
+                let words = format!("the model reviewer is not available, so every call asks: {why:#}");
+                Finding::wrong(area, words, "correct or remove [second_reader] in the settings")
             }
         },
     });
     found
 }
 
-/// A hook. Its arguments may hold secrets and are not told.
+/// Checks a hook. Its arguments may hold secrets and are not shown.
 fn hook(name: &str, hook: &Hook) -> Finding {
     let area = "hooks";
     let Some(program) = hook.command.first().filter(|program| !program.is_empty()) else {
-        let words = format!("{name} names no program, so whatever it is to be asked about asks you");
-        return Finding::wrong(area, words, "give it a command, or take it out");
+        let words = format!("{name} has no program, so every call it should review asks you");
+        return Finding::wrong(area, words, "set its command, or remove it");
     };
     let arguments = match hook.command.len() - 1 {
         0 => String::new(),
-        1 => " and an argument".to_owned(),
-        many => format!(" and {many} arguments"),
+        1 => " with 1 argument".to_owned(),
+        many => format!(" with {many} arguments"),
     };
     let about = match &hook.tools {
         Some(tools) => format!("calls of {}", tools.join(", ")),
@@ -152,21 +141,19 @@ fn hook(name: &str, hook: &Hook) -> Finding {
     let dry = if hook.dry_run { ", in a dry run too" } else { "" };
     match runs(program) {
         Ok(()) => {
-            let words = format!(
-                "{name} ({program}{arguments}) is asked about {about}, for at most {} s{dry}",
-                hook.seconds
-            );
+            let words =
+                format!("{name} ({program}{arguments}) reviews {about}, time limit {} s{dry}", hook.seconds);
             Finding::well(area, words)
         }
         Err(why) => Finding::wrong(
             area,
-            format!("{name} cannot be asked, so {about} asks you: {program} {why}"),
-            "put the program there, or correct its command",
+            format!("{name} is not available, so {about} asks you: {program} {why}"),
+            "install the program, or correct the command",
         ),
     }
 }
 
-/// Whether such a program can be started from the person's home folder.
+/// Checks that a program can be started from the home folder.
 fn runs(program: &str) -> Result<(), &'static str> {
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let places: Vec<PathBuf> = match (program.strip_prefix("~/"), program.contains('/')) {
@@ -180,12 +167,12 @@ fn runs(program: &str) -> Result<(), &'static str> {
     let there: Vec<_> = places.iter().filter_map(|place| place.metadata().ok()).collect();
     match there.iter().any(|found| found.is_file() && found.permissions().mode() & 0o111 != 0) {
         true => Ok(()),
-        false if there.is_empty() => Err("is not there"),
-        false => Err("may not be run"),
+        false if there.is_empty() => Err("does not exist"),
+        false => Err("is not executable"),
     }
 }
 
-/// A model that is asked beside the talk.
+/// Describes a model for requests outside the session.
 pub(super) fn reader(
     settings: &Settings,
     credentials: &Credentials,
@@ -194,7 +181,7 @@ pub(super) fn reader(
     model: Option<&str>,
 ) -> Result<String> {
     if profile.is_empty() {
-        return Err(Mistake("its settings are wrong".to_owned()).into());
+        return Err(Mistake("its settings are invalid".to_owned()).into());
     }
     let flags = Overrides {
         profile: Some(profile.to_owned()),
@@ -213,6 +200,6 @@ pub(super) fn reader(
                 .into())
         }
         Some(connection) => Ok(connection.words()),
-        None => Err(Mistake("no model is there".to_owned()).into()),
+        None => Err(Mistake("no model is configured".to_owned()).into()),
     }
 }

@@ -1,4 +1,4 @@
-//! The model: which one, where, whose key, and whether anybody answers there.
+//! Checks the model: its address, its key, and whether the provider answers.
 
 use super::finding::Finding;
 use crate::assemble::model::Model;
@@ -8,9 +8,9 @@ use crate::llm::local;
 use crate::tui::text::clean::one_line;
 use std::time::Duration;
 
-/// How long the service is waited for.
+/// Time limit for the provider.
 const LIMIT: Duration = Duration::from_millis(2200);
-/// Models of a server on this machine that are named.
+/// Models listed per local server.
 const NAMED: usize = 3;
 
 pub(super) async fn look(
@@ -27,12 +27,12 @@ pub(super) async fn look(
     let (asked, servers) = match connection {
         Ok(Some(connection)) => tokio::join!(configured(connection), local::find()),
         Ok(None) => {
-            let advice = "set the variable of a key, such as OPENAI_API_KEY, or name a server with --base-url; until then aye \
-                plays the tour";
+            let advice = "set the variable of a key, such as OPENAI_API_KEY, or use --base-url; until then aye \
+                runs the tour";
             (vec![Finding::note("model", "none is configured", advice)], local::find().await)
         }
         Err(problem) => {
-            let advice = "correct it where it stands; --profile and --base-url name another";
+            let advice = "correct the setting, or use --profile or --base-url";
             (vec![Finding::wrong("model", problem.to_string(), advice)], local::find().await)
         }
     };
@@ -45,21 +45,25 @@ pub(super) async fn look(
     asked.into_iter().chain(found).collect()
 }
 
-/// The model that is configured.
+/// Checks the configured model.
 async fn configured(connection: Connection) -> Vec<Finding> {
     let area = "model";
     let mut found = vec![Finding::well(area, connection.words())];
     found.push(key(&connection));
     if let Some(origin) = &connection.key_elsewhere {
-        let words = format!("the key that was entered for {origin} is not sent to {}", connection.origin());
-        found.push(Finding::note("key", words, "enter one for this address, with /connect"));
+        let words = format!("the key saved for {origin} is not sent to {}", connection.origin());
+        found.push(Finding::note("key", words, "enter a key for this address with /connect"));
     }
     if let Some(warning) = &connection.warning {
-        found.push(Finding::note(area, warning, "use an https address wherever there is one"));
+        found.push(Finding::note(area, warning, "use an https address if possible"));
     }
     if connection.key_by_command {
-        let advice = "aye models asks it, with the key";
-        found.push(Finding::note(area, "the service was not asked, since its key would have to be", advice));
+        let advice = "run aye models to test it with the key";
+        found.push(Finding::note(
+            area,
+            "the provider was not tested, because that would run the key command",
+            advice,
+        ));
         return found;
     }
     let Some(service) = Model::configured(&connection, false).service else { return found };
@@ -74,14 +78,13 @@ async fn configured(connection: Connection) -> Vec<Finding> {
             )
         }
         Ok(Err(error)) => {
-            let advice =
-                "compare the address, the key and the proxy with what the service says; a server may not run";
+            let advice = "check the address, the key and the proxy, and whether the server runs";
             Finding::wrong(area, format!("{place}: {}", one_line(&error.to_string())), advice)
         }
         Ok(Ok(models)) => match &connection.model {
             Some(wanted) if !models.is_empty() && !models.iter().any(|model| same(&model.id, wanted)) => {
                 let words = format!("{place} answers, but {wanted} is not among its {} models", models.len());
-                Finding::note(area, words, "aye models lists them; some services do not list all they have")
+                Finding::note(area, words, "aye models lists them; some providers do not list all models")
             }
             Some(_) | None => Finding::well(area, format!("{place} answers, with {} models", models.len())),
         },
@@ -89,23 +92,23 @@ async fn configured(connection: Connection) -> Vec<Finding> {
     found
 }
 
-/// Whether a list means this model: some put a folder before its name.
+/// Returns whether a listed name is the wanted model; some providers add a prefix.
 fn same(listed: &str, wanted: &str) -> bool {
     listed == wanted || listed.strip_prefix("models/") == Some(wanted)
 }
 
-/// Where the key comes from, and never the key.
+/// Reports where the key comes from, never the key itself.
 fn key(connection: &Connection) -> Finding {
     let area = "key";
     match (&connection.key_from, connection.has_key()) {
-        (Origin::Default, false) => Finding::well(area, "none is wanted"),
+        (Origin::Default, false) => Finding::well(area, "none needed"),
         (Origin::Command(program), _) => {
             Finding::well(area, format!("from the command {program}, which is run when it is needed"))
         }
         (from, true) => Finding::well(area, format!("from {from}")),
         (from, false) if connection.lacks_key => {
-            let advice = "set the variable, or enter the key in the program with /connect";
-            Finding::wrong(area, format!("there is none: {from} is not set"), advice)
+            let advice = "set the variable, or enter the key with /connect";
+            Finding::wrong(area, format!("missing: {from} is not set"), advice)
         }
         (from, false) => {
             Finding::well(area, format!("none, and {from} is not set; a server on this machine needs none"))

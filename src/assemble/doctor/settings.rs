@@ -1,4 +1,4 @@
-//! The settings: what is wrong with them, what is set, and where each value came from.
+//! Checks the settings, and lists what is set and where each value comes from.
 
 use super::finding::Finding;
 use crate::config::known::{ANY, NAMED, SETTINGS};
@@ -9,18 +9,14 @@ use crate::tui::theme::load::Themes;
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
-/// Letters of a value that are shown.
+/// Characters shown of a value.
 const SHOWN: usize = 60;
 
 pub(super) fn look(settings: &Settings, places: &Places) -> Vec<Finding> {
     let area = "settings";
     let mut found = Vec::new();
     for problem in &settings.problems {
-        found.push(Finding::wrong(
-            area,
-            problem.to_string(),
-            "correct that line; what is right counts all the same",
-        ));
+        found.push(Finding::wrong(area, problem.to_string(), "correct that line; all valid settings apply"));
     }
     let (_, keys) = Keymap::with(&settings.config.keys);
     found.extend(keys.into_iter().map(|words| Finding::wrong(area, words, "correct it under [keys]")));
@@ -31,17 +27,17 @@ pub(super) fn look(settings: &Settings, places: &Places) -> Vec<Finding> {
     let theme = &settings.config.screen.theme;
     if theme != "auto" && themes.get(theme).is_none() {
         let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
-        let advice = format!("there are auto, {}", names.join(", "));
-        found.push(Finding::wrong("theme", format!("there is no theme {theme:?}"), advice));
+        let advice = format!("available: auto, {}", names.join(", "));
+        found.push(Finding::wrong("theme", format!("unknown theme {theme:?}"), advice));
     }
     let file = places.settings();
-    let there = if file.exists() { "" } else { ", which does not exist" };
+    let there = if file.exists() { "" } else { " (does not exist)" };
     let set: Vec<(String, Origin)> =
         settings.origins().map(|(path, origin)| (path.to_owned(), origin.clone())).collect();
     let count = match set.len() {
-        0 => "nothing is set, everything is as it comes".to_owned(),
-        1 => "one setting is set".to_owned(),
-        count => format!("{count} settings are set"),
+        0 => "nothing is set, all defaults apply".to_owned(),
+        1 => "1 setting".to_owned(),
+        count => format!("{count} settings"),
     };
     found.push(Finding::well(area, format!("{}{there}: {count}", file.display())));
     let values = Table::try_from(&settings.config).unwrap_or_default();
@@ -51,7 +47,7 @@ pub(super) fn look(settings: &Settings, places: &Places) -> Vec<Finding> {
     found
 }
 
-/// Every setting as it holds, a line each: those that come with the program too, but for profiles and hooks nobody set.
+/// Lists every setting with its effective value, one per line, including defaults, but not unset profiles and hooks.
 pub(super) fn as_they_hold(settings: &Settings) -> Vec<String> {
     let values = Table::try_from(&settings.config).unwrap_or_default();
     let plain = SETTINGS.iter().filter(|(section, name, _)| !section.ends_with(ANY) && *name != ANY);
@@ -61,10 +57,10 @@ pub(super) fn as_they_hold(settings: &Settings) -> Vec<String> {
     paths.into_iter().map(line).collect()
 }
 
-/// A setting's value as it is written, where it may be shown.
+/// Returns a setting's value as TOML if it may be shown.
 fn value(values: &Table, path: &str) -> String {
     let mut parts: Vec<&str> = path.split('.').collect();
-    // The name of a profile or a hook may have dots in it.
+    // The name of a profile or a hook may contain dots.
     let (section, name) = match (parts.first().copied(), parts.pop()) {
         (Some("profiles"), Some(name)) => ("profiles.*", name),
         (Some("hooks"), Some(name)) => ("hooks.*", name),
@@ -72,7 +68,7 @@ fn value(values: &Table, path: &str) -> String {
         (None, _) | (_, None) => return "…".to_owned(),
     };
     let takes = SETTINGS.iter().find(|(of, named, _)| *of == section && (*named == name || *named == ANY));
-    // Names of variables and addresses hold no secrets once they are known to be right.
+    // Variable names and valid addresses hold no secrets.
     let plain = ["base_url", "key_env", "key_header"].contains(&name);
     if !takes.is_some_and(|(_, _, takes)| takes.may_be_shown() || plain) {
         return "(not shown)".to_owned();
@@ -94,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r57_a_value_that_may_be_a_secret_is_not_shown() {
+    fn r57_possible_secrets_are_not_shown() {
         let text = "[screen]\ntheme = \"dark\"\n[profiles.\"a.b\"]\nbase_url = \"https://h/v1\"\nheaders = { X = \"sk-1\" }\n\
             key_command = [\"pass\", \"sk-2\"]\nproxy = \"http://u:sk-3@p:1\"\nidle_seconds = 7\n[hooks.\"a.b\"]\ncommand = \"x sk-4\"\nseconds = 3\n[keys]\nquit = \"f10\"\n";
         let settings = Settings::from_layers(

@@ -1,36 +1,30 @@
-//! What stands in for the results of what a dry run leaves undone.
+//! Checks where simulated results of a dry run come from.
 
 use super::finding::Finding;
 use super::rules;
 use crate::cli::Cli;
 use crate::config::{Credentials, Overrides, Settings};
 
-/// Where such a result comes from when the tool has no example of its own. Nobody is asked.
+/// Reports the source of results for tools without an example. No model is asked.
 pub(super) fn look(cli: &Cli, settings: &Settings, credentials: &Credentials, flags: &Overrides) -> Finding {
     let (area, set) = ("simulator", &settings.config.dry_run);
     let Some(profile) = &set.simulator else {
-        let words =
-            "off: what a dry run leaves undone has a sample of the tool's declared form for its result";
+        let words = "off: simulated results are samples generated from the tool's schema";
         return Finding::well(area, words);
     };
     if cli.tour {
-        return Finding::well(
-            area,
-            "no model is asked in the tour; what a dry run leaves undone has a sample",
-        );
+        return Finding::well(area, "not used in the tour; simulated results are generated samples");
     }
     match rules::reader(settings, credentials, flags, profile, set.simulator_model.as_deref()) {
         Ok(words) => Finding::well(
             area,
-            format!(
-                "what a dry run leaves undone is imagined by {words}, for at most {} s each",
-                set.simulator_seconds
-            ),
+            format!("results are simulated by {words}, time limit {} s each", set.simulator_seconds),
         ),
         Err(why) => {
-            let words =
-                format!("the model of dry_run.simulator cannot be asked, so a sample stands in: {why:#}");
-            Finding::wrong(area, words, "correct it under [dry_run], or leave that out")
+            let words = format!(
+                "the model of dry_run.simulator is not available, so results are generated samples: {why:#}"
+            );
+            Finding::wrong(area, words, "correct or remove dry_run.simulator in the settings")
         }
     }
 }

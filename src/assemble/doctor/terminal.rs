@@ -1,4 +1,4 @@
-//! The terminal: what it says of itself, and what it answers.
+//! Checks the terminal's capabilities.
 
 use super::finding::Finding;
 use crate::tui::theme::depth::Depth;
@@ -10,8 +10,8 @@ pub(super) fn look() -> Vec<Finding> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let term = variable("TERM").unwrap_or_else(|| "not set".to_owned());
     if !is_terminal {
-        let advice = "the screen needs one; aye -p prints a reply without";
-        return vec![Finding::note(area, format!("this is not a terminal (TERM is {term})"), advice)];
+        let advice = "the screen needs one; use aye -p to print a reply";
+        return vec![Finding::note(area, format!("not a terminal (TERM is {term})"), advice)];
     }
     let mut found = Vec::new();
     let (columns, rows) = crossterm::terminal::size().unwrap_or_default();
@@ -24,23 +24,23 @@ pub(super) fn look() -> Vec<Finding> {
     let program = variable("TERM_PROGRAM").map(|program| format!(" · {program}")).unwrap_or_default();
     found.push(match term.as_str() {
         "dumb" => {
-            let words = "TERM=dumb: it says that it can show no screen";
-            Finding::wrong(area, words, "where it can after all, start with: TERM=xterm aye")
+            let words = "TERM=dumb: it cannot show a screen";
+            Finding::wrong(area, words, "if it can after all, start with: TERM=xterm aye")
         }
         _ => Finding::well(area, format!("TERM {term}{program} · {columns}x{rows} · {depth}")),
     });
     if columns > 0 && (columns < 40 || rows < 10) {
         let words = format!("{columns}x{rows} is small");
-        found.push(Finding::note(area, words, "from 80x24 on a card can be read without scrolling"));
+        found.push(Finding::note(area, words, "at least 80x24 shows a prompt without scrolling"));
     }
     let keyboard = match crossterm::terminal::supports_keyboard_enhancement() {
-        Ok(true) => "the keyboard tells shift-enter from enter",
-        Ok(false) => "the keyboard does not tell shift-enter from enter (alt-enter makes a new line)",
-        Err(_) => "the terminal did not say what its keyboard can",
+        Ok(true) => "shift-enter and enter can be distinguished",
+        Ok(false) => "shift-enter and enter cannot be distinguished (alt-enter breaks the line)",
+        Err(_) => "the terminal did not report its keyboard capabilities",
     };
     let links = match supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout) {
-        true => "links open",
-        false => "links are not known to open (screen.links = \"on\" tries)",
+        true => "links are supported",
+        false => "links may not be supported (screen.links = \"on\" enables them)",
     };
     found.push(Finding::well(area, format!("{keyboard} · {links}")));
     let between = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
@@ -48,17 +48,16 @@ pub(super) fn look() -> Vec<Finding> {
     let multiplexer = multiplexer.or_else(|| term.starts_with("screen").then_some("screen or tmux"));
     found.push(match multiplexer {
         Some("tmux") => {
-            let words = "inside tmux: what is copied goes through it";
-            Finding::note(area, words, "if copying does nothing: set -g set-clipboard on, in tmux.conf")
+            let words = "inside tmux: copied text goes through it";
+            Finding::note(area, words, "if copying does not work: set -g set-clipboard on, in tmux.conf")
         }
         Some(name) => {
-            let words = format!("inside {name}: what is copied may not reach the clipboard");
+            let words = format!("inside {name}: copied text may not reach the clipboard");
             Finding::note(area, words, "copy with the terminal's own selection: hold shift and drag")
         }
-        None => Finding::well(
-            area,
-            "copying is left to the terminal (OSC 52), which does not say whether it does it",
-        ),
+        None => {
+            Finding::well(area, "the terminal does the copying (OSC 52) and does not report whether it works")
+        }
     });
     found
 }

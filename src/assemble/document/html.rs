@@ -1,15 +1,15 @@
-//! A session as one HTML page: nothing in it runs, and nothing is loaded from elsewhere.
+//! Formats a document as one HTML page that runs nothing and loads nothing.
 
 use super::reply::{code, escape, html};
 use super::{Asked, Body, Called, Document, End, Part, Sign, Words};
 use std::fmt::Write as _;
 
-/// How it looks, in light and dark.
+/// Style sheet, light and dark.
 const STYLE: &str = include_str!("style.css");
-/// What a browser may do with the page: show it.
+/// Content security policy: display only.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The whole page.
+/// Formats the whole page.
 pub(in crate::assemble) fn write(document: &Document) -> String {
     let title = escape(&document.title);
     let mut out = format!(
@@ -72,13 +72,13 @@ fn said(words: &Words, out: &mut String) {
         }
     }
     if let Some(why) = &words.incomplete {
-        let _ = writeln!(out, "<p class=\"careful\">not whole: {}</p>", escape(why));
+        let _ = writeln!(out, "<p class=\"careful\">incomplete: {}</p>", escape(why));
     }
     out.push_str("</section>\n");
 }
 
 fn called(call: &Called, out: &mut String) {
-    // What is read, and not only counted, is open.
+    // Bodies worth reading are open.
     let asks = call.bodies.iter().any(|body| matches!(body, Body::Asked(_) | Body::Change { .. }));
     let open = asks || !call.beneath.is_empty() || call.end != End::Done;
     let _ = writeln!(
@@ -97,7 +97,7 @@ fn called(call: &Called, out: &mut String) {
     }
     out.push_str("</ul>\n");
     if let Some(careful) = &call.careful {
-        let _ = writeln!(out, "<p class=\"careful\">careful: {}</p>", escape(careful));
+        let _ = writeln!(out, "<p class=\"careful\">warning: {}</p>", escape(careful));
     }
     for body in &call.bodies {
         match body {

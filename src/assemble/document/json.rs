@@ -1,4 +1,4 @@
-//! A session as JSON: every entry as it is kept, but for secrets of known shapes.
+//! Formats a session as JSON: every stored entry, with secrets of known forms redacted.
 
 use super::told;
 use crate::chat::redact::Redactor;
@@ -8,7 +8,7 @@ use crate::print::harmless;
 use crate::store::Read;
 use serde_json::{Value, json};
 
-/// One object, and how many secrets were redacted in it.
+/// Returns one JSON object, and the number of secrets redacted.
 pub(in crate::assemble) fn write(id: &SessionId, read: &Read) -> (String, usize) {
     let session = Session::replay(read.entries.iter().cloned());
     let mut redacted = 0;
@@ -47,7 +47,7 @@ pub(in crate::assemble) fn write(id: &SessionId, read: &Read) -> (String, usize)
     (lines.join("\n") + "\n", redacted)
 }
 
-/// Marks what a model wrote in a dry run, also in a sub-agent.
+/// Marks replies written in a dry run, also those of sub-agents.
 fn mark_reply(entry: &mut Value) {
     if matches!(entry["kind"].as_str(), Some("replied" | "compacted")) {
         entry["dry_run"] = json!(true);

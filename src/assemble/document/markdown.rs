@@ -1,17 +1,17 @@
-//! A session as markdown. What was said and done stands in quotes and fences that none of it can leave.
+//! Formats a document as markdown. Outside text is in quotes and fences that it cannot leave.
 
 use super::{Asked, Body, Called, Document, Part, Sign, Words};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::fmt::Write as _;
 
-/// The whole document.
+/// Formats the whole document.
 pub(in crate::assemble) fn write(document: &Document) -> String {
     let mut out = format!("# {}\n\n", inline(&document.title));
     for (label, value) in &document.facts {
         let _ = writeln!(out, "- {label}: {}", code_span(value));
     }
     for notice in &document.notices {
-        let _ = writeln!(out, "- careful: {}", inline(notice));
+        let _ = writeln!(out, "- warning: {}", inline(notice));
     }
     out.push('\n');
     out.push_str(&parts(&document.parts));
@@ -51,7 +51,7 @@ fn said(words: &Words, out: &mut String) {
         quote(&if words.model { harmless(&words.text) } else { plain(&words.text) }, out);
     }
     if let Some(why) = &words.incomplete {
-        let _ = writeln!(out, "*Not whole: {}*\n", inline(why));
+        let _ = writeln!(out, "*Incomplete: {}*\n", inline(why));
     }
 }
 
@@ -62,7 +62,7 @@ fn called(call: &Called, out: &mut String) {
         let _ = writeln!(out, "- {}", inline(step));
     }
     if let Some(careful) = &call.careful {
-        let _ = writeln!(out, "- **careful**: {}", inline(careful));
+        let _ = writeln!(out, "- **warning**: {}", inline(careful));
     }
     out.push('\n');
     for body in &call.bodies {
@@ -86,7 +86,7 @@ fn called(call: &Called, out: &mut String) {
         }
     }
     if !call.beneath.is_empty() {
-        out.push_str("Beneath it:\n\n");
+        out.push_str("Sub-agent:\n\n");
         quote(&parts(&call.beneath), out);
     }
 }
@@ -104,7 +104,7 @@ fn asked(question: &Asked, out: &mut String) {
     }
 }
 
-/// Puts a mark before each line, so that whatever it holds stays inside.
+/// Quotes each line, so that any content stays inside.
 fn quote(text: &str, out: &mut String) {
     for line in text.trim_end().lines() {
         out.push_str(if line.is_empty() { ">" } else { "> " });
@@ -120,7 +120,7 @@ fn fence(language: &str, text: &str, out: &mut String) {
     let _ = write!(out, "{fence}{language}\n{text}\n{fence}\n\n");
 }
 
-/// The longest run of backticks.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
@@ -131,7 +131,7 @@ fn code_span(text: &str) -> String {
     format!("{marks}{blank}{text}{blank}{marks}")
 }
 
-/// Text in a line of ours, with no sign that means anything.
+/// Escapes text for a line, so that nothing in it is markup.
 fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -143,17 +143,17 @@ fn inline(text: &str) -> String {
     out
 }
 
-/// Words as they were typed: every line stays one, and no sign means anything.
+/// Escapes text as typed: keeps every line, and nothing in it is markup.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let shown = line.trim_start();
-        // What is set in stays so, without becoming a block of code.
+        // Keeps the indentation without making it a code block.
         out.push_str(&"\u{a0}".repeat(line.len() - shown.len()));
         let escaped = inline(shown);
         let number = shown.bytes().take_while(u8::is_ascii_digit).count();
         match shown.as_bytes().get(number) {
-            // A list or a rule is none.
+            // Prevents a list or a rule.
             Some(b'-' | b'+' | b'=') if number == 0 => out.push('\\'),
             Some(b'.' | b')') if number > 0 => {
                 out.push_str(&escaped[..number]);
@@ -170,8 +170,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// A model's markdown without what a viewer would run or load: HTML is text, pictures are links, and links lead to the
-/// web or nowhere.
+/// Makes a model's markdown harmless: HTML becomes text, pictures become links, and only web links are kept.
 fn harmless(text: &str) -> String {
     let mut marks = Vec::new();
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -192,7 +191,7 @@ fn harmless(text: &str) -> String {
     let mut from = 0;
     for at in marks {
         out.push_str(&text[from..at]);
-        // In a block of HTML a backslash is no escape.
+        // In an HTML block a backslash is no escape.
         match text.as_bytes().get(at) {
             Some(b'<') => out.push_str("&lt;"),
             Some(b'>') => out.push_str("&gt;"),
@@ -209,7 +208,7 @@ fn harmless(text: &str) -> String {
     out
 }
 
-/// Whether a link leads to the web.
+/// Returns whether a link leads to the web.
 pub(super) fn is_web(address: &str) -> bool {
     let low = address.trim().to_ascii_lowercase();
     low.starts_with("https://") || low.starts_with("http://") || low.starts_with("mailto:")

@@ -1,4 +1,4 @@
-//! A session as a document: everything in it cleaned, secrets of known forms redacted, in the order it happened.
+//! A session as a document: cleaned, with secrets of known forms redacted, in order.
 
 pub(super) mod html;
 pub(super) mod json;
@@ -18,67 +18,67 @@ use crate::store::Read;
 use crate::tui::text::clean::{clean, one_line};
 use parts::Gathering;
 
-/// A session to be read. No text in it has anything that a terminal obeys; nothing of it is escaped for a format yet.
+/// A session to export. No text contains terminal control characters; nothing is escaped for a format yet.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Document {
     pub(super) title: String,
-    /// What it is, in labelled facts.
+    /// Labelled facts about the session.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) parts: Vec<Part>,
-    /// What was left out of its file.
+    /// Notices about unreadable parts of its file.
     pub(super) notices: Vec<String>,
-    /// How many secrets were redacted.
+    /// Number of secrets redacted.
     pub(super) redacted: usize,
 }
 
-/// One thing that happened.
+/// One part of the transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
-    /// Something was said.
+    /// A message.
     Words(Words),
-    /// Something was called.
+    /// A tool call.
     Call(Box<Called>),
-    /// Something was noted beside the talk.
+    /// A note.
     Aside(String),
 }
 
-/// Words of somebody.
+/// A message of the user or the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Words {
     pub(super) who: String,
-    /// Whether they are the model's, and markdown.
+    /// Whether it is from the model, and markdown.
     pub(super) model: bool,
     pub(super) when: String,
     pub(super) text: String,
-    /// What was thought before; empty where nothing is known of it.
+    /// The reasoning before it; empty if unknown.
     pub(super) reasoning: String,
-    /// Why they are not whole, where they are not.
+    /// Why it is incomplete, if it is.
     pub(super) incomplete: Option<String>,
 }
 
-/// A call, from the model's words to its end.
+/// A call with its steps and outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Called {
     pub(super) name: String,
     pub(super) summary: String,
     pub(super) when: String,
     pub(super) end: End,
-    /// Verdict, decision and end, in words and in order.
+    /// Verdict, decision and outcome, in order.
     pub(super) steps: Vec<String>,
-    /// What is wrong with the record, where something is.
+    /// A problem of the record, if any.
     pub(super) careful: Option<String>,
     pub(super) bodies: Vec<Body>,
-    /// What the sub-agent did that it handed its task to.
+    /// Parts of the sub-agent that the call started.
     pub(super) beneath: Vec<Part>,
 }
 
-/// How a call ended.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Done,
-    /// A command that ran, and not to a good end.
+    /// A command ran and failed.
     Badly,
-    /// The same on the stage of a dry run.
+    /// A command ran in the overlay sandbox and failed.
     RehearsedBadly,
     Failed,
     Refused,
@@ -88,7 +88,7 @@ pub(super) enum End {
 }
 
 impl End {
-    /// Its mark, as on the screen.
+    /// Returns the mark that the screen uses too.
     pub(super) fn mark(self) -> &'static str {
         match self {
             Self::Done => "✓",
@@ -100,12 +100,11 @@ impl End {
         }
     }
 
-    /// In a word.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Badly => "ended badly",
-            Self::RehearsedBadly => "rehearsed ended badly",
+            Self::Badly => "exited with an error",
+            Self::RehearsedBadly => "rehearsed, exited with an error",
             Self::Failed => "failed",
             Self::Refused => "refused",
             Self::Rehearsed => "rehearsed",
@@ -115,29 +114,29 @@ impl End {
     }
 }
 
-/// What a call shows.
+/// Content shown for a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Body {
-    /// Code or output; the language is empty where there is none.
+    /// Code or output; the language may be empty.
     Code { label: &'static str, language: &'static str, text: String },
-    /// A change to a file.
+    /// A change of a file.
     Change { path: String, note: Option<String>, lines: Vec<(Sign, String)> },
-    /// Questions with what was answered.
+    /// Questions with their answers.
     Asked(Vec<Asked>),
 }
 
-/// What a line of a change does.
+/// Kind of a diff line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Same,
     Added,
     Removed,
-    /// Where the lines stand.
+    /// Position of the following lines.
     Place,
 }
 
 impl Sign {
-    /// What stands before the line.
+    /// Returns the character before the line.
     pub(super) fn mark(self) -> &'static str {
         match self {
             Self::Same => " ",
@@ -148,24 +147,24 @@ impl Sign {
     }
 }
 
-/// A question and what came of it.
+/// A question and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
     pub(super) text: String,
     /// Each with whether it was picked.
     pub(super) options: Vec<(bool, String)>,
-    /// What was written, noted or left open.
+    /// Written answers, notes, or why there is no answer.
     pub(super) answer: Vec<String>,
 }
 
 impl Document {
-    /// The document of a session.
+    /// Creates the document of a session.
     pub(super) fn of(id: &SessionId, read: &Read) -> Self {
         let session = Session::replay(read.entries.iter().cloned());
         let mut tidy = Tidy::default();
         let now = read.header.as_ref().map(|header| header.dry_run);
         let dry_run = dry_run_entries(now, &read.entries);
-        let title = tidy.line(session.title().unwrap_or("nothing was said"));
+        let title = tidy.line(session.title().unwrap_or("empty session"));
         let is_dry_run = now.or(dry_run.last().copied()).unwrap_or(false);
         let title = titled(&title, is_dry_run).into_owned();
         let mut facts = vec![("session", id.0.clone())];
@@ -188,26 +187,26 @@ impl Document {
         Self { title, facts, parts, notices, redacted: tidy.redacted }
     }
 
-    /// The number of secrets redacted, in words; `None` if there were none.
+    /// Formats the number of redacted secrets; `None` if zero.
     pub(super) fn told(&self) -> Option<String> {
         told(self.redacted)
     }
 }
 
-/// How much of a session was a dry run; `None` if nothing was.
+/// Describes how much of a session was a dry run; `None` if nothing was.
 fn extent(is_dry_run: bool, entries: &[bool], tally: Tally) -> Option<String> {
     let any = is_dry_run || entries.contains(&true);
     let all = is_dry_run && !entries.contains(&false);
     match (any, all, tally.outside) {
         (false, ..) => None,
         (true, false, _) => Some("in part; the replies of that part are marked".to_owned()),
-        (true, true, 0) => Some("nothing real was touched".to_owned()),
-        (true, true, 1) => Some("1 call had an effect outside of it".to_owned()),
+        (true, true, 0) => Some("nothing real was changed".to_owned()),
+        (true, true, 1) => Some("1 call had effects outside of it".to_owned()),
         (true, true, many) => Some(format!("{many} calls had effects outside of it")),
     }
 }
 
-/// The number of secrets redacted, in words; `None` if there were none.
+/// Formats the number of redacted secrets; `None` if zero.
 pub(super) fn told(redacted: usize) -> Option<String> {
     match redacted {
         0 => None,
@@ -216,7 +215,7 @@ pub(super) fn told(redacted: usize) -> Option<String> {
     }
 }
 
-/// Makes texts harmless.
+/// Cleans and redacts text.
 #[derive(Default)]
 pub(super) struct Tidy {
     redacted: usize,
@@ -224,7 +223,7 @@ pub(super) struct Tidy {
 
 impl Tidy {
     fn text(&mut self, text: &str) -> String {
-        // A mark within a secret would hide it from those who look for secrets.
+        // Redaction is first: a mark inside a secret would hide it.
         let (redacted, count) = redact(text);
         self.redacted += count;
         clean(&redacted).into_owned()
@@ -234,7 +233,7 @@ impl Tidy {
         one_line(&self.text(text)).into_owned()
     }
 
-    /// The lines of a change. They are redacted as one text: a key may stand on several.
+    /// Formats the lines of a change. They are redacted as one text, because a key may span several.
     fn change(&mut self, diff: &Diff) -> Vec<(Sign, String)> {
         let mut lines = String::new();
         for hunk in &diff.hunks {
@@ -246,7 +245,7 @@ impl Tidy {
                     Line::Removed(text) => ('-', text),
                 };
                 lines.push(sign);
-                // A line of a file holds no line feed.
+                // A line of a file has no line feed.
                 lines.push_str(&text.replace('\n', " "));
                 lines.push('\n');
             }

@@ -1,10 +1,10 @@
-//! A session for a terminal, or for whoever reads what a pipe brings: plain lines.
+//! Formats a document as plain text lines, for a terminal or a pipe.
 
 use super::{Body, Document, Part, Sign};
 use crate::tui::text::wrap;
 use ratatui::style::Style;
 
-/// The lines of the document, none wider than this.
+/// Formats the document in lines of at most this width.
 pub(in crate::assemble) fn lines(document: &Document, columns: usize) -> Vec<String> {
     let mut page = Page { lines: Vec::new(), columns };
     page.put(0, &document.title);
@@ -12,7 +12,7 @@ pub(in crate::assemble) fn lines(document: &Document, columns: usize) -> Vec<Str
         page.put(0, &format!("{label}: {value}"));
     }
     for notice in &document.notices {
-        page.put(0, &format!("careful: {notice}"));
+        page.put(0, &format!("warning: {notice}"));
     }
     page.parts(0, &document.parts);
     if let Some(told) = document.told() {
@@ -47,7 +47,7 @@ impl Page {
                         self.put(by + 2, &words.text);
                     }
                     if let Some(why) = &words.incomplete {
-                        self.put(by + 2, &format!("(not whole: {why})"));
+                        self.put(by + 2, &format!("(incomplete: {why})"));
                     }
                 }
                 Part::Call(call) => {
@@ -57,7 +57,7 @@ impl Page {
                         self.put(by + 4, &format!("· {step}"));
                     }
                     if let Some(careful) = &call.careful {
-                        self.put(by + 4, &format!("CAREFUL: {careful}"));
+                        self.put(by + 4, &format!("WARNING: {careful}"));
                     }
                     for body in &call.bodies {
                         self.body(by + 6, body);

@@ -1,4 +1,4 @@
-//! What happened in a session, one part after another.
+//! Converts a session's entries to the parts of a document, in order.
 
 use super::{Asked, Body, Called, End, Part, Tidy, Words, facts};
 use crate::chat::audit::{Holds, Record, records};
@@ -11,12 +11,12 @@ use crate::store::Read;
 use crate::tui::parts::audit;
 use std::collections::HashMap;
 
-/// A session's parts while they are gathered.
+/// Parts of a session while they are collected.
 pub(super) struct Gathering<'a> {
     session: &'a Session,
     read: &'a Read,
     records: HashMap<&'a CallId, Record<'a>>,
-    /// For each entry whether it is of a dry run.
+    /// For each entry, whether it belongs to a dry run.
     dry_run: Vec<bool>,
     tidy: &'a mut Tidy,
 }
@@ -28,7 +28,7 @@ impl<'a> Gathering<'a> {
         Self { session, read, records, dry_run, tidy }
     }
 
-    /// The talk of the session itself, and beneath each call that of its sub-agent.
+    /// Returns the transcript of the session, with each sub-agent's below its call.
     pub(super) fn talk(&mut self) -> Vec<Part> {
         let session = self.session;
         let own = session.entries().iter().enumerate();
@@ -79,7 +79,7 @@ impl<'a> Gathering<'a> {
                     }));
                 }
                 for call in calls {
-                    // Where two calls have one name, what is known is of the first.
+                    // If two calls have the same ID, the record belongs to the first.
                     if let Some(record) = self.records.remove(&call.id) {
                         parts.push(Part::Call(Box::new(self.called(&record))));
                     }
@@ -88,21 +88,21 @@ impl<'a> Gathering<'a> {
             }
             Entry::Ended { ending: Ending::Finished } => return,
             Entry::Ended { ending: Ending::Interrupted } => "The turn was stopped.".to_owned(),
-            Entry::Ended { ending: Ending::Failed(why) } => format!("The turn went wrong: {why}"),
-            Entry::Titled { title, .. } => format!("The session is called “{title}”."),
+            Entry::Ended { ending: Ending::Failed(why) } => format!("The turn failed: {why}"),
+            Entry::Titled { title, .. } => format!("The session was named “{title}”."),
             Entry::Compacted { summary, pinned, tokens: (before, after), .. } => format!(
                 "{}From here on the model receives a summary of what was said before ({before} → {after} tokens):\n{summary}\n\nKept word for word:\n{pinned}",
                 titled("", self.is_dry_run(at))
             ),
-            Entry::FellBack { model, why } => format!("{why}; {model} answers this time"),
-            Entry::Switched { model, .. } => format!("{model} answers from here on."),
+            Entry::FellBack { model, why } => format!("{why}; {model} answered instead"),
+            Entry::Switched { model, .. } => format!("Model from here on: {model}."),
             Entry::Became { dry_run: true, .. } => {
-                "From here on this is a dry run: nothing real is touched.".to_owned()
+                "From here on this is a dry run: nothing real is changed.".to_owned()
             }
             Entry::Became { dry_run: false, .. } => {
-                "From here on this is for real, in a copy of a dry run.".to_owned()
+                "From here on this is live, in a copy of a dry run.".to_owned()
             }
-            Entry::TakenBack { what, .. } => format!("No longer goes ahead unasked: {what}"),
+            Entry::TakenBack { what, .. } => format!("Grant removed: {what}"),
             Entry::Planned { .. }
             | Entry::Consulted { .. }
             | Entry::Asked { .. }
@@ -177,7 +177,7 @@ impl<'a> Gathering<'a> {
                 match asked {
                     Some(questions) => {
                         bodies.push(self.asked(questions, record));
-                        // The answers stand with the questions.
+                        // The answers are shown with the questions.
                         return bodies;
                     }
                     None => bodies.push(code("arguments", "json", self.tidy.text(&record.call.arguments))),
@@ -231,12 +231,12 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// Why a question has no answer.
+/// Returns why a question has no answer.
 fn unanswered(answer: Option<&Answer>) -> &'static str {
     match answer.map(|answer| answer.status) {
         Some(Status::Answered) => "(not answered)",
         Some(Status::Declined) => "(declined)",
-        Some(Status::Deferred) => "(put off)",
-        None => "(it waits)",
+        Some(Status::Deferred) => "(postponed)",
+        None => "(waiting)",
     }
 }

@@ -1,4 +1,4 @@
-//! A model's markdown as HTML: raw HTML in it is text, pictures are links, and links lead to the web or nowhere.
+//! Converts a model's markdown to HTML: raw HTML becomes text, pictures become links, and only web links are kept.
 
 use super::markdown::is_web;
 use crate::chat::hidden::mark_hidden;
@@ -6,7 +6,7 @@ use crate::tui::text::code::{self, Role};
 use crate::tui::text::markdown::unrendered::{ShownLinks, excess_cells, info_words, is_named_after};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-/// Text of any kind between tags or in an attribute.
+/// Escapes text for HTML content and attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -22,12 +22,12 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The same of text that markdown decoded: an entity (`&#27;`) may have been anything.
+/// Like `escape`, for text that markdown decoded: an entity (`&#27;`) may stand for any character.
 fn escape_decoded(text: &str) -> String {
     escape(&mark_hidden(text))
 }
 
-/// The reply as HTML.
+/// Converts a reply to HTML.
 pub(super) fn html(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer::default();
@@ -48,7 +48,7 @@ pub(super) fn html(markdown: &str) -> String {
     writer.out
 }
 
-/// A block of code in the colours of its language.
+/// Formats a code block with syntax colors.
 pub(super) fn code(language: &str, text: &str) -> String {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let short =
@@ -89,27 +89,27 @@ fn class(role: Role) -> &'static str {
     }
 }
 
-/// A link or picture whose words are being written.
+/// A link or picture whose text is being written.
 #[derive(Default)]
 struct OpenLink {
     address: String,
     title: String,
-    /// Where its words begin.
+    /// Start of its text in the output.
     begin: usize,
 }
 
 #[derive(Default)]
 struct Writer {
     out: String,
-    /// A block of code that is open: its language and what came of it.
+    /// The open code block: its language and text so far.
     code: Option<(String, String)>,
-    /// The links and pictures that are open.
+    /// Open links and pictures.
     open: Vec<OpenLink>,
     columns: Vec<Alignment>,
-    /// The column of a table that is written, and whether it is in its head.
+    /// Current table column, and whether it is in the header row.
     column: usize,
     head: bool,
-    /// The byte of the source at which the last cell of a table ends.
+    /// Byte offset in the source where the last table cell ends.
     cell_end: usize,
 }
 
@@ -130,7 +130,7 @@ impl Writer {
         }
     }
 
-    /// A box in place of the point of its list.
+    /// Replaces the list bullet with a checkbox.
     fn task(&mut self, done: bool) {
         let item = self.out.rfind("<li>").filter(|at| matches!(&self.out[at + 4..], "" | "<p>"));
         if let Some(at) = item {
@@ -146,7 +146,7 @@ impl Writer {
         }
     }
 
-    /// A link that leads to the web is one; of any other the words are left, and its address after them.
+    /// Opens a link. Only a web link becomes one; any other is written as text followed by its address.
     fn lead(&mut self, address: &str, title: &str) {
         if is_web(address) {
             let address = escape_decoded(address.trim());
@@ -156,7 +156,7 @@ impl Writer {
         self.open.push(OpenLink { address, title, begin: self.out.len() });
     }
 
-    /// What stands after the words of a link.
+    /// Returns the text after a link.
     fn end_link(&mut self) -> String {
         let OpenLink { address, title, begin } = self.open.pop().unwrap_or_default();
         let mut after = String::new();
@@ -171,7 +171,7 @@ impl Writer {
         after
     }
 
-    /// Cells of a row that the table has no column for.
+    /// Writes the cells of a row beyond the table's columns.
     fn excess(&mut self, cells: &str) {
         if !cells.is_empty() {
             self.out.push_str(&format!("<td>{}</td>", escape(cells)));
@@ -181,7 +181,7 @@ impl Writer {
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph => self.out.push_str("<p>"),
-            // The page has headings of its own.
+            // The page has its own headings above these.
             Tag::Heading { level, .. } => self.out.push_str(&format!("<h{}>", (level as usize + 2).min(6))),
             Tag::BlockQuote(_) => self.out.push_str("<blockquote>\n"),
             Tag::CodeBlock(kind) => {

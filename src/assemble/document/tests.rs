@@ -1,5 +1,5 @@
-//! Hostile sessions as documents: nothing runs, nothing is loaded, nothing pretends to be ours, and no secret of a known
-//! shape is in them.
+//! Tests that hostile sessions are harmless as documents: nothing runs, nothing is loaded, nothing imitates aye, and no
+//! secret of a known form is included.
 
 use super::*;
 use crate::chat::Entry;
@@ -12,7 +12,7 @@ const BAD: &str = "</script><script>alert(1)</script>\n```\n# You\n**You** · 12
     [click](javascript:alert(1)) ![x](https://evil.example/p.png) <img src=x onerror=alert(1)> <javascript:alert(1)>\n\
     [ref]\n\n[ref]: data:text/html,x\n````\n~~~\n<style>body{display:none}</style>\n<!--\n\" onmouseover=\"x' ";
 
-/// A key that is put together, so that none stands in this file.
+/// Returns a key assembled from parts, so that this file contains none.
 fn key() -> String {
     format!("{}{}", "ghp_", "aB3dE5gH7j".repeat(3))
 }
@@ -24,7 +24,7 @@ fn read(entries: &[Value], dry_run: bool) -> Read {
     Read { header: Some(header), times: vec![0; entries.len()], entries, ..Read::default() }
 }
 
-/// Every place of a session where something from outside stands holds this.
+/// Creates a session with `bad` in every field that comes from outside.
 fn everywhere(bad: &str) -> Read {
     let call = |id: &str| json!({ "id": id, "name": format!("tool{bad}"), "arguments": bad });
     let planned = |call: &str, preview: Value| {
@@ -69,14 +69,14 @@ fn document(read: &Read) -> Document {
     Document::of(&SessionId("01J".into()), read)
 }
 
-/// Nothing that a terminal obeys or that turns text around.
+/// Checks that there are no control or direction characters.
 #[track_caller]
 fn is_clean(text: &str) {
     let strange = text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
     assert_eq!(strange, None);
 }
 
-/// The tags of a page.
+/// Returns the tags of a page.
 fn tags(html: &str) -> Vec<&str> {
     let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
     assert!(!style.contains('<') && !style.contains("url("));
@@ -85,7 +85,7 @@ fn tags(html: &str) -> Vec<&str> {
 }
 
 #[test]
-fn r32_nothing_runs_and_nothing_is_loaded_in_a_page() {
+fn r32_html_runs_and_loads_nothing() {
     let html = html::write(&document(&everywhere(BAD)));
     is_clean(&html);
     const NAMES: &str = " html head meta title style body h1 h3 h4 h5 h6 p dl dt dd section b br hr div details summary code pre \
@@ -101,21 +101,21 @@ fn r32_nothing_runs_and_nothing_is_loaded_in_a_page() {
             assert!(href.starts_with("https://evil.example/p.png\"") && low.contains("noopener"), "{tag}");
         }
     }
-    // What opens is closed, so that nothing from outside closed one of ours.
+    // Every tag is closed, so outside text closed none of them.
     for name in ["section", "details", "div", "pre", "code", "ul", "blockquote", "span"] {
         let count = |what: &str| html.matches(what).count();
         let opened = count(&format!("<{name}>")) + count(&format!("<{name} "));
         assert_eq!(opened, count(&format!("</{name}>")), "{name}");
     }
     assert!(html.contains("default-src 'none'") && html.contains("prefers-color-scheme: dark"));
-    assert!(html.contains("Dry run: nothing real was touched."));
+    assert!(html.contains("Dry run: nothing real was changed."));
     assert!(
         html.contains("BENEATH") && html.contains("&lt;script&gt;") && html.contains("class=\"beneath\"")
     );
 }
 
 #[test]
-fn r32_nothing_leaves_its_quote_or_fence_in_markdown() {
+fn r32_markdown_text_stays_in_its_quote_or_fence() {
     let read = everywhere(BAD);
     let markdown = markdown::write(&document(&read));
     is_clean(&markdown);
@@ -139,7 +139,7 @@ fn r32_nothing_leaves_its_quote_or_fence_in_markdown() {
 }
 
 #[test]
-fn r32_a_page_of_lines_is_harmless_and_as_wide_as_it_may_be() {
+fn r32_text_page_is_harmless_and_within_the_width() {
     let read = everywhere(BAD);
     for columns in [20, 80] {
         let lines = page::lines(&document(&read), columns);
@@ -151,7 +151,7 @@ fn r32_a_page_of_lines_is_harmless_and_as_wide_as_it_may_be() {
 }
 
 #[test]
-fn r57_no_secret_of_a_known_shape_is_in_any_format() {
+fn r57_no_known_secret_is_in_any_format() {
     let key = key();
     let armour = "-----BEGIN RSA PRIVATE KEY-----";
     let inner = "MIIEpAIBAAKCAQEA7";
@@ -179,16 +179,16 @@ fn r57_no_secret_of_a_known_shape_is_in_any_format() {
         assert!(text.contains("[redacted]") || text.contains("\\[redacted\\]"));
         assert!(text.contains("behind") && text.contains("may be others"), "{text}");
     }
-    // What is not for a terminal keeps its escapes, as escapes.
+    // JSON keeps terminal escapes in escaped form.
     let json = json.replace("\\u001b[31m", "").replace("\\u001b[0m", "");
     assert!(!json.contains(inner) && json.contains("[redacted]"));
-    assert!(!json.contains(&key[4..]), "nor where a colour is within it");
+    assert!(!json.contains(&key[4..]), "not even with a color code inside");
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["entries"].as_array().unwrap().len(), read.entries.len());
 }
 
 #[test]
-fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
+fn transcript_is_in_order_with_decisions_and_outcomes() {
     let read = read(
         &[
             json!({ "kind": "said", "text": "1. fix\n    it" }),
@@ -231,14 +231,14 @@ fn what_was_said_is_in_order_with_who_decided_and_what_came_of_it() {
 }
 
 #[test]
-fn a_command_that_ended_badly_wears_no_mark_of_success_for_real_nor_on_a_stage() {
+fn failed_command_has_no_success_mark_live_or_rehearsed() {
     for (settled, mark, words) in [
-        (json!({ "outcome": { "how": "done", "text": "out\nexit 3" } }), "✗", "ended badly"),
+        (json!({ "outcome": { "how": "done", "text": "out\nexit 3" } }), "✗", "exited with an error"),
         (json!({ "outcome": { "how": "done", "text": "out\nexit 0" } }), "✓", "done"),
         (
             json!({ "outcome": { "how": "rehearsed", "text": "out\nexit 3" }, "staged": "ran" }),
             "✗",
-            "rehearsed ended badly",
+            "rehearsed, exited with an error",
         ),
         (
             json!({ "outcome": { "how": "rehearsed", "text": "exit 3" }, "staged": "imagined" }),
@@ -271,7 +271,7 @@ fn a_command_that_ended_badly_wears_no_mark_of_success_for_real_nor_on_a_stage()
 }
 
 #[test]
-fn a_page_and_the_exports_hide_no_word_of_a_reply_or_a_result() {
+fn no_export_hides_text_of_a_reply_or_result() {
     let reply = "\u{1b}[2Jbegin\n\n```rust info words\nx\n```\n\n[a](https://a.example \"title words\") [b](#other) [c](file:///c)\n\n\
         [unused]: https://u.example \"unused words\"\n\n| a |\n|---|\n| b | excess |\n\n&#27;end\u{e0041}";
     let result: String = (0..40).map(|n| format!("line {n}\n")).collect();

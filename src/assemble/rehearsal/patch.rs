@@ -1,4 +1,4 @@
-//! What a dry run changed, as a patch on standard output.
+//! `aye rehearsal diff`: prints the changes of a dry run as a patch.
 
 use super::Mistake;
 use crate::project::altered;
@@ -9,7 +9,7 @@ use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-/// Writes the patch of everything, or of what is at or below a path. To a terminal nothing goes that it would obey.
+/// Writes the patch of all changes, or of those at or below a path. Control characters are made visible on a terminal.
 pub(super) fn write(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Write) -> Result<()> {
     let below = below.map(|below| Path::new(below.trim_start_matches("./").trim_end_matches('/')));
     let below = below.filter(|below| *below != Path::new("."));
@@ -18,7 +18,7 @@ pub(super) fn write(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Wr
         && !rehearsal.touched()?.iter().any(|path| keeps(path))
         && !altered::outside(rehearsal)?.changes.iter().any(|one| keeps(&one.altered.path))
     {
-        return Err(Mistake(format!("nothing was rehearsed at {}", below.display())).into());
+        return Err(Mistake(format!("no rehearsed change at {}", below.display())).into());
     }
     let patch = Patch::new(rehearsal, keeps)?;
     if io::stdout().is_terminal() {
@@ -26,7 +26,7 @@ pub(super) fn write(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Wr
         patch.write(&mut shown)?;
         return Ok(shown.out.flush()?);
     }
-    // Whoever pipes the patch into git does not see the list that it begins with.
+    // A user who pipes the patch into git does not see its first lines.
     match patch.omissions.len() {
         0 => {}
         1 => writeln!(io::stderr(), "aye: 1 change is not in this patch; its first lines say which")?,
@@ -37,10 +37,10 @@ pub(super) fn write(rehearsal: &Rehearsal, below: Option<&str>, out: &mut dyn Wr
     Ok(patch.write(&mut io::BufWriter::new(out))?)
 }
 
-/// Shows lines on a terminal, with everything in them that it would obey made visible.
+/// Writes lines to a terminal with control characters made visible.
 struct Shown<'a> {
     out: &'a mut dyn Write,
-    /// What is not yet a whole line.
+    /// The last incomplete line.
     open: Vec<u8>,
 }
 

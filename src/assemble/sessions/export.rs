@@ -1,4 +1,4 @@
-//! Writes a session as markdown, HTML or JSON.
+//! `aye sessions export`: writes a session as markdown, HTML or JSON.
 
 use super::{Desk, say};
 use crate::assemble::document::{self, Document, html, json, markdown};
@@ -13,7 +13,7 @@ impl Desk<'_> {
         let id = self.find(named)?;
         let file = self.cli.kept.output.as_deref();
         if let Some(file) = file {
-            handed::may_write(file, self.cli.kept.force, "--force writes over it")?;
+            handed::may_write(file, self.cli.kept.force, "use --force to overwrite it")?;
         }
         let read = self.read(&id)?;
         let format = self.cli.kept.format.unwrap_or_default();
@@ -33,7 +33,7 @@ impl Desk<'_> {
             }
             Some(file) => {
                 handed::write(file, &text, self.cli.kept.force)?;
-                say(&format!("session {id} is written to {}", file.display()))?;
+                say(&format!("wrote session {id} to {}", file.display()))?;
             }
         }
         if let Some(told) = document::told(redacted) {

@@ -1,4 +1,4 @@
-//! The newest session of a folder, if it is certain which that is.
+//! Finds the newest session of a folder, and whether it is certain.
 
 use super::say;
 use crate::assemble::Mistake;
@@ -6,14 +6,11 @@ use crate::store::{Latest, Sessions, explain_unreadable};
 use anyhow::Result;
 use std::path::Path;
 
-/// Finds the newest session that can be read, and says on standard error which newer ones cannot.
+/// Finds the newest readable session, and reports newer unreadable ones on standard error.
 pub fn find_latest(sessions: &Sessions, folder: &Path) -> Result<crate::chat::SessionId> {
     let Latest { id, unreadable } = sessions.latest(folder).map_err(Mistake::of)?;
     if !unreadable.is_empty() {
-        say(&format!(
-            "{}; this is {id}, the newest session that can be read",
-            explain_unreadable(&unreadable)
-        ))?;
+        say(&format!("{}. Using {id}, the newest readable session", explain_unreadable(&unreadable)))?;
     }
     Ok(id)
 }
@@ -21,7 +18,7 @@ pub fn find_latest(sessions: &Sessions, folder: &Path) -> Result<crate::chat::Se
 /// Finds the session to continue.
 ///
 /// # Errors
-/// If a newer one cannot be read: an older one is never continued in its place without being named.
+/// Fails if a newer session is unreadable: an older one is only continued if it is named.
 pub fn find_continued(sessions: &Sessions, folder: &Path) -> Result<crate::chat::SessionId> {
     let latest = sessions.latest(folder).map_err(Mistake::of)?;
     match explain_doubt(&latest) {
@@ -30,13 +27,13 @@ pub fn find_continued(sessions: &Sessions, folder: &Path) -> Result<crate::chat:
     }
 }
 
-/// Explains why it is not certain which session is the newest. `None` if it is.
+/// Explains why it is uncertain which session is the newest. `None` if it is certain.
 pub fn explain_doubt(Latest { id, unreadable }: &Latest) -> Option<String> {
     let explain = || {
         let newer = if unreadable.len() == 1 { "It is newer than" } else { "They are newer than" };
         let unreadable = explain_unreadable(unreadable);
         format!(
-            "{unreadable}. {newer} {id}, the newest session of this folder that can be read. To continue that: aye --resume {id}"
+            "{unreadable}. {newer} {id}, the newest readable session of this folder. To continue that one: aye --resume {id}"
         )
     };
     (!unreadable.is_empty()).then(explain)

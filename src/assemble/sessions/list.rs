@@ -1,4 +1,4 @@
-//! The sessions, a line each.
+//! `aye sessions list`: lists sessions, one per line.
 
 use super::{Desk, say};
 use crate::assemble::facts;
@@ -41,42 +41,42 @@ impl Desk<'_> {
     fn tell_of_others(&self, here: usize) -> Result<()> {
         let others = self.sessions.count().saturating_sub(here);
         match (here, others) {
-            (0, 0) => say("there is no session yet")?,
-            (0, 1) => say("no session was held in this folder; --all lists the one of another")?,
+            (0, 0) => say("no sessions yet")?,
+            (0, 1) => say("no sessions in this folder; 1 in another folder, listed with --all")?,
             (0, others) => {
-                say(&format!("no session was held in this folder; --all lists the {others} of others"))?
+                say(&format!("no sessions in this folder; {others} in other folders, listed with --all"))?
             }
             (_, 0) => {}
-            (_, 1) => say("1 more was held elsewhere; --all lists it too")?,
-            (_, others) => say(&format!("{others} more were held elsewhere; --all lists them too"))?,
+            (_, 1) => say("1 more in another folder, listed with --all")?,
+            (_, others) => say(&format!("{others} more in other folders, listed with --all"))?,
         }
         Ok(())
     }
 }
 
-/// How wide a line may be; into a pipe it is as long as it is.
+/// Returns the maximum line width; `None` for a pipe.
 pub(super) fn columns(terminal: bool) -> Option<usize> {
     let columns = || crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     terminal.then(|| columns().max(40))
 }
 
-/// What a session is called, or why it is called nothing.
+/// Returns the title, or why there is none.
 pub(super) fn title(session: &Listed) -> String {
     match (&session.broken, &session.title) {
         (Some(why), None) => format!("cannot be read: {why}"),
         (Some(why), Some(title)) => format!("{title} ({why})"),
         (None, Some(title)) => title.clone(),
-        (None, None) => "nothing was said".to_owned(),
+        (None, None) => "empty session".to_owned(),
     }
 }
 
-/// A line: what it is called is cut where it has to be, and what is so of it never is. `wide` is the widest time there is.
+/// Formats one line. The title is truncated if necessary, the state never. `wide` is the widest time.
 fn row(session: &Listed, is_open: bool, all: bool, wide: usize, columns: Option<usize>) -> String {
     let marks = [
         (is_open, "open elsewhere"),
         (session.from.is_some(), "a copy"),
         (session.dry_run, "dry run"),
-        (session.waits, "waits for you"),
+        (session.waits, "waiting for you"),
     ];
     let mut rest = String::new();
     for (_, words) in marks.iter().filter(|(is, _)| *is) {
@@ -93,17 +93,17 @@ fn row(session: &Listed, is_open: bool, all: bool, wide: usize, columns: Option<
     let title = one_line(&title);
     let Some(columns) = columns else { return format!("{head}{title}{rest}{folder}") };
     let room = columns.saturating_sub(width::width(&head) + width::width(&rest));
-    // The folder takes what a title of some length leaves.
+    // The folder gets the space that a title of reasonable length leaves.
     let least = width::width(&title).min(TITLE);
     let folder = width::fit(&folder, room.saturating_sub(least));
     let title = width::fit(&title, room.saturating_sub(width::width(&folder)));
     format!("{head}{title}{rest}{folder}")
 }
 
-/// So many cells of a title are worth more than the folder behind it.
+/// Columns of a title that are more important than the folder.
 const TITLE: usize = 24;
 
-/// A session for programs.
+/// Returns a session as JSON.
 pub(super) fn object(session: &Listed, is_open: bool) -> Value {
     let modified = session.modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     json!({
@@ -136,19 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn a_title_is_cut_and_the_state_never_is() {
+    fn truncates_title_but_not_state() {
         let long = "why the retry test flakes on a machine that is busy with other things";
         for all in [false, true] {
             let line = row(&session(long), false, all, 5, Some(80));
-            assert!(line.contains("… · dry run · waits for you"), "{line}");
+            assert!(line.contains("… · dry run · waiting for you"), "{line}");
             assert!(width::width(&line) <= 80 && line.contains("  why the"), "{line}");
         }
         let line = row(&session("漢字"), true, false, 5, None);
-        assert!(line.ends_with("漢字 · open elsewhere · dry run · waits for you"), "{line}");
+        assert!(line.ends_with("漢字 · open elsewhere · dry run · waiting for you"), "{line}");
     }
 
     #[test]
-    fn no_more_is_left_for_the_time_than_it_takes() {
+    fn time_column_is_as_wide_as_needed() {
         let when = facts::when(session("x").modified);
         let line = row(&session("short"), false, false, width::width(&when), Some(100));
         assert!(line.contains(&format!("FR  {when}  short · dry run")), "{line}");

@@ -1,4 +1,4 @@
-//! `aye sessions`: lists them, shows one, finds what was said, names, removes, copies and writes them. No model is needed.
+//! `aye sessions`: lists, shows, searches, renames, removes, copies and exports sessions. No model is needed.
 
 mod export;
 mod latest;
@@ -21,12 +21,12 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Lines of a page are no longer than this in a terminal, however wide.
+/// Maximum line width in a terminal.
 const WIDEST: u16 = 100;
-/// Characters of a session's name at most.
+/// Maximum characters of a title.
 const TITLE: usize = 200;
 
-/// What all of it is done with.
+/// Inputs shared by all subcommands.
 struct Desk<'a> {
     cli: &'a Cli,
     places: Places,
@@ -34,21 +34,21 @@ struct Desk<'a> {
     folder: PathBuf,
 }
 
-/// Does what the words behind `sessions` say.
+/// Runs the subcommand.
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let does = words.first().copied().unwrap_or("list");
     for (flag, with) in cli.kept.set() {
         if !with.contains(&does) {
             let with = with.join(", aye sessions ");
-            return Err(Mistake(format!("{flag} goes with: aye sessions {with}")).into());
+            return Err(Mistake(format!("{flag} can only be used with: aye sessions {with}")).into());
         }
     }
     if cli.json && !matches!(does, "list" | "search") {
-        let instead =
-            if does == "export" || does == "show" { "; --format json with export writes one" } else { "" };
-        return Err(
-            Mistake(format!("--json goes with: aye sessions list, aye sessions search{instead}")).into()
-        );
+        let instead = if does == "export" || does == "show" { "; for export use --format json" } else { "" };
+        return Err(Mistake(format!(
+            "--json can only be used with: aye sessions list, aye sessions search{instead}"
+        ))
+        .into());
     }
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let sessions = Sessions::new(places.sessions());
@@ -66,7 +66,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
         _ => Err(Mistake(usage(does)).into()),
     };
     match done {
-        // Whoever read the pipe has enough.
+        // The reader of the pipe has closed it.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         done => done,
     }
@@ -76,16 +76,16 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// What would have been right.
+/// Returns the expected arguments.
 fn usage(does: &str) -> String {
     let takes = match does {
-        "list" => "nothing behind it; --all lists those of every folder",
-        "show" => "one session, by its id or the beginning of it, or none for the last of this folder",
-        "search" => "words to look for: aye sessions search retry test",
-        "rename" => "a session and its new name: aye sessions rename ID the flaky test",
-        "rm" => "one session or more, by id or the beginning of it",
-        "fork" => "one session, by its id or the beginning of it",
-        "export" => "one session, by its id or the beginning of it, or none for the last of this folder",
+        "list" => "no arguments; --all lists the sessions of every folder",
+        "show" => "one session ID or its beginning, or none for the newest of this folder",
+        "search" => "words to search for: aye sessions search retry test",
+        "rename" => "a session ID and a new title: aye sessions rename ID the flaky test",
+        "rm" => "one or more session IDs or their beginnings",
+        "fork" => "one session ID or its beginning",
+        "export" => "one session ID or its beginning, or none for the newest of this folder",
         _ => {
             return format!(
                 "aye sessions takes one of: {}",
@@ -93,11 +93,11 @@ fn usage(does: &str) -> String {
             );
         }
     };
-    format!("aye sessions {does} takes {takes}; to say this to a model put it in quotes")
+    format!("aye sessions {does} takes {takes}; to send this to the model, quote it")
 }
 
 impl Desk<'_> {
-    /// The session that is named, or the last of this folder.
+    /// Returns the named session, or the newest of this folder.
     fn find(&self, named: Option<&str>) -> Result<SessionId> {
         let found = match named {
             Some(name) => self.sessions.find(name),
@@ -106,7 +106,7 @@ impl Desk<'_> {
         Ok(found.map_err(Mistake::of)?)
     }
 
-    /// What a session holds. What was left out of it is said.
+    /// Reads a session, and prints notices about unreadable parts.
     fn read(&self, id: &SessionId) -> Result<Read> {
         let read = self.sessions.read(id).map_err(Mistake::of)?;
         for notice in &read.notices {
@@ -121,7 +121,7 @@ impl Desk<'_> {
         let mut out = io::stdout().lock();
         let columns = match out.is_terminal() {
             true => crossterm::terminal::size().map_or(80, |(columns, _)| columns).clamp(20, WIDEST).into(),
-            // Whoever reads a pipe wraps lines as they like.
+            // The reader of a pipe wraps lines as needed.
             false => usize::MAX / 2,
         };
         for line in page::lines(&document, columns) {
@@ -135,13 +135,13 @@ impl Desk<'_> {
         let id = self.find(Some(named))?;
         let title = one_line(&without_hidden(&escape::strip(title))).trim().to_owned();
         if title.is_empty() {
-            return Err(Mistake("a name needs a letter that shows".to_owned()).into());
+            return Err(Mistake("the title has no visible characters".to_owned()).into());
         }
         if title.chars().count() > TITLE {
-            return Err(Mistake(format!("a name has {TITLE} letters at most")).into());
+            return Err(Mistake(format!("the title has more than {TITLE} characters")).into());
         }
         self.sessions.rename(&id, &title).map_err(fault)?;
-        say_done(&format!("{id} is called “{title}” now"))
+        say_done(&format!("renamed {id} to “{title}”"))
     }
 
     fn fork(&self, named: &str) -> Result<ExitCode> {
@@ -153,11 +153,11 @@ impl Desk<'_> {
             say(&format!("the first line of {from} is damaged, so the copy is a dry run in this folder"))?;
         }
         copy.keep();
-        say_done(&format!("{id} is a copy of {from}, which stays as it was\naye --resume {id}"))
+        say_done(&format!("{id} is a copy of {from}, which is unchanged\naye --resume {id}"))
     }
 }
 
-/// The person's mistake, or the system's fault.
+/// Converts an error of the store: the caller's mistake, or an error of the system.
 fn fault(error: store::Error) -> anyhow::Error {
     match error {
         store::Error::Io { .. } | store::Error::Copy { .. } | store::Error::Homeless => error.into(),
@@ -169,12 +169,12 @@ fn fault(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// Says something beside what is printed.
+/// Prints a notice to standard error.
 fn say(words: &str) -> io::Result<()> {
     writeln!(io::stderr(), "aye: {}", clean(words))
 }
 
-/// Says that it is done.
+/// Prints the result.
 fn say_done(words: &str) -> Result<ExitCode> {
     writeln!(io::stdout(), "{}", clean(words))?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! Removes sessions, once a person has said so.
+//! `aye sessions rm`: removes sessions after confirmation.
 
 use super::list::title;
 use super::{Desk, Mistake, fault, say, say_done};
@@ -26,7 +26,7 @@ impl Desk<'_> {
         }
         let wrong = removal.remove(rehearsal::empty);
         for (id, error) in &wrong {
-            say(&format!("{id} could not be removed whole: {error}"))?;
+            say(&format!("Cannot remove {id} completely: {error}"))?;
         }
         match ids.len() - wrong.len() {
             0 => {}
@@ -36,10 +36,10 @@ impl Desk<'_> {
         Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Asks the person.
+    /// Asks for confirmation.
     fn is_sure(&self, ids: &[SessionId]) -> Result<bool> {
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-            let words = "only a person at a terminal can be asked; --yes removes without asking, and nothing was removed";
+            let words = "Cannot ask before removing: not a terminal. Nothing was removed. Confirm with --yes";
             return Err(Mistake(words.to_owned()).into());
         }
         let listed = self.sessions.all().map_err(fault)?;
@@ -49,7 +49,7 @@ impl Desk<'_> {
             writeln!(out, "{}", clean(&one_line(&line)))?;
         }
         let what = if ids.len() == 1 { "this session" } else { "these sessions" };
-        write!(out, "To remove {what}, with drafts and what a dry run wrote, for good, type yes: ")?;
+        write!(out, "To permanently remove {what} with drafts and rehearsals, type yes: ")?;
         out.flush()?;
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;

@@ -1,4 +1,4 @@
-//! What was said, found across sessions.
+//! `aye sessions search`: searches the text of sessions.
 
 use super::list::{columns, object, title};
 use super::{Desk, Mistake, say};
@@ -13,13 +13,13 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-/// Places told of one session.
+/// Hits shown per session.
 const MOST: usize = 3;
 
 impl Desk<'_> {
     pub(super) fn search(&self, typed: &[&str]) -> Result<ExitCode> {
-        let words = Words::new(typed.iter().copied())
-            .ok_or_else(|| Mistake("there is no word to look for".to_owned()))?;
+        let words =
+            Words::new(typed.iter().copied()).ok_or_else(|| Mistake("no words to search for".to_owned()))?;
         let project = self.cli.kept.here.then_some(self.folder.as_path());
         let scope = Scope { project, most: MOST, wanted: &|| true };
         let mut out = io::stdout().lock();
@@ -29,17 +29,17 @@ impl Desk<'_> {
             count += 1;
             let lines =
                 if self.cli.json { vec![in_json(&found)] } else { in_words(&found, columns, count > 1) };
-            // As it is found: whoever waits at a terminal sees the first at once.
+            // Printed as it is found, so that the first results appear at once.
             written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         written?;
         drop(out);
         for (id, why) in unread.map_err(super::fault)? {
-            say(&format!("{id} could not be searched to its end: {why}"))?;
+            say(&format!("Cannot search all of {id}: {why}"))?;
         }
         if count == 0 {
-            say(&format!("nothing that was said has “{}”", typed.join(" ")))?;
+            say(&format!("no session contains “{}”", typed.join(" ")))?;
             return Ok(ExitCode::FAILURE);
         }
         Ok(ExitCode::SUCCESS)

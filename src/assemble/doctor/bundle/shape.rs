@@ -1,29 +1,29 @@
-//! The shape of a session: of what kind its entries are, how long, and when they came. None of its words.
+//! Outlines a session: kind, size and time of its entries, and none of its text.
 
 use crate::chat::{Access, Advice, Adviser, By, CallId, Decision, Ending, Entry, Namer, Outcome, Preview};
 use crate::store::Read;
 use crate::store::read::Matter;
 use std::collections::{BTreeMap, HashMap};
 
-/// Entries that are told one by one: so many of the first and so many of the last.
+/// Entries listed individually: the first and the last of them.
 const FIRST: usize = 20;
 const LAST: usize = 300;
 
-/// A session's shape, in lines. `tools` are the names of the tools there are: a model can make up others.
+/// Outlines a session in lines. `tools` are the names of existing tools, because a model can invent others.
 pub(super) fn lines(read: &Read, tools: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     match &read.header {
         Some(header) => {
-            let kind = if header.dry_run { "a dry run" } else { "for real" };
-            let copy = if header.from.is_some() { ", begun as a copy" } else { "" };
+            let kind = if header.dry_run { "a dry run" } else { "live" };
+            let copy = if header.from.is_some() { ", started as a copy" } else { "" };
             lines.push(format!("form {} · {kind}{copy}", header.aye));
         }
         None => lines.push("its first line is damaged".to_owned()),
     }
     for notice in &read.notices {
-        // What an unknown kind is called came from the file.
+        // The name of an unknown kind comes from the file.
         let words = match &notice.matter {
-            Matter::Unknown(_) => format!("line {} and on: of a newer aye, left out", notice.first),
+            Matter::Unknown(_) => format!("line {} and on: written by a newer aye, skipped", notice.first),
             Matter::Damaged
             | Matter::Long
             | Matter::Torn
@@ -47,17 +47,17 @@ pub(super) fn lines(read: &Read, tools: &[String]) -> Vec<String> {
         let sum = kinds.entry(shape.kind).or_default();
         *sum = (sum.0 + 1, sum.1 + bytes);
         if index == FIRST && count > FIRST + LAST {
-            rows.push(format!("       … {} entries in between …", count - FIRST - LAST));
+            rows.push(format!("       … {} entries omitted …", count - FIRST - LAST));
         }
         if index < FIRST || index + LAST >= count {
             let (sign, ms) = if *at < begin { ("-", begin - at) } else { ("+", at - begin) };
             let when = format!("{sign}{}.{:03}", ms / 1000, ms % 1000);
-            let beneath = if matches!(entry, Entry::Beneath { .. }) { "beneath: " } else { "" };
+            let beneath = if matches!(entry, Entry::Beneath { .. }) { "sub-agent: " } else { "" };
             let more = if shape.more.is_empty() { String::new() } else { format!(" · {}", shape.more) };
             rows.push(format!("{:>6}  {when:>12} s  {bytes:>8}  {beneath}{}{more}", index + 1, shape.kind));
         }
     }
-    let half = if read.halves > 0 { ", of which the last is a reply that came to no end" } else { "" };
+    let half = if read.halves > 0 { ", the last one an incomplete reply" } else { "" };
     lines.push(format!("{count} entries{half}"));
     let kinds = kinds.iter().map(|(kind, (count, bytes))| format!("{kind} {count} ({bytes} bytes)"));
     lines.extend(kinds.map(|words| format!("  {words}")));
@@ -67,20 +67,20 @@ pub(super) fn lines(read: &Read, tools: &[String]) -> Vec<String> {
     lines
 }
 
-/// A name, where it is one of ours.
+/// Returns the name of a tool if it exists.
 fn known<'a>(name: &str, tools: &'a [String]) -> &'a str {
-    tools.iter().find(|tool| *tool == name).map_or("a tool that there is not", String::as_str)
+    tools.iter().find(|tool| *tool == name).map_or("an unknown tool", String::as_str)
 }
 
 struct Shape {
     kind: &'static str,
-    /// Counts, sizes and words of ours.
+    /// Counts, sizes and fixed words.
     more: String,
 }
 
 impl Shape {
     fn of(entry: &Entry, tool: &HashMap<&CallId, &str>, tools: &[String]) -> Self {
-        let of = |call: &CallId| tool.get(call).copied().unwrap_or("no call that was made");
+        let of = |call: &CallId| tool.get(call).copied().unwrap_or("an unknown call");
         let (kind, more) = match entry.bare() {
             Entry::Said { text } => ("said", format!("{} lines", text.lines().count())),
             Entry::Replied { text, reasoning, calls, incomplete, usage, thought_ms, echo, .. } => {
@@ -96,7 +96,7 @@ impl Shape {
                     more.push_str(&format!(", first after {thought_ms} ms"));
                 }
                 more.push_str(if echo.is_some() { ", an echo" } else { "" });
-                more.push_str(if incomplete.is_some() { ", not whole" } else { "" });
+                more.push_str(if incomplete.is_some() { ", incomplete" } else { "" });
                 ("replied", more)
             }
             Entry::Planned { call, access, preview, destroys, verdict, .. } => {
@@ -107,14 +107,14 @@ impl Shape {
                     Preview::Batch(batch) => format!("{} {}", batch.group.word(), batch.items.len()),
                 };
                 let verdicts = ["allow", "ask", "rehearse", "withhold", "refuse"];
-                let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"another verdict");
+                let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"unknown verdict");
                 let destroys = if destroys.is_some() { ", destroys" } else { "" };
                 ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", of(call), reach(access)))
             }
             Entry::Consulted { call, by, advice, failed, took_ms, .. } => {
                 let by = match by {
                     Adviser::Hook(_) => "a hook",
-                    Adviser::SecondReader => "the second reader",
+                    Adviser::SecondReader => "the model reviewer",
                 };
                 let advice = match (failed, advice) {
                     (true, _) => "no answer",
@@ -130,11 +130,11 @@ impl Shape {
             }
             Entry::Decided { call, decision, by, .. } => {
                 let decision = match decision {
-                    Decision::Once => "yes",
-                    Decision::Selected(_) => "yes in part",
-                    Decision::Always(_) => "always",
-                    Decision::Edited(_) => "other arguments",
-                    Decision::Deny(_) => "no",
+                    Decision::Once => "approve",
+                    Decision::Selected(_) => "approve in part",
+                    Decision::Always(_) => "approve and grant",
+                    Decision::Edited(_) => "edit arguments",
+                    Decision::Deny(_) => "deny",
                 };
                 ("decided", format!("{}: {decision}, {}", of(call), who(by)))
             }
@@ -164,7 +164,7 @@ impl Shape {
             }
             Entry::Titled { by, .. } => {
                 let by = match by {
-                    Namer::Person => "by the person",
+                    Namer::Person => "by the user",
                     Namer::Model => "by the model",
                 };
                 ("titled", by.to_owned())
@@ -180,8 +180,8 @@ impl Shape {
                 ("switched", if profile.is_some() { "another profile" } else { "" }.to_owned())
             }
             Entry::Became { dry_run: true, .. } => ("became", "a dry run".to_owned()),
-            Entry::Became { dry_run: false, .. } => ("became", "real".to_owned()),
-            // What is beneath another in turn counts for nothing.
+            Entry::Became { dry_run: false, .. } => ("became", "live".to_owned()),
+            // Nested sub-agents do not occur.
             Entry::Beneath { .. } => ("beneath", String::new()),
         };
         Self { kind, more }
@@ -190,17 +190,17 @@ impl Shape {
 
 fn who(by: &By) -> String {
     match by {
-        By::Person { after_ms, .. } => format!("the person after {after_ms} ms"),
+        By::Person { after_ms, .. } => format!("the user after {after_ms} ms"),
         By::File => "a file".to_owned(),
-        By::Nobody => "nobody was there".to_owned(),
+        By::Nobody => "no user".to_owned(),
     }
 }
 
 fn reach(access: &Access) -> &'static str {
     match access {
-        Access::Nothing => "touches nothing",
+        Access::Nothing => "accesses nothing",
         Access::Read(_) => "reads",
-        Access::ReadSensitive(_) => "reads what may be secret",
+        Access::ReadSensitive(_) => "reads sensitive files",
         Access::Write(_) => "writes",
         Access::WriteOutside(_) => "writes outside",
         Access::Own(_) => "aye's own files",

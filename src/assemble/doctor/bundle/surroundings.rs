@@ -1,8 +1,8 @@
-//! What a run finds around itself: the build, and of the environment what bears on how it looks and talks.
+//! Lines about the build and the environment variables that affect the terminal and the connection.
 
 use std::env;
 
-/// Variables whose values say how a terminal behaves, and nothing of a person.
+/// Variables whose values describe the terminal and reveal nothing personal.
 const TOLD: [&str; 13] = [
     "TERM",
     "COLORTERM",
@@ -18,7 +18,7 @@ const TOLD: [&str; 13] = [
     "AYE_PROFILE",
     "AYE_MODEL",
 ];
-/// Variables of which it is told alone whether they are set.
+/// Variables of which only the name is shown if they are set.
 const SET: [&str; 23] = [
     "TMUX",
     "STY",
@@ -44,13 +44,13 @@ const SET: [&str; 23] = [
     "XDG_DATA_HOME",
     "TMPDIR",
 ];
-/// Letters of a value.
+/// Characters shown of a value.
 const WIDEST: usize = 80;
 
-/// The build and the environment, in lines.
+/// Returns lines about the build and the environment.
 pub(super) fn lines() -> Vec<String> {
-    let checked = if cfg!(debug_assertions) { "with checks for testing" } else { "a release" };
-    let library = if cfg!(target_env = "musl") { "musl" } else { "the system's C library" };
+    let checked = if cfg!(debug_assertions) { "debug build" } else { "release build" };
+    let library = if cfg!(target_env = "musl") { "musl" } else { "system C library" };
     let mut lines = vec![format!(
         "aye {} · {checked} · {} {} · {library}",
         env!("CARGO_PKG_VERSION"),
@@ -69,7 +69,7 @@ pub(super) fn lines() -> Vec<String> {
     }
     let set: Vec<&str> = SET.into_iter().filter(|name| env::var_os(name).is_some()).collect();
     if !set.is_empty() {
-        lines.push(format!("set, to what is not told: {}", set.join(", ")));
+        lines.push(format!("set, values not shown: {}", set.join(", ")));
     }
     lines
 }

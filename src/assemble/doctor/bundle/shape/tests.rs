@@ -1,10 +1,10 @@
-//! The shape of a session has none of its words.
+//! Tests that the outline of a session contains none of its text.
 
 use super::*;
 use crate::store::read::Notice;
 use serde_json::{Value, json};
 
-/// Stands in every text of the session.
+/// Part of every text of the session.
 const WORD: &str = "plover";
 
 fn entries(of: &[Value]) -> Vec<Entry> {
@@ -18,7 +18,7 @@ fn shape(of: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn r57_each_entry_is_told_by_its_kind_and_size_and_none_by_its_words() {
+fn r57_shows_kind_and_size_of_entries_and_no_text() {
     let call = |id: &str, name: &str| json!({ "id": id, "name": name, "arguments": WORD });
     let all = shape(&[
         json!({ "kind": "said", "text": format!("{WORD}\n{WORD}") }),
@@ -46,33 +46,36 @@ fn r57_each_entry_is_told_by_its_kind_and_size_and_none_by_its_words() {
         "  said 2 (",
         "     1        +0.000 s        39  said · 2 lines",
         "     2        +1.500 s ",
-        "replied · text 6, reasoning 6, calls bash_exec a tool that there is not, tokens 7 in 8 out, not whole",
-        "planned · bash_exec: reads, text 6, another verdict, destroys",
+        "replied · text 6, reasoning 6, calls bash_exec an unknown tool, tokens 7 in 8 out, incomplete",
+        "planned · bash_exec: reads, text 6, unknown verdict, destroys",
         "consulted · bash_exec: a hook: deny after 0 ms",
-        "decided · bash_exec: no, the person after 9 ms",
+        "decided · bash_exec: deny, the user after 9 ms",
         "settled · bash_exec: failed, text 6, after 3 ms",
-        "settled · a tool that there is not: refused",
+        "settled · an unknown tool: refused",
         "ended · failed",
-        "beneath: said · 1 lines",
+        "sub-agent: said · 1 lines",
     ] {
         assert!(text.contains(told), "{told:?} is not in it:\n{text}");
     }
 }
 
 #[test]
-fn of_a_long_session_the_beginning_and_the_end_are_told() {
+fn shows_beginning_and_end_of_a_long_session() {
     let said = json!({ "kind": "said", "text": "x" });
     let few = shape(&vec![said.clone(); FIRST + LAST]);
-    assert!(few.iter().all(|line| !line.contains("in between")), "{few:#?}");
+    assert!(few.iter().all(|line| !line.contains("omitted")), "{few:#?}");
     let many = shape(&vec![said; FIRST + LAST + 5]);
     assert_eq!(many.len(), few.len() + 1);
-    assert!(many.iter().any(|line| line.trim() == "… 5 entries in between …"), "{many:#?}");
+    assert!(many.iter().any(|line| line.trim() == "… 5 entries omitted …"), "{many:#?}");
     assert!(many.last().unwrap().trim_start().starts_with("325 "), "{many:#?}");
 }
 
 #[test]
-fn what_a_file_calls_an_unknown_kind_is_not_told() {
+fn name_of_an_unknown_kind_is_not_shown() {
     let notice = Notice { first: 3, last: 4, matter: Matter::Unknown(WORD.to_owned()) };
     let text = lines(&Read { notices: vec![notice], ..Read::default() }, &[]).join("\n");
-    assert!(text.contains("line 3 and on: of a newer aye, left out") && !text.contains(WORD), "{text}");
+    assert!(
+        text.contains("line 3 and on: written by a newer aye, skipped") && !text.contains(WORD),
+        "{text}"
+    );
 }
