@@ -34,14 +34,14 @@ pub enum Owner {
 pub struct Loaded {
     /// The unsent text; empty if there is none.
     pub unsent: Unsent,
-    /// Errors for the user.
+    /// Notices for the user.
     pub notices: Vec<String>,
     /// The open file of a new session's draft: the lock.
     lock: Option<File>,
 }
 
 impl Drafts {
-    /// The drafts of these places, whose folders must exist.
+    /// Opens the drafts of these places, whose folders must exist.
     pub fn new(places: &Places) -> Self {
         Self { folder: places.drafts(), sessions: places.sessions() }
     }
@@ -76,7 +76,7 @@ impl Drafts {
         Ok(lock)
     }
 
-    /// The draft of a new session becomes that of the session, which has its first entry now.
+    /// Renames the draft of a new session to that of the session, which has its first entry now.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be renamed.
@@ -88,7 +88,7 @@ impl Drafts {
         }
     }
 
-    /// Removes everything that is kept for a session.
+    /// Removes all drafts of a session.
     ///
     /// # Errors
     /// [`Error::Io`] if something of it cannot be removed.
@@ -158,7 +158,7 @@ impl Drafts {
         found
     }
 
-    /// The draft that a session has left under the name of a new one.
+    /// Returns a draft of the session that still has the name of a new one.
     fn left_by_new(&self, id: &SessionId) -> Option<PathBuf> {
         let end = format!("-{}.json", id.0);
         let name = self.names().find(|name| name.starts_with("new-") && name.ends_with(&end));
@@ -178,7 +178,7 @@ impl Drafts {
         self.folder.join(name)
     }
 
-    /// Files of earlier versions: the text of the composer, and the question prompt.
+    /// Returns the files of earlier versions: the composer's text and the question prompt.
     fn old_forms(&self, owner: &Owner) -> Vec<PathBuf> {
         let names = match owner {
             Owner::Session(id) => vec![format!("{}.txt", id.0), format!("{}-card.txt", id.0)],
@@ -209,14 +209,14 @@ fn read(path: &Path) -> Result<Unsent, String> {
 fn locked(path: &Path) -> Option<File> {
     let file = private::open_read(path).ok()?;
     match file.try_lock() {
-        // Without locks on this file system a draft is better found twice than never.
+        // Without locks on this file system, finding a draft twice is better than never.
         Ok(()) | Err(TryLockError::Error(_)) => {}
         Err(TryLockError::WouldBlock) => return None,
     }
     (!lines::is_deleted(&file)).then_some(file)
 }
 
-/// Keeps a damaged draft under another name, and returns what the user has to know.
+/// Keeps a damaged draft under another name, and returns a notice.
 fn set_aside(path: &Path, why: &str) -> String {
     let aside = path.with_extension("damaged");
     let kept = match fs::rename(path, &aside) {
@@ -233,7 +233,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file name for a folder, whatever is in its own.
+/// Returns a short file name for a folder with any name.
 pub(super) fn short_name(folder: &Path) -> String {
     let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
     digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect()

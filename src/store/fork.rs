@@ -1,7 +1,7 @@
-//! A copy of a session, to go on with while the old one stays as it is.
+//! Copies a session, to continue the copy while the original stays unchanged.
 //!
-//! The old session is only read, so it may be open in another process. The copy's file appears last, whole and at once:
-//! whatever ends the program on the way, there is a whole copy or none.
+//! The original is only read, so it may be open in another process. The copy's file is created last and atomically:
+//! after any crash there is a complete copy or none.
 
 use super::draft::Drafts;
 use super::read::{LONGEST, first};
@@ -12,17 +12,16 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-/// A copy that was made. Until it is [kept](Fork::keep) it goes away with this value: what fails before anything
-/// happened in it leaves nothing.
+/// A new copy. Dropping it before [`Fork::keep`] removes the copy.
 #[derive(Debug)]
 pub struct Fork {
     /// The copy.
     pub id: SessionId,
-    /// The session it was made of.
+    /// The session it was copied from.
     pub from: SessionId,
-    /// Whether the old session's first line could be read. If not, the copy is a dry run, as the careful answer is.
+    /// Whether the original's header could be read. If not, the copy is a dry run to be safe.
     pub headed: bool,
-    /// Whether a dry run became real, or the other way round.
+    /// Whether a dry run became live, or the other way round.
     pub turned: bool,
     places: Places,
     empty: Empty,
@@ -42,7 +41,7 @@ impl Fork {
         }
     }
 
-    /// It is gone on with.
+    /// Keeps the copy.
     pub fn keep(mut self) {
         self.kept = true;
     }
@@ -53,30 +52,28 @@ impl Drop for Fork {
         if self.kept {
             return;
         }
-        // What cannot be removed is in nobody's way: without its file there is no session.
+        // Leftovers are harmless: without its file there is no session.
         let _ = fs::remove_file(lines::path(&self.places.sessions(), &self.id));
         let _ = Drafts::new(&self.places).remove(&self.id);
         let _ = (self.empty)(&self.places.rehearsal(&self.id));
     }
 }
 
-/// Copies a session with its unsent draft and with what its dry run wrote. The lines of
-/// its file are taken as they are, damaged ones and a last one that is half written among them: the copy is read as the
-/// old session is. `folder` is where it works if the first line does not say; `empty` takes away the layer of a copy that
-/// is not kept.
+/// Copies a session with its unsent draft and its rehearsal. Lines are copied as they are, also damaged ones and an
+/// incomplete last one. `folder` is the working folder if the header does not name one; `empty` deletes the overlay of
+/// a copy that is not kept.
 ///
 /// # Errors
-/// [`Error::Missing`] where there is no such session, [`Error::Io`] where it cannot be read, and [`Error::Copy`] where
-/// the copy cannot be written.
+/// [`Error::Missing`] if there is no such session, [`Error::Io`] if it cannot be read, [`Error::Copy`] if the copy
+/// cannot be written.
 pub fn fork(places: &Places, from: &SessionId, folder: &Path, empty: Empty) -> Result<Fork, Error> {
     fork_as(places, from, folder, Becomes::AsItWas, empty)
 }
 
-/// The same, as a copy that may be a dry run where the session is none, or real where it is one: then what was rehearsed
-/// stays behind.
+/// Like [`fork`], but the copy can become a dry run, or live. A live copy has no rehearsal of its own.
 ///
 /// # Errors
-/// As above.
+/// Same as [`fork`].
 pub fn fork_as(
     places: &Places,
     from: &SessionId,
@@ -90,7 +87,7 @@ pub fn fork_as(
         _ => Error::at(&path)(source),
     };
     let file = private::open_read(&path).map_err(unread)?;
-    // What another process adds from here on is not in the copy.
+    // Entries that another process adds from here on are not copied.
     let bytes = file.metadata().map_err(unread)?.len();
     let mut old = BufReader::new(file.take(bytes));
     let line = first_line(&mut old).map_err(unread)?;
@@ -134,7 +131,7 @@ pub fn fork_as(
     Ok(copy)
 }
 
-/// The first line that counts, with its end; one that is too long to be read is none.
+/// Returns the first readable line with its line feed; lines that are too long are skipped.
 fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
@@ -147,7 +144,7 @@ fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The header as the copy has it: what a newer version wrote into it stays. Nothing where it cannot be read.
+/// Returns the header for the copy, including unknown fields of a newer version. `None` if it is damaged.
 fn renamed(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Option<Vec<u8>> {
     serde_json::from_slice::<Header>(header).ok()?;
     let mut header: Map<String, Value> = serde_json::from_slice(header).ok()?;
@@ -158,7 +155,7 @@ fn renamed(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Op
     serde_json::to_vec(&header).ok()
 }
 
-/// The header of a copy whose old first line tells nothing.
+/// Returns a header for a copy whose original has none.
 fn headless(id: &SessionId, from: &SessionId, folder: &Path, dry_run: bool) -> Vec<u8> {
     let header = Header { from: Some(from.clone()), ..Header::new(id.clone(), folder, "", dry_run) };
     serde_json::to_vec(&header).expect("a header is text and numbers")

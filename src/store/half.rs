@@ -1,4 +1,4 @@
-//! Replies and outputs of which the session holds the pieces and no end: the program ended while they came.
+//! Restores incomplete replies and outputs from their pieces, after the program ended while they arrived.
 
 use crate::chat::grown::Growing;
 use crate::chat::{CallId, Entry, Grown, Printed};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What such a reply says of itself.
-pub const WHY: &str = "aye ended in the middle of it";
-/// How the part of a line begins that says what kind it is.
+/// Reason stored with an incomplete reply.
+pub const WHY: &str = "aye exited before it was complete";
+/// Start of the `entry` field of such lines.
 const KINDS: [&[u8]; 2] = [b"\"entry\":{\"kind\":\"grown\"", b"\"entry\":{\"kind\":\"printed\""];
 
-/// A line of the file: of a kind like an entry, so that an older version leaves it out by name.
+/// A line of the file. It has a kind like an entry, so that older versions skip it by name.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Line<'a> {
     pub(super) seq: u64,
@@ -37,13 +37,13 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether a line that begins as an entry's does is one of these.
+/// Returns whether a line that starts like an entry is one of these.
 pub(super) fn is_one(line: &[u8]) -> bool {
     let head = &line[..line.len().min(100)];
     KINDS.iter().any(|kind| head.windows(kind.len()).any(|window| window == *kind))
 }
 
-/// Replies and outputs that came to no end so far, while the lines of a file go by in their order.
+/// Incomplete replies and outputs while the lines of a file are read in order.
 #[derive(Default)]
 pub(super) struct Halves {
     replies: Vec<Half>,
@@ -59,7 +59,7 @@ struct Half {
 }
 
 impl Halves {
-    /// More of a reply or of an output.
+    /// Adds a piece of a reply or an output.
     pub(super) fn add(&mut self, line: &Line<'_>) {
         match &line.entry {
             Kind::Grown(grown) => self.grew(grown, line.at),
@@ -82,7 +82,7 @@ impl Halves {
         half.reasoning.add(&grown.reasoning);
     }
 
-    /// A fact: some say that a reply came to its end.
+    /// Processes an entry; some entries complete a reply.
     pub(super) fn passed(&mut self, entry: &Entry) {
         if let Entry::Settled { call, .. } = entry.bare() {
             self.printed.remove(call);
@@ -101,12 +101,12 @@ impl Halves {
         }
     }
 
-    /// What calls had printed that were not settled.
+    /// Returns the output so far of calls that are not settled.
     pub(super) fn take_printed(&mut self) -> HashMap<CallId, String> {
         std::mem::take(&mut self.printed)
     }
 
-    /// The replies that never came to their end, as the facts that are made of them, and when they last grew.
+    /// Returns the incomplete replies as entries, with the time of their last piece.
     pub(super) fn rest(self) -> impl Iterator<Item = (u64, Entry)> {
         self.replies.into_iter().filter_map(|half| {
             let (text, reasoning) = (half.text.whole(), half.reasoning.whole());
@@ -132,7 +132,7 @@ impl Halves {
     }
 }
 
-/// Whether no reply is under way behind this.
+/// Returns whether no reply is in progress after this entry.
 fn is_end(entry: &Entry) -> bool {
     matches!(entry, Entry::Replied { .. } | Entry::Ended { .. } | Entry::Said { .. })
 }

@@ -1,4 +1,4 @@
-//! What was said before in a project, across its sessions: for going back to it in the composer.
+//! History of user messages in a project, across its sessions, for recall in the composer.
 
 use super::draft::short_name;
 use super::{Error, lines, private};
@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How many are kept.
+/// Maximum number of messages.
 pub const KEPT: usize = 1000;
-/// Longer ones are not: whoever pasted a book does not want it back with a key.
+/// Longest message in bytes that is kept; a pasted book is not worth recalling.
 pub const LONGEST: usize = 64 << 10;
-/// Bytes of all of them that are kept: the file is read whole whenever something is said.
+/// Maximum bytes of all messages, because the file is read whole for every message.
 const MOST: usize = 4 << 20;
 
-/// What was said in one project: one line of JSON each, since what is said may have many lines.
+/// User messages of one project, one line of JSON each, because a message may have several lines.
 #[derive(Debug, Clone)]
 pub struct History {
     folder: PathBuf,
@@ -21,13 +21,14 @@ pub struct History {
 }
 
 impl History {
-    /// The history of a project, in the folder of histories, which must exist.
+    /// Opens the history of a project in `folder`, which must exist.
     pub fn new(folder: &Path, project: &Path) -> Self {
         let path = folder.join(short_name(project)).with_extension("jsonl");
         Self { folder: folder.to_owned(), path }
     }
 
-    /// What was said, newest last, [`KEPT`] at most, never the same twice in a row. What cannot be read is left out.
+    /// Returns the messages, newest last, at most [`KEPT`], without consecutive duplicates. Unreadable lines are
+    /// skipped.
     pub fn load(&self) -> Vec<String> {
         let bytes = private::held(&self.path);
         let lines = bytes.split(|&byte| byte == b'\n');
@@ -44,7 +45,7 @@ impl History {
         said
     }
 
-    /// Adds what was said. Blank words and very long ones are not kept.
+    /// Adds a message. Blank and very long messages are not kept.
     pub fn add(&self, text: &str) -> Result<(), Error> {
         if text.trim().is_empty() || text.len() > LONGEST {
             return Ok(());
@@ -53,8 +54,8 @@ impl History {
     }
 
     fn add_line(&self, text: &str) -> io::Result<()> {
-        // Another session of the project may be adding too, and what is shortened is replaced. One that holds on to the
-        // folder, being stopped, is not waited for.
+        // Another session may add at the same time, and a shortened file is replaced. A process that holds the lock
+        // while stopped is not waited for.
         let folder = File::open(&self.folder)?;
         let alone = lines::lock(&folder).is_ok();
         let mut file = match private::open_append(&self.path, false) {
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_comes_back_in_order_with_its_lines() {
+    fn returns_messages_in_order_with_their_lines() {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
         assert_eq!(history.load(), Vec::<String>::new());
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_bounded_in_the_file_too() {
+    fn limits_messages_in_the_file() {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
         let old: String = (0..2 * KEPT).map(|n| format!("\"{n}\"\n")).collect();
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn r65_what_is_kept_of_long_words_is_bounded_too() {
+    fn r65_limits_bytes_of_long_messages() {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
         let long = |n: usize| format!("{n:03}{}", "x".repeat(LONGEST - 3));
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_holds_on_to_the_folder_holds_up_nothing() {
+    fn does_not_wait_for_a_locked_folder() {
         let home = tempfile::tempdir().unwrap();
         let folder = File::open(home.path()).unwrap();
         folder.lock().unwrap();
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_costs_itself_alone() {
+    fn incomplete_line_loses_only_itself() {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
         fs::write(&history.path, "\"one\"\n\"tw").unwrap();

@@ -1,5 +1,5 @@
-//! The journal: what the program did and when, for whoever looks for a fault. It holds nothing of what was said, read or
-//! written, and no key; where the person wants that too, keys and what looks like one are redacted.
+//! The journal: a log of what the program did and when, for finding faults. It contains no text of sessions or files
+//! and no key. Content is logged only on request, with keys and likely secrets redacted.
 
 pub mod tail;
 
@@ -11,51 +11,50 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// When a file has so many bytes another is begun, and the one before it is kept: a run has two at most.
+/// Size at which another file is started. The previous one is kept, so a run has at most two.
 const LONGEST: u64 = 1 << 20;
-/// So many files are kept, the youngest.
+/// Number of files kept, the newest.
 const KEPT: usize = 20;
-/// Bytes of content in one line.
+/// Maximum bytes of content in one line.
 const BODY: usize = 64 << 10;
-/// What content stands in, and no note has.
+/// Quotes content; notes never contain it.
 const CONTENT: char = '"';
-/// A key that is shorter is a placeholder, and hides nothing.
+/// Shorter keys are placeholders and are not redacted.
 const SHORTEST_KEY: usize = 4;
 
-/// Where it is written. Cheap to clone; one that was made by `default` writes nothing. Nothing that goes wrong with it
-/// stops or troubles anybody.
+/// Writes the journal. Cheap to clone; the default writes nothing. Errors are ignored.
 #[derive(Clone, Default)]
 pub struct Journal(Option<Arc<Inner>>);
 
 struct Inner {
     folder: PathBuf,
-    /// The name of this run's file, without its ending.
+    /// Name of this run's file, without extension.
     name: String,
-    /// Whether content is kept too.
+    /// Whether content is logged too.
     content: bool,
-    /// What is redacted in it.
+    /// Keys that are redacted in content.
     keys: Vec<String>,
     file: Mutex<Option<(File, u64)>>,
 }
 
 impl Journal {
-    /// One for this run, in this folder. No file is made before there is something to write. With `content` it holds
-    /// what was said too, without these keys.
+    /// Creates the journal of this run in `folder`. The file is created with the first line. With `content`, session
+    /// text is logged too, without these keys.
     pub fn new(folder: PathBuf, content: bool, keys: Vec<String>) -> Self {
         let keys = keys.into_iter().filter(|key| key.len() >= SHORTEST_KEY).collect();
         let name = new_id().0;
         Self(Some(Arc::new(Inner { folder, name, content, keys, file: Mutex::default() })))
     }
 
-    /// Notes that something happened. Whoever calls it puts nothing there that came from a person, a model, a tool or a
-    /// service. It has no `"` in it: content stands in such, and that is what tells the two apart in the file.
+    /// Logs an event. The caller must not pass text of a user, model, tool or provider. `"` is replaced, because it
+    /// marks content in the file.
     pub fn note(&self, what: impl fmt::Display) {
         if let Some(inner) = &self.0 {
             inner.write(&what.to_string().replace(CONTENT, "'"));
         }
     }
 
-    /// Notes what was said or came, where the person wants that.
+    /// Logs content, if that is enabled.
     pub fn content(&self, what: impl fmt::Display, body: impl FnOnce() -> String) {
         if let Some(inner) = self.0.as_ref().filter(|inner| inner.content) {
             let mut body = body();
@@ -69,14 +68,14 @@ impl Journal {
 }
 
 impl Inner {
-    /// Writes one line, at once.
+    /// Writes one line immediately.
     fn write(&self, words: &str) {
         let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let now = jiff::Timestamp::now();
         let line = format!("{now:.3} {words}\n");
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.as_ref().is_none_or(|(_, size)| size + line.len() as u64 > LONGEST) {
-            // Where it cannot be opened there is none, and the next line tries again.
+            // If the file cannot be opened, the next line tries again.
             *file = self.open(file.is_some()).map(|file| (file, 0));
         }
         if let Some((file, size)) = &mut *file
@@ -86,7 +85,7 @@ impl Inner {
         }
     }
 
-    /// This run's file, empty; what it held is put aside where there was one.
+    /// Opens this run's file empty. Its previous content is moved to another file, if any.
     fn open(&self, again: bool) -> Option<File> {
         let file = self.folder.join(format!("{}.log", self.name));
         if again {
@@ -99,12 +98,12 @@ impl Inner {
     }
 }
 
-/// Leaves room for another file among those that are kept.
+/// Deletes the oldest files to make room for another.
 fn forget(folder: &Path) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|ending| ending == "log")).collect();
-    // Their names sort by when their runs began.
+    // File names sort by the start of their runs.
     files.sort();
     let old = files.len().saturating_sub(KEPT - 1);
     for file in &files[..old] {
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_one_line_with_its_time() {
+    fn a_note_is_one_line_with_its_time() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("journal");
         let journal = Journal::new(folder.clone(), false, vec![]);
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn r57_content_is_kept_only_where_it_is_wanted_and_without_keys() {
+    fn r57_logs_content_only_on_request_and_without_keys() {
         let home = tempfile::tempdir().unwrap();
         let token = format!("ghp_{}", "a1".repeat(18));
         let journal = Journal::new(home.path().into(), true, vec!["odd-name-123".into(), "x".into()]);
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_keeps_its_end_and_many_runs_the_last() {
+    fn keeps_end_of_a_long_run_and_the_newest_runs() {
         let home = tempfile::tempdir().unwrap();
         for n in 0..KEPT + 5 {
             fs::write(home.path().join(format!("00{n:03}.log")), "old").unwrap();
@@ -167,14 +166,14 @@ mod tests {
         }
         let all = files(home.path());
         let sizes: Vec<u64> = all.iter().map(|file| file.metadata().unwrap().len()).collect();
-        assert_eq!(all.len(), KEPT + 2, "those that are kept, the part before, and what is another's");
+        assert_eq!(all.len(), KEPT + 2, "kept files, the previous part, and a foreign file");
         assert!(sizes.iter().all(|size| *size <= LONGEST));
         let last = fs::read_to_string(home.path().join(format!("{}.log", journal.0.unwrap().name))).unwrap();
         assert!(last.contains(" 2999 x"));
     }
 
     #[test]
-    fn where_it_cannot_be_written_nothing_happens() {
+    fn write_errors_are_ignored() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("journal"), "a file").unwrap();
         Journal::new(home.path().join("journal"), true, vec![]).note("x");

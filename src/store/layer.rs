@@ -1,5 +1,4 @@
-//! Copies what a dry run kept, in the form that the kernel's overlay has: devices that stand for what is gone, marked
-//! folders, links and modes with the rest.
+//! Copies the overlay of a dry run in the kernel's format: whiteout devices, opaque folders, links and modes.
 
 mod pair;
 
@@ -9,14 +8,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is the kernel's own, or no other process's, beside a layer.
+/// Folders that belong to the kernel or to this process only, and are not copied.
 const LEFT: [&str; 4] = ["work", "lock", "unfinished", "root"];
 
-/// Copies the layers of a session, where there are some. Commands may have left folders in them that nobody may look into,
-/// and some so deep that no path reaches them.
+/// Copies the overlays of a session, if any. Commands may have left folders without permissions in them, and some too
+/// deep for a path.
 ///
 /// # Errors
-/// With the path, in the old layer, of what could not be copied.
+/// Returns the path in the original that could not be copied.
 pub fn copy(old: &Path, new: &Path) -> Result<(), (PathBuf, io::Error)> {
     if !old.is_dir() {
         return Ok(());

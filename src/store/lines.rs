@@ -1,4 +1,4 @@
-//! One session, one file: a header, then one line of JSON for each entry, only ever added to.
+//! A session's file: a header, then one line of JSON per entry; append-only.
 
 use super::{Error, Log, Read, half, parts, private, read};
 use crate::chat::{Entry, Grown, Printed, SessionId};
@@ -8,50 +8,50 @@ use std::io::{self, Read as _, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The version of the file's form. A reader of a newer file says so and reads what it knows.
+/// Format version. A reader of a newer file reports it and reads what it knows.
 pub const VERSION: u32 = 1;
 
 /// A session's first line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// The version of the file's form.
+    /// Format version.
     pub aye: u32,
-    /// The session's name, which is the file's as well.
+    /// The session's ID, which is also the file name.
     pub id: SessionId,
-    /// The project; absolute. Where its name is not Unicode, the nearest that is.
+    /// Absolute path of the project. If it is not Unicode, an approximation.
     #[serde(serialize_with = "lossy")]
     pub folder: PathBuf,
-    /// When the session was made, as RFC 3339.
+    /// Creation time in RFC 3339 format.
     pub time: String,
-    /// The model it began with.
+    /// Model at the start.
     #[serde(default)]
     pub model: String,
-    /// The profile of the settings that it began with; empty where an address was given for one run alone.
+    /// Profile at the start; empty if the address was given for one run only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub profile: String,
-    /// Whether nothing real is touched. It never changes.
+    /// Whether it is a dry run. Never changes.
     #[serde(default)]
     pub dry_run: bool,
-    /// The session that this one began as a copy of.
+    /// The session that this one was copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<SessionId>,
 }
 
 impl Header {
-    /// The header of a session that begins now.
+    /// Creates the header of a new session.
     pub fn new(id: SessionId, folder: &Path, model: &str, dry_run: bool) -> Self {
         let time = now();
         let (folder, model, profile) = (folder.to_owned(), model.to_owned(), String::new());
         Self { aye: VERSION, id, folder, time, model, profile, dry_run, from: None }
     }
 
-    /// Whether the session works in this folder, as far as the folder's name can be written.
+    /// Returns whether the session belongs to this folder. Compares the displayable names.
     pub fn is_of(&self, project: &Path) -> bool {
         self.folder.to_string_lossy() == project.to_string_lossy()
     }
 }
 
-/// Now, as a header tells it.
+/// Returns the current time in the header's format.
 pub(super) fn now() -> String {
     jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
 }
@@ -60,26 +60,26 @@ fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// A name for a new session. Names sort by the time they were made.
+/// Creates an ID. IDs sort by creation time.
 pub fn new_id() -> SessionId {
     SessionId(ulid::Ulid::new().to_string())
 }
 
-/// The file of a session in the folder of sessions.
+/// Returns the path of a session's file.
 pub fn path(sessions: &Path, id: &SessionId) -> PathBuf {
     sessions.join(format!("{}.jsonl", id.0))
 }
 
-/// A session's file, open for adding. While it lives no other process can open the session.
+/// A session's file, open for appending. While it exists no other process can open the session.
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
     file: Option<File>,
-    /// Bytes not yet in the file: whole lines, but for the rest of one of which the beginning is there.
+    /// Bytes not yet written: whole lines, except that the first may be the rest of a partly written one.
     owed: Vec<u8>,
-    /// How many entries are among those, wholly or in part.
+    /// Number of entries in `owed`, wholly or in part.
     unsaved: usize,
-    /// The next entry's number.
+    /// Number of the next entry.
     seq: u64,
 }
 
@@ -91,15 +91,15 @@ struct Line<'a> {
 }
 
 impl Lines {
-    /// A session that begins. Its file is made with its first entry: a session in which nothing was said leaves none.
+    /// Starts a session. The file is created with the first entry, so an empty session leaves none.
     pub fn new(sessions: &Path, header: &Header) -> Self {
         let mut owed = serde_json::to_vec(header).expect("a header is text and numbers");
         owed.push(b'\n');
         Self { path: path(sessions, &header.id), file: None, owed, unsaved: 0, seq: 1 }
     }
 
-    /// A session that goes on, and what was in it. Nothing in the file changes; entries that follow are added behind, and
-    /// before them what was made of a reply that came to no end.
+    /// Opens an existing session and reads it. The file is not changed; later entries are appended, after the restored
+    /// incomplete replies.
     pub fn open(sessions: &Path, id: &SessionId) -> Result<(Self, Read), Error> {
         let path = path(sessions, id);
         let mut file = take(&path, id)?;
@@ -116,17 +116,17 @@ impl Lines {
         Ok((Self { path, file: Some(file), owed, unsaved: read.halves, seq }, read))
     }
 
-    /// The file, whether or not it exists yet.
+    /// Returns the path of the file, which may not exist yet.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether entries wait to be written because writing failed.
+    /// Returns whether entries are unwritten after an error.
     pub fn owes(&self) -> bool {
         self.owed.len() > 1 && self.seq > 1
     }
 
-    /// Adds a line that is no entry.
+    /// Appends a line that is not an entry.
     fn keep(&mut self, line: half::Line<'_>) -> io::Result<()> {
         parts::push_line(&mut self.owed, line.seq, line.at, &serde_json::to_string(&line)?)?;
         self.seq = self.seq.saturating_add(1);
@@ -137,7 +137,7 @@ impl Lines {
         if let Some(file) = &mut self.file
             && is_deleted(file)
         {
-            // Another program deleted it while it is in use: what it held can still be read, and is written again.
+            // Another program deleted the file while it was open. Its content is still readable, and is written again.
             let mut held = Vec::new();
             file.seek(SeekFrom::Start(0))?;
             file.read_to_end(&mut held)?;
@@ -152,14 +152,14 @@ impl Lines {
         Ok(())
     }
 
-    /// Owes a new file what the old one held, before all else: a disk that is full takes it later.
+    /// Queues the old file's content for a new file, before everything else. If the disk is full it is written later.
     fn goes_on_in(&mut self, anew: File, mut held: Vec<u8>) {
         held.append(&mut self.owed);
         (self.file, self.owed) = (Some(anew), held);
     }
 }
 
-/// Makes a session's file, for this process alone, and its folder if that is missing.
+/// Creates a locked session file, and its folder if missing.
 fn make(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         private::folder(folder)?;
@@ -167,18 +167,16 @@ fn make(path: &Path) -> io::Result<File> {
     alone(path, private::open_append(path, true)?)
 }
 
-/// The file that was just made at a path, for this process alone. Where it cannot be had alone it is not left behind: the
-/// next try would find it there.
+/// Locks a file that was just created. If that fails, removes it, so that the next attempt can create it.
 fn alone(path: &Path, file: File) -> io::Result<File> {
     lock(&file).inspect_err(|_| drop(std::fs::remove_file(path)))?;
     Ok(file)
 }
 
-/// Opens a session's file for this process alone.
+/// Opens and locks a session's file.
 ///
 /// # Errors
-/// [`Error::Busy`] where another process has it open, and [`Error::Missing`] where it is not there, or was removed by
-/// the process that was waited for.
+/// [`Error::Busy`] if another process has it open, [`Error::Missing`] if it does not exist or was removed meanwhile.
 pub(super) fn take(path: &Path, id: &SessionId) -> Result<File, Error> {
     let file = private::open_append(path, false).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(id.0.clone()),
@@ -213,7 +211,7 @@ impl Log for Lines {
         all.extend_from_slice(&self.owed);
         let mut other = private::open_append(file, true)?;
         let written = other.write_all(&all).and_then(|()| other.sync_all());
-        // A part of a session is worth less than a name that is free for the next try.
+        // Removes an incomplete file, so that the name is free for the next attempt.
         written.inspect_err(|_| drop(std::fs::remove_file(file)))
     }
 
@@ -233,26 +231,26 @@ impl Log for Lines {
 impl Drop for Lines {
     fn drop(&mut self) {
         if self.owes() {
-            // The last try; every one before has told the person.
+            // Last attempt; earlier failures were reported to the user.
             let _ = self.settle();
         }
     }
 }
 
-/// Adds an entry's line to what is owed, in parts if it is long; on error nothing is added.
+/// Queues an entry's line, in parts if it is long. On error nothing is queued.
 fn write_line(owed: &mut Vec<u8>, seq: u64, entry: &Entry) -> io::Result<()> {
     let at = now_ms();
     let json = serde_json::to_string(&Line { seq, at, entry })?;
     parts::push_line(owed, seq, at, &json)
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 fn now_ms() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(0))
 }
 
-/// Writes what is owed: in one piece as a rule. What the system did not take is still owed afterwards, to the byte,
-/// so that a line of which half was written is completed by the next try.
+/// Writes the queued bytes, usually in one call. Unwritten bytes stay queued, so that the next attempt completes a
+/// partly written line.
 fn pay(file: &mut impl Write, owed: &mut Vec<u8>) -> io::Result<()> {
     while !owed.is_empty() {
         match file.write(owed) {
@@ -265,14 +263,14 @@ fn pay(file: &mut impl Write, owed: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file has no name any more.
+/// Returns whether a file was deleted.
 pub(super) fn is_deleted(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
 }
 
-/// Between two tries for a lock, and how many there are. A process that is being started shares every open file until
-/// it becomes its program: a session that was closed a moment ago may seem open for so long.
+/// Interval and number of attempts to lock a file. A process that is being started shares all open files until it
+/// executes its program, so a session that was just closed may seem open.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 const LOCK_TRIES: u32 = 25;
 
@@ -288,7 +286,7 @@ pub(super) fn lock(file: &File) -> io::Result<()> {
             TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
             TryLockError::Error(error) => error,
         })
-        // Some network file systems know no locks; there a session is not worth less than no session.
+        // Some network file systems have no locks; there a session is used without one.
         .or_else(|error| if error.kind() == io::ErrorKind::Unsupported { Ok(()) } else { Err(error) })
 }
 

@@ -1,4 +1,4 @@
-//! The sessions there are, newest first, each looked at no more than a list needs.
+//! Lists sessions, newest first, reading only what a list needs.
 
 use super::read::{Matter, Read};
 use super::{Error, Header, Log, lines, private, read};
@@ -10,56 +10,55 @@ use std::io::{self, Cursor, Read as _, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Bytes in which a header ends.
+/// Bytes within which the header ends.
 const HEADER: u64 = 8 << 10;
-/// Bytes looked at from the beginning of a file: the header and the first words.
+/// Bytes read from the start of a file: the header and the first message.
 const HEAD: u64 = 64 << 10;
-/// Bytes looked at from its end: a later title, another model, a question that waits. A title given further from
-/// both ends than this is not in the list; the session itself knows it.
+/// Bytes read from the end of a file: a later title, another model, a waiting question. A title farther from both ends
+/// is not in the list; the session itself has it.
 const TAIL: u64 = 64 << 10;
 
-/// Sessions that are looked at for whether they are open.
+/// Sessions checked for being open elsewhere.
 const LATEST: usize = 50;
 
-/// The folder of sessions.
+/// The folder of all sessions.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     folder: PathBuf,
 }
 
-/// One session in a list.
+/// A session in a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// Its name, by which it is opened.
+    /// Its ID, by which it is opened.
     pub id: SessionId,
-    /// The person's name for it, or the first words that were said.
+    /// The title given by the user or the model, or the first words of the first message.
     pub title: Option<String>,
-    /// When it was made, as RFC 3339; empty where the header is damaged.
+    /// Creation time in RFC 3339 format; empty if the header is damaged.
     pub time: String,
-    /// When something was last added.
+    /// Time of the last change.
     pub modified: SystemTime,
-    /// The project; empty where the header is damaged.
+    /// The project; empty if the header is damaged.
     pub folder: PathBuf,
-    /// The model that answered last.
+    /// Model of the last reply.
     pub model: String,
-    /// Whether it is a dry run.
     pub dry_run: bool,
-    /// The session that it began as a copy of.
+    /// The session that it was copied from.
     pub from: Option<SessionId>,
-    /// How long the file is.
+    /// Size of the file.
     pub bytes: u64,
-    /// Whether a question or an approval waits for the person.
+    /// Whether a question or an approval waits for the user.
     pub waits: bool,
-    /// What is wrong with the file, in one sentence. The person reads it.
+    /// Problem of the file as one sentence for the user, if any.
     pub broken: Option<String>,
 }
 
-/// The session of a project that was last added to.
+/// The most recently changed session of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Latest {
-    /// The last one that can be read.
+    /// The newest readable session.
     pub id: SessionId,
-    /// Sessions that were added to after it, cannot be read, and may be of the project; each with the reason.
+    /// Newer unreadable sessions that may belong to the project, with the reasons.
     pub unreadable: Vec<(SessionId, String)>,
 }
 
@@ -70,43 +69,43 @@ pub fn explain_unreadable(unreadable: &[(SessionId, String)]) -> String {
     each.join("; ")
 }
 
-/// Whether another process has this session open for adding to it.
+/// Returns whether another process has this session open for writing.
 fn is_open(path: &Path) -> bool {
     let locked = private::open_read(path).map(|file| file.try_lock_shared());
     matches!(locked, Ok(Err(fs::TryLockError::WouldBlock)))
 }
 
 impl Sessions {
-    /// The sessions in this folder, which need not exist.
+    /// Opens a folder of sessions, which need not exist.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Every session, the one last added to first. A file that cannot be read is in the list as such.
+    /// Returns every session, last changed first. Unreadable files are included and marked.
     pub fn all(&self) -> Result<Vec<Listed>, Error> {
         Ok(self.files()?.into_iter().map(|file| look(&file)).collect())
     }
 
-    /// How many there are, readable or not.
+    /// Returns the number of sessions, readable or not.
     pub fn count(&self) -> usize {
         self.files().map_or(0, |files| files.len())
     }
 
-    /// Those of the fifty added to last that another process has open. Nothing is changed, and nobody is kept
-    /// waiting for longer than one look.
+    /// Returns those of the fifty last changed sessions that another process has open. Changes nothing, and holds each
+    /// lock only for the check.
     pub fn open_elsewhere(&self) -> Vec<SessionId> {
         let files = self.files().unwrap_or_default().into_iter().take(LATEST);
         files.filter(|file| is_open(&file.path)).map(|file| file.id).collect()
     }
 
-    /// Lists the sessions of one project in the same order, and those that cannot be read and may be of it.
+    /// Returns the sessions of a project in the same order, and unreadable ones that may belong to it.
     pub fn of(&self, project: &Path) -> Result<Vec<Listed>, Error> {
         let files = self.files()?.into_iter();
         let may_be = |file: &Found| !matches!(project_of(file, project), ProjectOf::Other);
         Ok(files.filter(may_be).map(|file| look(&file)).collect())
     }
 
-    /// Finds the session of this project that was last added to.
+    /// Returns the most recently changed session of this project.
     pub fn latest(&self, project: &Path) -> Result<Latest, Error> {
         let mut unreadable = Vec::new();
         for file in self.files()? {
@@ -122,7 +121,7 @@ impl Sessions {
         })
     }
 
-    /// The one session whose name is or begins with this, in either case of letters.
+    /// Returns the only session whose ID is or starts with `name`, ignoring case.
     pub fn find(&self, name: &str) -> Result<SessionId, Error> {
         let wanted = name.trim().to_ascii_uppercase();
         let mut fits: Vec<SessionId> = self.files()?.into_iter().map(|file| file.id).collect();
@@ -137,7 +136,7 @@ impl Sessions {
         }
     }
 
-    /// The files, the one last added to first. What cannot even be looked at is the oldest.
+    /// Returns the files, last changed first. Inaccessible ones count as oldest.
     pub(super) fn files(&self) -> Result<Vec<Found>, Error> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -154,24 +153,24 @@ impl Sessions {
         Ok(files)
     }
 
-    /// Gives a session a name, as its person does.
+    /// Sets the title of a session, as if the user did.
     pub fn rename(&self, id: &SessionId, title: &str) -> Result<(), Error> {
         let (mut lines, _) = self.open(id)?;
         let titled = Entry::Titled { title: title.to_owned(), by: Namer::Person, usage: None };
         lines.append(&titled).map_err(Error::at(lines.path()))
     }
 
-    /// Opens a session to go on with it.
+    /// Opens a session to continue it.
     pub fn open(&self, id: &SessionId) -> Result<(lines::Lines, Read), Error> {
         lines::Lines::open(&self.folder, id)
     }
 
-    /// Reads a session, also while another process has it open.
+    /// Reads a session, even if another process has it open.
     pub fn read(&self, id: &SessionId) -> Result<Read, Error> {
         read::read(&lines::path(&self.folder, id))
     }
 
-    /// Begins a session; its file is made with the first entry.
+    /// Starts a session; its file is created with the first entry.
     pub fn begin(&self, header: &Header) -> lines::Lines {
         lines::Lines::new(&self.folder, header)
     }
@@ -183,22 +182,22 @@ fn id_of(path: &Path) -> Option<SessionId> {
     (sessions && !name.starts_with('.')).then(|| SessionId(name.to_owned()))
 }
 
-/// One file, not looked into yet.
+/// A session file that was not read yet.
 pub(super) struct Found {
     pub(super) id: SessionId,
     pub(super) path: PathBuf,
     modified: SystemTime,
 }
 
-/// Whether a session belongs to a project.
+/// The project that a session belongs to.
 enum ProjectOf {
     This,
     Other,
-    /// It cannot be read, for this reason.
+    /// Unreadable, for this reason.
     Unknown(String),
 }
 
-/// Reads of which project a session is.
+/// Determines the project of a session.
 fn project_of(file: &Found, project: &Path) -> ProjectOf {
     let is_this = |is: bool| if is { ProjectOf::This } else { ProjectOf::Other };
     let open = || -> io::Result<Vec<u8>> {
@@ -208,7 +207,7 @@ fn project_of(file: &Found, project: &Path) -> ProjectOf {
     };
     let head = match open() {
         Ok(head) => head,
-        // It was removed since it was listed.
+        // It was removed after listing.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return ProjectOf::Other,
         Err(error) => return ProjectOf::Unknown(error.to_string()),
     };
@@ -222,7 +221,7 @@ fn project_of(file: &Found, project: &Path) -> ProjectOf {
     }
 }
 
-/// The folder that a damaged header still names.
+/// Returns the folder named in a damaged header.
 fn folder_in(head: &[u8]) -> Option<String> {
     const FIELD: &[u8] = b"\"folder\":";
     let line = head.split(|byte| *byte == b'\n').next()?;
@@ -230,26 +229,25 @@ fn folder_in(head: &[u8]) -> Option<String> {
     serde_json::Deserializer::from_slice(&line[at + FIELD.len()..]).into_iter().next()?.ok()
 }
 
-/// Whether a file may be a session of this project, as far as can be read.
+/// Returns whether a file belongs to this project, as far as it is readable.
 pub(super) fn is_of(file: &Found, project: &Path) -> bool {
     matches!(project_of(file, project), ProjectOf::This)
 }
 
-/// Why a session has no header.
+/// Returns why a session has no header.
 fn headless(read: &Read) -> String {
     let headless = read.notices.iter().find(|notice| notice.matter == Matter::Headless);
     headless.map_or("it is empty".to_owned(), ToString::to_string)
 }
 
-/// Opens what is a file and nothing else. One that others can read, from a copy or an older program, is tightened where
-/// that is allowed.
+/// Opens a regular file. Permissions of others are removed if possible.
 fn plain_file(path: &Path) -> io::Result<File> {
     let file = private::open_read(path)?;
     let _ = private::tighten(&file);
     Ok(file)
 }
 
-/// Looks at one file; what goes wrong is said in its row.
+/// Reads one file; errors are reported in the result.
 pub(super) fn look(file: &Found) -> Listed {
     let mut row = Listed {
         id: file.id.clone(),
@@ -299,7 +297,7 @@ fn fill(path: &Path, row: &mut Listed) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a part of a file, of which the first line counts only where the file begins.
+/// Reads a part of a file. At the beginning the first line is the header, elsewhere it is skipped.
 fn part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<Read> {
     let mut text = Vec::new();
     file.take(bytes).read_to_end(&mut text)?;
@@ -310,7 +308,7 @@ fn part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<Read> {
     read::without_header(&mut Cursor::new(&text[first..]))
 }
 
-/// Whether a card was open when the last entry was written.
+/// Returns whether a prompt was open when the last entry was written.
 fn waits(entries: &[Entry]) -> bool {
     let mut open: HashSet<&CallId> = HashSet::new();
     for entry in entries {

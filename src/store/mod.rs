@@ -1,4 +1,4 @@
-//! Sessions on disk, and what else is kept between two runs: drafts, and what was said before.
+//! Sessions on disk, and other data kept between runs: drafts and message history.
 
 pub mod draft;
 pub mod fork;
@@ -29,98 +29,92 @@ pub use place::Places;
 pub use read::{Notice, Read, read};
 pub use remove::Removal;
 
-/// Takes a folder away with everything in it, whatever stands in it; one that is not there is gone already.
+/// Deletes a folder with all its content, whatever permissions it has. A missing folder is no error.
 pub type Empty = fn(&Path) -> io::Result<()>;
 
-/// Where a session's entries go.
+/// Destination of a session's entries.
 pub trait Log: Send {
-    /// Adds one entry: one whole line, handed to the system before this returns. After an error the session goes on
-    /// in memory; the next append tries again.
+    /// Appends one entry as a whole line, written before this returns. After an error the session continues in memory,
+    /// and the next append tries again.
     fn append(&mut self, entry: &Entry) -> io::Result<()>;
 
-    /// Keeps what came of a reply that is not whole, in the same way.
+    /// Stores a piece of an incomplete reply, in the same way.
     fn grew(&mut self, grown: &Grown) -> io::Result<()>;
 
-    /// Tries once more to save what could not be saved. Does nothing if everything is saved and still there.
+    /// Tries again to write unsaved entries. Does nothing if everything is saved and the file still exists.
     fn save(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Writes all of the session to another file, which must not exist yet.
+    /// Writes the whole session to another file, which must not exist.
     fn save_to(&mut self, file: &Path) -> io::Result<()> {
         let _ = file;
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns how many entries are not saved.
+    /// Returns the number of unsaved entries.
     fn unsaved(&self) -> usize {
         0
     }
 
-    /// Keeps what a running call has printed, in the same way.
+    /// Stores a piece of a running call's output, in the same way.
     fn printed(&mut self, printed: &Printed) -> io::Result<()>;
 }
 
-/// What goes wrong with stored sessions. The person reads it: what happened, and what to do.
+/// Error of stored sessions, for the user: what failed, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another process has the session open.
     #[error("session {0} is open in another aye; close it there first")]
     Busy(SessionId),
-    /// No session has such a name.
-    #[error("no session is called {0}")]
+    /// No session has this ID.
+    #[error("no session matches {0}")]
     Missing(String),
-    /// There is no session of this folder yet.
-    #[error("no session was held in {0} yet")]
+    /// The folder has no sessions.
+    #[error("no sessions in {0}")]
     None(PathBuf),
-    /// No session of this folder can be read, and some that cannot may be of it.
-    #[error("no session of {} can be read: {}. Look at them with: aye sessions --all", folder.display(), explain_unreadable(unreadable))]
+    /// No session of this folder is readable, and some unreadable ones may belong to it.
+    #[error("no readable session in {}: {}. List all with aye sessions --all", folder.display(), explain_unreadable(unreadable))]
     NoneReadable {
         /// The project.
         folder: PathBuf,
-        /// Which, and why.
+        /// The sessions, with the reasons.
         unreadable: Vec<(SessionId, String)>,
     },
-    /// The beginning of a name fits several sessions.
-    #[error("{prefix} could be any of {}; write more of it", names(candidates))]
+    /// The beginning of an ID matches several sessions.
+    #[error("{prefix} is ambiguous: it matches {}. Type more characters", names(candidates))]
     Ambiguous {
-        /// What was written.
+        /// The given text.
         prefix: String,
-        /// Every session it fits, newest first.
+        /// All matching sessions, newest first.
         candidates: Vec<SessionId>,
     },
-    /// A session could be read, and its copy not be written.
-    #[error("no copy of session {from} could be made: {path}: {source}")]
+    /// A session was readable, but its copy could not be written.
+    #[error("Cannot copy session {from}: {path}: {source}")]
     Copy {
-        /// The session that was to be copied.
+        /// The session to copy.
         from: SessionId,
-        /// What could not be written.
+        /// The path that could not be written.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// The system has no home for the person that runs the program.
-    #[error("there is no home folder; set AYE_HOME to a folder for settings and sessions")]
+    /// The user has no home folder.
+    #[error("no home folder. Set AYE_HOME to a folder for settings and sessions")]
     Homeless,
-    /// A file or folder could not be used.
+    /// A file or folder could not be accessed.
     #[error("{path}: {source}")]
-    Io {
-        /// Which one.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl Error {
-    /// For `map_err`: names the file or folder beside what the system said.
+    /// Adds the path to an error, for `map_err`.
     fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }
 }
 
-/// How many candidates a message names.
+/// Candidates listed in an error.
 const NAMED: usize = 5;
 
 fn names(ids: &[SessionId]) -> String {

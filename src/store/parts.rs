@@ -1,18 +1,18 @@
-//! Lines that are too long for one: the session's file holds them in parts, which are put together again when it is read.
+//! Splits long lines of a session's file into parts, and joins them when reading.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Longest line that is written, in bytes. A tenth of what a reader takes, so that no reader of any version is near its limit.
+/// Longest line written, in bytes. A tenth of the limit of any reader.
 pub const LONGEST_WRITTEN: usize = 6 << 20;
-/// Bytes of the whole line in one part. In a part quotes and backslashes are escaped once more, which at most doubles it.
+/// Bytes of the original line per part. Quotes and backslashes are escaped again in a part, which at most doubles it.
 const BYTES: usize = (LONGEST_WRITTEN - 1024) / 2;
-/// How the part of a line begins that says what kind it is.
+/// Start of the `entry` field of a part.
 pub(super) const KIND: &str = r#""entry":{"kind":"part""#;
 
-/// A part of a line. It is written like an entry, so that an older version names the kind that it leaves out.
+/// A part of a line. It looks like an entry, so that older versions name the kind that they skip.
 #[derive(Serialize, Deserialize)]
 struct Line<'a> {
     seq: u64,
@@ -25,16 +25,16 @@ struct Line<'a> {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Kind<'a> {
     Part {
-        /// Which of them it is, from 0.
+        /// Index of the part, from 0.
         number: usize,
-        /// How many there are.
+        /// Number of parts.
         count: usize,
         #[serde(borrow)]
         json: Cow<'a, str>,
     },
 }
 
-/// Adds a line of JSON to what is to be written, with its line feed: in parts if it is longer than [`LONGEST_WRITTEN`].
+/// Queues a line of JSON with its line feed, in parts if it is longer than [`LONGEST_WRITTEN`].
 pub(super) fn push_line(owed: &mut Vec<u8>, seq: u64, at: u64, json: &str) -> io::Result<()> {
     push_split(owed, seq, at, json, LONGEST_WRITTEN, BYTES)
 }
@@ -61,12 +61,12 @@ fn push_split(
     Ok(())
 }
 
-/// Pieces of at most so many bytes.
+/// Splits text into pieces of at most this many bytes.
 fn split(text: &str, bytes: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        // A character has four bytes at most.
+        // A character has at most four bytes.
         let (piece, after) = rest.split_at(rest.floor_char_boundary(bytes.max(4)));
         pieces.push(piece);
         rest = after;
@@ -74,7 +74,7 @@ fn split(text: &str, bytes: usize) -> Vec<&str> {
     pieces
 }
 
-/// Whether a line that begins as an entry's does is a part of one.
+/// Returns whether a line that starts like an entry is a part.
 pub(super) fn is_part(line: &[u8]) -> bool {
     let head = &line[..line.len().min(100)];
     head.windows(KIND.len()).any(|window| window == KIND.as_bytes())
@@ -84,32 +84,32 @@ pub(super) fn is_part(line: &[u8]) -> bool {
 #[derive(Default)]
 pub(super) struct Parts {
     started: BTreeMap<u64, Started>,
-    /// Of those that became whole, the number and how many parts they had.
+    /// Sequence number and part count of completed lines.
     whole: BTreeSet<(u64, usize)>,
 }
 
-/// What a line of the file is.
+/// Result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// A part of a line of which others are missing so far.
+    /// A part; others are still missing.
     Part,
-    /// The last part of a line, which is this.
+    /// The last part; the joined line.
     Whole(String),
     /// A part that was read before.
     Repeated,
-    /// No part of a line.
+    /// Not a part.
     Other,
 }
 
 struct Started {
     count: usize,
     pieces: BTreeMap<usize, String>,
-    /// The lines of the file that the first and the last of them are.
+    /// Numbers of the first and last file line with a part.
     lines: (usize, usize),
 }
 
 impl Parts {
-    /// Takes a line of the file. `at` is its number there, from 1.
+    /// Reads a line of the file. `at` is its line number, from 1.
     pub(super) fn take(&mut self, at: usize, line: &str) -> Taken {
         let Ok(Line { seq, entry: Kind::Part { number, count, json }, .. }) = serde_json::from_str(line)
         else {
@@ -133,7 +133,7 @@ impl Parts {
         Taken::Whole(pieces.collect())
     }
 
-    /// Lists the lines that never became whole: their numbers, and the first and last line of the file that holds a part.
+    /// Returns the incomplete lines: sequence number, and the first and last file line with a part.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = (u64, (usize, usize))> {
         self.started.iter().map(|(seq, started)| (*seq, started.lines))
     }
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_make_the_same_line_and_none_is_longer_than_the_longest(
+        fn parts_join_to_the_same_line_within_the_limit(
             text in "[a-z\"\\\\\u{1b}\n€😀]{0,300}", bytes in 4..40_usize
         ) {
             let json = serde_json::to_string(&text).unwrap();
@@ -165,7 +165,7 @@ mod tests {
             push_split(&mut owed, 7, 1, &json, 0, bytes).unwrap();
             prop_assert!(owed.split(|byte| *byte == b'\n').all(|line| line.len() < longest));
             prop_assert!(owed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).all(is_part));
-            // Whatever their order, and if some are there twice.
+            // In any order, and with duplicates.
             let mut lines: Vec<&[u8]> = owed.split_inclusive(|byte| *byte == b'\n').collect();
             lines.reverse();
             let twice: Vec<&[u8]> = lines.iter().flat_map(|line| [*line, *line]).collect();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_missing_leaves_the_line_unfinished() {
+    fn missing_part_leaves_the_line_incomplete() {
         let mut owed = Vec::new();
         push_split(&mut owed, 7, 1, &"x".repeat(100), 0, 30).unwrap();
         let text = String::from_utf8(owed).unwrap();

@@ -1,14 +1,14 @@
-//! Where settings and sessions live.
+//! Locations of settings and sessions.
 
 use super::{Error, private};
 use crate::chat::SessionId;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The one variable that moves everything: one folder, with `config` and `data` in it.
+/// Environment variable that moves everything to one folder, with `config` and `data` in it.
 pub const HOME: &str = "AYE_HOME";
 
-/// The two folders, where the system wants them.
+/// The folders that the system assigns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     config: PathBuf,
@@ -17,7 +17,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds them, given what `AYE_HOME` holds. A relative one is taken from the working folder. Nothing is made yet.
+    /// Finds the folders. `home` is the value of `AYE_HOME`; a relative path is resolved against the working folder.
+    /// Creates nothing.
     pub fn find(home: Option<OsString>) -> Result<Self, Error> {
         match home.filter(|home| !home.is_empty()) {
             Some(home) => {
@@ -35,13 +36,13 @@ impl Places {
         }
     }
 
-    /// All of them in one folder.
+    /// Returns the places within one folder.
     pub fn under(home: &Path) -> Self {
         Self { config: home.join("config"), data: home.join("data"), tour: home.join("tour") }
     }
 
-    /// Makes every folder, for its owner alone, tightens those that others can look into, and removes what is left in them
-    /// of files that were half written when the program was killed.
+    /// Creates every folder with access for the owner only, tightens existing ones, and removes leftover temporary
+    /// files of killed processes.
     pub fn prepare(&self) -> Result<(), Error> {
         let inside = [self.themes(), self.sessions(), self.drafts(), self.history(), self.tour()];
         for folder in [&self.config, &self.data].into_iter().chain(&inside) {
@@ -50,7 +51,7 @@ impl Places {
         for folder in [&self.config, &self.sessions(), &self.drafts(), &self.history()] {
             private::sweep(folder);
         }
-        // Where the settings are links, as in a repository of one's own, they are written where those lead.
+        // Settings that are links, for example into a dotfiles repository, are written at their target.
         for file in [self.settings(), self.rules(), self.trusted(), self.credentials()] {
             let real = file.canonicalize().ok();
             let away = real.as_deref().and_then(Path::parent).filter(|_| file.is_symlink());
@@ -59,63 +60,62 @@ impl Places {
         Ok(())
     }
 
-    /// What is aye's alone: the folder of settings and the folder of what is kept.
+    /// Returns the folders that belong to aye: settings and data.
     pub fn own(&self) -> [&Path; 2] {
         [&self.config, &self.data]
     }
 
-    /// The person's settings; the file need not exist.
+    /// Returns the settings file, which need not exist.
     pub fn settings(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The person's rules; the file need not exist.
+    /// Returns the rules file, which need not exist.
     pub fn rules(&self) -> PathBuf {
         self.config.join("rules.toml")
     }
 
-    /// Which files of which projects the person trusts; the file need not exist.
+    /// Returns the list of trusted project files, which need not exist.
     pub fn trusted(&self) -> PathBuf {
         self.config.join("trusted.toml")
     }
 
-    /// The person's own themes.
+    /// Returns the folder of the user's themes.
     pub fn themes(&self) -> PathBuf {
         self.config.join("themes")
     }
 
-    /// Keys that were entered in the program; the file need not exist.
+    /// Returns the file of saved keys, which need not exist.
     pub fn credentials(&self) -> PathBuf {
         self.config.join("credentials.toml")
     }
 
-    /// One file for each session.
+    /// Returns the folder of session files.
     pub fn sessions(&self) -> PathBuf {
         self.data.join("sessions")
     }
 
-    /// What was typed and not sent.
+    /// Returns the folder of unsent drafts.
     pub fn drafts(&self) -> PathBuf {
         self.data.join("drafts")
     }
 
-    /// What was said before, one file for each project.
+    /// Returns the folder of message histories, one file per project.
     pub fn history(&self) -> PathBuf {
         self.data.join("history")
     }
 
-    /// What the program did, a file for each of the last runs. Made by whoever writes there first.
+    /// Returns the folder of the journal, one file per run. Created by its first writer.
     pub fn journal(&self) -> PathBuf {
         self.data.join("journal")
     }
 
-    /// The tour's project. Not among what is kept: there everything is asked about, and a tour is a project like any
-    /// other.
+    /// Returns the tour's project. It is outside the data folder, so that it is treated like any other project.
     pub fn tour(&self) -> PathBuf {
         self.tour.clone()
     }
 
-    /// What a session's dry run wrote: the layer over its project. Made by whoever writes there first.
+    /// Returns the overlay folder of a session's dry run. Created by its first writer.
     pub fn rehearsal(&self, id: &SessionId) -> PathBuf {
         self.data.join("rehearsal").join(&id.0)
     }
@@ -127,7 +127,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     #[test]
-    fn one_variable_moves_everything() {
+    fn aye_home_moves_everything() {
         let places = Places::find(Some("/somewhere".into())).unwrap();
         assert_eq!(places.settings(), Path::new("/somewhere/config/config.toml"));
         assert_eq!(places.sessions(), Path::new("/somewhere/data/sessions"));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn r56_every_folder_is_for_its_owner_alone() {
+    fn r56_folders_are_accessible_to_the_owner_only() {
         let home = tempfile::tempdir().unwrap();
         let places = Places::under(home.path());
         places.prepare().unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_settings_file_is_swept_where_a_link_to_the_settings_leads() {
+    fn removes_temporary_file_at_target_of_linked_settings() {
         let home = tempfile::tempdir().unwrap();
         let (places, own) = (Places::under(home.path()), home.path().join("dotfiles"));
         places.prepare().unwrap();

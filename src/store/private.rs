@@ -1,4 +1,4 @@
-//! Files and folders that nobody but their owner can read, whatever the umask says.
+//! Files and folders that only their owner can read, independent of the umask.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -9,12 +9,12 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::NamedTempFile;
 
-/// The owner alone reads and writes.
+/// Read and write for the owner only.
 const FILE: u32 = 0o600;
-/// The owner alone looks inside.
+/// Access for the owner only.
 const FOLDER: u32 = 0o700;
 
-/// Makes the folder, and those above it where they are missing; one that others can look into is tightened.
+/// Creates a folder and missing parents; tightens an existing one.
 pub fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(path)?;
     if fs::metadata(path)?.mode() & 0o777 != FOLDER {
@@ -23,8 +23,8 @@ pub fn folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file for adding at its end. With `new` it must not exist yet; without, a missing one is an error. A
-/// link in its place is never followed, and a pipe never waited for; a file that others can read is tightened.
+/// Opens a file for appending. With `new` it must not exist yet, otherwise it must exist. Does not follow a link or
+/// wait for a pipe; permissions of others are removed.
 pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -41,8 +41,7 @@ pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file to read it. A link in its place is never followed, and a pipe never waited for; nothing of the file
-/// changes, not even its rights.
+/// Opens a file for reading. Does not follow a link or wait for a pipe, and changes nothing, not even permissions.
 pub fn open_read(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(in_words)?;
@@ -52,26 +51,26 @@ pub fn open_read(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What is said of a folder, a pipe, a device.
+/// Error for a folder, a pipe or a device.
 const NO_FILE: &str = "it is not a file";
 
-/// What the system says of a link is that there are too many of them, and of a socket that there is no such device.
+/// Replaces the system's errors for a link ("too many links") and a socket ("no such device").
 fn in_words(error: io::Error) -> io::Error {
     match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => io::Error::other("it is a link, and a link is not followed here"),
+        Some(Errno::LOOP) => io::Error::other("it is a symbolic link, which is not followed"),
         Some(Errno::ISDIR | Errno::NXIO) => io::Error::other(NO_FILE),
         Some(_) | None => error,
     }
 }
 
-/// What a file holds; nothing where it is not there, cannot be read, or is no file.
+/// Reads a file; empty if it does not exist, is unreadable or is not a regular file.
 pub fn held(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = open_read(path).and_then(|mut file| file.read_to_end(&mut bytes));
     if read.is_ok() { bytes } else { Vec::new() }
 }
 
-/// Takes every right from everybody but the owner, where there are such rights.
+/// Removes all permissions of others, if any.
 pub fn tighten(file: &File) -> io::Result<()> {
     if file.metadata()?.mode() & 0o777 != FILE {
         file.set_permissions(Permissions::from_mode(FILE))?;
@@ -79,18 +78,18 @@ pub fn tighten(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the whole file, or leaves the old one as it was; it is on the disk when this returns.
+/// Replaces a file atomically; it is on disk when this returns.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     put(path, bytes, true).map(drop)
 }
 
-/// The same without waiting for the disk: it outlives the program, but perhaps not a loss of power. While the file that
-/// is returned is open, it is locked for this process.
+/// Like [`replace`], without waiting for the disk: it survives a crash of the program, but maybe not a power failure.
+/// The returned file is locked for this process while open.
 pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<File> {
     put(path, bytes, false)
 }
 
-/// Makes a file that was not there: whole once it is, and on the disk when this returns.
+/// Creates a new file atomically; it is on disk when this returns.
 pub fn make(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = beside(path)?;
     write(file.as_file_mut())?;
@@ -100,23 +99,23 @@ pub fn make(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io:
     Ok(())
 }
 
-/// How a file begins to be called that is not whole yet, and how many letters follow.
+/// Prefix of temporary file names, and the number of random characters after it.
 const HALF: (&str, usize) = (".half-", 8);
-/// One that nobody has added to for so long is nobody's any more.
+/// Age after which a temporary file counts as abandoned.
 const OLD: Duration = Duration::from_secs(3600);
 
-/// A file without a name that means anything, in the same folder. While it is written it is locked.
+/// Creates a locked temporary file in the same folder.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix(HALF.0).rand_bytes(HALF.1).permissions(Permissions::from_mode(FILE));
     let file = builder.tempfile_in(parent)?;
-    // Where there are no locks its age alone says whether it is still written.
+    // Without locks, only the age shows whether it is still being written.
     let _ = file.as_file().try_lock();
     Ok(file)
 }
 
-/// Removes from a folder what is left of files that were being written when the program was killed.
+/// Removes abandoned temporary files of killed processes from a folder.
 pub fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -130,7 +129,7 @@ pub fn sweep(folder: &Path) {
         let age =
             file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
         if age.is_some_and(|age| age > OLD) && file.try_lock().is_ok() {
-            // What cannot be removed is in nobody's way.
+            // Leftovers are harmless.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_could_read_is_tightened() {
+    fn removes_permissions_of_others() {
         let home = tempfile::tempdir().unwrap();
         let (inside, file) = (home.path().join("a/b"), home.path().join("a/b/file"));
         folder(&inside).unwrap();
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_place_of_a_file_is_refused_at_once() {
+    fn rejects_pipe_without_waiting() {
         let home = tempfile::tempdir().unwrap();
         let pipe = home.path().join("pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn r56_half_files_of_a_killed_program_are_removed_and_nothing_else() {
+    fn r56_removes_only_abandoned_temporary_files() {
         let home = tempfile::tempdir().unwrap();
         let old = std::time::SystemTime::now() - 2 * OLD;
         let put = |name: &str| {
@@ -210,17 +209,21 @@ mod tests {
             Err(io::ErrorKind::StorageFull.into())
         });
         assert!(failed.is_err());
-        assert_eq!(broken, Some(1 + fs::read_dir(home.path()).unwrap().count()), "nothing of it is left");
+        assert_eq!(
+            broken,
+            Some(1 + fs::read_dir(home.path()).unwrap().count()),
+            "the temporary file is removed"
+        );
     }
 
     #[test]
-    fn a_link_in_place_of_a_file_is_not_followed() {
+    fn does_not_follow_a_link() {
         let home = tempfile::tempdir().unwrap();
         let (target, link) = (home.path().join("target"), home.path().join("link"));
         fs::write(&target, "x").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
         let told = open_append(&link, false).unwrap_err().to_string();
-        assert_eq!(told, "it is a link, and a link is not followed here");
+        assert_eq!(told, "it is a symbolic link, which is not followed");
         assert_eq!(open_read(&link).unwrap_err().to_string(), told);
         assert!(open_append(&link, true).is_err());
         assert_eq!((held(&link), held(&target)), (vec![], b"x".to_vec()));

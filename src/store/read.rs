@@ -1,4 +1,4 @@
-//! A session's file read back: what is damaged is left out and said, everything else is kept.
+//! Reads a session's file. Damaged parts are skipped and reported; everything else is kept.
 
 use super::half::{self, Halves};
 use super::parts::{self, Parts, Taken};
@@ -11,61 +11,60 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// The longest line that is read, in bytes. What the program writes is in lines of at most 6 MiB.
+/// Longest line read, in bytes. The program writes lines of at most 6 MiB.
 pub const LONGEST: u64 = 64 << 20;
-/// How every entry's line begins. Inside of text the quotes would be escaped, so where it stands a line began, even
-/// if the end of the one before is missing.
+/// Start of every entry's line. Inside text the quotes would be escaped, so a line starts here even if the previous
+/// line feed is missing.
 const START: &[u8] = b"{\"seq\":";
-/// How the first line begins.
+/// Start of the header line.
 const HEADER: &[u8] = b"{\"aye\":";
 
-/// What a session's file holds.
+/// Content of a session's file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Read {
-    /// The first line; `None` where it is damaged.
+    /// The header; `None` if damaged.
     pub header: Option<Header>,
-    /// Every entry that could be read, by its number.
+    /// All readable entries, by number.
     pub entries: Vec<Entry>,
-    /// When each of them was written, in milliseconds since 1970, as the clock said then; never to be sorted by.
+    /// Time of each entry in milliseconds since 1970, by the clock of that moment; not suitable for sorting.
     pub times: Vec<u64>,
-    /// What was left out, in the order of the file.
+    /// Skipped parts, in file order.
     pub notices: Vec<Notice>,
-    /// How many of the entries stand in no line of their own: the last ones, made of the pieces of replies that came to no
-    /// end.
+    /// Number of entries at the end that have no line of their own: they are restored from pieces of incomplete
+    /// replies.
     pub halves: usize,
-    /// What calls had printed that were not settled when the program ended.
+    /// Output of calls that were not settled when the program ended.
     pub printed: HashMap<CallId, String>,
-    /// The highest number of an entry, known kind or not; 0 where there is none.
+    /// Highest number of any entry, of a known kind or not; 0 if none.
     pub last_seq: u64,
 }
 
-/// One place of the file that was left out. The person reads it.
+/// A skipped part of the file, for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// The first line it speaks of; 1 is the first of the file.
+    /// First affected line, counted from 1.
     pub first: usize,
-    /// The last line it speaks of.
+    /// Last affected line.
     pub last: usize,
-    /// What is the matter.
     pub matter: Matter,
 }
 
-/// What is the matter with a line.
+/// Kind of problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Matter {
-    /// It is not an entry, or a part of it is not.
+    /// Not an entry, in whole or in part.
     Damaged,
-    /// It is an entry of a kind this version does not know.
+    /// An entry of an unknown kind.
     Unknown(String),
-    /// It is longer than [`LONGEST`].
+    /// Longer than [`LONGEST`].
     Long,
-    /// The last line, which was being written when the program ended.
+    /// The last line, incomplete because the program ended.
     Torn,
-    /// They hold entries, so many, that other lines hold too.
+    /// Number of entries that occur more than once.
     Repeated(usize),
     /// The header is damaged.
     Headless,
-    /// The file has a newer form.
+    /// The file has a newer format.
     Newer(u32),
 }
 
@@ -78,12 +77,12 @@ impl fmt::Display for Notice {
             (format!("lines {first} to {last}"), "are", "were")
         };
         match matter {
-            Matter::Damaged => write!(f, "{lines} {is} damaged; what could not be read was left out"),
+            Matter::Damaged => write!(f, "{lines} {is} damaged; unreadable data was skipped"),
             Matter::Unknown(kind) => {
-                write!(f, "{lines} {was} left out: a newer aye wrote “{kind}” entries there")
+                write!(f, "{lines} {was} skipped: a newer aye wrote “{kind}” entries there")
             }
-            Matter::Long => write!(f, "{lines} {is} too long to be an entry and {was} left out"),
-            Matter::Torn => write!(f, "{lines} {was} being written when aye ended, and {was} left out"),
+            Matter::Long => write!(f, "{lines} {is} too long to be an entry and {was} skipped"),
+            Matter::Torn => write!(f, "{lines} {was} being written when aye ended, and {was} skipped"),
             Matter::Repeated(1) => {
                 write!(f, "an entry occurs twice in {lines}; it is shown once")
             }
@@ -91,15 +90,14 @@ impl fmt::Display for Notice {
                 write!(f, "{entries} entries occur twice in {lines}; each is shown once")
             }
             Matter::Headless => write!(f, "the first line of the session is damaged"),
-            Matter::Newer(version) => write!(
-                f,
-                "a newer aye wrote this session (form {version}); what this one does not know is left out"
-            ),
+            Matter::Newer(version) => {
+                write!(f, "a newer aye wrote this session (format {version}); unknown entries are skipped")
+            }
         }
     }
 }
 
-/// Reads a session without opening it for writing: nothing is locked, and nothing in the file changes.
+/// Reads a session without locking or changing its file.
 pub fn read(path: &Path) -> Result<Read, Error> {
     let mut file = private::open_read(path).map_err(Error::at(path))?;
     from(&mut file).map_err(Error::at(path))
@@ -111,12 +109,12 @@ struct Line {
     #[serde(default)]
     at: u64,
     entry: Entry,
-    /// Which line of the file it is.
+    /// Line number in the file.
     #[serde(skip)]
     number: usize,
 }
 
-/// As much of a line as any version writes.
+/// The fields that all versions write.
 #[derive(Deserialize)]
 struct Outline<'a> {
     seq: u64,
@@ -130,34 +128,34 @@ struct Kind<'a> {
     kind: Cow<'a, str>,
 }
 
-/// Reads from where the file stands, which is its beginning.
+/// Reads from the current position, which is the start of the file.
 pub(super) fn from(file: impl io::Read) -> io::Result<Read> {
     Reading::default().of(file)
 }
 
-/// Reads from the beginning of a line in the middle.
+/// Reads from the start of a line in the middle of the file.
 pub(super) fn without_header(file: impl io::Read) -> io::Result<Read> {
     Reading { headed: true, ..Reading::default() }.of(file)
 }
 
-/// What the first line holds: where a header begins in it, all of that, and the entries behind.
+/// Splits the first line into its header, if any, and the entries after it.
 pub(super) fn first(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let Some(start) = find(line, HEADER) else {
-        // An entry on the first line is one all the same.
+        // An entry on the first line counts too.
         return (None, find(line, START).map_or(&[], |at| &line[at..]));
     };
     let end = find(line, START).unwrap_or(line.len()).max(start);
     (Some(&line[start..end]), &line[end..])
 }
 
-/// A reading under way.
+/// State while a file is read.
 #[derive(Default)]
 struct Reading {
     read: Read,
     lines: Vec<Line>,
     grown: Vec<half::Line<'static>>,
     parts: Parts,
-    /// The lines with what was read before.
+    /// Lines that repeat earlier ones.
     repeated: Vec<usize>,
     headed: bool,
 }
@@ -192,11 +190,11 @@ impl Reading {
             return;
         }
         let line = if self.headed { line } else { self.header(number, line) };
-        // An empty line is what closes off a torn one; nothing was lost there.
+        // An empty line terminates an incomplete one; nothing is lost.
         if line.is_empty() {
             return;
         }
-        // Looking at the whole line once is quicker than at each text in it.
+        // Checking the whole line at once is faster than checking each text in it.
         if std::str::from_utf8(line).is_ok_and(|text| self.entry(number, text)) {
             return;
         }
@@ -214,7 +212,7 @@ impl Reading {
         }
     }
 
-    /// Takes the header from the first line; what follows it on that line is given back.
+    /// Reads the header from the first line, and returns the rest of that line.
     fn header<'a>(&mut self, number: usize, line: &'a [u8]) -> &'a [u8] {
         self.headed = true;
         let (header, rest) = first(line);
@@ -237,14 +235,14 @@ impl Reading {
         rest
     }
 
-    /// Whether a line is the header once more, as in a file of which every line occurs twice.
+    /// Returns whether a line repeats the header, as in a file with every line twice.
     fn is_header_again(&self, line: &[u8]) -> bool {
         line.starts_with(HEADER)
             && self.read.header.is_some()
             && serde_json::from_slice(line).ok() == self.read.header
     }
 
-    /// One entry, or what is left of one. `whole` is false for the last of a file that does not end its last line.
+    /// Reads one entry, or the rest of one. `whole` is false for a last line without line feed.
     fn piece(&mut self, number: usize, piece: &[u8], whole: bool) {
         if std::str::from_utf8(piece).is_ok_and(|text| self.entry(number, text)) {
             return;
@@ -258,7 +256,7 @@ impl Reading {
         }
     }
 
-    /// Takes a line that is an entry, a part of one, or a piece of a reply, and nothing else.
+    /// Reads a line that is exactly an entry, a part, or a piece of a reply. Returns false otherwise.
     fn entry(&mut self, number: usize, line: &str) -> bool {
         if parts::is_part(line.as_bytes()) {
             match self.parts.take(number, line) {
@@ -276,8 +274,8 @@ impl Reading {
         serde_json::from_str(line).map(|line| self.lines.push(Line { number, ..line })).is_ok()
     }
 
-    /// Keeps one of entries that are the same in everything, of lines in their order. Of one number so many are compared; a file of
-    /// which every line occurs twice has two.
+    /// Removes duplicate entries. Only a limited number of entries with the same number are compared; a file with every
+    /// line twice has two.
     fn drop_repeated(&mut self) {
         const COMPARED: usize = 16;
         let mut from = 0;
@@ -315,7 +313,7 @@ impl Reading {
     }
 
     fn done(mut self) -> Read {
-        // The clock may have been set back in between; the numbers say what came first.
+        // The clock may have been set back; the numbers give the order.
         if !self.lines.is_sorted_by_key(|line| line.seq) {
             self.lines.sort_by_key(|line| line.seq);
         }
@@ -341,7 +339,7 @@ impl Reading {
     }
 }
 
-/// The replies that came to no end, of lines in their order.
+/// Collects the incomplete replies from lines in order.
 fn halves(lines: &[Line], mut grown: Vec<half::Line<'static>>) -> Halves {
     let mut halves = Halves::default();
     grown.sort_by_key(|line| line.seq);

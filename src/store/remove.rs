@@ -1,11 +1,11 @@
-//! Removes sessions with all that is kept for them.
+//! Removes sessions with all their data.
 
 use super::{Drafts, Empty, Error, Places, lines};
 use crate::chat::SessionId;
 use std::fs::{self, File};
 use std::path::PathBuf;
 
-/// Sessions that are to go. While this lives no other process can open them.
+/// Sessions to remove. While this exists no other process can open them.
 #[derive(Debug)]
 pub struct Removal {
     places: Places,
@@ -13,10 +13,10 @@ pub struct Removal {
 }
 
 impl Removal {
-    /// Takes all of them in hand, or none.
+    /// Locks all of the sessions, or none.
     ///
     /// # Errors
-    /// [`Error::Busy`] where another process has one open, and [`Error::Missing`] where one is not there.
+    /// [`Error::Busy`] if another process has one open, [`Error::Missing`] if one does not exist.
     pub fn hold(places: &Places, ids: &[SessionId]) -> Result<Self, Error> {
         let mut held = Vec::new();
         for id in ids {
@@ -27,8 +27,8 @@ impl Removal {
         Ok(Self { places: places.clone(), held })
     }
 
-    /// Removes them: first what is kept beside each, so that one of which something stays is still there to be removed
-    /// again. What went wrong, with which. `empty` takes away a layer, whatever commands left in it.
+    /// Removes the sessions. Other data is removed first, so that a session of which something remains can be removed
+    /// again. Returns the failures. `empty` deletes an overlay, whatever permissions it has.
     pub fn remove(self, empty: Empty) -> Vec<(SessionId, Error)> {
         let drafts = Drafts::new(&self.places);
         let mut wrong = Vec::new();
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_goes_with_all_that_was_kept_for_it() {
+    fn removes_session_with_all_its_data() {
         let (home, places) = places();
         let (one, lines) = held(&places, "01A");
         drop(lines);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_session_goes_whatever_commands_left_in_its_layer_but_not_what_a_link_leads_to() {
+    fn removes_any_overlay_but_not_targets_of_links() {
         crate::project::ordinary::does(|home| {
             let places = Places::under(home);
             places.prepare().unwrap();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn r54_one_that_is_open_elsewhere_keeps_all_of_them() {
+    fn r54_open_session_prevents_removal_of_all() {
         let (_home, places) = places();
         let (one, lines) = held(&places, "01A");
         let (two, other) = held(&places, "01B");
@@ -145,7 +145,7 @@ mod tests {
         let ids = [one.clone(), two];
         assert!(matches!(Removal::hold(&places, &ids).unwrap_err(), Error::Busy(_)));
         let missing = Removal::hold(&places, &[one, SessionId("01C".into())]).unwrap_err();
-        assert_eq!(missing.to_string(), "no session is called 01C");
+        assert_eq!(missing.to_string(), "no session matches 01C");
         assert_eq!(Sessions::new(places.sessions()).all().unwrap().len(), 2);
         drop(other);
     }

@@ -1,7 +1,7 @@
-//! Finds what was said, across sessions: by the person and the model, in questions and answers, in commands and titles.
+//! Searches the text of sessions: messages, replies, questions, answers, commands and titles.
 //!
-//! What commands and other tools returned is not searched. A line of a file is looked into only where the longest of the
-//! words stands in it, so that a search costs little more than reading the files.
+//! Outputs of tools are not searched. A line is only parsed if it contains the longest search word, so a search is
+//! little slower than reading the files.
 
 use super::list::{Listed, Sessions, look};
 use super::{Error, parts, private, read};
@@ -14,41 +14,41 @@ use std::io::{self, Read as _, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Characters of a line that is told, at most.
+/// Maximum characters of a shown line.
 const SHOWN: usize = 160;
-/// Characters before the word in a line that is longer.
+/// Characters before the word in a truncated line.
 const BEFORE: usize = 40;
-/// Characters before the word where there is little room.
+/// Characters before the word if there is little room.
 const NEAR: usize = 16;
-/// Characters of the longest word by which lines are chosen.
+/// Characters of the longest word that are used to select lines.
 const BEGINNING: usize = 200;
-/// A reply that came to no end is within so many bytes of the end of its file.
+/// Bytes from the end of a file within which an incomplete reply lies.
 const LATE: u64 = 4 << 20;
 
-/// What is looked for: every one of these words in the same thing said, in either case of letters.
+/// Search words. All of them must occur in the same message, ignoring case.
 #[derive(Debug, Clone)]
 pub struct Words {
     words: Vec<String>,
     longest: RegexMatcher,
 }
 
-/// Who said it, or what it is.
+/// Source of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// The person's words: said, answered, or behind a no.
+    /// The user: a message, an answer, or the reason of a denial.
     Person,
-    /// The model's.
+    /// The model's reply.
     Model,
-    /// A question of the model's.
+    /// A question of the model.
     Question,
-    /// A call, as it was shown.
+    /// A tool call, as previewed.
     Call,
-    /// The session's name.
+    /// The session's title.
     Title,
 }
 
 impl Whose {
-    /// In a word.
+    /// Returns a one-word label.
     pub fn word(self) -> &'static str {
         match self {
             Self::Person => "you",
@@ -60,48 +60,46 @@ impl Whose {
     }
 }
 
-/// One place where all the words are.
+/// A place where all words occur.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// Who said it.
     pub whose: Whose,
-    /// The line of it that has the longest of the words, as it was said: not harmless to a terminal.
+    /// The line with the longest word, unmodified: it may contain terminal control characters.
     pub line: String,
-    /// When it was written, in milliseconds since 1970; 0 where that is not known.
+    /// Time in milliseconds since 1970; 0 if unknown.
     pub at: u64,
 }
 
-/// A session in which something was found.
+/// A session with hits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The session.
     pub listed: Listed,
-    /// Where, oldest first.
+    /// The hits, oldest first.
     pub hits: Vec<Hit>,
-    /// Whether there is more than was wanted.
+    /// Whether there are more hits than requested.
     pub more: bool,
 }
 
-/// How far a search goes.
+/// Limits of a search.
 pub struct Scope<'a> {
-    /// The sessions of this project alone.
+    /// Only sessions of this project.
     pub project: Option<&'a Path>,
-    /// So many places in one session.
+    /// Maximum hits per session.
     pub most: usize,
-    /// Whether anybody still waits for it; asked again and again.
+    /// Returns false once the result is no longer needed; called repeatedly.
     pub wanted: &'a dyn Fn() -> bool,
 }
 
 impl Words {
-    /// These, which may hold blanks; `None` where there is nothing in them.
+    /// Creates search words, which may contain spaces; `None` if all are empty.
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let words = words.into_iter().map(|word| word.trim().to_lowercase());
         let mut words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.dedup();
         let longest = words.first()?;
-        // As it stands in a file, where some signs are written as escapes. What is very long is told from others by its
-        // beginning, and compared whole where that stands.
+        // As written in the file, with some characters escaped. A very long word is matched by its beginning first,
+        // then compared completely.
         let beginning: String = longest.chars().take(BEGINNING).collect();
         let written = serde_json::to_string(&beginning).ok()?;
         let written = written.strip_prefix('"')?.strip_suffix('"')?;
@@ -109,13 +107,13 @@ impl Words {
             .fixed_strings(true)
             .case_insensitive(true)
             .line_terminator(Some(b'\n'))
-            // What is in parts has its words escaped once more.
+            // The words in a split line are escaped twice.
             .build_literals(&[written, parts::KIND])
             .ok()?;
         Some(Self { words, longest })
     }
 
-    /// The line of a text in which the longest word is, where all of them are in the text.
+    /// Returns the line with the longest word if the text contains all words.
     fn line<'a>(&self, text: &'a str) -> Option<&'a str> {
         let low = text.to_lowercase();
         if !self.words.iter().all(|word| low.contains(word.as_str())) {
@@ -126,7 +124,7 @@ impl Words {
         Some(text.lines().find(has).unwrap_or(text))
     }
 
-    /// A line from a little before the first of the words in it, for where there is no room for all of it.
+    /// Shortens a line so that it starts shortly before the first word in it.
     pub fn from_word<'a>(&self, line: &'a str) -> Cow<'a, str> {
         let low = line.to_lowercase();
         let first = self.words.iter().filter_map(|word| low.find(word.as_str())).min().unwrap_or(0);
@@ -135,12 +133,12 @@ impl Words {
             return Cow::Borrowed(line);
         }
         let rest: String = line.chars().skip(before - NEAR / 2).collect();
-        // Not in the middle of a word.
+        // Do not start within a word.
         let start = rest.find(' ').filter(|at| *at <= NEAR / 2).map_or(0, |at| at + 1);
         Cow::Owned(format!("…{}", &rest[start..]))
     }
 
-    /// A line cut to what is worth showing of it.
+    /// Shortens a line around the longest word.
     fn excerpt(&self, line: &str) -> String {
         let line = line.trim();
         if line.chars().count() <= SHOWN {
@@ -156,8 +154,8 @@ impl Words {
 }
 
 impl Sessions {
-    /// Looks through the sessions, the one last added to first, and tells of each in which something was found as soon as
-    /// that is known. A file that cannot be read to its end hides no other: which they are, and why, comes back.
+    /// Searches the sessions, last changed first, and reports each as soon as its hits are known. Returns the files
+    /// that could not be read completely, with the reasons.
     pub fn search(
         &self,
         words: &Words,
@@ -195,7 +193,7 @@ fn search(searcher: &mut Searcher, path: &Path, hits: &mut Hits<'_>) -> io::Resu
     let mut file = private::open_read(path)?;
     searcher.search_file(&hits.words.longest, &file, &mut *hits)?;
     if hits.has_parts {
-        // Words may stand in two of them, so the file is read whole.
+        // Words may be in different parts, so the whole file is read.
         *hits = Hits::new(hits.words, hits.scope);
         let read = read::read(path).map_err(io::Error::other)?;
         for (entry, at) in read.entries.iter().zip(&read.times) {
@@ -212,7 +210,7 @@ fn search(searcher: &mut Searcher, path: &Path, hits: &mut Hits<'_>) -> io::Resu
     Ok(())
 }
 
-/// Whether the reply that a piece at this place belongs to never came to its end.
+/// Returns whether the reply with the piece at this offset is incomplete.
 fn is_half(file: &mut File, offset: u64) -> io::Result<bool> {
     let bytes = file.metadata()?.len();
     if bytes.saturating_sub(offset) > LATE {
@@ -222,15 +220,15 @@ fn is_half(file: &mut File, offset: u64) -> io::Result<bool> {
     Ok(read::without_header(file.take(LATE))?.halves > 0)
 }
 
-/// What was found in one file so far.
+/// Hits in one file so far.
 struct Hits<'a> {
     words: &'a Words,
     scope: &'a Scope<'a>,
     hits: Vec<Hit>,
-    /// In pieces of replies, each with where its line begins: they count only where the reply came to no end.
+    /// Hits in pieces of replies, with the offset of their line. They count only if the reply is incomplete.
     halves: Vec<(u64, Hit)>,
     more: bool,
-    /// Whether entries were met that are longer than a line.
+    /// Whether the file has entries in parts.
     has_parts: bool,
 }
 
@@ -239,7 +237,7 @@ impl<'a> Hits<'a> {
         Self { words, scope, hits: Vec::new(), halves: Vec::new(), more: false, has_parts: false }
     }
 
-    /// Adds an entry if all the words are in it; whether to go on.
+    /// Adds an entry if it contains all words. Returns whether to continue.
     fn take(&mut self, entry: &Entry, at: u64) -> bool {
         let Some((whose, text)) = said(entry, self.words) else { return true };
         let hit = Hit { whose, line: self.words.excerpt(&text), at };
@@ -288,7 +286,7 @@ impl Sink for &mut Hits<'_> {
     }
 }
 
-/// Who said what in this entry, where it has all the words: the line of it.
+/// Returns the source and the matching line of an entry that contains all words.
 fn said(entry: &Entry, words: &Words) -> Option<(Whose, String)> {
     let one = |whose: Whose, text: &str| words.line(text).map(|line| (whose, line.to_owned()));
     match entry.bare() {

@@ -124,7 +124,7 @@ fn r52_a_damaged_session_is_told_as_far_as_it_can_be_read() {
     let (words, objects, err) = audits(&setup, &file);
     assert!(words.contains("1 call\n") && words.contains("read_file"), "{words}");
     assert_eq!((objects.len(), &objects[0]["outcome"]), (1, &json!("done")));
-    assert!(err.contains("lines 3 to 5 are damaged; what could not be read was left out"), "{err}");
+    assert!(err.contains("lines 3 to 5 are damaged; unreadable data was skipped"), "{err}");
     // Without its header it is still read, by its name.
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.split_once('\n').unwrap().1).unwrap();

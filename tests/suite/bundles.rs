@@ -113,7 +113,7 @@ fn a_bundle_is_made_where_nothing_else_works() {
         assert!(text.contains(told), "{told:?} is not in it:\n{text}");
     }
     assert!(!text.contains("xyzzy"), "{text}");
-    for (named, told) in [("01ja", "its first line is damaged"), ("02", "no session is called 02")] {
+    for (named, told) in [("01ja", "its first line is damaged"), ("02", "no session matches 02")] {
         let (out, err, code) =
             Setup::again(&setup.place, &["doctor", "--resume", named, "--bundle", "inside"]).print("");
         assert_eq!((err.as_str(), code), ("", 0), "{out}");
@@ -141,10 +141,7 @@ fn a_bundle_goes_where_it_can_and_over_no_other_file() {
             "there.txt already exists; it was not changed. Name another",
         ),
         (&["doctor", "--bundle", "link"], "link exists and is not a regular file"),
-        (
-            &["doctor", "--bundle", "no/such/x.txt"],
-            "Cannot write no/such/x.txt: its folder does not exist",
-        ),
+        (&["doctor", "--bundle", "no/such/x.txt"], "Cannot write no/such/x.txt: its folder does not exist"),
         (&["doctor", "--bundle", "there.txt/x"], "there.txt/x: Not a directory"),
         (&["--bundle"], "--bundle can only be used with aye doctor"),
         (&["doctor", "--bundle", "--json"], "cannot be used with"),

@@ -114,7 +114,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
     std::fs::write(place.path().join("project/answers.json"), r#"{"clock": "real"}"#).unwrap();
     for (arguments, says) in [
         (&["--fork", "x"][..], "--fork needs a session to copy"),
-        (&["--fork", "--resume", "01NONE", "x"], "no session is called 01NONE"),
+        (&["--fork", "--resume", "01NONE", "x"], "no session matches 01NONE"),
         (&["--fork", "--continue", "--answers", "answers.json"], "no question waits"),
         (&["--live", "--continue", "x"], "--fork"),
         (&["--fork", "--continue", "--dry-run", "--live", "x"], "cannot be used with"),
@@ -129,7 +129,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
     std::fs::remove_dir_all(&drafts).unwrap();
     std::fs::write(&drafts, "").unwrap();
     let (_, err, code) = prints(&place, &service, &["--fork", "--resume", &old, "x"]);
-    assert!(err.contains(&format!("no copy of session {old} could be made")), "{err}");
+    assert!(err.contains(&format!("Cannot copy session {old}")), "{err}");
     assert_eq!(err.matches("os error").count(), 1, "the cause is told once: {err}");
     assert_eq!(code, 1, "{err}");
     assert_eq!(only(place.path()), (old, before));

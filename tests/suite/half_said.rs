@@ -45,7 +45,7 @@ fn r51_a_kill_in_the_middle_of_a_reply_keeps_the_words_that_came() {
     assert_eq!(code, 0, "{words}");
     let mut program = Setup::again(&place, &[&flags[..], &["--continue"]].concat()).start();
     let screen = program.until("word14");
-    assert!(screen.contains("word0 ") && screen.contains("aye ended in the middle"), "{screen}");
+    assert!(screen.contains("word0 ") && screen.contains("aye exited before it was"), "{screen}");
     assert_eq!(kept(&program).matches("\"kind\":\"replied\"").count(), 1, "now it is a fact");
     say(&mut program, "and now");
     program.until_quiet("Calm.");

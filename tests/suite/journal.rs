@@ -87,7 +87,7 @@ fn r57_a_session_leaves_neither_keys_nor_content_in_its_journal() {
     }
     let told = [
         "begins, with a screen",
-        "for real, to m at 127.0.0.1",
+        "live, to m at 127.0.0.1",
         "the person says 10 bytes",
         "turn 1: asks for a reply: 2 messages",
         "turn 1: status 503 after",

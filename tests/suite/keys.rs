@@ -79,11 +79,7 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
         says(by_command(script), &format!("{about}{said}"), 1);
     }
     let missing = profile(Setup::new(&["-p", "hi"]), &service, "key_command = [\"/none/such\"]");
-    says(
-        missing,
-        "the key command /none/such failed (127): it cannot be started: No such file",
-        1,
-    );
+    says(missing, "the key command /none/such failed (127): it cannot be started: No such file", 1);
     let damaged = profile(Setup::new(&["-p", "hi"]), &service, "");
     let keys = damaged.place.path().join("home/aye/config/credentials.toml");
     let origin = service.base_url.trim_end_matches("/v1");
@@ -231,7 +227,9 @@ fn r47_a_key_that_was_entered_goes_to_no_other_address_and_that_is_said() {
     assert_eq!((out.as_str(), exit), ("New.\n", 0));
     let (from, to) = (old.base_url.trim_end_matches("/v1"), new.base_url.trim_end_matches("/v1"));
     assert!(
-        err.contains(&format!("The key saved for {from} is not sent to {to}. To enter a key for this address, use /connect.")),
+        err.contains(&format!(
+            "The key saved for {from} is not sent to {to}. To enter a key for this address, use /connect."
+        )),
         "{err}"
     );
     assert_eq!(sent(&new), ["none"]);

@@ -49,8 +49,8 @@ fn a_session_that_cannot_be_opened_is_told_with_exit_code_two() {
     let open = begun(&setup, "01ABC", false);
     is_told(&setup, 2, "session 01ABC is open in another aye; close it there first");
     drop(begun(&setup, "01ABD", false));
-    is_told(&setup, 2, "01A could be any of 01ABD, 01ABC; write more of it");
-    is_told(&again(&setup.place, &["--resume", "../01ABC", "hi"]), 2, "no session is called ../01ABC");
+    is_told(&setup, 2, "01A is ambiguous: it matches 01ABD, 01ABC. Type more characters");
+    is_told(&again(&setup.place, &["--resume", "../01ABC", "hi"]), 2, "no session matches ../01ABC");
     drop(open);
     let real = again(&setup.place, &["--dry-run", "--resume", "01ABC", "hi"]);
     let words = "session 01ABC is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume 01ABC --fork --dry-run, or start a new session";

@@ -64,7 +64,7 @@ fn r52_what_is_no_file_in_place_of_a_session_is_said_and_neither_followed_nor_wa
         for ask in asks {
             let (out, err, code) = home.does(ask);
             assert!(out.is_empty() && [1, 2].contains(&code), "{ask:?}: {code} {out}{err}");
-            let why = ["it is not a file", "it is a link, and a link is not followed here"];
+            let why = ["it is not a file", "it is a symbolic link, which is not followed"];
             assert!(why.iter().any(|why| err.contains(why)), "{ask:?}: {err}");
         }
     }
@@ -91,7 +91,7 @@ fn r52_r65_one_line_without_end_takes_no_memory_and_hides_no_session() {
         (&["list"], "before it"),
         (&["export", "02long"], "behind it"),
         (&["search", "clock"], ONE),
-        (&["rename", "02long", "a long one"], "is called"),
+        (&["rename", "02long", "a long one"], "renamed"),
     ]
     .into_iter()
     .take(often(5, 2))
@@ -109,7 +109,7 @@ fn r52_r65_one_line_without_end_takes_no_memory_and_hides_no_session() {
         let (out, err) = (String::from_utf8_lossy(&limited.stdout), String::from_utf8_lossy(&limited.stderr));
         assert!(limited.status.success() && out.contains(has), "{does:?}: {out}{err}");
         if does[0] == "show" {
-            assert!(out.contains("line 3 is too long to be an entry and was left out"), "{out}{err}");
+            assert!(out.contains("line 3 is too long to be an entry and was skipped"), "{out}{err}");
         }
     }
 }

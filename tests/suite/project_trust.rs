@@ -179,7 +179,8 @@ fn r68_without_a_screen_what_is_not_trusted_is_left_out_and_said() {
     // In a pipe nobody is there who could trust it.
     let (shown, why, code) = person.told(&["trust"]);
     assert!(
-        shown.contains("| Use tabs, says the project.") && why.contains("Cannot ask for trust: not a terminal"),
+        shown.contains("| Use tabs, says the project.")
+            && why.contains("Cannot ask for trust: not a terminal"),
         "{why}"
     );
     assert_eq!(code, 2);

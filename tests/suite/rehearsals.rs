@@ -255,7 +255,7 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
     );
     for (arguments, says) in [
         (&["rehearsal", "diff", &id, "nowhere"][..], "no rehearsed change at nowhere"),
-        (&["rehearsal", "show", "01NONE"], "no session is called 01NONE"),
+        (&["rehearsal", "show", "01NONE"], "no session matches 01NONE"),
         (&["rehearsal", "show", &id, "more"], "takes [ID]; to send this to the model, quote it"),
         (&["rehearsal", "show", "--yes"], "--yes can only be used with aye rehearsal drop"),
         (&["rehearsal", "show", "--hunks"], "--hunks can only be used with aye rehearsal apply"),

@@ -248,8 +248,8 @@ fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
     assert_eq!(
         notices,
         [
-            "line 2 is damaged; what could not be read was left out",
-            "line 5 was being written when aye ended, and was left out"
+            "line 2 is damaged; unreadable data was skipped",
+            "line 5 was being written when aye ended, and was skipped"
         ]
     );
     lines.append(&said("four")).unwrap();

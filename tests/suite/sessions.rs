@@ -129,10 +129,7 @@ fn what_was_said_is_found_across_sessions_with_its_line() {
     let found: Value = serde_json::from_str(json.trim()).unwrap();
     assert_eq!((&found["session"], &found["found"][0]["line"]), (&json!(TWO), &json!("plant an orchard")));
     let (out, err, code) = home.does(&["search", "no such word"]);
-    assert_eq!(
-        (out.as_str(), err.as_str(), code),
-        ("", "aye: no session contains “no such word”\n", 1)
-    );
+    assert_eq!((out.as_str(), err.as_str(), code), ("", "aye: no session contains “no such word”\n", 1));
     let quiet = home.does(&["search", "kind"]);
     assert_eq!(quiet.2, 1, "the form of the files is not what was said: {}", quiet.0);
 }
@@ -186,18 +183,21 @@ fn one_is_named_by_its_person_for_good() {
 #[test]
 fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
     let home = home();
-    home.refuses(&["show", "09"], "no session is called 09");
-    home.refuses(&["show", "01J"], "01J could be any of ");
+    home.refuses(&["show", "09"], "no session matches 09");
+    home.refuses(&["show", "01J"], "01J is ambiguous: it matches ");
     home.refuses(&["export", "01j"], ONE);
-    home.refuses(&["show", ""], "no session is called");
-    home.refuses(&["show", "../../etc/passwd"], "no session is called");
+    home.refuses(&["show", ""], "no session matches");
+    home.refuses(&["show", "../../etc/passwd"], "no session matches");
     home.refuses(&["show", ONE, TWO], "aye sessions show takes one session");
     home.refuses(&["rm"], "aye sessions rm takes one session or more");
     home.refuses(&["fork"], "aye sessions fork takes one session");
     home.refuses(&["search"], "words to look for");
     home.refuses(&["search", " "], "no words to search for");
     home.refuses(&["list", "x"], "nothing behind it");
-    home.refuses(&["list", "--force", "--output", "x"], "--output can only be used with: aye sessions export");
+    home.refuses(
+        &["list", "--force", "--output", "x"],
+        "--output can only be used with: aye sessions export",
+    );
     home.refuses(&["show", "--yes"], "--yes can only be used with: aye sessions rm");
     home.refuses(&["show", "--json"], "--json can only be used with: aye sessions list");
     home.refuses(&["list", "--all", "--here"], "cannot be used with");
@@ -212,7 +212,7 @@ fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
 fn sessions_go_with_all_that_was_kept_for_them_once_it_is_sure() {
     let home = home();
     home.refuses(&["rm", ONE], "Cannot ask before removing: not a terminal");
-    home.refuses(&["rm", "--yes", ONE, "09"], "no session is called 09");
+    home.refuses(&["rm", "--yes", ONE, "09"], "no session matches 09");
     assert_eq!(home.files(), 3);
     let data = home.0.place.path().join("home/aye/data");
     std::fs::create_dir_all(data.join("drafts")).unwrap();

@@ -1,4 +1,4 @@
-//! Writes drafts off the event loop: only the latest one of each session, in order, and never two at once.
+//! Writes drafts off the event loop: only the latest of each session, in order, one at a time.
 
 use super::{Drafts, Loaded, Owner};
 use crate::chat::{SessionId, Unsent};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keeps the drafts of one program. Cheap to clone.
+/// Writes the drafts of this process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Keeper(Arc<Shared>);
 
@@ -26,37 +26,37 @@ enum Job {
 #[derive(Debug)]
 struct Files {
     drafts: Drafts,
-    /// The file that was read or written last; open, it is the lock of a new session's draft.
+    /// The file read or written last. While open, it locks a new session's draft.
     file: Option<File>,
-    /// Whether that file may not have reached the disk.
+    /// Whether that file may not be on disk yet.
     is_unsynced: bool,
-    /// Content on disk of the draft that was read or written last. The same content is not written twice.
+    /// The draft read or written last. The same content is not written twice.
     held: Option<(Owner, Unsent)>,
 }
 
 impl Keeper {
-    /// The drafts of these places, whose folders must exist.
+    /// Opens the drafts of these places, whose folders must exist.
     pub fn new(places: &Places) -> Self {
         let files = Files { drafts: Drafts::new(places), file: None, is_unsynced: false, held: None };
         Self(Arc::new(Shared { waiting: Mutex::default(), files: Mutex::new(files) }))
     }
 
-    /// Takes a draft to be written by the next [`Keeper::write`], in place of one of the same owner that waits for it.
+    /// Queues a draft for the next [`Keeper::write`]; replaces a queued one of the same owner.
     pub fn save(&self, owner: Owner, unsent: Unsent) {
         let mut waiting = lock(&self.0.waiting);
         waiting.retain(|job| !matches!(job, Job::Save(other, _) if *other == owner));
         waiting.push(Job::Save(owner, Box::new(unsent)));
     }
 
-    /// The new session of a project has its first entry: from the next write on its draft is found by its name.
+    /// Queues the renaming of a new session's draft, because the session has its first entry.
     pub fn begin(&self, id: SessionId, project: PathBuf) {
         lock(&self.0.waiting).push(Job::Begin(id, project));
     }
 
-    /// Writes what waits. This blocks, also while another thread writes.
+    /// Writes the queued drafts. Blocks, also while another thread writes.
     ///
     /// # Errors
-    /// [`Error::Io`] for the first that cannot be written; it and those after it wait for the next call.
+    /// [`Error::Io`] for the first that cannot be written; it and the following stay queued.
     pub fn write(&self) -> Result<(), Error> {
         let mut files = lock(&self.0.files);
         let mut jobs = std::mem::take(&mut *lock(&self.0.waiting)).into_iter();
@@ -76,23 +76,23 @@ impl Keeper {
         Ok(())
     }
 
-    /// Writes what waits and waits for the disk: for the end of the program, after which the machine may be switched off.
+    /// Writes the queued drafts and waits for the disk, for the end of the program.
     ///
     /// # Errors
-    /// As [`Keeper::write`].
+    /// Same as [`Keeper::write`].
     pub fn finish(&self) -> Result<(), Error> {
         let written = self.write();
         let mut files = lock(&self.0.files);
         if let Some(file) = files.file.as_ref().filter(|_| files.is_unsynced) {
-            // It is written; a file system that cannot sync it keeps it as well as it can.
+            // A failed sync is ignored: the content is written.
             let _ = file.sync_all();
             files.is_unsynced = false;
         }
         written
     }
 
-    /// Reads a draft, once everything that waits is written. The draft of a new session is taken over from a program
-    /// that has ended, or from the new session that this program had in hand before. This blocks.
+    /// Reads a draft after writing all queued ones. A new session takes over the draft of a process that has ended, or
+    /// of this process's previous new session. Blocks.
     pub fn load(&self, owner: &Owner) -> Loaded {
         // The job stays in the queue after an error, and the user was told by the caller of `write`.
         let _ = self.write();
@@ -109,7 +109,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let files = self.files.get_mut().unwrap_or_else(PoisonError::into_inner);
         for job in self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // The last try: there is no screen left to show an error on.
+            // Last attempt; there is no screen left to show an error.
             let _ = files.run(&job);
         }
     }

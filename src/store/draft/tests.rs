@@ -1,4 +1,4 @@
-//! Drafts as files: whose they are, who finds them again, and what is told of damaged ones.
+//! Tests of draft files: owners, recovery after a crash, and damaged files.
 
 use super::*;
 use std::os::unix::fs::MetadataExt;
@@ -28,7 +28,7 @@ fn files(places: &Places) -> Vec<String> {
 }
 
 #[test]
-fn a_draft_is_kept_until_it_is_sent() {
+fn draft_is_kept_until_it_is_sent() {
     let (_home, places) = home();
     let drafts = Drafts::new(&places);
     assert!(drafts.load(&session("01J")).unsent.is_empty());
@@ -41,7 +41,7 @@ fn a_draft_is_kept_until_it_is_sent() {
 }
 
 #[test]
-fn r56_a_draft_is_for_its_owner_alone() {
+fn r56_draft_is_readable_by_its_owner_only() {
     let (_home, places) = home();
     let drafts = Drafts::new(&places);
     for owner in [session("01J"), new("01K")] {
@@ -53,13 +53,13 @@ fn r56_a_draft_is_for_its_owner_alone() {
 }
 
 #[test]
-fn programs_that_have_not_begun_a_session_keep_a_draft_each() {
+fn programs_without_a_session_have_separate_drafts() {
     let (_home, places) = home();
     let (one, two) = (Keeper::new(&places), Keeper::new(&places));
     one.save(new("01A"), Unsent::from_text("one"));
     two.save(new("01B"), Unsent::from_text("two"));
     assert!(one.write().is_ok() && two.write().is_ok());
-    // Both run, so the next program finds neither.
+    // Both are running, so the next program finds neither.
     let next = Keeper::new(&places);
     assert!(next.load(&new("01C")).unsent.is_empty());
     drop(one);
@@ -69,33 +69,33 @@ fn programs_that_have_not_begun_a_session_keep_a_draft_each() {
     drop(two);
     assert_eq!(another.load(&new("01D")).unsent.text(), "two");
     assert_eq!(files(&places).len(), 2);
-    // Another project has drafts of its own.
+    // Another project has its own drafts.
     drop((next, another));
     let elsewhere = Owner::New(SessionId("01E".into()), "/b".into());
     assert!(Keeper::new(&places).load(&elsewhere).unsent.is_empty());
 }
 
 #[test]
-fn a_draft_goes_with_its_session_when_that_begins() {
+fn draft_moves_to_its_session_with_the_first_entry() {
     let (_home, places) = home();
     let keeper = Keeper::new(&places);
     keeper.save(new("01A"), Unsent::from_text("more"));
     keeper.begin(SessionId("01A".into()), "/a".into());
     keeper.write().unwrap();
     assert_eq!(files(&places), ["01A.json"]);
-    // Killed between the first entry and that, it still has its old name.
+    // If the program was killed in between, the draft still has its old name.
     let drafts = Drafts::new(&places);
     fs::rename(places.drafts().join("01A.json"), drafts.path(&new("01A"))).unwrap();
     fs::write(lines::path(&places.sessions(), &SessionId("01A".into())), "").unwrap();
     drop(keeper);
-    assert!(drafts.load(&new("01B")).unsent.is_empty(), "it is no new session's");
+    assert!(drafts.load(&new("01B")).unsent.is_empty(), "it belongs to no new session");
     assert_eq!(drafts.load(&session("01A")).unsent.text(), "more");
     drafts.remove(&SessionId("01A".into())).unwrap();
     assert!(files(&places).is_empty());
 }
 
 #[test]
-fn a_damaged_draft_is_told_and_kept_under_another_name() {
+fn damaged_draft_is_reported_and_renamed() {
     let (_home, places) = home();
     let drafts = Drafts::new(&places);
     for owner in [session("01A"), new("01B")] {
@@ -109,14 +109,14 @@ fn a_damaged_draft_is_told_and_kept_under_another_name() {
                 told.starts_with("Cannot read the unsent draft: ") && told.contains(".damaged"),
                 "{told}"
             );
-            assert!(drafts.load(&next).notices.is_empty(), "it is told once");
+            assert!(drafts.load(&next).notices.is_empty(), "it is reported once");
         }
     }
     assert_eq!(files(&places).len(), 2);
 }
 
 #[test]
-fn what_earlier_versions_kept_is_found_and_then_replaced() {
+fn drafts_of_earlier_versions_are_read_and_replaced() {
     let (_home, places) = home();
     let drafts = Drafts::new(&places);
     let put = |name: String, text: &str| fs::write(places.drafts().join(name), text).unwrap();
@@ -132,7 +132,7 @@ fn what_earlier_versions_kept_is_found_and_then_replaced() {
 }
 
 #[test]
-fn nothing_is_written_where_nothing_changed_and_what_failed_is_written_later() {
+fn unchanged_draft_is_not_written_and_failed_write_is_retried() {
     let (_home, places) = home();
     let keeper = Keeper::new(&places);
     let path = places.drafts().join("01A.json");
@@ -145,7 +145,7 @@ fn nothing_is_written_where_nothing_changed_and_what_failed_is_written_later() {
     keeper.write().unwrap();
     assert_eq!(inode(), before);
     drop(held);
-    // Something in the way of the folder: nothing is lost.
+    // The folder's path is blocked: nothing is lost.
     let away = places.drafts().with_extension("away");
     fs::rename(places.drafts(), &away).unwrap();
     fs::write(places.drafts(), "").unwrap();

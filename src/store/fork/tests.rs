@@ -1,4 +1,4 @@
-//! What a copy holds, whatever the session it is made of looks like.
+//! Tests of copies of sessions, also damaged ones.
 
 use super::*;
 use crate::chat::{Entry, Unsent};
@@ -15,7 +15,7 @@ fn old() -> SessionId {
     SessionId("01J".into())
 }
 
-/// A home in which one session has this as its file.
+/// Creates a home with one session file of this content.
 fn home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
     let home = tempfile::tempdir().unwrap();
     let places = Places::under(home.path());
@@ -38,7 +38,7 @@ fn line(seq: u64, text: &str) -> String {
 }
 
 #[test]
-fn a_copy_goes_on_by_itself_while_the_session_is_open() {
+fn copy_is_independent_of_the_open_session() {
     let (_home, places) = home(b"");
     let sessions = Sessions::new(places.sessions());
     fs::remove_file(lines::path(&places.sessions(), &old())).unwrap();
@@ -71,7 +71,7 @@ fn a_copy_goes_on_by_itself_while_the_session_is_open() {
 }
 
 #[test]
-fn r51_a_damaged_session_is_copied_as_it_is_read() {
+fn r51_copies_damaged_session_as_it_reads() {
     let (head, a, b) = (header(), line(1, "a"), line(2, "b"));
     let newer = r#"{"seq":2,"at":1,"entry":{"kind":"from_the_future","x":1}}"#;
     for (what, text) in [
@@ -111,7 +111,7 @@ fn r51_a_damaged_session_is_copied_as_it_is_read() {
 }
 
 #[test]
-fn what_a_newer_version_wrote_into_the_header_stays() {
+fn keeps_unknown_header_fields() {
     let newer = header().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
     let (_home, places) = home(format!("{newer}\n").as_bytes());
     let copy = fork(&places, &old(), Path::new("/"), empty).unwrap();
@@ -122,7 +122,7 @@ fn what_a_newer_version_wrote_into_the_header_stays() {
 }
 
 #[test]
-fn what_is_unsent_and_what_was_rehearsed_is_copied_and_then_apart() {
+fn copies_draft_and_rehearsal_independently() {
     let (_home, places) = home(format!("{}\n", header()).as_bytes());
     let drafts = Drafts::new(&places);
     let (from, layer) = (old(), places.rehearsal(&old()));
@@ -147,7 +147,7 @@ fn what_is_unsent_and_what_was_rehearsed_is_copied_and_then_apart() {
     assert_eq!(fs::read_to_string(layer.join("upper/a/b")).unwrap(), "rehearsed");
 }
 
-/// Every file and folder of sessions, drafts and rehearsals.
+/// Returns every file and folder of sessions, drafts and rehearsals.
 fn all(places: &Places) -> Vec<PathBuf> {
     let folders = [places.sessions(), places.drafts(), places.rehearsal(&SessionId(String::new()))];
     let all = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
@@ -157,7 +157,7 @@ fn all(places: &Places) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_copy_that_is_not_kept_and_one_that_cannot_be_written_leave_nothing() {
+fn discarded_or_failed_copy_leaves_no_files() {
     let (_home, places) = home(format!("{}\n", header()).as_bytes());
     Drafts::new(&places).save(&Owner::Session(old()), &Unsent::from_text("unsent")).unwrap();
     fs::create_dir_all(places.rehearsal(&old()).join("upper")).unwrap();
@@ -167,21 +167,21 @@ fn a_copy_that_is_not_kept_and_one_that_cannot_be_written_leave_nothing() {
     drop(copy);
     assert_eq!(all(&places), before);
 
-    // Where drafts belong is a file: after the layer, and before the session.
+    // The path of the drafts folder is a file, so the copy fails after the overlay and before the session.
     fs::remove_dir_all(places.drafts()).unwrap();
     fs::write(places.drafts(), "in the way").unwrap();
     let before = all(&places);
     let error = fork(&places, &old(), Path::new("/"), empty).unwrap_err();
     assert!(matches!(error, Error::Copy { .. }), "{error}");
-    assert!(error.to_string().starts_with("no copy of session 01J could be made: /"), "{error}");
+    assert!(error.to_string().starts_with("Cannot copy session 01J: /"), "{error}");
     assert_eq!(all(&places), before);
 }
 
 #[test]
-fn what_is_no_session_is_said() {
+fn rejects_files_that_are_not_sessions() {
     let (_home, places) = home(b"");
     let error = |name: &str| fork(&places, &SessionId(name.into()), Path::new("/"), empty).unwrap_err();
-    assert_eq!(error("01X").to_string(), "no session is called 01X");
+    assert_eq!(error("01X").to_string(), "no session matches 01X");
     fs::create_dir(places.sessions().join("01D.jsonl")).unwrap();
     let pipe = places.sessions().join("01P.jsonl");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();

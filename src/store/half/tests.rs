@@ -1,4 +1,4 @@
-//! Replies that came to no end, as a session's file holds them.
+//! Tests of incomplete replies in a session's file.
 
 use super::super::read;
 use super::*;
@@ -37,14 +37,14 @@ fn below(call: &str, entry: Entry) -> Entry {
     Entry::Beneath { call: call.into(), entry: Box::new(entry) }
 }
 
-/// A step of what is written.
+/// A step that is written.
 enum Step {
     Fact(Entry),
     Grew(Grown),
 }
 use Step::{Fact, Grew};
 
-/// What is read back of these.
+/// Writes the steps and compares what is read back.
 #[track_caller]
 fn check(steps: &[Step], facts: &[Entry], halves: usize) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
@@ -62,7 +62,7 @@ fn check(steps: &[Step], facts: &[Entry], halves: usize) -> tempfile::TempDir {
 }
 
 #[test]
-fn r51_what_came_of_a_reply_is_there_though_it_never_ended() {
+fn r51_restores_incomplete_reply() {
     let (one, two) = (|| Grew(grown(0, "one ")), || Grew(grown(4, "two")));
     let half = || replied("one two", Some(WHY));
     check(&[Fact(said("a")), one(), two()], &[said("a"), half()], 1);
@@ -71,12 +71,12 @@ fn r51_what_came_of_a_reply_is_there_though_it_never_ended() {
         &[said("a"), replied("one two three", None)],
         0,
     );
-    // What comes beside a reply does not end it.
+    // An unrelated entry does not complete the reply.
     let beside = || Entry::FellBack { model: "n".into(), why: "busy".into() };
     check(&[Fact(said("a")), one(), Fact(beside()), two()], &[said("a"), beside(), half()], 1);
     let ended = || Entry::Ended { ending: Ending::Interrupted };
     check(&[Fact(said("a")), one(), Fact(ended())], &[said("a"), ended()], 0);
-    // A second reply knows nothing of the first.
+    // A second reply is independent of the first.
     check(
         &[one(), Fact(replied("one", None)), Grew(grown(0, "more"))],
         &[replied("one", None), replied("more", Some(WHY))],
@@ -85,7 +85,7 @@ fn r51_what_came_of_a_reply_is_there_though_it_never_ended() {
 }
 
 #[test]
-fn r51_a_sub_agents_half_reply_is_its_own() {
+fn r51_incomplete_replies_of_sub_agents_are_separate() {
     let of = |call: &str, text: &str| Grew(Grown { beneath: Some(call.into()), ..grown(0, text) });
     let settled = Entry::Settled {
         call: "b".into(),
@@ -108,7 +108,7 @@ fn r51_a_sub_agents_half_reply_is_its_own() {
 }
 
 #[test]
-fn r51_going_on_makes_a_half_reply_a_fact_once_and_before_all_that_follows() {
+fn r51_continuing_stores_incomplete_reply_once_and_first() {
     let home = check(&[Fact(said("a")), Grew(grown(0, "half"))], &[said("a"), replied("half", Some(WHY))], 1);
     let id = header().id;
     let before = std::fs::read(super::super::lines::path(home.path(), &id)).unwrap();
@@ -126,7 +126,7 @@ fn r51_going_on_makes_a_half_reply_a_fact_once_and_before_all_that_follows() {
 }
 
 #[test]
-fn r52_a_damaged_piece_of_a_reply_costs_itself_alone() {
+fn r52_damaged_piece_loses_only_itself() {
     let home = check(
         &[Fact(said("a")), Grew(grown(0, "one ")), Grew(grown(4, "two ")), Grew(grown(8, "three"))],
         &[said("a"), replied("one two three", Some(WHY))],
@@ -144,7 +144,7 @@ fn r52_a_damaged_piece_of_a_reply_costs_itself_alone() {
 }
 
 #[test]
-fn an_older_version_leaves_the_pieces_out_by_name() {
+fn older_versions_skip_pieces_by_kind() {
     #[derive(serde::Deserialize)]
     struct Outline {
         seq: u64,
@@ -157,7 +157,7 @@ fn an_older_version_leaves_the_pieces_out_by_name() {
 }
 
 #[test]
-fn what_calls_printed_that_were_not_settled_is_read_back() {
+fn restores_output_of_unsettled_calls() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.append(&said("go")).unwrap();

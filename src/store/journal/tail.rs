@@ -1,4 +1,4 @@
-//! The end of the journal as a report of a fault may show it: notes alone, whatever else was kept beside them.
+//! Reads the end of the journal for a bug report: only notes, no content.
 
 use super::CONTENT;
 use crate::store::private;
@@ -6,32 +6,31 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Runs that are shown of, the last.
+/// Number of runs shown, the newest.
 const RUNS: usize = 5;
-/// Bytes of notes that are shown in all.
+/// Maximum bytes of all notes.
 const MOST: usize = 64 << 10;
-/// Letters of one note; nothing the program writes is longer.
+/// Maximum characters of a note; the program writes none longer.
 const WIDEST: usize = 400;
-/// No file of the journal is longer.
+/// Maximum bytes read of a file; none is longer.
 const LONGEST: u64 = 2 << 20;
 
-/// What one file of the journal ends with.
+/// The end of one journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The file's name.
     pub name: String,
     /// Its last notes, each with its time.
     pub notes: Vec<String>,
-    /// Notes before those, which are not shown.
+    /// Number of earlier notes that are not shown.
     pub before: usize,
-    /// Lines that are no notes: content, or what is another's. None is shown.
+    /// Number of other lines: content, or of unknown origin. None is shown.
     pub kept_back: usize,
 }
 
-/// The last notes of the last runs, the oldest first; none where there is no journal.
+/// Returns the last notes of the newest runs, oldest first; empty if there is no journal.
 ///
 /// # Errors
-/// The folder is there and cannot be listed. A file that cannot be read is left out.
+/// If the folder exists but cannot be listed. Unreadable files are skipped.
 pub fn tail(folder: &Path) -> io::Result<Vec<Part>> {
     let listed = match fs::read_dir(folder) {
         Ok(listed) => listed,
@@ -40,7 +39,7 @@ pub fn tail(folder: &Path) -> io::Result<Vec<Part>> {
     };
     let mut files: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|ending| ending == "log"));
-    // Their names sort by when their runs began.
+    // File names sort by the start of their runs.
     files.sort();
     let mut room = MOST;
     let mut parts = Vec::new();
@@ -56,7 +55,7 @@ pub fn tail(folder: &Path) -> io::Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// What there is room for of a file, which is its end.
+/// Returns the notes at the end of a file that fit in `room`.
 fn part(name: String, text: &str, room: &mut usize) -> Part {
     let mut part = Part { name, notes: Vec::new(), before: 0, kept_back: 0 };
     for line in text.lines().rev() {
@@ -73,7 +72,7 @@ fn part(name: String, text: &str, room: &mut usize) -> Part {
     part
 }
 
-/// Whether a line is a note: a time, and words that stand in no quotes.
+/// Returns whether a line is a note: a time, then text without quotes.
 fn is_note(line: &str) -> bool {
     let time = line.split_once(' ').and_then(|(time, _)| time.parse::<jiff::Timestamp>().ok());
     time.is_some() && !line.contains(CONTENT)
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r57_content_is_kept_back_and_what_is_no_note_too() {
+    fn r57_shows_neither_content_nor_foreign_lines() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("journal");
         let journal = Journal::new(folder.clone(), true, vec![]);
@@ -95,7 +94,7 @@ mod tests {
         journal.note("ends");
         let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
         let text = fs::read_to_string(&file).unwrap();
-        // As a disk that was full leaves it, and as somebody adds to it.
+        // Damage by a full disk, and foreign lines.
         fs::write(&file, format!("over xyzzy\n\n2026 xyzzy\n{text}2026-01-01T00:00:00Z said: \"xyz"))
             .unwrap();
         fs::write(folder.join("other"), "2026-01-01T00:00:00Z xyzzy").unwrap();
@@ -107,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_end_and_no_more_than_is_read_through() {
+    fn limits_runs_and_bytes_of_notes() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(tail(&home.path().join("none")).unwrap(), []);
         for run in 0..RUNS + 2 {
             let lines = (0..200).map(|n| format!("2026-01-01T00:00:00Z {n} {}\n", "x".repeat(200)));
             fs::write(home.path().join(format!("{run}.log")), lines.collect::<String>()).unwrap();
         }
-        // A pipe that nobody writes to is not waited for.
+        // A pipe without a writer is not waited for.
         let pipe = home.path().join("9.log");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         let parts = tail(home.path()).unwrap();
@@ -122,7 +121,7 @@ mod tests {
         assert_eq!(names, ["3.log", "4.log", "5.log", "6.log"]);
         let shown: usize = parts.iter().flat_map(|part| &part.notes).map(String::len).sum();
         assert!(shown <= MOST && shown > MOST - 400, "{shown}");
-        assert!(parts[3].notes[199].contains(" 199 x") && parts[3].before == 0, "the last run is whole");
+        assert!(parts[3].notes[199].contains(" 199 x") && parts[3].before == 0, "the last run is complete");
         assert_eq!((parts[0].notes.len(), parts[0].before), (0, 200));
         assert_eq!(parts[2].notes.len() + parts[2].before, 200);
     }

@@ -1,4 +1,4 @@
-//! A folder and its copy, both open, and the way down in them and up again: step by step, so that no path is too long.
+//! Copies a folder tree through open folder descriptors, one level at a time, so that no path is too long.
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, RawMode, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
@@ -9,18 +9,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The mark of a folder that hides what the project holds in it.
+/// Attribute of a folder that hides the project's folder below it.
 const OPAQUE: &str = "user.overlay.opaque";
-/// The mark of an empty file that stands for what is gone.
+/// Attribute of an empty file that marks a deleted one.
 const WHITEOUT: &str = "user.overlay.whiteout";
 
-/// What is read is opened so: no link is followed, and no pipe waited for.
+/// Flags for reading files: does not follow a link or wait for a pipe.
 const READING: OFlags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-/// A folder is opened so.
+/// Flags for opening folders.
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// What its owner must be allowed in a folder, to copy it.
+/// Owner permissions needed to copy a folder.
 const LOOK: u32 = 0o500;
-/// And in a file.
+/// Owner permissions needed to copy a file.
 const READ: u32 = 0o400;
 
 /// A folder and its copy.
@@ -30,35 +30,35 @@ pub struct Pair {
     way: Vec<Step>,
 }
 
-/// One folder below another.
+/// One level of the path below the roots.
 struct Step {
     name: OsString,
-    /// What the old one was, and the new one is to be.
+    /// Metadata of the original, for the copy.
     was: Stat,
-    /// Whether the old one is open to its owner for so long.
+    /// Whether the original was temporarily made accessible.
     opened: bool,
-    /// Which folder it was found in.
+    /// Metadata of the parent folder.
     above: Stat,
-    /// Those in it that are still to be copied.
+    /// Subfolders still to copy.
     folders: Vec<OsString>,
 }
 
 impl Pair {
     pub fn open(old: &Path, new: &Path) -> io::Result<Self> {
-        // A link in the place of a whole layer is the person's own.
+        // An overlay folder that is itself a link was set up by the user.
         let how = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = |path: &Path| rustix::fs::openat(CWD, path, how, Mode::empty());
         Ok(Self { old: open(old)?, new: open(new)?, way: Vec::new() })
     }
 
-    /// Copies whatever is of this name, with all that is in it. What its owner may not look into is opened to them for
-    /// as long as it is copied.
+    /// Copies an entry with everything below it. Inaccessible files are made accessible to their owner while they are
+    /// copied.
     ///
     /// # Errors
-    /// With the path of what could not be copied.
+    /// Returns the path that could not be copied.
     pub fn copy(&mut self, name: &OsStr) -> Result<(), (PathBuf, io::Error)> {
         let done = self.all(name);
-        // What was opened is closed again, wherever it ended.
+        // Restores permissions, wherever the copy stopped.
         while !self.way.is_empty() && self.leave(false).is_ok() {}
         self.way.clear();
         done
@@ -81,7 +81,7 @@ impl Pair {
         self.way.iter().map(|step| step.name.as_os_str()).chain([name]).collect()
     }
 
-    /// Goes down into a folder, and copies what is in it but its folders.
+    /// Enters a folder, and copies its entries except subfolders.
     fn enter(&mut self, name: &OsStr) -> Result<(), (PathBuf, io::Error)> {
         self.down(name).map_err(|errno| (self.path(name), errno.into()))?;
         let listed = |errno: Errno| (self.path(OsStr::new("")), errno.into());
@@ -110,12 +110,12 @@ impl Pair {
         mark(&self.old, &self.new, OPAQUE)
     }
 
-    /// Goes up again. The copy is given owner and mode where it is whole.
+    /// Returns to the parent. A complete copy gets the original's owner and mode.
     fn leave(&mut self, whole: bool) -> Result<(), Errno> {
         let up = |folder: &OwnedFd| rustix::fs::openat(folder, "..", FOLDER, Mode::empty());
         let Some(step) = self.way.pop() else { return Ok(()) };
         let (old, new) = (up(&self.old), up(&self.new));
-        // Where something moved this may be another than the one that was opened.
+        // If something was moved, this may be another folder than the one made accessible.
         if rustix::fs::fstat(&self.old).is_ok_and(|here| same(&here, &step.was)) {
             shut(step.opened, &self.old, &step.was);
         }
@@ -123,11 +123,11 @@ impl Pair {
             finish(&self.new, &step.was)?;
         }
         (self.old, self.new) = (old?, new?);
-        // A command that runs meanwhile may have moved it.
+        // A running command may have moved it.
         if same(&rustix::fs::fstat(&self.old)?, &step.above) { Ok(()) } else { Err(Errno::STALE) }
     }
 
-    /// Copies what is of this name, or says that it is a folder.
+    /// Copies an entry; returns true if it is a folder.
     fn one(&self, name: &OsStr) -> Result<bool, (PathBuf, io::Error)> {
         self.entry(name).map_err(|error| (self.path(name), error))
     }
@@ -145,14 +145,14 @@ impl Pair {
             FileType::BlockDevice | FileType::Socket | FileType::Unknown => return Ok(false),
         }
         let (owner, group) = (Uid::from_raw(was.st_uid), Gid::from_raw(was.st_gid));
-        // An ordinary person cannot give anything away, nor need they.
+        // Only root can change the owner, and only root needs to.
         let _ = rustix::fs::chownat(&self.new, name, Some(owner), Some(group), AtFlags::SYMLINK_NOFOLLOW);
         Ok(false)
     }
 
     fn file(&self, name: &OsStr) -> io::Result<()> {
         let (old, was, opened) = open_up(&self.old, name, READING, READ)?;
-        // It is open here, and may be read on.
+        // It stays readable through the open descriptor.
         shut(opened, &old, &was);
         let making = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let new = rustix::fs::openat(&self.new, name, making, Mode::RUSR | Mode::WUSR)?;
@@ -162,7 +162,7 @@ impl Pair {
         Ok(finish(&new, &was)?)
     }
 
-    /// Makes a pipe, or the device that stands for nothing; no other device is made.
+    /// Creates a pipe or a whiteout device; no other device.
     #[cfg(target_os = "linux")]
     fn node(&self, name: &OsStr, kind: FileType, was: &Stat) -> io::Result<()> {
         if kind == FileType::Fifo || was.st_rdev == 0 {
@@ -177,7 +177,7 @@ impl Pair {
     }
 }
 
-/// Opens what is of this name, and tells what it was: where its owner may not, it is opened to them first.
+/// Opens an entry and returns its metadata. If it is inaccessible to its owner, makes it accessible first.
 fn open_up(folder: &OwnedFd, name: &OsStr, how: OFlags, needs: u32) -> Result<(OwnedFd, Stat, bool), Errno> {
     let was = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let needed = Mode::from_raw_mode(needs as RawMode);
@@ -195,21 +195,21 @@ fn open_up(folder: &OwnedFd, name: &OsStr, how: OFlags, needs: u32) -> Result<(O
     Ok((file?, was, opened))
 }
 
-/// Closes again what was opened to its owner.
+/// Restores the original mode.
 fn shut(opened: bool, old: &OwnedFd, was: &Stat) {
     if opened {
         let _ = rustix::fs::fchmod(old, mode(was));
     }
 }
 
-/// Whether the system would refuse; it refuses root nothing.
+/// Returns whether access would fail; root always has access.
 fn may_not(folder: &OwnedFd, name: &OsStr, needs: u32) -> bool {
     use rustix::fs::Access;
     let access = if needs == LOOK { Access::READ_OK | Access::EXEC_OK } else { Access::READ_OK };
     rustix::fs::accessat(folder, name, access, AtFlags::empty()).is_err()
 }
 
-/// Sets the mode of what is still what was seen: a link that took its place is not followed.
+/// Sets the mode if the file is still the one seen; does not follow a link in its place.
 #[cfg(target_os = "linux")]
 fn set_mode(folder: &OwnedFd, name: &OsStr, seen: &Stat, mode: Mode) -> Result<(), Errno> {
     use std::os::fd::AsRawFd;
@@ -226,7 +226,7 @@ fn set_mode(folder: &OwnedFd, name: &OsStr, _: &Stat, mode: Mode) -> Result<(), 
     rustix::fs::chmodat(folder, name, mode, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Copies a mark, where there is one. Some systems know none.
+/// Copies an attribute, if present and supported.
 fn mark(old: impl AsFd, new: impl AsFd, name: &str) -> Result<(), Errno> {
     let mut mark = [0; 8];
     match rustix::fs::fgetxattr(old, name, &mut mark[..]) {
@@ -235,7 +235,7 @@ fn mark(old: impl AsFd, new: impl AsFd, name: &str) -> Result<(), Errno> {
     }
 }
 
-/// Gives it to whoever the old one belongs to, where that may be, with its mode.
+/// Sets the original's owner, if permitted, and its mode.
 fn finish(new: impl AsFd, was: &Stat) -> Result<(), Errno> {
     let _ = rustix::fs::fchown(&new, Some(Uid::from_raw(was.st_uid)), Some(Gid::from_raw(was.st_gid)));
     rustix::fs::fchmod(&new, mode(was))
@@ -245,7 +245,7 @@ fn mode(of: &Stat) -> Mode {
     Mode::from_raw_mode(of.st_mode as RawMode)
 }
 
-/// Whether both tell of the same file.
+/// Returns whether both are the same file.
 fn same(one: &Stat, other: &Stat) -> bool {
     one.st_dev == other.st_dev && one.st_ino == other.st_ino
 }

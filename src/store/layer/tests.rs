@@ -1,4 +1,4 @@
-//! A copy of a layer says the same as the layer, whatever commands left in it.
+//! Tests that a copy of an overlay equals the original, whatever commands left in it.
 
 use super::*;
 use crate::project::{ordinary, rehearsal::empty};
@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
 const OPAQUE: &str = "user.overlay.opaque";
 
-/// Makes folders in a folder, one in the other, deeper than a path can be, and a file in the last.
+/// Creates nested folders deeper than the longest path, with a file in the last.
 pub fn dig(folder: &Path) {
     let how = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut at = rustix::fs::openat(CWD, folder, how, Mode::empty()).unwrap();
@@ -22,7 +22,7 @@ pub fn dig(folder: &Path) {
     rustix::io::write(file, b"deep").unwrap();
 }
 
-/// What is in a folder, however deep: each with its mode, and what a file holds. All is opened up for it.
+/// Lists a folder recursively, with modes and file contents. Makes everything accessible.
 fn told(folder: &Path) -> Vec<String> {
     let how = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut told = Vec::new();
@@ -51,7 +51,7 @@ fn told(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn r30_a_layer_is_copied_whatever_commands_left_in_it() {
+fn r30_copies_overlay_with_any_permissions() {
     ordinary::does(|home| {
         let (old, new) = (home.join("old"), home.join("new"));
         let (upper, mode) = (old.join("upper"), |path: PathBuf, mode| {
@@ -68,13 +68,13 @@ fn r30_a_layer_is_copied_whatever_commands_left_in_it() {
         dig(&upper);
         mode(upper.clone(), 0o000);
         copy(&old, &new).unwrap();
-        // The old one is as it was.
+        // The original is unchanged.
         assert_eq!(old.join("upper").metadata().unwrap().mode() & 0o777, 0o000);
         let was = told(&old);
         assert_eq!(was.len(), 1 + 7 * 4 + 61, "{was:#?}");
         assert!(was.iter().any(|line| line == "upper/0/deep/file 0 in it"), "{was:#?}");
         assert_eq!(told(&new), was);
-        // One that cannot be copied is named, and left as it was.
+        // A path that cannot be copied is reported and left unchanged.
         mode(upper.clone(), 0o000);
         let (path, error) = copy(&old, &new).unwrap_err();
         assert_eq!((path, error.kind()), (upper.clone(), io::ErrorKind::AlreadyExists));
@@ -86,7 +86,7 @@ fn r30_a_layer_is_copied_whatever_commands_left_in_it() {
 }
 
 #[test]
-fn r30_a_copy_of_a_layer_says_the_same_as_the_layer() {
+fn r30_copy_of_an_overlay_equals_the_original() {
     let root = Folder::new();
     let (old, new) = (root.path().join("old"), root.path().join("new"));
     for folder in

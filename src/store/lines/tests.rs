@@ -1,4 +1,4 @@
-//! What a session's file holds after everything that can go wrong while it is written.
+//! Tests of a session's file after errors while writing.
 
 use super::*;
 use rustix::io::Errno;
@@ -12,7 +12,7 @@ fn header() -> Header {
     Header::new(SessionId("01J".into()), Path::new("/project"), "m", true)
 }
 
-/// Takes so many bytes, then fails in this way, until it is told to take more.
+/// Accepts a number of bytes, then fails with this error until more is allowed.
 struct Full {
     room: usize,
     taken: Vec<u8>,
@@ -36,7 +36,7 @@ impl Write for Full {
 }
 
 #[test]
-fn a_session_in_which_nothing_was_said_leaves_no_file() {
+fn empty_session_leaves_no_file() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     assert!(!lines.path().exists() && !lines.owes());
@@ -47,10 +47,10 @@ fn a_session_in_which_nothing_was_said_leaves_no_file() {
 }
 
 #[test]
-fn r52_a_long_entry_is_written_in_several_lines_and_read_back() {
+fn r52_long_entry_is_written_in_parts_and_read_back() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
-    // Of each character six bytes are written, and in a part seven.
+    // Each character becomes six bytes, and seven in a part.
     let long = format!("{}\"\\end", "\u{1b}".repeat(2 << 20));
     for text in ["a", &long, "b"] {
         lines.append(&said(text)).unwrap();
@@ -68,7 +68,7 @@ fn r52_a_long_entry_is_written_in_several_lines_and_read_back() {
     assert_eq!(read.entries[..3], [said("a"), said(&long), said("b")]);
     assert!(matches!(&read.entries[3], Entry::Replied { text, .. } if *text == long) && read.halves == 1);
     assert!(read.notices.is_empty() && read.last_seq == 4);
-    // A part that is lost costs its entry alone.
+    // A lost part loses only its entry.
     let lost: Vec<&str> = text.lines().enumerate().filter(|(at, _)| *at != 3).map(|(_, line)| line).collect();
     std::fs::write(&path, lost.join("\n")).unwrap();
     let read = super::read::read(&path).unwrap();
@@ -77,7 +77,7 @@ fn r52_a_long_entry_is_written_in_several_lines_and_read_back() {
 }
 
 #[test]
-fn r53_a_folder_that_was_removed_is_made_again_and_the_session_is_written_whole() {
+fn r53_recreates_removed_folder_and_writes_whole_session() {
     let home = tempfile::tempdir().unwrap();
     let sessions = home.path().join("data/sessions");
     private::folder(&sessions).unwrap();
@@ -87,11 +87,11 @@ fn r53_a_folder_that_was_removed_is_made_again_and_the_session_is_written_whole(
     lines.append(&said("b")).unwrap();
     assert_eq!(read::read(lines.path()).unwrap().entries, [said("a"), said("b")]);
     assert_eq!(sessions.metadata().unwrap().mode() & 0o777, 0o700);
-    // Also if nothing follows.
+    // Also without further entries.
     std::fs::remove_dir_all(home.path().join("data")).unwrap();
     lines.save().unwrap();
     assert_eq!(read::read(lines.path()).unwrap().entries, [said("a"), said("b")]);
-    // What is in the way is told, counted, and saved once it is gone.
+    // A blocked path is reported and counted, and saved once it is free.
     std::fs::remove_dir_all(home.path().join("data")).unwrap();
     std::fs::write(home.path().join("data"), "").unwrap();
     assert!(lines.append(&said("c")).is_err() && lines.append(&said("d")).is_err() && lines.save().is_err());
@@ -102,7 +102,7 @@ fn r53_a_folder_that_was_removed_is_made_again_and_the_session_is_written_whole(
 }
 
 #[test]
-fn what_is_written_is_read_back_and_goes_on() {
+fn written_entries_are_read_back_and_continued() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.append(&said("a\nb")).unwrap();
@@ -121,7 +121,7 @@ fn what_is_written_is_read_back_and_goes_on() {
 }
 
 #[test]
-fn r50_a_torn_line_is_closed_off_before_the_next() {
+fn r50_terminates_incomplete_line_before_the_next() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.append(&said("one")).unwrap();
@@ -145,7 +145,7 @@ fn r50_a_torn_line_is_closed_off_before_the_next() {
 }
 
 #[test]
-fn r53_what_the_disk_had_no_room_for_is_written_with_the_next() {
+fn r53_writes_failed_entries_with_the_next() {
     let expected = {
         let mut owed = Vec::new();
         for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
@@ -153,7 +153,7 @@ fn r53_what_the_disk_had_no_room_for_is_written_with_the_next() {
         }
         String::from_utf8(owed).unwrap().len()
     };
-    // A full disk, one that is only read from now on, one's share used up, a right that was lost, a disk that dies.
+    // Full disk, read-only file system, exceeded quota, lost permission, I/O error.
     let kinds = [Errno::NOSPC, Errno::ROFS, Errno::DQUOT, Errno::ACCESS, Errno::IO];
     for (room, fails) in (0..expected).zip(kinds.into_iter().cycle()) {
         let (mut full, mut owed) = (Full { room, taken: Vec::new(), fails }, Vec::new());
@@ -172,7 +172,7 @@ fn r53_what_the_disk_had_no_room_for_is_written_with_the_next() {
 }
 
 #[test]
-fn r53_a_full_disk_is_an_error_each_time_and_nothing_is_lost() {
+fn r53_full_disk_is_an_error_each_time_and_loses_nothing() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.file = Some(File::options().append(true).open("/dev/full").unwrap());
@@ -189,7 +189,7 @@ fn r53_a_full_disk_is_an_error_each_time_and_nothing_is_lost() {
 }
 
 #[test]
-fn r54_a_session_is_open_once() {
+fn r54_session_can_be_opened_once() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.append(&said("x")).unwrap();
@@ -198,11 +198,11 @@ fn r54_a_session_is_open_once() {
     drop(lines);
     assert!(Lines::open(home.path(), &header().id).is_ok());
     let missing = Lines::open(home.path(), &SessionId("02".into())).unwrap_err();
-    assert_eq!(missing.to_string(), "no session is called 02");
+    assert_eq!(missing.to_string(), "no session matches 02");
 }
 
 #[test]
-fn names_sort_by_the_time_they_were_made() {
+fn ids_sort_by_creation_time() {
     let first = new_id();
     std::thread::sleep(std::time::Duration::from_millis(2));
     assert!(first < new_id());
@@ -210,7 +210,7 @@ fn names_sort_by_the_time_they_were_made() {
 }
 
 #[test]
-fn a_file_that_was_deleted_while_in_use_is_written_anew() {
+fn rewrites_file_that_was_deleted_while_open() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.append(&said("before")).unwrap();
@@ -222,7 +222,7 @@ fn a_file_that_was_deleted_while_in_use_is_written_anew() {
 }
 
 #[test]
-fn r53_a_file_that_was_deleted_is_written_anew_when_the_full_disk_has_room_again() {
+fn r53_rewrites_deleted_file_when_disk_has_room_again() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.append(&said("before")).unwrap();
@@ -239,26 +239,26 @@ fn r53_a_file_that_was_deleted_is_written_anew_when_the_full_disk_has_room_again
 }
 
 #[test]
-fn r54_a_session_that_is_removed_while_somebody_waits_for_it_stays_removed() {
+fn r54_removed_session_stays_removed_for_a_waiting_process() {
     let home = tempfile::tempdir().unwrap();
     let mut lines = Lines::new(home.path(), &header());
     lines.append(&said("x")).unwrap();
     let path = lines.path().to_owned();
     let opened = std::thread::scope(|scope| {
         let waits = scope.spawn(|| Lines::open(home.path(), &header().id).map(|_| ()));
-        // Whether it already waits or opens the file only then, the answer is the same.
+        // The result is the same whether it waits already or opens the file later.
         std::thread::sleep(LOCK_PAUSE);
         std::fs::remove_file(&path).unwrap();
         drop(lines);
         waits.join().unwrap()
     });
     let told = opened.unwrap_err().to_string();
-    assert!(told == "no session is called 01J" || told.contains("is open in another aye"), "{told}");
+    assert!(told == "no session matches 01J" || told.contains("is open in another aye"), "{told}");
     assert!(!path.exists());
 }
 
 #[test]
-fn a_file_that_was_there_before_is_left_as_it_is() {
+fn existing_file_is_not_overwritten() {
     let home = tempfile::tempdir().unwrap();
     let path = path(home.path(), &header().id);
     std::fs::write(&path, "another's").unwrap();
@@ -268,11 +268,11 @@ fn a_file_that_was_there_before_is_left_as_it_is() {
 }
 
 #[test]
-fn r54_a_file_that_cannot_be_had_alone_is_not_left_behind() {
+fn r54_new_file_that_cannot_be_locked_is_removed() {
     let home = tempfile::tempdir().unwrap();
     let path = path(home.path(), &header().id);
     let made = private::open_append(&path, true).unwrap();
-    // Whoever looks through all sessions may be faster.
+    // A parallel reader of all sessions may be faster.
     let other = File::open(&path).unwrap();
     other.try_lock().unwrap();
     assert_eq!(alone(&path, made).unwrap_err().kind(), io::ErrorKind::WouldBlock);
@@ -282,7 +282,7 @@ fn r54_a_file_that_cannot_be_had_alone_is_not_left_behind() {
     assert_eq!(super::super::read(&path).unwrap().entries, [said("x")]);
 }
 
-/// Counts how often it is written to.
+/// Counts the writes.
 #[derive(Default)]
 struct Counts(Vec<Vec<u8>>);
 
@@ -298,7 +298,7 @@ impl Write for Counts {
 }
 
 #[test]
-fn r50_an_entry_is_one_write_that_ends_its_line() {
+fn r50_entry_is_one_write_with_its_line_feed() {
     let (mut file, mut owed) = (Counts::default(), Vec::new());
     for (seq, text) in [(1, "one\ntwo".to_owned()), (2, "x".repeat(3_000_000)), (3, String::new())] {
         write_line(&mut owed, seq, &said(&text)).unwrap();

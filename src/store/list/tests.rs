@@ -1,4 +1,4 @@
-//! What a list says of whole, long and broken files.
+//! Tests of lists with complete, long and damaged files.
 
 use super::*;
 use crate::chat::{Choice, Digest, Dropped, Outcome, Question, Questions};
@@ -16,7 +16,7 @@ fn said(text: &str) -> Entry {
     Entry::Said { text: text.into() }
 }
 
-/// Makes a session whose file was last changed this many seconds ago.
+/// Creates a session whose file was changed this many seconds ago.
 fn held(sessions: &Sessions, id: &str, folder: &str, ago: u64, entries: &[Entry]) {
     let header = Header::new(SessionId(id.into()), Path::new(folder), "m", false);
     let mut lines = sessions.begin(&header);
@@ -32,7 +32,7 @@ fn ids(list: &[Listed]) -> Vec<&str> {
 }
 
 #[test]
-fn the_session_last_added_to_comes_first() {
+fn last_changed_session_is_first() {
     let (_home, sessions) = sessions();
     assert_eq!(sessions.all().unwrap(), []);
     held(&sessions, "01A", "/p", 10, &[said("fix it")]);
@@ -51,11 +51,11 @@ fn the_session_last_added_to_comes_first() {
     let latest = Latest { id: SessionId("01B".into()), unreadable: Vec::new() };
     assert_eq!(sessions.latest(Path::new("/q")).unwrap(), latest);
     let none = sessions.latest(Path::new("/r")).unwrap_err();
-    assert_eq!(none.to_string(), "no session was held in /r yet");
+    assert_eq!(none.to_string(), "no sessions in /r");
 }
 
 #[test]
-fn r52_one_bad_file_hides_no_other() {
+fn r52_damaged_file_hides_no_other() {
     let (home, sessions) = sessions();
     held(&sessions, "01A", "/p", 10, &[said("a")]);
     fs::write(home.path().join("01B.jsonl"), [0; 100]).unwrap();
@@ -74,7 +74,7 @@ fn r52_one_bad_file_hides_no_other() {
             Some("it is not a file")
         ]
     );
-    // They may be of any project, unless what is left of the first line names another.
+    // They may belong to any project, unless the damaged header names another.
     fs::write(home.path().join("01E.jsonl"), r#"{"aye":1,"id":1,"folder":"/q","ti"#).unwrap();
     fs::write(home.path().join("01F.jsonl"), r#"{"aye":1,"id":1,"folder":"/p","ti"#).unwrap();
     for (project, expected) in
@@ -95,33 +95,33 @@ fn r52_one_bad_file_hides_no_other() {
     );
     let error = sessions.latest(Path::new("/r")).unwrap_err().to_string();
     assert!(
-        error.starts_with("no session of /r can be read: session ") && error.contains("it is not a file"),
+        error.starts_with("no readable session in /r: session ") && error.contains("it is not a file"),
         "{error}"
     );
-    // What is older does not matter.
+    // Older files do not matter.
     held(&sessions, "01G", "/p", 0, &[said("a")]);
     let latest = Latest { id: SessionId("01G".into()), unreadable: Vec::new() };
     assert_eq!(sessions.latest(Path::new("/p")).unwrap(), latest);
 }
 
 #[test]
-fn a_session_is_found_by_the_beginning_of_its_name() {
+fn finds_session_by_beginning_of_its_id() {
     let (_home, sessions) = sessions();
     for id in ["01JA", "01JB", "01J"] {
         held(&sessions, id, "/p", 1, &[said("a")]);
     }
     assert_eq!(sessions.find("01jb").unwrap().0, "01JB");
     assert_eq!(sessions.find("01J").unwrap().0, "01J");
-    assert_eq!(sessions.find("02").unwrap_err().to_string(), "no session is called 02");
+    assert_eq!(sessions.find("02").unwrap_err().to_string(), "no session matches 02");
     assert!(matches!(sessions.find(""), Err(Error::Missing(_))));
     let Err(Error::Ambiguous { candidates, .. }) = sessions.find("0") else { panic!() };
     assert_eq!(candidates.len(), 3);
     let message = Error::Ambiguous { prefix: "0".into(), candidates };
-    assert!(message.to_string().starts_with("0 could be any of 01J"), "{message}");
+    assert!(message.to_string().starts_with("0 is ambiguous: it matches 01J"), "{message}");
 }
 
 #[test]
-fn a_long_file_is_known_by_its_head_and_its_tail() {
+fn reads_only_head_and_tail_of_a_long_file() {
     let (_home, sessions) = sessions();
     let mut entries = vec![said("first words")];
     entries.extend((0..600).map(|n| said(&format!("{n} {}", "x".repeat(1000)))));
@@ -134,7 +134,7 @@ fn a_long_file_is_known_by_its_head_and_its_tail() {
 }
 
 #[test]
-fn a_question_waits_until_it_is_settled() {
+fn question_waits_until_it_is_settled() {
     let (_home, sessions) = sessions();
     let option = Choice::new("a");
     let question = Question {
@@ -164,7 +164,7 @@ fn a_question_waits_until_it_is_settled() {
 }
 
 #[test]
-fn r56_a_file_that_others_can_read_is_tightened_when_it_is_seen() {
+fn r56_listing_removes_permissions_of_others() {
     let (home, sessions) = sessions();
     held(&sessions, "01A", "/p", 1, &[said("a")]);
     let path = home.path().join("01A.jsonl");
@@ -174,7 +174,7 @@ fn r56_a_file_that_others_can_read_is_tightened_when_it_is_seen() {
 }
 
 #[test]
-fn a_pipe_in_place_of_a_session_keeps_nobody_waiting() {
+fn pipe_in_place_of_a_session_does_not_block() {
     let (home, sessions) = sessions();
     let path = home.path().join("01A.jsonl");
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();

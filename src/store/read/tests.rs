@@ -1,4 +1,4 @@
-//! Damaged files, one kind each: what is kept, and what is said.
+//! Tests of damaged files: which entries are kept, and which notices are given.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn texts(read: &Read) -> Vec<&str> {
     read.entries.iter().map(text).collect()
 }
 
-/// A file, the entries that are kept, the notices word for word.
+/// Reads a file and compares the kept entries and the notices.
 #[track_caller]
 fn check(file: impl AsRef<[u8]>, kept: &[&str], said: &[&str]) -> Read {
     let read = from(file.as_ref()).unwrap();
@@ -30,7 +30,7 @@ fn check(file: impl AsRef<[u8]>, kept: &[&str], said: &[&str]) -> Read {
     read
 }
 
-/// Lines one and three are whole, this stands between them.
+/// Returns a file with `middle` between two valid entries.
 fn between(middle: impl AsRef<[u8]>) -> Vec<u8> {
     let mut file = format!("{HEAD}\n{}\n", line(1)).into_bytes();
     file.extend_from_slice(middle.as_ref());
@@ -38,10 +38,10 @@ fn between(middle: impl AsRef<[u8]>) -> Vec<u8> {
     file
 }
 
-const DAMAGED: &str = "line 3 is damaged; what could not be read was left out";
+const DAMAGED: &str = "line 3 is damaged; unreadable data was skipped";
 
 #[test]
-fn a_whole_file_is_read_without_a_word() {
+fn reads_complete_file_without_notices() {
     let read = check(between(line(2)), &["1", "2", "3"], &[]);
     assert_eq!(read.header.unwrap().folder, Path::new("/p"));
     assert_eq!((read.times, read.last_seq), (vec![999, 998, 997], 3));
@@ -55,7 +55,7 @@ fn a_whole_file_is_read_without_a_word() {
 }
 
 #[test]
-fn r52_of_lines_that_occur_twice_each_is_read_once() {
+fn r52_duplicate_lines_are_read_once() {
     let lines = [HEAD.to_owned(), line(1), line(2), line(3)];
     let twice: String = lines.iter().map(|line| format!("{line}\n{line}\n")).collect();
     let said = "3 entries occur twice in lines 4 to 8; each is shown once";
@@ -64,35 +64,31 @@ fn r52_of_lines_that_occur_twice_each_is_read_once() {
     check(all.repeat(2), &["1", "2", "3"], &["3 entries occur twice in lines 6 to 8; each is shown once"]);
     let one = format!("{all}{}\n", line(2));
     check(one, &["1", "2", "3"], &["an entry occurs twice in line 5; it is shown once"]);
-    // The same words said twice are two entries, and so are two of one number.
+    // The same text sent twice is two entries, even with the same number.
     let other = line(2).replace("\"2\"", "\"other\"");
     check(format!("{all}{other}\n"), &["1", "2", "other", "3"], &[]);
     let again = line(4).replace("\"4\"", "\"3\"");
     check(format!("{all}{again}\n"), &["1", "2", "3", "3"], &[]);
-    // Another session's header is no repetition.
+    // Another session's header is not a repetition.
     let strange = HEAD.replace("01J", "01K");
-    let damaged = "line 5 is damaged; what could not be read was left out";
+    let damaged = "line 5 is damaged; unreadable data was skipped";
     check(format!("{all}{strange}\n"), &["1", "2", "3"], &[damaged]);
 }
 
 #[test]
-fn r52_a_bad_line_in_the_middle_costs_itself_alone() {
+fn r52_damaged_line_loses_only_itself() {
     check(between("not json"), &["1", "3"], &[DAMAGED]);
     check(between(&line(2)[..30]), &["1", "3"], &[DAMAGED]);
     check(between(b"\xff\xfe\x80"), &["1", "3"], &[DAMAGED]);
     check(between([0; 4096]), &["1", "3"], &[DAMAGED]);
     check(between(r#"{"seq":2,"at":1,"entry":{"kind":"said","text":"a\xff"}}"#), &["1", "3"], &[DAMAGED]);
     check(between("[".repeat(100_000)), &["1", "3"], &[DAMAGED]);
-    check(
-        between("a\nb\nc"),
-        &["1", "3"],
-        &["lines 3 to 5 are damaged; what could not be read was left out"],
-    );
+    check(between("a\nb\nc"), &["1", "3"], &["lines 3 to 5 are damaged; unreadable data was skipped"]);
     check(between(""), &["1", "3"], &[]);
 }
 
 #[test]
-fn r52_glued_lines_are_taken_apart() {
+fn r52_splits_joined_lines() {
     check(between(format!("{}{}", line(2), line(4))), &["1", "2", "3", "4"], &[]);
     check(between(format!("{}{}", &line(9)[..20], line(2))), &["1", "2", "3"], &[DAMAGED]);
     check(between([&[0; 512][..], line(2).as_bytes()].concat()), &["1", "2", "3"], &[DAMAGED]);
@@ -100,27 +96,27 @@ fn r52_glued_lines_are_taken_apart() {
 }
 
 #[test]
-fn what_looks_like_a_line_inside_of_text_is_text() {
+fn text_that_looks_like_a_line_stays_text() {
     let text = serde_json::to_string(&line(7)).unwrap();
     let entry = format!(r#"{{"seq":1,"at":1,"entry":{{"kind":"said","text":{text}}}}}"#);
     check(format!("{HEAD}\n{entry}{}\n", line(2)), &[&line(7), "2"], &[]);
 }
 
 #[test]
-fn r52_a_kind_of_a_newer_version_is_left_out_by_name() {
-    let said = "line 3 was left out: a newer aye wrote “dreamt” entries there";
+fn r52_unknown_kind_is_skipped_by_name() {
+    let said = "line 3 was skipped: a newer aye wrote “dreamt” entries there";
     let read = check(between(r#"{"seq":8,"at":1,"entry":{"kind":"dreamt","of":[1]}}"#), &["1", "3"], &[said]);
     assert_eq!(read.last_seq, 8);
     let newer = HEAD.replace(r#""aye":1"#, r#""aye":2"#);
     check(
         format!("{newer}\n{}\n", line(1)),
         &["1"],
-        &["a newer aye wrote this session (form 2); what this one does not know is left out"],
+        &["a newer aye wrote this session (format 2); unknown entries are skipped"],
     );
 }
 
 #[test]
-fn r52_a_damaged_header_costs_no_entry() {
+fn r52_damaged_header_loses_no_entry() {
     let said = "the first line of the session is damaged";
     assert_eq!(check(format!("{{\"ay\n{}\n", line(1)), &["1"], &[said]).header, None);
     check(format!("{}\n", line(1)), &["1"], &[said]);
@@ -128,13 +124,13 @@ fn r52_a_damaged_header_costs_no_entry() {
     let read = check(
         format!("\u{feff}{HEAD}\n{}\n", line(1)),
         &["1"],
-        &["line 1 is damaged; what could not be read was left out"],
+        &["line 1 is damaged; unreadable data was skipped"],
     );
     assert!(read.header.is_some());
 }
 
 #[test]
-fn r50_every_way_to_cut_the_last_line_loses_at_most_that_line() {
+fn r50_any_truncation_loses_at_most_the_last_line() {
     let whole = format!("{HEAD}\n{}\n{}", line(1), line(2));
     for length in HEAD.len() + line(1).len() + 2..whole.len() {
         let read = from(&whole.as_bytes()[..length]).unwrap();
@@ -147,12 +143,12 @@ fn r50_every_way_to_cut_the_last_line_loses_at_most_that_line() {
 }
 
 #[test]
-fn r55_the_number_says_what_came_first_and_not_the_clock() {
+fn r55_entries_are_ordered_by_number_not_by_time() {
     check(format!("{HEAD}\n{}\n{}\n{}\n", line(3), line(1), line(2)), &["1", "2", "3"], &[]);
 }
 
 #[test]
-fn r52_a_line_without_end_takes_no_memory_and_what_follows_is_kept() {
+fn r52_endless_line_uses_no_memory_and_the_rest_is_kept() {
     let long =
         io::Read::chain(format!("{HEAD}\n{}\n", line(1)).leak().as_bytes(), io::repeat(b'x').take(100 << 20));
     let file = long.chain(format!("\n{}\n", line(3)).leak().as_bytes());
@@ -162,7 +158,7 @@ fn r52_a_line_without_end_takes_no_memory_and_what_follows_is_kept() {
 }
 
 #[test]
-fn a_damaged_number_does_not_stop_the_next() {
+fn damaged_number_does_not_prevent_appending() {
     let read = check(between(line(2).replace(":2,", ":18446744073709551615,")), &["1", "3", "2"], &[]);
     assert_eq!(read.last_seq, u64::MAX);
 }
@@ -177,7 +173,7 @@ proptest::proptest! {
     }
 }
 
-/// A call from before anything was hashed, as those versions wrote it, and a question.
+/// A call written before hashes existed, and a question.
 const OLD: &[&str] = &[
     r#"{"kind":"said","text":"go"}"#,
     r#"{"kind":"replied","text":"","calls":[{"id":"a","name":"bash_exec","arguments":"{\"command\":\"ls\"}"},{"id":"q","name":"ask_question","arguments":"{}"}],"model":"m","thought_ms":1}"#,
@@ -190,7 +186,7 @@ const OLD: &[&str] = &[
 ];
 
 #[test]
-fn a_session_of_before_anything_was_hashed_is_read_whole() {
+fn reads_sessions_from_before_hashes() {
     let lines: String = (1..)
         .zip(OLD)
         .map(|(seq, entry)| format!("{{\"seq\":{seq},\"at\":5,\"entry\":{entry}}}\n"))
@@ -198,7 +194,7 @@ fn a_session_of_before_anything_was_hashed_is_read_whole() {
     let read = from(format!("{HEAD}\n{lines}").as_bytes()).unwrap();
     assert_eq!((read.entries.len(), read.notices.len()), (OLD.len(), 0), "{:?}", read.notices);
     for (entry, old) in read.entries.iter().zip(OLD) {
-        // What is not known is not written either: an older version could still read it.
+        // Unknown fields are not written, so that older versions can read the entry.
         let (old, new): (serde_json::Value, _) =
             (serde_json::from_str(old).unwrap(), serde_json::to_value(entry).unwrap());
         let new = new.as_object().unwrap();

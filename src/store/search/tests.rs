@@ -1,4 +1,4 @@
-//! What is found, where, and what damaged and crowded folders do to it.
+//! Tests of searches, also in damaged and crowded folders.
 
 use super::*;
 use crate::chat::grown::More;
@@ -30,10 +30,10 @@ fn held(sessions: &Sessions, id: &str, folder: &str, entries: &[Entry]) {
     }
 }
 
-/// A session, what was found in it, and whether there is more.
+/// A session, its hits, and whether there are more.
 type Finding = (String, Vec<(Whose, String)>, bool);
 
-/// In which sessions something is found, and what of each.
+/// Returns the sessions with hits.
 fn finds(sessions: &Sessions, words: &[&str]) -> Vec<Finding> {
     let mut all = Vec::new();
     let scope = Scope { project: None, most: 3, wanted: &|| true };
@@ -58,7 +58,7 @@ fn check(sessions: &Sessions, words: &[&str], expected: &[(&str, Whose, &str)]) 
 }
 
 #[test]
-fn all_the_words_are_found_in_one_thing_said_whatever_its_letters() {
+fn all_words_must_occur_in_one_message_ignoring_case() {
     let (_home, sessions) = sessions();
     held(
         &sessions,
@@ -78,7 +78,7 @@ fn all_the_words_are_found_in_one_thing_said_whatever_its_letters() {
 }
 
 #[test]
-fn questions_answers_titles_commands_and_what_sub_agents_said_are_found_and_outputs_are_not() {
+fn searches_questions_answers_titles_commands_but_no_outputs() {
     let (_home, sessions) = sessions();
     let call: CallId = "c".into();
     let question = Question {
@@ -135,12 +135,12 @@ fn questions_answers_titles_commands_and_what_sub_agents_said_are_found_and_outp
 }
 
 #[test]
-fn r52_damaged_files_hide_nothing_of_themselves_or_others() {
+fn r52_damaged_files_hide_no_other_hits() {
     let (home, sessions) = sessions();
     held(&sessions, "01A", "/p", &[said("needle one"), said("needle two")]);
     let file = home.path().join("01A.jsonl");
     let text = fs::read_to_string(&file).unwrap();
-    // A torn line, another glued to it, no first line, and bytes that are none.
+    // An incomplete line with another joined to it, no header, and invalid bytes.
     let broken = text.replace("needle one\"}}\n", "needle o").split_once('\n').unwrap().1.to_owned();
     fs::write(&file, [&b"\xff\xfe\0\n"[..], broken.as_bytes()].concat()).unwrap();
     fs::write(home.path().join("01B.jsonl"), [0; 4096]).unwrap();
@@ -160,9 +160,9 @@ fn r52_damaged_files_hide_nothing_of_themselves_or_others() {
 }
 
 #[test]
-fn words_are_found_in_entries_that_are_longer_than_a_line_and_once_in_lines_that_occur_twice() {
+fn finds_words_in_split_lines_and_once_in_duplicates() {
     let (home, sessions) = sessions();
-    // The word is where one part ends and another begins, and stands behind a quotation mark.
+    // The word spans two parts and follows a quotation mark.
     let long = format!("{}\nthe \"needle\" there", "\u{1b}".repeat(2 << 20));
     held(&sessions, "01A", "/p", &[said("a needle"), replied(&long), said("hay")]);
     held(&sessions, "01B", "/p", &[said("other needle")]);
@@ -179,7 +179,7 @@ fn words_are_found_in_entries_that_are_longer_than_a_line_and_once_in_lines_that
 }
 
 #[test]
-fn a_half_reply_is_found_and_a_whole_one_once() {
+fn finds_incomplete_reply_and_complete_one_once() {
     let (_home, sessions) = sessions();
     let grown = |text: &str| Grown {
         beneath: None,
@@ -203,7 +203,7 @@ fn a_half_reply_is_found_and_a_whole_one_once() {
 }
 
 #[test]
-fn it_stops_at_what_is_enough_in_a_project_and_when_nobody_waits() {
+fn stops_at_limits_and_when_cancelled() {
     let (_home, sessions) = sessions();
     let many: Vec<Entry> = (0..9).map(|n| said(&format!("needle {n}"))).collect();
     held(&sessions, "01A", "/p", &many);
@@ -227,7 +227,7 @@ fn it_stops_at_what_is_enough_in_a_project_and_when_nobody_waits() {
 }
 
 #[test]
-fn a_long_line_is_told_around_the_word() {
+fn shortens_long_line_around_the_word() {
     let words = Words::new(["needle"]).unwrap();
     let line = format!("{}needle{}", "é ".repeat(300), " z".repeat(300));
     let shown = words.excerpt(&line);

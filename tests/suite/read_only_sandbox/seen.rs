@@ -105,7 +105,10 @@ fn without_a_sandbox_all_but_exact_lines_ask_and_the_first_screen_and_the_doctor
     });
     let screen = talk.program.screen().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(screen.contains("No sandbox: shell.sandbox is false"), "{screen}");
-    assert!(screen.contains("exact command lines run without approval; every other command asks"), "{screen}");
+    assert!(
+        screen.contains("exact command lines run without approval; every other command asks"),
+        "{screen}"
+    );
     say(&mut talk.program, "go");
     talk.program.until_asked("no sandbox can restrict it to reading");
     assert!(talk.told().starts_with("mine\nexit 0"), "ls ran: {}", talk.told());

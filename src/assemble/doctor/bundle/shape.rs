@@ -16,7 +16,7 @@ pub(super) fn lines(read: &Read, tools: &[String]) -> Vec<String> {
         Some(header) => {
             let kind = if header.dry_run { "a dry run" } else { "live" };
             let copy = if header.from.is_some() { ", started as a copy" } else { "" };
-            lines.push(format!("form {} · {kind}{copy}", header.aye));
+            lines.push(format!("format {} · {kind}{copy}", header.aye));
         }
         None => lines.push("its first line is damaged".to_owned()),
     }
