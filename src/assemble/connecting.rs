@@ -17,9 +17,9 @@ pub(super) struct Connecting {
     pub(super) settings: Settings,
     pub(super) credentials: Credentials,
     pub(super) flags: Overrides,
-    /// Whether new sessions of this run are dry runs.
+    /// True if new sessions of this run are dry runs.
     pub(super) dry_run: bool,
-    /// Whether a user sees how long a wait takes.
+    /// True if a user sees how long a wait takes.
     pub(super) watched: bool,
 }
 

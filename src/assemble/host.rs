@@ -31,11 +31,11 @@ pub(super) struct Around {
     pub(super) connecting: Connecting,
     /// The open session.
     pub(super) session: SessionId,
-    /// Whether the open session has entries.
+    /// True if the open session has entries.
     pub(super) begun: bool,
     pub(super) runtime: Arc<Mutex<Runtime>>,
     drafts: Keeper,
-    /// Whether the last write of a draft failed; shared with the threads that write.
+    /// True if the last write of a draft failed; shared with the threads that write.
     failing: Arc<AtomicBool>,
     /// Latest request for the project's file names.
     files: files::Wanted,

@@ -49,24 +49,24 @@ pub(super) struct Wiring {
     pub(super) simulator: Option<(OtherModel, Vec<String>)>,
     /// Model given by a flag; it overrides the one of the session.
     pub(super) model_flag: Option<String>,
-    /// Whether the model may name sessions.
+    /// True if the model may name sessions.
     pub(super) titles: bool,
     /// Maximum bytes of a project's instructions that are sent.
     pub(super) most_words: usize,
-    /// Whether more turns may follow: false for a headless run.
+    /// True if more turns may follow: not in a headless run.
     pub(super) lasts: bool,
     /// Log of what happens.
     pub(super) journal: Journal,
 }
 
-/// How a session started.
+/// Mode of a session at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begun {
-    /// It is live.
+    /// Live.
     Real,
-    /// It is a dry run.
+    /// Dry run.
     DryRun,
-    /// It is live, and started as a dry run.
+    /// Live, and started as a dry run.
     Before,
 }
 

@@ -19,9 +19,9 @@ pub struct Fork {
     pub id: SessionId,
     /// The session it was copied from.
     pub from: SessionId,
-    /// Whether the original's header could be read. If not, the copy is a dry run to be safe.
+    /// True if the original's header could be read. If not, the copy is a dry run to be safe.
     pub headed: bool,
-    /// Whether a dry run became live, or the other way round.
+    /// True if a dry run became live, or the other way round.
     pub turned: bool,
     places: Places,
     empty: Empty,

@@ -30,7 +30,7 @@ struct Inner {
     folder: PathBuf,
     /// Name of this run's file, without extension.
     name: String,
-    /// Whether content is logged too.
+    /// True if content is logged too.
     content: bool,
     /// Keys that are redacted in content.
     keys: Vec<String>,

@@ -29,7 +29,7 @@ pub struct Header {
     /// Profile at the start; empty if the address was given for one run only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub profile: String,
-    /// Whether it is a dry run. Never changes.
+    /// True for a dry run. Never changes.
     #[serde(default)]
     pub dry_run: bool,
     /// The session that this one was copied from.

@@ -47,7 +47,7 @@ pub struct Listed {
     pub from: Option<SessionId>,
     /// Size of the file.
     pub bytes: u64,
-    /// Whether a question or an approval waits for the user.
+    /// True if a question or an approval waits for the user.
     pub waits: bool,
     /// Problem of the file as one sentence for the user, if any.
     pub broken: Option<String>,

@@ -76,7 +76,7 @@ pub struct Found {
     pub listed: Listed,
     /// The hits, oldest first.
     pub hits: Vec<Hit>,
-    /// Whether there are more hits than requested.
+    /// True if there are more hits than requested.
     pub more: bool,
 }
 
@@ -228,7 +228,7 @@ struct Hits<'a> {
     /// Hits in pieces of replies, with the offset of their line. They count only if the reply is incomplete.
     halves: Vec<(u64, Hit)>,
     more: bool,
-    /// Whether the file has entries in parts.
+    /// True if the file has entries in parts.
     has_parts: bool,
 }
 

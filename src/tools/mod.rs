@@ -89,13 +89,13 @@ pub trait Tool: Send + Sync {
 /// Outcome of a rehearsed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rehearsed {
-    /// It ran in the overlay. Holds the outcome for the model, the same as live.
+    /// The call ran in the overlay. Holds the outcome for the model, the same as live.
     Ran(String),
     /// A command ran in the overlay sandbox. Holds the outcome, and the project paths that it changed, as displayed.
     Changed(String, Vec<String>),
-    /// It did not run, and its result is simulated. Holds the reason as a sentence; may be empty.
+    /// The call did not run, and its result is simulated. Holds the reason as a sentence; may be empty.
     Undone(String),
-    /// It did not run, and no result is simulated. Holds the text for the model.
+    /// The call did not run, and no result is simulated. Holds the text for the model.
     Told(String),
 }
 
@@ -148,12 +148,12 @@ pub struct Stage {
     pub project: Arc<dyn Writer>,
     /// The overlay sandbox, or the reason why commands cannot run.
     pub commands: Commands,
-    /// Whether the dry run is hidden from the model.
+    /// True if the dry run is hidden from the model.
     pub untold: bool,
-    /// Whether the user approved this call at a prompt, or a grant or a rule allows exactly this call, so that what it
+    /// True if the user approved this call at a prompt, or a grant or a rule allows exactly this call, so that what it
     /// reads may be disclosed to the model.
     pub approved: bool,
-    /// Whether a model is configured that simulates results.
+    /// True if a model is configured that simulates results.
     pub simulates: bool,
     /// Paths that a recursive read must skip.
     pub left_out: LeftOut,

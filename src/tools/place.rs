@@ -92,7 +92,7 @@ pub struct Place {
     sensitive: bool,
     #[serde(default)]
     holds_keys: bool,
-    /// Whether reading it needs no approval.
+    /// True if reading it needs no approval.
     #[serde(default)]
     is_plain: bool,
 }

@@ -72,7 +72,7 @@ fn access_without(line: CommandLine, files: &dyn Reader, excused: &[PathBuf]) ->
     Access::Read(found.paths)
 }
 
-/// What was found about the files of a command.
+/// Findings about the files of a command.
 struct Found<'a> {
     files: &'a dyn Reader,
     excused: &'a [PathBuf],
@@ -81,7 +81,7 @@ struct Found<'a> {
     sensitive: bool,
 }
 
-/// How a folder is read recursively.
+/// Options for reading a folder recursively.
 #[derive(Clone, Copy)]
 struct Below<'a> {
     hidden: bool,

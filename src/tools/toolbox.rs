@@ -15,7 +15,7 @@ pub struct Settings {
     pub seconds_at_most: u64,
     /// Sandbox of commands that do not request the network.
     pub walls: Walls,
-    /// Whether commands may request the network.
+    /// True if commands may request the network.
     pub may_ask: bool,
 }
 

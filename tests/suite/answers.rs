@@ -99,7 +99,7 @@ async fn what_was_printed_is_given_back_filled_in_and_the_session_goes_on() {
     );
     let (setup, text) = again(&printed);
     let (_, err, code) = prints(&service, setup, &text).await;
-    assert!(code == 2 && err.contains("no question waits"), "{code} {err}");
+    assert!(code == 2 && err.contains("has no waiting question"), "{code} {err}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -276,5 +276,5 @@ fn the_models_of_a_service_are_listed_without_a_screen() {
     assert_eq!(code, 2);
     assert!(err.contains("no provider is configured"), "{err}");
     let (_, err, code) = Setup::new(&["--json", "hello"]).print("");
-    assert!(code == 2 && err.contains("--json goes with"), "{err}");
+    assert!(code == 2 && err.contains("--json can only be used with"), "{err}");
 }

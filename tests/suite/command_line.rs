@@ -193,13 +193,13 @@ async fn r57_no_other_process_of_the_person_reads_the_key_out_of_the_program() {
 fn the_callers_mistakes_are_told_in_a_sentence_with_exit_code_two() {
     for (arguments, words) in [
         (&["-p", "hi"][..], "no model is configured"),
-        (&["-p", "--tour"], "nothing to say"),
+        (&["-p", "--tour"], "no prompt"),
         (&["--nonsense"], "--nonsense"),
-        (&["-p", "--mode", "wild", "hi"], "it takes"),
+        (&["-p", "--mode", "wild", "hi"], "expected"),
         (&["-p", "--tour", "--resume", "01ZZ", "hi"], "01ZZ"),
         (&["-p", "--tour", "--continue", "hi"], "no session"),
         (&["-p", "--profile", "opnai", "hi"], "openai"),
-        (&["-p", "--tour", "--resume"], "name a session"),
+        (&["-p", "--tour", "--resume"], "needs a session ID"),
         (&["-p", "--base-url", "not an address", "hi"], "address"),
         (&["-p", "-C", "/nowhere/at/all", "hi"], "/nowhere/at/all"),
         (&[], "terminal"),

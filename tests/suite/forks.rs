@@ -115,7 +115,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
     for (arguments, says) in [
         (&["--fork", "x"][..], "--fork needs a session to copy"),
         (&["--fork", "--resume", "01NONE", "x"], "no session matches 01NONE"),
-        (&["--fork", "--continue", "--answers", "answers.json"], "no question waits"),
+        (&["--fork", "--continue", "--answers", "answers.json"], "has no waiting question"),
         (&["--live", "--continue", "x"], "--fork"),
         (&["--fork", "--continue", "--dry-run", "--live", "x"], "cannot be used with"),
     ] {

@@ -55,7 +55,7 @@ fn a_model_that_cannot_see_gets_the_name_alone_and_the_person_is_told() {
     settings(&setup, &profile(&service, ""));
     let (out, err, code) = setup.print("");
     assert_eq!((out.as_str(), code), ("Fine.\n", 0));
-    assert!(err.contains("the picture's name alone"), "{err}");
+    assert!(err.contains("only the file name of the picture"), "{err}");
     assert_eq!(service.received()[0].body["messages"][1]["content"], "what is in @shot.png?");
     let mut program = Setup::again(&setup.place, &[]).start();
     program.until("You talk to");

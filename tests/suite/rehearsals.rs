@@ -259,7 +259,7 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
         (&["rehearsal", "show", &id, "more"], "takes [ID]; to send this to the model, quote it"),
         (&["rehearsal", "show", "--yes"], "--yes can only be used with aye rehearsal drop"),
         (&["rehearsal", "show", "--hunks"], "--hunks can only be used with aye rehearsal apply"),
-        (&["rehearsal", "drop", "--json"], "--json goes with"),
+        (&["rehearsal", "drop", "--json"], "--json can only be used with"),
         (&["rehearsal", "apply"], "not a terminal"),
         (&["rehearsal", "drop"], "Confirm with --yes"),
     ] {
@@ -306,7 +306,7 @@ fn what_was_rehearsed_is_thrown_away_once_that_is_said() {
         assert_eq!((program.ends(), count()), (0, left), "{answer:?}");
     }
     let (out, _, code) = tells(&place, &["rehearsal", "drop", "--yes"]);
-    assert!(code == 0 && out.contains("Nothing was rehearsed"), "{out}");
+    assert!(code == 0 && out.contains("has no rehearsal"), "{out}");
     // The session is there, and rehearses again.
     let (_runtime, service) = service(vec![writes("c.txt", "c\n"), says("One.")]);
     prints(&place, &service, &["--continue", "more"]);

@@ -162,7 +162,7 @@ fn r52_damaged_files_are_listed_and_hide_no_other() {
     assert!(out.contains(ONE) && out.contains(THREE) && code == 0, "{out}");
     assert!(err.contains("Cannot search all of 01FOLDER"), "{err}");
     let (out, err, code) = home.does(&["show", "01DAMAGED"]);
-    assert!(out.contains("careful: the first line of the session is damaged") && code == 0, "{out}{err}");
+    assert!(out.contains("warning: the first line of the session is damaged") && code == 0, "{out}{err}");
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
     home.refuses(&["show", ""], "no session matches");
     home.refuses(&["show", "../../etc/passwd"], "no session matches");
     home.refuses(&["show", ONE, TWO], "aye sessions show takes one session");
-    home.refuses(&["rm"], "aye sessions rm takes one session or more");
+    home.refuses(&["rm"], "aye sessions rm takes one or more session IDs");
     home.refuses(&["fork"], "aye sessions fork takes one session");
-    home.refuses(&["search"], "words to look for");
+    home.refuses(&["search"], "words to search for");
     home.refuses(&["search", " "], "no words to search for");
-    home.refuses(&["list", "x"], "nothing behind it");
+    home.refuses(&["list", "x"], "takes no arguments");
     home.refuses(
         &["list", "--force", "--output", "x"],
         "--output can only be used with: aye sessions export",

@@ -46,13 +46,13 @@ pub(super) enum Part {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Words {
     pub(super) who: String,
-    /// Whether it is from the model, and markdown.
+    /// True if it is from the model; its text is then markdown.
     pub(super) model: bool,
     pub(super) when: String,
     pub(super) text: String,
     /// The reasoning before it; empty if unknown.
     pub(super) reasoning: String,
-    /// Why it is incomplete, if it is.
+    /// Reason why it is incomplete, if it is.
     pub(super) incomplete: Option<String>,
 }
 

@@ -28,7 +28,7 @@ struct Files {
     drafts: Drafts,
     /// The file read or written last. While open, it locks a new session's draft.
     file: Option<File>,
-    /// Whether that file may not be on disk yet.
+    /// True if that file may not be on disk yet.
     is_unsynced: bool,
     /// The draft read or written last. The same content is not written twice.
     held: Option<(Owner, Unsent)>,

@@ -35,7 +35,7 @@ struct Step {
     name: OsString,
     /// Metadata of the original, for the copy.
     was: Stat,
-    /// Whether the original was temporarily made accessible.
+    /// True if the original was temporarily made accessible.
     opened: bool,
     /// Metadata of the parent folder.
     above: Stat,
