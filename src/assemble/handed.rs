@@ -9,7 +9,7 @@ use std::path::Path;
 /// Checks the path before any work is done. `instead` says what to do if the file exists.
 ///
 /// # Errors
-/// A [`Mistake`].
+/// A `UsageError`.
 pub(super) fn may_write(file: &Path, force: bool, instead: &str) -> Result<()> {
     match std::fs::symlink_metadata(file) {
         Ok(about) if !about.is_file() => {

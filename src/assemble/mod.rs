@@ -73,7 +73,7 @@ struct Start {
 /// Runs the program.
 ///
 /// # Errors
-/// A [`Mistake`] if the caller is at fault; any other error is of the system.
+/// A `UsageError` if the caller is at fault; any other error is of the system.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let print = cli.print;
     if cli.lists_models() {

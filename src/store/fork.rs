@@ -70,10 +70,10 @@ pub fn fork(places: &Places, from: &SessionId, folder: &Path, empty: Empty) -> R
     fork_as(places, from, folder, Becomes::AsItWas, empty)
 }
 
-/// Like [`fork`], but the copy can become a dry run, or live. A live copy has no rehearsal of its own.
+/// Like `fork_session`, but the copy can become a dry run, or live. A live copy has no rehearsal of its own.
 ///
 /// # Errors
-/// Same as [`fork`].
+/// Same as `fork_session`.
 pub fn fork_as(
     places: &Places,
     from: &SessionId,

@@ -27,7 +27,7 @@ impl History {
         Self { folder: folder.to_owned(), path }
     }
 
-    /// Returns the messages, newest last, at most [`KEPT`], without consecutive duplicates. Unreadable lines are
+    /// Returns the messages, newest last, at most `MAX_MESSAGES`, without consecutive duplicates. Unreadable lines are
     /// skipped.
     pub fn load(&self) -> Vec<String> {
         let bytes = private::held(&self.path);

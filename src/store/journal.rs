@@ -129,7 +129,7 @@ mod tests {
         let journal = Journal::new(folder.clone(), false, vec![]);
         assert!(!folder.exists(), "nothing was written yet");
         journal.note(format_args!("a{}b\n2026 c\x1b[2J", 1));
-        journal.content("said", || panic!("nobody wants it"));
+        journal.content("said", || panic!("content is disabled"));
         let all = files(&folder);
         let text = fs::read_to_string(&all[0]).unwrap();
         let (time, words) = text.split_once(' ').unwrap();

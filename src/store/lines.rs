@@ -77,7 +77,7 @@ pub struct Lines {
     file: Option<File>,
     /// Bytes not yet written: whole lines, except that the first may be the rest of a partly written one.
     owed: Vec<u8>,
-    /// Number of entries in `owed`, wholly or in part.
+    /// Number of entries among those, wholly or in part.
     unsaved: usize,
     /// Number of the next entry.
     seq: u64,
@@ -211,7 +211,7 @@ impl Log for Lines {
         all.extend_from_slice(&self.owed);
         let mut other = private::open_append(file, true)?;
         let written = other.write_all(&all).and_then(|()| other.sync_all());
-        // Removes an incomplete file, so that the name is free for the next attempt.
+        // An incomplete file is removed, so that the name is free for the next attempt.
         written.inspect_err(|_| drop(std::fs::remove_file(file)))
     }
 

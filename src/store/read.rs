@@ -56,7 +56,7 @@ pub enum Matter {
     Damaged,
     /// An entry of an unknown kind.
     Unknown(String),
-    /// Longer than [`LONGEST`].
+    /// Longer than `MAX_LINE_BYTES`.
     Long,
     /// The last line, incomplete because the program ended.
     Torn,

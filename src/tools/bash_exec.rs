@@ -48,7 +48,7 @@ impl Tool for BashExec {
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "command": { "type": "string", "description": "Passed to sh -c" },
+                    "command": { "type": "string", "description": "Shell command" },
                     "timeout": { "type": "integer", "minimum": 1, "description": timeout },
                     "network": { "type": "string", "description": "Reason network access is needed; omit for no network" },
                 },

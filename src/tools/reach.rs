@@ -361,7 +361,8 @@ impl Found<'_> {
     }
 }
 
-/// Reading a pipe blocks until something is written, and takes what another program should receive.
+/// Returns the reason for a file that is not regular: reading a pipe blocks until something is written, and takes what
+/// another program should receive.
 fn not_regular(shown: &str) -> String {
     format!("it reads {shown}, which is a pipe, a socket or a device")
 }

@@ -71,7 +71,7 @@ fn r11_a_rule_without_its_scripts_is_off_and_explain_prints_what_is_missing() {
         .lines()
         .find_map(|line| line.trim().strip_prefix("scripts = "))
         .unwrap_or_else(|| panic!("{told}"));
-    assert!(told.contains("it asks"), "{told}");
+    assert!(told.contains("\nask\n"), "{told}");
     std::fs::write(&file, format!("{rule}scripts = {line}\n")).unwrap();
     let mut program = person.start(&[]);
     program.until("You talk to");
@@ -95,7 +95,7 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     {
         assert!(told.contains(part), "{part}: {told}");
     }
-    assert!(person.told(&["rules", "explain", "bash run.sh"]).0.contains("it asks"), "without the session");
+    assert!(person.told(&["rules", "explain", "bash run.sh"]).0.contains("\nask\n"), "without the session");
     std::fs::write(person.path("project/run.sh"), "rm -f ran\n").unwrap();
     say(&mut program, "again");
     program.until_asked("run.sh has changed since you allowed it on call 1 of this session");

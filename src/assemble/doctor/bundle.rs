@@ -1,7 +1,7 @@
 //! `aye doctor --bundle`: writes a report for bugs to one text file, which the user can review before sending it.
 //!
 //! It contains only fixed text and values of the settings: of sessions an outline, of the journal its notes. Everything
-//! passes through [`Redacted`], which removes keys. It cannot contain session text; a session is shared with `aye
+//! passes through `Redaction`, which removes keys. It cannot contain session text; a session is shared with `aye
 //! sessions export`.
 
 mod shape;

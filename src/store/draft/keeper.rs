@@ -41,7 +41,7 @@ impl Keeper {
         Self(Arc::new(Shared { waiting: Mutex::default(), files: Mutex::new(files) }))
     }
 
-    /// Queues a draft for the next [`Keeper::write`]; replaces a queued one of the same owner.
+    /// Queues a draft for the next `DraftWriter::write`; replaces a queued one of the same owner.
     pub fn save(&self, owner: Owner, unsent: Unsent) {
         let mut waiting = lock(&self.0.waiting);
         waiting.retain(|job| !matches!(job, Job::Save(other, _) if *other == owner));
@@ -79,7 +79,7 @@ impl Keeper {
     /// Writes the queued drafts and waits for the disk, for the end of the program.
     ///
     /// # Errors
-    /// Same as [`Keeper::write`].
+    /// Same as `DraftWriter::write`.
     pub fn finish(&self) -> Result<(), Error> {
         let written = self.write();
         let mut files = lock(&self.0.files);

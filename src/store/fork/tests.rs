@@ -81,7 +81,7 @@ fn r51_copies_damaged_session_as_it_reads() {
         ("damaged between", format!("{head}\n{a}\n\u{1}\u{2}{{\n{b}\n")),
         ("glued", format!("{head}{a}{b}\n")),
         ("glued and torn", format!("{head}{a}{}", &b[..b.len() - 3])),
-        ("behind a wrong beginning", format!("\u{1}{head}\n{a}\n")),
+        ("after a wrong beginning", format!("\u{1}{head}\n{a}\n")),
         ("of a newer version", format!("{head}\n{a}\n{newer}\n")),
         ("with the ends of another system", format!("{head}\r\n{a}\r\n{b}\r\n")),
         ("only begun", head.clone()),

@@ -139,7 +139,7 @@ fn r50_any_truncation_loses_at_most_the_last_line() {
         assert!(read.notices.iter().all(|notice| notice.matter == Matter::Torn), "{:?}", read.notices);
     }
     check(&whole, &["1", "2"], &[]);
-    check(&whole[..whole.len() - 5], &["1"], &["line 3 was being written when aye ended, and was left out"]);
+    check(&whole[..whole.len() - 5], &["1"], &["line 3 was being written when aye ended, and was skipped"]);
 }
 
 #[test]
