@@ -1,111 +1,101 @@
-//! Every command of the palette and the composer: one table, with the words that explain it.
+//! Slash commands, which are also the entries of the command palette.
 
 use super::keys::Action;
 
-/// Something the person can ask of the screen by name.
+/// A command the user can run by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// The keys.
+    /// Shows key help.
     Help,
-    /// A new session.
+    /// Starts a new session.
     New,
-    /// Go on with another session.
+    /// Continues another session.
     Resume,
-    /// Go on with a copy.
+    /// Continues in a copy of the session.
     Fork,
-    /// Another theme.
+    /// Chooses a theme.
     Theme,
-    /// Another model.
+    /// Chooses a model.
     Model,
-    /// Talk to another service.
+    /// Switches the provider.
     Connect,
-    /// Put something on the clipboard.
+    /// Copies text to the clipboard.
     Copy,
-    /// What was asked, and what became of it.
+    /// Lists the calls with their decisions and outcomes.
     Audit,
-    /// What stands without being asked about.
+    /// Lists the grants.
     Grants,
-    /// The rules that hold.
+    /// Lists the rules.
     Rules,
-    /// What the project brings along, and trust in it.
+    /// Shows the project files that would change what aye does, and trust in them.
     Trust,
-    /// Search the transcript.
+    /// Searches the transcript.
     Search,
-    /// Change how much runs without asking.
+    /// Changes the permission mode.
     Mode,
-    /// Name the session.
+    /// Sets the title of the session.
     Title,
-    /// Let a summary take the place of what was said so far.
+    /// Replaces the conversation so far by a summary.
     Compact,
-    /// What a dry run is, and how to begin one.
+    /// Explains dry runs.
     Dry,
-    /// What was rehearsed, and what becomes of it.
+    /// Shows the rehearsal, and applies or discards it.
     Rehearsal,
-    /// Send a request that failed again.
+    /// Sends a failed request again.
     Retry,
-    /// Stop the turn.
+    /// Stops the turn.
     Stop,
-    /// Write in the editor.
+    /// Opens the draft in the external editor.
     Editor,
-    /// What was wrong so far.
+    /// Lists the warnings.
     Notices,
-    /// Leave.
+    /// Quits.
     Quit,
 }
 
-/// One line of the table.
+/// One command of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// What it is.
+    /// The command.
     pub command: Command,
-    /// Its names behind the slash, the first one shown.
+    /// Names after the slash; the first one is shown.
     pub names: &'static [&'static str],
-    /// What it does, in a few words.
+    /// Label for completion and the palette.
     pub help: &'static str,
-    /// The key that does the same, where there is one.
+    /// Action with the same effect, if any.
     pub action: Option<Action>,
 }
 
-/// Every command, in the order they are offered.
+/// All commands, in the order they are offered.
 pub const COMMANDS: &[Row] = &[
-    row(Command::Help, &["help", "keys"], "the keys that work now", Some(Action::Help)),
-    row(Command::New, &["new", "clear"], "begin a new session", None),
-    row(Command::Resume, &["resume", "sessions"], "go on with another session", Some(Action::Sessions)),
-    row(
-        Command::Fork,
-        &["fork"],
-        "go on with a copy; /fork live, /fork dry: for real, or as a dry run",
-        None,
-    ),
-    row(Command::Model, &["model", "models"], "ask another model", Some(Action::Models)),
+    row(Command::Help, &["help", "keys"], "Key help", Some(Action::Help)),
+    row(Command::New, &["new", "clear"], "Start a new session", None),
+    row(Command::Resume, &["resume", "sessions"], "Continue another session", Some(Action::Sessions)),
+    row(Command::Fork, &["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", None),
+    row(Command::Model, &["model", "models"], "Choose model", Some(Action::Models)),
     row(
         Command::Connect,
         &["connect", "login", "key"],
-        "talk to a server found here, or enter a key",
+        "Switch provider: local server or API key",
         Some(Action::Connect),
     ),
-    row(Command::Theme, &["theme", "themes"], "choose the colours", Some(Action::Themes)),
-    row(Command::Copy, &["copy"], "copy a reply, a code block or an output", Some(Action::Copy)),
-    row(Command::Search, &["search", "find"], "search the transcript", Some(Action::SearchTranscript)),
-    row(Command::Audit, &["audit", "calls"], "every call: who allowed it, when, and what became of it", None),
-    row(Command::Grants, &["grants", "allowed"], "what goes ahead unasked, and how to take it back", None),
-    row(Command::Rules, &["rules"], "the rules that hold", None),
-    row(Command::Trust, &["trust"], "what this project brings along, and whether you trust it", None),
-    row(
-        Command::Mode,
-        &["mode"],
-        "how much runs without asking: plan, ask, auto, full",
-        Some(Action::ChangeMode),
-    ),
-    row(Command::Title, &["title", "rename"], "name the session: /title some words", None),
-    row(Command::Compact, &["compact", "summarise"], "tell the model what was said by a summary", None),
-    row(Command::Dry, &["dry"], "what a dry run does, and how to begin one", None),
-    row(Command::Rehearsal, &["rehearsal"], "what a dry run came to: read it, apply it, drop it", None),
-    row(Command::Retry, &["retry", "again"], "ask again where a request failed", Some(Action::RetryNow)),
-    row(Command::Stop, &["stop"], "stop the turn that runs", Some(Action::Stop)),
-    row(Command::Editor, &["editor"], "write in your editor", Some(Action::OpenEditor)),
-    row(Command::Notices, &["notices", "warnings"], "what was wrong so far: settings, rules, services", None),
-    row(Command::Quit, &["quit", "exit", "q"], "leave; the session is kept", None),
+    row(Command::Theme, &["theme", "themes"], "Choose theme", Some(Action::Themes)),
+    row(Command::Copy, &["copy"], "Copy reply, code block or output", Some(Action::Copy)),
+    row(Command::Search, &["search", "find"], "Search transcript", Some(Action::SearchTranscript)),
+    row(Command::Audit, &["audit", "calls"], "List calls with decisions and outcomes", None),
+    row(Command::Grants, &["grants", "allowed"], "List and revoke grants", None),
+    row(Command::Rules, &["rules"], "List rules in effect", None),
+    row(Command::Trust, &["trust"], "Show project files and trust in them", None),
+    row(Command::Mode, &["mode"], "Set permission mode: plan, ask, auto, full", Some(Action::ChangeMode)),
+    row(Command::Title, &["title", "rename"], "Rename the session: /title NAME", None),
+    row(Command::Compact, &["compact", "summarise"], "Replace the conversation by a summary", None),
+    row(Command::Dry, &["dry"], "Explain dry runs and how to start one", None),
+    row(Command::Rehearsal, &["rehearsal"], "Review, apply or discard the rehearsal", None),
+    row(Command::Retry, &["retry", "again"], "Retry a failed request", Some(Action::RetryNow)),
+    row(Command::Stop, &["stop"], "Stop the turn", Some(Action::Stop)),
+    row(Command::Editor, &["editor"], "Edit in external editor", Some(Action::OpenEditor)),
+    row(Command::Notices, &["notices", "warnings"], "List warnings of this session", None),
+    row(Command::Quit, &["quit", "exit", "q"], "Quit; the session is saved", None),
 ];
 
 const fn row(
@@ -117,7 +107,7 @@ const fn row(
     Row { command, names, help, action }
 }
 
-/// What was typed behind a slash, if it is a command: which, and the words behind its name.
+/// Parses a slash command into the command and its arguments; `None` if the text is not a command.
 pub fn parse(text: &str) -> Option<(Command, &str)> {
     let line = text.strip_prefix('/')?;
     if line.contains('\n') {
@@ -128,8 +118,8 @@ pub fn parse(text: &str) -> Option<(Command, &str)> {
     Some((row.command, rest.trim()))
 }
 
-/// What stands where a command would, and is none: its name without the slash. A path has another slash in it, and what a
-/// blank stands before is said as it is.
+/// Returns the name of an unknown slash command, without the slash. Text that contains a second slash (a path) or
+/// starts with a space is not a command.
 pub fn unknown(text: &str) -> Option<&str> {
     let name = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
     let mut letters = name.chars();

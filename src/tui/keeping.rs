@@ -1,4 +1,4 @@
-//! Saves unsent text while it is written, so that no end of the program loses more than a moment of it.
+//! Saves unsent text while it is typed, so that an abrupt end of the program loses less than a second of it.
 
 use super::effect::Effect;
 use super::host::Wish;
@@ -9,14 +9,14 @@ use super::state::State;
 use crate::chat::{CallId, Piece, Questions, Unsent};
 use std::time::Duration;
 
-/// Keys within this time are saved together.
+/// Key presses within this time are saved together.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// Between two writes: about one a second, and none is older than that.
+/// Time between two writes: about one per second.
 const PAUSE: Duration = Duration::from_millis(900);
-/// The same while a question is answered: a half-given answer is saved within half a second.
+/// Time between two writes while a question is answered: at most half a second of an answer can be lost.
 const PAUSE_IN_QUESTION: Duration = Duration::from_millis(400);
 
-/// The unsent text as it was saved last, and the time of the first change since.
+/// The unsent text as last saved, and the time of the first change since.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keeping {
     kept: Unsent,
@@ -33,7 +33,7 @@ impl Keeping {
         self.trouble.is_some()
     }
 
-    /// The prompt of this question as it was kept; as new if nothing of it was.
+    /// Restores the prompt of this question from the saved text, or creates a new one.
     pub(super) fn question(&self, call: &CallId, asked: &Questions) -> QuestionCard {
         let mut kept =
             self.kept.questions.iter().map(|text| QuestionCard::kept_as(call.clone(), asked, text));
@@ -42,24 +42,25 @@ impl Keeping {
 }
 
 impl State {
-    /// Restores the unsent text of the session that is opened.
+    /// Restores the unsent text of a session that is opened.
     pub(super) fn restore(&mut self, kept: Unsent) {
         let mut unsent = kept.clone();
-        // Whether files can be written does not depend on the session.
+        // The ability to write files does not depend on the session.
         self.keeping = Keeping { kept, trouble: self.keeping.trouble.take(), ..Keeping::default() };
         unsent.remove_sent(self.agent.session.entries());
         if !unsent.approval.is_empty() {
             let written = std::mem::take(&mut unsent.approval);
             unsent.add_to_draft(&written);
-            let words = "the call that waited for approval was not run; what you wrote in its prompt is in the composer";
+            let words =
+                "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
             self.notice(words, Kind::Info);
         }
         self.composer.restore(&unsent.draft);
         self.agent.restore_queue(unsent.queue);
     }
 
-    /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment. `is_touched` means that
-    /// this event was input of the user.
+    /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment. `is_touched` means
+    /// that this event was input of the user.
     pub(super) fn keep_unsent(&mut self, is_touched: bool) -> Option<Effect> {
         let is_stale = self.is_kept_stale();
         if is_touched && self.may_hold_unsent() || is_stale {
@@ -83,7 +84,7 @@ impl State {
         Some(Effect::Ask(Wish::Keep(self.session.clone(), Box::new(unsent))))
     }
 
-    /// Time of the next save; `None` without a change.
+    /// Returns the time of the next save; `None` without a change.
     pub(super) fn keeping_due(&self) -> Option<Duration> {
         let pause = match &self.prompt {
             Some(Prompt { card: Card::Question(_), .. }) => PAUSE_IN_QUESTION,
@@ -93,12 +94,11 @@ impl State {
         Some(self.keeping.handed.map_or(Duration::ZERO, |handed| handed + pause).max(behind + TOGETHER))
     }
 
-    /// Handles the result of a write. The user is told the first of several errors only.
+    /// Handles the result of a write. Of several errors in a row the user sees only the first.
     pub(super) fn kept(&mut self, trouble: Option<String>) {
         if let (Some(why), None) = (&trouble, &self.keeping.trouble) {
-            let words = format!(
-                "Cannot save what you have not sent yet: {why}. It is kept in memory, and saving is tried again."
-            );
+            let words =
+                format!("Cannot save unsent text: {why}. It is kept in memory and saving is retried.");
             self.notice(&words, Kind::Warning);
         }
         self.keeping.trouble = trouble;
@@ -110,7 +110,7 @@ impl State {
         if draft.iter().all(|piece| piece.text().trim().is_empty()) {
             draft.clear();
         }
-        // What the command line says waits for the trust prompt.
+        // A message from the command line waits until the trust prompt is answered.
         let says = &self.trusting.says;
         if !says.trim().is_empty() {
             let between = if draft.is_empty() { "" } else { "\n\n" };
@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// The denial message or the arguments that are being written in the approval prompt or in the queue over it.
+    /// Returns the denial message or the arguments being typed in the approval prompt or in the queue over it.
     fn written_in_approval(&self) -> Option<String> {
         if let Some(list) = &self.waits {
             return list.written_denial().map(str::to_owned);
@@ -140,15 +140,15 @@ impl State {
         card.written_reply(&waiting.name)
     }
 
-    /// Returns true if a key can have changed unsent text. Scrolling through a transcript sets no timer.
+    /// Returns whether a key can have changed unsent text. Scrolling through a transcript sets no timer.
     fn may_hold_unsent(&self) -> bool {
         !self.composer.is_empty() || self.prompt.is_some()
     }
 
-    /// Returns true if saved text was sent or answered since, or a message was queued: that is saved at once.
+    /// Returns whether saved text was sent or answered since, or a message was queued: that is saved at once.
     fn is_kept_stale(&self) -> bool {
         let Unsent { draft, queue, questions, approval, entries: _ } = &self.keeping.kept;
-        // What the command line says waits for the trust prompt.
+        // A message from the command line waits until the trust prompt is answered.
         let waits_for_trust = self.trusting.asks.is_some() && !self.trusting.says.trim().is_empty();
         let is_question = |prompt: &Prompt| matches!(prompt.card, Card::Question(_));
         *queue != self.agent.queue

@@ -1,4 +1,4 @@
-//! What the screen does outside itself: the clipboard, the editor, the opener, a word to a person who looks elsewhere.
+//! Effects outside the program: clipboard, editor, opener, notifications.
 
 use crate::chat::hidden::mark_hidden;
 use std::ffi::{OsStr, OsString};
@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The longest text that is put on the clipboard of a terminal, in bytes: few take more by OSC 52.
+/// Maximum length of a text for the terminal's clipboard, in bytes; few terminals accept more by OSC 52.
 pub const CLIPBOARD: usize = 100_000;
 
-/// The bytes that put a text on the clipboard of the user's terminal; `None` if it has more than [`CLIPBOARD`] bytes.
-/// Written only after an explicit key.
+/// Returns the bytes that copy a text to the clipboard of the user's terminal; `None` if it exceeds `MAX_CLIPBOARD`.
+/// Written only after an explicit key press.
 pub fn copy(text: &str) -> Option<Vec<u8>> {
     if text.len() > CLIPBOARD {
         return None;
@@ -20,13 +20,13 @@ pub fn copy(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The bytes that tell a person who looks elsewhere: a notification where the terminal has them, and the bell.
+/// Returns the bytes of a desktop notification, for terminals that support it, and the bell.
 pub fn alert(text: &str) -> Vec<u8> {
     let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
     format!("\x1b]9;{text}\x1b\\\x07").into_bytes()
 }
 
-/// The person's editor, as words: what is set, `$VISUAL`, `$EDITOR`, or `vi`. Never given to a shell.
+/// Returns the user's editor as words: the setting, `$VISUAL`, `$EDITOR` or `vi`. Never passed to a shell.
 pub fn editor(set: Option<&str>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<String> {
     let named = |name| variable(name).and_then(|value| value.into_string().ok());
     let all = [set.map(str::to_owned), named("VISUAL"), named("EDITOR")];
@@ -34,7 +34,7 @@ pub fn editor(set: Option<&str>, variable: &dyn Fn(&str) -> Option<OsString>) ->
     words(&text.unwrap_or_else(|| "vi".to_owned()))
 }
 
-/// The words of a command, quotes respected and nothing else.
+/// Splits a command into words. Quotes are respected; nothing else is expanded.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in text.chars() {
@@ -53,7 +53,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// How to open a file in an editor at a line: the program and its arguments.
+/// Returns the command that opens a file at a line in this editor.
 pub fn at_line(editor: &[String], file: &Path, line: Option<usize>) -> Vec<OsString> {
     let mut command: Vec<OsString> = editor.iter().map(OsString::from).collect();
     let name = editor.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
@@ -76,17 +76,18 @@ pub fn at_line(editor: &[String], file: &Path, line: Option<usize>) -> Vec<OsStr
             command.push(format!("+{line}").into());
             command.push(file.into());
         }
-        // An editor nobody here knows gets the file and no surprise.
+        // Line arguments of other editors are unknown: open the file only.
         (Some(_), _) => command.push(file.into()),
     }
     command
 }
 
-/// Runs a program with the terminal and waits for it. The terminal has to be given back before. Where the person
-/// stops it, as ctrl-z does, this program stops with it.
+/// Runs a program in the foreground of the terminal and waits for it. The caller has released the terminal. If the
+/// user suspends it with ctrl-z, this program stops with it.
 pub fn run(command: &[OsString], folder: &Path) -> io::Result<()> {
     use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
-    let (program, arguments) = command.split_first().ok_or_else(|| io::Error::other("there is no editor"))?;
+    let (program, arguments) =
+        command.split_first().ok_or_else(|| io::Error::other("no editor configured"))?;
     let name = program.to_string_lossy();
     let child = Command::new(program)
         .args(arguments)
@@ -103,19 +104,19 @@ pub fn run(command: &[OsString], folder: &Path) -> io::Result<()> {
             break status;
         }
         kill_process(rustix::process::getpid(), Signal::STOP)?;
-        // It was continued with this program, or has to be.
+        // It was continued together with this program, or must be continued now.
         let _ = kill_process(own, Signal::CONT);
     };
     match (status.exit_status(), status.terminating_signal()) {
         (Some(0), _) => Ok(()),
-        (Some(code), _) => Err(io::Error::other(format!("{name} ended with {code}"))),
+        (Some(code), _) => Err(io::Error::other(format!("{name} exited with code {code}"))),
         (None, signal) => {
-            Err(io::Error::other(format!("{name} was ended by signal {}", signal.unwrap_or_default())))
+            Err(io::Error::other(format!("{name} was terminated by signal {}", signal.unwrap_or_default())))
         }
     }
 }
 
-/// Lets the person write a text in their editor; what it is then. The file is the person's alone, and goes after.
+/// Opens a text in the user's editor and returns the edited text. Only the user can read the temporary file.
 pub fn edit(editor: &[String], text: &str, folder: &Path) -> io::Result<String> {
     let mut file = tempfile::Builder::new().prefix("aye-").suffix(".md").tempfile()?;
     file.write_all(text.as_bytes())?;
@@ -127,7 +128,7 @@ pub fn edit(editor: &[String], text: &str, folder: &Path) -> io::Result<String> 
     Ok(written.strip_suffix('\n').map(str::to_owned).unwrap_or(written))
 }
 
-/// Opens a web address with the system's opener, which goes on by itself.
+/// Opens a web address with the system's opener, without waiting for it.
 pub fn open_web(address: &str) -> io::Result<()> {
     if !is_web_address(address) {
         return Err(io::Error::other("only http and https addresses are opened"));
@@ -135,16 +136,16 @@ pub fn open_web(address: &str) -> io::Result<()> {
     open(OsStr::new(address))
 }
 
-/// Whether this is an address that the opener may be given: it would take a file, a program or an option as well.
+/// Returns whether the opener may receive this text: it would also accept files, programs and options.
 fn is_web_address(address: &str) -> bool {
     (address.starts_with("http://") || address.starts_with("https://")) && !address.contains(char::is_control)
 }
 
-/// Opens a picture with the system's opener: an editor would show its bytes.
+/// Opens a picture with the system's opener, as an editor would show its bytes.
 pub fn open_picture(file: &Path) -> io::Result<()> {
     match std::fs::metadata(file)?.is_file() {
         true => open(file.as_os_str()),
-        false => Err(io::Error::other(format!("{} is no file", file.display()))),
+        false => Err(io::Error::other(format!("{} is not a file", file.display()))),
     }
 }
 
@@ -157,7 +158,7 @@ fn open(what: &OsStr) -> io::Result<()> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| io::Error::new(error.kind(), format!("{opener}: {error}")))?;
-    // Somebody has to wait for it, or it stays as a zombie.
+    // Wait for the child, or it stays a zombie.
     std::thread::Builder::new().name("opener".into()).spawn(move || child.wait())?;
     Ok(())
 }
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_editor_is_told_the_line_its_own_way() {
+    fn passes_the_line_in_the_form_of_each_known_editor() {
         check("vim", "vim|+7|/p/my file.rs");
         check("/usr/bin/nvim -u NONE", "/usr/bin/nvim|-u|NONE|+7|/p/my file.rs");
         check("emacsclient -nw", "emacsclient|-nw|+7|/p/my file.rs");
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_editor_is_the_one_that_is_set_then_the_visual_one() {
+    fn editor_is_the_setting_then_visual_then_editor() {
         let only = |name: &'static str| move |asked: &str| (asked == name).then(|| OsString::from("nano -w"));
         assert_eq!(editor(None, &only("VISUAL")), ["nano", "-w"]);
         assert_eq!(editor(None, &only("EDITOR")), ["nano", "-w"]);
@@ -203,7 +204,7 @@ mod tests {
             "-a",
             "https://a\nb",
         ] {
-            // An opener that is missing on this machine would be another error.
+            // A missing opener on this machine would be another error.
             assert!(!is_web_address(address), "{address}");
             let error = open_web(address).unwrap_err().to_string();
             assert_eq!(error, "only http and https addresses are opened", "{address}");
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn r32_a_notification_holds_no_control_of_others() {
+    fn r32_notification_contains_no_control_characters() {
         let bytes = String::from_utf8(alert("a\x1b]0;x\x07b\u{e0041}")).unwrap();
         assert_eq!(bytes, "\x1b]9;a<U+001B>]0;x<U+0007>b<U+E0041>\x1b\\\x07");
     }

@@ -1,4 +1,4 @@
-//! The card of the call that waits: derived from the agent after each update, never opened and never closed.
+//! The prompt of the waiting call. It is derived from the agent's state after each update.
 
 use super::keys::{Action, Scope};
 use super::parts::frame::Sight;
@@ -13,43 +13,43 @@ use ratatui::layout::{Position, Rect};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The card's own little state.
+/// A prompt and its local state.
 #[derive(Debug, Clone)]
 pub struct Prompt {
-    /// Whether the person moved the keyboard to it, past unsent words.
+    /// True if the user moved the keyboard to the prompt while the composer holds a draft.
     pub moved: bool,
-    /// Why the last key did nothing on it, or on the list over it; empty where it did something.
+    /// Reason the last key had no effect on the prompt or the queue over it; empty if it had one.
     pub says: String,
-    /// What it asks.
+    /// The kind of prompt.
     pub card: Card,
 }
 
-/// The kinds of card.
+/// Kinds of prompt.
 #[derive(Debug, Clone)]
 pub enum Card {
-    /// Yes or no.
+    /// Approval prompt.
     Approval(Approval),
-    /// Questions.
+    /// Question prompt.
     Question(QuestionCard),
-    /// Whether the project is trusted; of no call.
+    /// Trust prompt of the project; it belongs to no call.
     Trust(TrustCard),
 }
 
-/// What a frame really showed of a card.
+/// Part of a prompt that a frame showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// Of an approval.
+    /// Of an approval prompt.
     Approval(approval::Seen),
-    /// Of questions.
+    /// Of a question prompt.
     Question(question::Seen),
-    /// Of what the project brings along.
+    /// Of the trust prompt.
     Trust(trust::Seen),
-    /// Of the list of what waits, in place of a card.
+    /// Of the queue, in place of a prompt.
     Waits(waits::Seen),
 }
 
 impl Seen {
-    /// Where the cursor belongs, where a line is being written in the card.
+    /// Returns the position of the cursor if text is being typed in the prompt.
     pub fn cursor(&self) -> Option<Position> {
         match self {
             Self::Approval(seen) => seen.cursor,
@@ -61,7 +61,7 @@ impl Seen {
 }
 
 impl Prompt {
-    /// Whose card it is; `None` where it is that of the project.
+    /// Returns the call of the prompt; `None` for the trust prompt.
     pub fn call(&self) -> Option<&CallId> {
         match &self.card {
             Card::Approval(card) => Some(card.call()),
@@ -70,7 +70,7 @@ impl Prompt {
         }
     }
 
-    /// When it was first drawn.
+    /// Returns when the prompt was first drawn.
     pub fn seen(&self) -> Option<Duration> {
         match &self.card {
             Card::Approval(card) => card.seen(),
@@ -79,7 +79,7 @@ impl Prompt {
         }
     }
 
-    /// Whether the person put it off.
+    /// Returns whether the user parked the prompt.
     pub fn is_parked(&self) -> bool {
         match &self.card {
             Card::Approval(_) | Card::Trust(_) => false,
@@ -87,7 +87,7 @@ impl Prompt {
         }
     }
 
-    /// Whether a line is being written in it.
+    /// Returns whether text is being typed in the prompt.
     pub fn is_writing(&self) -> bool {
         match &self.card {
             Card::Approval(card) => card.is_writing(),
@@ -96,7 +96,7 @@ impl Prompt {
         }
     }
 
-    /// A frame is on the screen. Whether that is the first the person sees of it.
+    /// Records what a frame showed. Returns true if this is the first frame that showed the prompt.
     pub fn drawn(&mut self, now: Duration, seen: Seen) -> bool {
         let before = self.seen();
         match (&mut self.card, seen) {
@@ -112,19 +112,19 @@ impl Prompt {
 }
 
 impl State {
-    /// The card that is open, if one is.
+    /// Returns the open prompt, if any.
     pub fn open_card(&self) -> Option<&Prompt> {
         self.prompt.as_ref().filter(|prompt| !prompt.is_parked())
     }
 
-    /// Whether the card that is open takes a key as an answer now; not while the keyboard is elsewhere.
+    /// Returns whether the open prompt accepts a key as an answer now; it does not while the keyboard is elsewhere.
     pub fn listening(&self) -> Option<Listening> {
         let prompt = self.open_card()?;
         if !self.overlays.is_empty()
             || self.transcript.search.is_some()
             || self.transcript.selected().is_some()
         {
-            // The keyboard is elsewhere, or the card is covered.
+            // The keyboard is elsewhere, or the prompt is covered.
             return Some(Listening::Unseen);
         }
         let unsent = !self.composer.is_empty();
@@ -133,7 +133,7 @@ impl State {
         Some(listening::listening(seen, &self.presses, unsent, prompt.moved, line, self.now))
     }
 
-    /// Makes the prompt of the call that waits now, and drops one whose call does not.
+    /// Creates the prompt of the waiting call, and removes a prompt whose call no longer waits.
     pub(super) fn sync_prompt(&mut self) {
         if self.trusting.asks.is_some() {
             return self.ask_for_trust();
@@ -147,7 +147,7 @@ impl State {
         if self.prompt.as_ref().is_some_and(|prompt| prompt.call() == Some(&call.id)) {
             return;
         }
-        // Another call waits: its card has to be seen before anything else.
+        // Another call waits: its prompt has to be seen first.
         self.waits = None;
         let next = call.id.clone();
         self.put_aside(Some(&next));
@@ -169,7 +169,7 @@ impl State {
         self.prompt = Some(Prompt { moved: false, says: String::new(), card });
     }
 
-    /// Makes the prompt of what the project brings along: it comes before every call.
+    /// Creates the trust prompt. It comes before the prompts of calls.
     fn ask_for_trust(&mut self) {
         let Some((brought, why)) = self.trusting.asks.clone() else { return };
         let is_it = |prompt: &Prompt| matches!(&prompt.card, Card::Trust(card) if Arc::ptr_eq(card.brought(), &brought));
@@ -182,8 +182,7 @@ impl State {
         self.prompt = Some(Prompt { moved: false, says: String::new(), card });
     }
 
-    /// Takes the card away before the `next` one comes. One of a question that waits on is kept with what was chosen
-    /// on it.
+    /// Removes the prompt before the `next` one is shown. A question prompt that still waits is kept with its answers.
     fn put_aside(&mut self, next: Option<&CallId>) {
         let before = self.prompt.take();
         let asked = self.agent.all_waiting().filter_map(|waiting| match waiting {
@@ -195,7 +194,7 @@ impl State {
             self.aside.push(card);
         }
         self.aside.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
-        // What was kept outside may be of a question that is not the next.
+        // Saved answers may belong to a question that is not the next.
         for (call, questions) in asked.into_iter().filter(|(call, _)| Some(*call) != next) {
             let card = self.keeping.question(call, questions);
             if !card.kept().is_empty() && self.aside.iter().all(|aside| aside.call() != call) {
@@ -204,7 +203,7 @@ impl State {
         }
     }
 
-    /// The rows the open card would like; 0 where none is.
+    /// Returns the rows the open prompt needs; 0 if none is open.
     pub fn card_height(&self, width: u16) -> u16 {
         if let Some(list) = &self.waits {
             return list.height(waits::rows(&self.agent).len());
@@ -221,7 +220,7 @@ impl State {
         }
     }
 
-    /// Draws the open card. Tells what of it was really shown.
+    /// Draws the open prompt. Returns the part of it that was visible.
     pub fn draw_card(&self, area: Rect, buffer: &mut Buffer) -> Option<Seen> {
         let listening = self.listening()?;
         let prompt = self.open_card()?;
@@ -253,21 +252,21 @@ impl State {
         }
     }
 
-    /// What the card of the project has to know.
+    /// Returns the facts shown in the trust prompt.
     fn about(&self) -> trust::About<'_> {
         trust::About { home: self.settings.home.as_deref(), window: self.agent.gauge().window }
     }
 
-    /// What a card says while the keyboard is in unsent words.
+    /// Returns the hint of a prompt while the keyboard is in the draft.
     fn unsent(&self) -> String {
         let tab = self.keys.hint(Scope::Composer, Action::SwitchKeyboard);
         match tab.as_str() {
-            "" => "keys go to your words below".to_owned(),
-            tab => format!("keys go to your words below · {tab} to answer"),
+            "" => "keys go to the composer".to_owned(),
+            tab => format!("keys go to the composer · {tab} to answer"),
         }
     }
 
-    /// Whether a line is being written in the open card, or in the list over it.
+    /// Returns whether text is being typed in the open prompt or in the queue over it.
     pub fn writes_in_card(&self) -> bool {
         match &self.waits {
             Some(list) => list.is_writing(),
@@ -275,7 +274,7 @@ impl State {
         }
     }
 
-    /// What the card of an approval shows.
+    /// Returns the contents of an approval prompt.
     fn approval<'a>(&'a self, waiting: Waiting<'a>) -> Option<approval::Card<'a>> {
         match waiting {
             Waiting::Approval { call, plan, reason, by } => Some(approval::Card {

@@ -1,4 +1,4 @@
-//! The loop: waits for a key, for the agent, or for a time; then one update for all that waits, and one frame.
+//! Main loop of the screen: waits for input, the agent or a timer, updates the state, draws a frame.
 
 mod away;
 mod due;
@@ -24,19 +24,19 @@ use std::time::Instant;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// So many events of the agent are taken before the next frame is considered.
+/// Maximum number of agent events handled before the next frame.
 const BATCH: usize = 512;
-/// The number the system gives a program whose terminal is gone.
+/// SIGHUP, sent to a program whose terminal is gone.
 const HANGUP: i32 = 1;
 
-/// The screen at work: the state, and everything impure around it.
+/// The running screen: the state and everything with side effects.
 pub struct Screen {
     state: State,
     cache: Cache,
     canvas: Canvas,
     terminal: Terminal,
     input: Option<Input>,
-    /// What a person does, and what comes back from threads this started.
+    /// Input of the user, and results of threads started here.
     events: mpsc::UnboundedReceiver<Event>,
     back: mpsc::UnboundedSender<Event>,
     line: Line,
@@ -46,38 +46,38 @@ pub struct Screen {
     _last_resort: LastResort,
     began: Instant,
     drawn: Option<Instant>,
-    /// How much what happened since the last frame matters.
+    /// Urgency of the next frame.
     due: Due,
     ended_by: Option<i32>,
     left: bool,
-    /// The file that the session was written to in place of its own.
+    /// File the session was written to instead of its own.
     saved_to: Option<PathBuf>,
 }
 
-/// Whether erasing colours what it erases: only `screen` leaves it in the terminal's own colours.
+/// Returns whether erasing uses the current background colour; only `screen` uses the terminal's default.
 fn fills() -> bool {
     let is_screen = |term: String| term.starts_with("screen");
     std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_screen)
 }
 
-/// What the system tells a program.
+/// Signal streams.
 struct Signals {
     resized: Signal,
     ends: [(Signal, i32); 4],
     stop: Signal,
     goes_on: Signal,
-    /// When another program gave the terminal back.
+    /// Time at which another program released the terminal.
     back: Option<Instant>,
 }
 
-/// What woke the loop.
+/// Reason the loop woke up.
 enum Woken {
     By(Box<Event>),
     Resized,
     Stopped,
     Ended(i32),
     Time,
-    /// A source that will say no more.
+    /// A channel was closed.
     Dry,
 }
 
@@ -156,7 +156,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Shows the screen until it is left.
+    /// Runs the screen until the user leaves it.
     pub async fn show(mut self) -> anyhow::Result<Exit> {
         while !self.left {
             let woken = self.wait().await;
@@ -193,7 +193,7 @@ impl Screen {
         })
     }
 
-    /// Waits for whatever comes first; keys before all.
+    /// Waits for the first event; input has priority.
     async fn wait(&mut self) -> Woken {
         let until = self.next_time();
         let timer = async move {
@@ -212,22 +212,21 @@ impl Screen {
             _ = quit.recv() => Woken::Ended(*q),
             _ = self.signals.stop.recv() => Woken::Stopped,
             _ = self.signals.resized.recv() => Woken::Resized,
-            // A frame that is due goes before more of what the agent says.
+            // A frame that is due comes before more events of the agent.
             () = timer => Woken::Time,
             Some(reply) = self.replies.recv() => Woken::By(Box::new(Event::Host(reply))),
             Some(event) = self.line.events.recv() => Woken::By(Box::new(Event::Agent(event))),
         }
     }
 
-    /// When something has to happen by itself: a frame that was put off, or what the state asked for. Nothing
-    /// ticks while nothing moves.
+    /// Returns when to wake up without an event: for a delayed frame, or for the state. `None` while nothing moves.
     fn next_time(&self) -> Option<Instant> {
         let frame = self.due.at(self.drawn, self.began);
         let wish = self.state.wakes_at().map(|at| self.began + at);
         frame.into_iter().chain(wish).min()
     }
 
-    /// Takes everything else that waits already, so that a burst costs one frame; a key cuts it short.
+    /// Handles all events that are already waiting, so that a burst costs one frame. Stops at a key.
     fn drain(&mut self) {
         for _ in 0..BATCH {
             if self.left {
@@ -243,11 +242,11 @@ impl Screen {
         }
     }
 
-    /// One event into the state, and what follows from it.
+    /// Applies one event to the state and runs its effects.
     fn take(&mut self, event: Event) {
         let event = match event {
             Event::Host(Reply::Opened(mut opened)) => {
-                // The old runtime stops with its line; what came so far is kept.
+                // The old runtime stops when its connection is dropped; what arrived so far is kept.
                 for effect in update::left(&mut self.state) {
                     if let Effect::Agent(effects) = effect {
                         let _ = (self.line.run)(effects);
@@ -284,7 +283,9 @@ impl Screen {
                 }
                 Effect::Copy(text) => match outside::copy(&text) {
                     Some(bytes) => self.write(&bytes),
-                    None => Err(io::Error::other("that is too long for the terminal's clipboard")),
+                    None => Err(io::Error::other(
+                        "Cannot copy: the text is too long for the terminal's clipboard (100 kB)",
+                    )),
                 },
                 Effect::OpenFile { path, line } => self.open_file(&path, line),
                 Effect::OpenWeb(address) => outside::open_web(&address),
@@ -292,7 +293,7 @@ impl Screen {
                 Effect::Alert(text) => self.write(&outside::alert(&text)),
                 Effect::Title(text) => self.write(&terminal::title(&text)),
                 Effect::Suspend => {
-                    // The same way as when the shell asks for it.
+                    // The same signal the shell uses.
                     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)
                         .map_err(io::Error::from)
                 }
@@ -316,7 +317,7 @@ impl Screen {
         }
     }
 
-    /// Says something to the person, with the next batch.
+    /// Shows a notification with the next batch of events.
     fn notice(&self, text: String) {
         let _ = self.back.send(Event::Notice(text));
     }
@@ -336,7 +337,7 @@ impl Screen {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if terminal::write(bytes).is_err() {
-            // Nobody reads any more.
+            // The terminal is closed.
             self.end(HANGUP);
         }
         Ok(())
@@ -344,9 +345,9 @@ impl Screen {
 
     fn resize(&mut self) {
         if let Ok((width, height)) = crossterm::terminal::size() {
-            // Some terminals say 0 when they do not know.
+            // Some terminals report 0 if they do not know their size.
             let (width, height) = if width == 0 || height == 0 { (80, 24) } else { (width, height) };
-            // It may have been another size for a moment, which cut off what it showed.
+            // The size may have changed for a moment, which truncated the contents.
             self.canvas.forget();
             self.take(Event::Resized(width, height));
         }
@@ -360,7 +361,7 @@ impl Screen {
         self.drawn = Some(Instant::now());
         let bytes = self.canvas.frame(buffer, &shown.links, shown.cursor);
         if !bytes.is_empty() && terminal::write(bytes).is_err() {
-            // Nobody reads any more.
+            // The terminal is closed.
             self.end(HANGUP);
         }
         if update::shown(&mut self.state, self.began.elapsed(), shown.card) {
@@ -369,7 +370,7 @@ impl Screen {
         self.look_things_up();
     }
 
-    /// What the layout did not know the host finds out.
+    /// Asks the host for the link targets the layout did not know.
     fn look_things_up(&mut self) {
         let targets = self.cache.take_wanted();
         if !targets.is_empty() {

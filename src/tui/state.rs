@@ -1,4 +1,4 @@
-//! Everything the screen knows. The agent's state is a field of it: nothing is mirrored.
+//! State of the screen. It contains the agent's state and duplicates none of it.
 
 use super::effect::Effect;
 use super::host::{Connection, LocalServer, Wish};
@@ -23,129 +23,129 @@ use crossterm::event::KeyEvent;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the person set, and what is known of where they are.
+/// Settings of the user and facts about the project and the terminal.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// The project's folder; absolute.
+    /// Project folder; absolute.
     pub folder: PathBuf,
-    /// The project and its branch as the head shows them: `~/src/app ⎇ main`.
+    /// Project and branch as shown in the header: `~/src/app ⎇ main`.
     pub place: String,
-    /// The person's home folder, which is written `~`.
+    /// Home directory of the user, shown as `~`.
     pub home: Option<PathBuf>,
-    /// What a command may reach, for its card: `network off`; may be empty.
+    /// Permissions of a command, for its approval prompt: `network off`; may be empty.
     pub may: String,
-    /// This machine's name, for links to files.
+    /// Host name of this machine, for links to files.
     pub machine: String,
-    /// Whether the wheel and clicks are taken.
+    /// True if mouse wheel and clicks are handled.
     pub mouse: bool,
-    /// Whether frames and marks are drawn in ASCII.
+    /// True if borders and symbols are drawn in ASCII.
     pub ascii: bool,
-    /// Whether the terminal puts what is read from right to left in order by itself, and cannot be told not to.
+    /// True if the terminal always reorders right-to-left text itself.
     pub terminal_turns: bool,
-    /// Whether the terminal understands links.
+    /// True if the terminal supports links (OSC 8).
     pub links: bool,
-    /// Whether a card that waits may ring.
+    /// True if a waiting prompt may ring the bell.
     pub bell: bool,
-    /// The theme that is set: a name, or `auto`.
+    /// The configured theme: a name, or `auto`.
     pub theme: String,
-    /// The one that `auto` is in this terminal.
+    /// Name of the theme that `auto` selects in this terminal.
     pub auto_theme: String,
-    /// The command that opens a file; `$VISUAL` or `$EDITOR` where none is set.
+    /// Command that opens a file; defaults to `$VISUAL` or `$EDITOR`.
     pub editor: Option<String>,
 }
 
-/// The screen.
+/// State of the screen.
 pub struct State {
-    /// The agent, read by the view and changed by its own update alone.
+    /// The agent. The view reads it; only its own update changes it.
     pub agent: agent::State,
-    /// Which session is shown.
+    /// Id of the session shown.
     pub session: SessionId,
-    /// What is talked to.
+    /// Model and provider in use.
     pub connection: Connection,
-    /// Every theme there is.
+    /// All themes.
     pub themes: Themes,
-    /// The one that is shown.
+    /// The current theme.
     pub theme: Theme,
-    /// The keys.
+    /// Key bindings.
     pub keys: Keymap,
-    /// What the person set.
+    /// Settings of the user.
     pub settings: Settings,
-    /// What is being written.
+    /// The draft.
     pub composer: Composer,
-    /// What would complete the word at the cursor.
+    /// Completion of the word at the cursor.
     pub complete: Complete,
-    /// The card of the call that waits.
+    /// Prompt of the waiting call.
     pub prompt: Option<Prompt>,
-    /// Cards of questions that were brought before their turn and put back, with what was chosen on them.
+    /// Question prompts that were opened before their turn and parked, with the answers chosen so far.
     pub aside: Vec<QuestionCard>,
-    /// The list of what waits, where it lies over that card.
+    /// The queue, if it is open over the prompt.
     pub waits: Option<Waits>,
-    /// What of the text that is not sent yet is kept outside.
+    /// Saved state of the unsent text.
     pub keeping: Keeping,
-    /// What the project brings along.
+    /// Trust in the project.
     pub trusting: Trusting,
-    /// The keys pressed lately.
+    /// Recent key presses.
     pub presses: Presses,
-    /// Whether the session is on disk.
+    /// Save state of the session.
     pub saving: Saving,
-    /// A key for the card that waits a moment whether more follow, as in a paste; since when.
+    /// A key for the prompt that is held back to see whether more follow, as in a paste; and since when.
     pub held: Option<(KeyEvent, Duration)>,
-    /// What lies over the screen; the last one is in front.
+    /// Open overlays; the last one is in front.
     pub overlays: Vec<Overlay>,
-    /// Notices that leave by themselves.
+    /// Notifications that disappear by themselves.
     pub toasts: Toasts,
-    /// Every notice of something that was wrong, oldest first, each once: the first screen shows them, and a page.
+    /// All warnings, oldest first and without duplicates, for the welcome screen and `/notices`.
     pub warned: Vec<Warned>,
-    /// What is seen of the transcript.
+    /// Scroll position and selection of the transcript.
     pub transcript: Transcript,
-    /// When the entries of the session were written, in words, as far as they were asked for.
+    /// Formatted times of the session's entries that were requested so far.
     pub times: Vec<String>,
     /// Model servers found on this machine.
     pub local: Vec<LocalServer>,
-    /// Whether the project's files were asked for, for the word that is written now.
+    /// True if the project's files were requested for the word at the cursor.
     pub asked_files: bool,
-    /// Columns and rows.
+    /// Size in columns and rows.
     pub size: (u16, u16),
-    /// Since the start.
+    /// Time since the start.
     pub now: Duration,
-    /// When what goes on now began.
+    /// Start of the current activity.
     pub since: Duration,
-    /// When each sub-agent that works began.
+    /// Start of each running sub-agent.
     pub begun: Vec<(CallId, Duration)>,
-    /// How the reply comes.
+    /// Speed of the reply.
     pub pace: Pace,
-    /// Whether the terminal is in front, as far as it tells.
+    /// True if the terminal has the focus, as far as it reports that.
     pub front: bool,
-    /// When Esc was pressed on an open card.
+    /// Time of the last Esc on an open prompt.
     pub pressed_stop: Option<Duration>,
-    /// When Ctrl-C was pressed.
+    /// Time of the last Ctrl-C.
     pub pressed_quit: Option<Duration>,
-    /// What the window is called.
+    /// Title of the terminal window.
     pub(super) titled: String,
-    /// Time alone changed what is seen.
+    /// True if the passing of time changed the screen.
     pub(super) moved: bool,
 }
 
-/// A notice of something that was wrong.
+/// A warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warned {
-    /// What was said.
+    /// Text of the warning.
     pub words: String,
-    /// In which session; `None` for what the program began with.
+    /// Session it belongs to; `None` for warnings at startup.
     pub session: Option<SessionId>,
 }
 
-/// So long a key for a card waits for the rest of a paste: more than lies between its letters, less than anyone
-/// notices.
+/// Time a key for a prompt is held back for the rest of a paste: longer than the gap between pasted
+/// characters, shorter than a user notices.
 const HELD: Duration = Duration::from_millis(12);
-/// So many notices of what was wrong are kept.
+/// Number of warnings kept.
 const WARNED: usize = 200;
-/// The spinner moves this often: alive to every eye, and no work for the machine while the person waits.
+/// Interval of the spinner: visible movement at low cost.
 pub const SPIN: Duration = Duration::from_millis(250);
 
 impl State {
-    /// The screen before anything happened, and what is wanted at once.
-    #[expect(clippy::too_many_arguments, reason = "called once, with each part of what a screen begins with")]
+    /// Creates the screen before the first event, and the effects to run at once.
+    #[expect(clippy::too_many_arguments, reason = "called once, with all parts of the initial screen")]
     pub fn new(
         agent: agent::State,
         session: SessionId,
@@ -158,7 +158,7 @@ impl State {
     ) -> (Self, Vec<Effect>) {
         let mut complete = Complete::default();
         complete.offer_commands(super::update::command_names());
-        let mut composer = Composer::new("write a message; / for commands, @ for files");
+        let mut composer = Composer::new("Write a message, / for commands, @ for files");
         composer.set_history(history);
         let mut state = Self {
             agent,
@@ -203,7 +203,7 @@ impl State {
         (state, first)
     }
 
-    /// Says something to the person, for a while.
+    /// Shows a notification.
     pub fn notice(&mut self, words: &str, kind: Kind) {
         self.toasts.push(kind, words, self.now);
         match kind {
@@ -212,7 +212,7 @@ impl State {
         }
     }
 
-    /// Keeps what was wrong, to be read again.
+    /// Records a warning.
     fn warn(&mut self, words: &str) {
         self.warned.retain(|warned| warned.words != words);
         self.warned.push(Warned { words: words.to_owned(), session: Some(self.session.clone()) });
@@ -220,13 +220,13 @@ impl State {
         self.warned.drain(..more);
     }
 
-    /// What was wrong at the start or in this session, oldest first: what another one ran into is not true of it.
+    /// Returns the warnings of startup and of this session, oldest first. Those of other sessions do not apply here.
     pub fn warned_here(&self) -> impl Iterator<Item = &str> {
         let here = |warned: &&Warned| warned.session.as_ref().is_none_or(|session| *session == self.session);
         self.warned.iter().filter(here).map(|warned| warned.words.as_str())
     }
 
-    /// What the transcript is laid out by.
+    /// Returns the inputs of the transcript's layout.
     pub fn ground(&self) -> Ground<'_> {
         let side = if self.size.0 > 2 { 2 } else { 0 };
         let width = usize::from(self.size.0.saturating_sub(side)).max(1);
@@ -242,7 +242,7 @@ impl State {
         }
     }
 
-    /// When the picture changes by itself; `None` while nothing moves.
+    /// Returns when the screen changes by itself next; `None` while nothing moves.
     pub fn wakes_at(&self) -> Option<Duration> {
         let spin = self.agent.is_busy().then(|| {
             if let Some(second) = self.pace.ticks_at(&self.agent, self.now) {
@@ -265,7 +265,7 @@ impl State {
             .min()
     }
 
-    /// Whether there is a request that can be sent again now: one that waits for that, or the last one, which failed.
+    /// Returns whether a request can be sent again now: one that waits for a retry, or the last one if it failed.
     pub fn can_ask_again(&self) -> bool {
         let waits = self.pace.wait(&self.agent, self.now);
         matches!(waits, Some(Wait::Again { .. }))
@@ -273,12 +273,12 @@ impl State {
             || self.agent.retries_beneath()
     }
 
-    /// When a key that is held back is taken for what it seemed.
+    /// Returns when the key held back is handled as a key press.
     pub fn held_until(&self) -> Option<Duration> {
         self.held.map(|(_, at)| at + HELD)
     }
 
-    /// Whether time alone changed what is seen since this was asked last.
+    /// Returns and resets whether the passing of time changed the screen.
     pub(super) fn take_moved(&mut self) -> bool {
         std::mem::take(&mut self.moved)
     }

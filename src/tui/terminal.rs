@@ -1,4 +1,4 @@
-//! Takes the terminal over, and gives it back as it was whatever happens.
+//! Takes over the terminal and restores it in all cases, including panics.
 
 use crate::chat::hidden::mark_hidden;
 use crate::runtime::is_contained;
@@ -15,45 +15,45 @@ use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the terminal is taken over now. One program has one terminal, and a panic in any thread has to find it.
+/// True while the terminal is taken over. Static, because a panic in any thread needs it.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// One at a time changes the terminal's modes.
+/// Serializes changes of the terminal's modes.
 static CHANGING: Mutex<()> = Mutex::new(());
 
-/// The exit code of a program that found a bug in itself, as Rust's own.
+/// Exit code after a panic, the same as Rust's own.
 const BUG: i32 = 101;
 
-/// Takes a panic, its words and where it was.
+/// A panic hook.
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 
-/// Holds the terminal; gives it back when it goes.
+/// The terminal while it is taken over; restores it when dropped.
 pub struct Terminal {
     mouse: bool,
-    /// What was there before ours.
+    /// The panic hook before ours.
     hook: std::sync::Arc<Hook>,
 }
 
 impl Terminal {
-    /// Takes the terminal: raw mode, the alternate screen, pastes and focus marked, and the mouse if it is wanted.
-    /// From here on a panic in any thread gives it back before it is printed.
+    /// Takes over the terminal: raw mode, alternate screen, bracketed paste, focus reports, and the mouse if wanted.
+    /// From here on a panic in any thread restores it before it is printed.
     pub fn take(mouse: bool) -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "this is not a terminal; use `aye -p \"…\"` for a reply without a screen",
+                "this is not a terminal. Use `aye -p \"…\"` to print a reply",
             ));
         }
         let hook = std::sync::Arc::new(std::panic::take_hook());
         let before = hook.clone();
         let own = std::thread::current().id();
         std::panic::set_hook(Box::new(move |info| {
-            // A call that broke down is told to the model, and the screen goes on.
+            // A panic inside a tool call is reported to the model, and the screen continues.
             if is_contained() {
                 return;
             }
             release();
             before(info);
-            // Our own thread unwinds to the end by itself; behind any other the screen would stand and be dead.
+            // A panic in this thread unwinds to the end; after one in another thread the screen would hang.
             if std::thread::current().id() != own {
                 std::process::exit(BUG);
             }
@@ -63,29 +63,29 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Takes the terminal again after [`leave`](Self::leave). Everything has to be drawn anew.
+    /// Takes the terminal again after `hand_over`. The caller has to redraw everything.
     pub fn enter(&self) -> io::Result<()> {
         let _one = CHANGING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
         let mut bytes = Vec::new();
         queue!(bytes, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange)?;
-        // Not asked for first: a terminal that does not know it ignores it, and asking would delay the first frame.
+        // Sent without a query: terminals that do not know it ignore it, and a query would delay the first frame.
         queue!(
             bytes,
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
             Clear(ClearType::All)
         )?;
-        // Letters stay in the cells they are written to, whichever way they are read: no text moves a frame.
+        // Disable reordering of right-to-left text by the terminal, so that no text moves a border.
         bytes.extend_from_slice(b"\x1b[8l");
         if self.mouse {
-            // Presses, the wheel, and moves while a button is held: every other move would wake the program.
+            // Presses, wheel and drags: reports of every other move would wake the program.
             bytes.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
         }
         write(&bytes)
     }
 
-    /// Gives the terminal back for a while: to an editor, or to the shell.
+    /// Releases the terminal for a while, to an editor or the shell.
     pub fn leave(&self) {
         release();
     }
@@ -101,13 +101,13 @@ impl Drop for Terminal {
     }
 }
 
-/// Gives the terminal back, once. Errors are nobody's: it may be gone.
+/// Restores the terminal, once. Errors are ignored: it may be gone.
 fn release() {
     let _one = CHANGING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    // A frame may have been cut in the middle: no link is open, the pen is reset, and all rows scroll.
+    // A frame may have been cut short: close links, reset style and scroll region.
     let mut bytes = b"\x1b]8;;\x1b\\\x1b[m\x1b[r\x1b[8h".to_vec();
     let _ = queue!(
         bytes,
@@ -123,8 +123,8 @@ fn release() {
     let _ = disable_raw_mode();
 }
 
-/// Ends the program now, without a word to a terminal that takes none; its modes are set back all the same. Does
-/// nothing while another program has the terminal.
+/// Ends the program at once, without writing to a terminal that accepts no output; its modes are restored. Does nothing
+/// while another program has the terminal.
 pub fn abandon(code: i32) {
     if TAKEN.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
@@ -132,7 +132,7 @@ pub fn abandon(code: i32) {
     }
 }
 
-/// Names the terminal's window.
+/// Returns the bytes that set the title of the terminal window.
 pub fn title(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
@@ -140,7 +140,7 @@ pub fn title(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Writes these bytes as one, past any buffer of the standard library's.
+/// Writes these bytes in one call, without the buffer of the standard library.
 pub fn write(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r32_the_name_of_the_window_holds_nothing_hidden() {
+    fn r32_window_title_contains_no_hidden_characters() {
         let bytes = String::from_utf8(title("a\u{1b}]0;x\u{7}\nb\u{e0041}\u{202e}")).unwrap();
         assert_eq!(bytes, "\u{1b}]0;a<U+001B>]0;x<U+0007> b<U+E0041><U+202E>\u{7}");
     }

@@ -308,7 +308,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     program.until("3 calls rehearsed, 3 ran in the overlay sandbox, nothing changed on disk");
     say(&mut program, "/rehearsal apply hunks");
     let screen = program.until_asked("apply: delete old.txt?");
-    assert!(screen.contains("FOR REAL") && !screen.contains("DRY RUN"), "{screen}");
+    assert!(screen.contains("LIVE RUN") && !screen.contains("DRY RUN"), "{screen}");
     assert!(screen.contains("deletes the file"), "{screen}");
     program.keys("Y");
     program.until_asked("apply: create beside?");
@@ -327,7 +327,7 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     program.keys("y");
     program.until_asked("$ exit 3");
     program.keys("n");
-    program.until_that("it is over", |program| !program.screen().contains("FOR REAL"));
+    program.until_that("it is over", |program| !program.screen().contains("LIVE RUN"));
     assert_eq!(program.file("check.sh").as_deref(), Some("one\nx\n"), "once, and not twice");
     assert!(program.file("beside").is_some() && program.file("old.txt").is_none());
     // What was applied is gone from the list, and what was run for real is not offered again.

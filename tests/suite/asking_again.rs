@@ -212,7 +212,7 @@ fn the_next_turn_tries_the_first_again_and_the_screen_shows_who_answers() {
     );
     std::fs::write(config.join("config.toml"), text).unwrap();
     let mut program = setup.start();
-    program.until("You talk to model-one");
+    program.until("Connected to model-one");
     say(&mut program, "hello");
     let screen = program.until("Second says");
     assert!(screen.lines().next().unwrap().contains("model-two"), "{screen}");

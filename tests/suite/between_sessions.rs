@@ -38,7 +38,7 @@ fn resume_without_a_name_opens_the_list() {
     // It is listed by its first words, not by a title that is still on its way.
     settings(&setup, ALONE);
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "about clocks");
     program.until_quiet("First reply.");
     program.keys("\x04");
@@ -58,11 +58,11 @@ fn another_session_may_be_taken_while_a_reply_comes_and_nothing_is_lost() {
     let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
     let (runtime, service) = serves(vec![stalls, says("Elsewhere.")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "the first");
     program.until("Half a reply");
     say(&mut program, "/new");
-    program.until("You talk to");
+    program.until("Connected to");
     assert!(runtime.block_on(service.closed_early(PATIENCE)).is_some(), "nobody listens to the old one");
     program.types("unsent here");
     program.keys("\x1bs");
@@ -71,7 +71,7 @@ fn another_session_may_be_taken_while_a_reply_comes_and_nothing_is_lost() {
     let screen = program.until("Half a reply");
     assert!(!screen.contains("unsent here"), "{screen}");
     say(&mut program, "/new");
-    program.until("You talk to");
+    program.until("Connected to");
     program.until("unsent here");
 }
 
@@ -79,7 +79,7 @@ fn another_session_may_be_taken_while_a_reply_comes_and_nothing_is_lost() {
 fn a_session_whose_file_is_deleted_under_it_is_saved_all_the_same() {
     let (_runtime, service) = serves(vec![says("First reply."), says("Second reply.")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "the first");
     program.until_quiet("First reply.");
     let files = sessions(&program.place);
@@ -97,7 +97,7 @@ fn a_session_whose_file_is_deleted_under_it_is_saved_all_the_same() {
 fn models_that_cannot_be_listed_are_told() {
     let (_runtime, service) = serves(vec![Answer::body(500, "text/html", &[], "<html>oh no</html>")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "/model");
     let screen = program.until("could not be listed");
     assert!(!screen.contains("<html>"), "{screen}");

@@ -53,7 +53,7 @@ fn told(service: &Service) -> Vec<String> {
 }
 
 fn ready(mut program: Program) -> Program {
-    program.until("You talk to");
+    program.until("Connected to");
     program
 }
 
@@ -148,7 +148,7 @@ fn a_choice_that_is_kept_stands_in_the_settings_and_their_comments_stay() {
     program.until("aye starts with b1 of two");
     leave(&mut program);
     let mut program = keyed(Setup::again(&program.place, &[])).start();
-    program.until("You talk to b1");
+    program.until("Connected to b1");
     say(&mut program, "hello");
     program.until("From two.");
 }

@@ -150,7 +150,7 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
     let home = Setup::again(&setup.place, &[]);
     let (setup, clock) = with_clock(setup, library);
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "one");
     until_ended(&mut program, &home, 1);
     clock.set(-HOUR);
@@ -221,7 +221,7 @@ fn r55_an_hour_that_comes_twice_and_a_year_before_all_are_as_good_as_any() {
         let place = setup.place.clone();
         clock.set(shift);
         let mut program: Program = setup.start();
-        program.until("You talk to");
+        program.until("Connected to");
         say(&mut program, "go");
         program.until_asked("$ sleep 1.1");
         program.keys("y");

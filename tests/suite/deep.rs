@@ -56,7 +56,7 @@ fn r64_twenty_thousand_levels_in_what_a_service_sends_end_no_program() {
     settings(&setup, ALONE);
     let (again, place) = (Setup::again(&setup.place, &[]), setup.place.clone());
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     for turn in 1..=count {
         // Pasted, and Enter when that is drawn: nobody types between them.
         program.keys(&format!("\x1b[200~turn {turn}.\x1b[201~"));
@@ -97,7 +97,7 @@ fn r64_a_change_of_twenty_thousand_levels_is_shown_and_decided() {
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
     settings(&setup, ALONE);
     let mut program = setup.has("deep.json", &deep("old")).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("+ new");
     program.keys("n");

@@ -13,7 +13,7 @@ fn with_editor(does: &str) -> Program {
     let editor = setup.place.path().join("the editor");
     script(&editor, &format!("{TELLS}\n{does}"));
     let mut program = setup.env("EDITOR", &format!("'{}'", editor.display())).start();
-    program.until("You talk to the tour");
+    program.until("Connected to the tour");
     program
 }
 
@@ -45,9 +45,9 @@ fn what_is_written_in_the_editor_stands_in_the_composer() {
 #[test]
 fn an_editor_that_fails_or_dies_loses_no_word_and_no_key() {
     for (script, says) in [
-        ("exit 3", "ended with 3"),
+        ("exit 3", "exited with code 3"),
         ("kill -9 $$", "ended by signal 9"),
-        ("stty raw -echo; printf '\\033[?1000h\\033[?1049h'; exit 1", "ended with 1"),
+        ("stty raw -echo; printf '\\033[?1000h\\033[?1049h'; exit 1", "exited with code 1"),
     ] {
         let mut program = with_editor(script);
         program.types("half a thought");
@@ -62,7 +62,7 @@ fn an_editor_that_fails_or_dies_loses_no_word_and_no_key() {
 #[test]
 fn an_editor_that_is_not_there_is_told() {
     let mut program = Setup::new(&[]).env("EDITOR", "/no/such/editor").start();
-    program.until("You talk to the tour");
+    program.until("Connected to the tour");
     program.types("half a thought");
     program.keys("\x07");
     program.until("/no/such/editor");
@@ -122,7 +122,7 @@ fn r28_a_link_is_opened_without_a_shell_whatever_its_file_is_called() {
     script(&editor, TELLS);
     settings(&setup, &format!("[screen]\neditor = \"{}\"\n", editor.display()));
     let mut program = setup.env("EDITOR", "false").start();
-    program.until("You talk to");
+    program.until("Connected to");
     program.keys("\x1b[200~see [1](<src/a b.rs>) and -flag.rs:7\x1b[201~");
     program.until("and -flag");
     program.keys("\r");

@@ -68,7 +68,7 @@ fn amid(what: Amid, seconds: u32) -> (Runtime, Service, Program, Setup) {
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24);
     let again = Setup::again(&setup.place, &[]);
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     match what {
         Amid::Nothing => {}
         Amid::Help => {

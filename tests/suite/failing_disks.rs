@@ -131,7 +131,7 @@ fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
     let broken = setup.place.path().join("broken");
     let Some(setup) = quota(setup, &data) else { return };
     let mut program = setup.env("AYE_TEST_BROKEN", broken.to_str().unwrap()).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "one");
     program.until_quiet("First.");
     std::fs::write(&broken, "").unwrap();
@@ -178,7 +178,7 @@ fn r53_a_session_is_saved_as_soon_as_the_disk_has_room() {
     let data = setup.place.path().join("home/aye/data");
     small_disk(&data, "size=1m");
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "one");
     program.until_quiet("First.");
     let filler = data.join("filler");

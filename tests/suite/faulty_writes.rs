@@ -159,7 +159,7 @@ fn r53_whichever_write_of_a_session_on_the_screen_fails_all_is_kept_or_the_user_
         settings(&setup, ALONE);
         let place = setup.place.clone();
         let mut program = faulty(setup, &library, number, false).start();
-        program.until("You talk to");
+        program.until("Connected to");
         say(&mut program, "one");
         program.until("First.");
         program.types("unsent words");

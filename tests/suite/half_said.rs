@@ -29,7 +29,7 @@ fn r51_a_kill_in_the_middle_of_a_reply_keeps_the_words_that_came() {
     let (_runtime, service) = serves(vec![stalls, says("Calm.")]);
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let mut program = Setup::new(&flags).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go on");
     program.until("word14");
     // Nothing more comes, and no one does anything: it is kept all the same.

@@ -41,7 +41,7 @@ fn starts_over(program: &mut Program) {
             program.lets_pass(60);
         }
         program.lets_pass(100);
-        program.screen().contains("write a message")
+        program.screen().contains("Write a message")
     });
 }
 

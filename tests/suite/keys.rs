@@ -95,7 +95,7 @@ fn a_command_gives_the_key_without_a_terminal_and_from_home() {
         "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
     program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "hello");
     program.until("Fine.");
     program.keys("\x04");
@@ -135,7 +135,7 @@ fn a_command_that_hangs_is_ended_with_the_turn_and_with_the_program() {
         let setup = profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
         program_that_sleeps(&setup, seconds);
         let mut program = setup.start();
-        program.until("You talk to");
+        program.until("Connected to");
         say(&mut program, "hello");
         program.until_that("the command runs", |_| asleep(seconds) == 1);
         program.types("still ");
@@ -199,13 +199,13 @@ fn r47_a_key_that_was_entered_goes_to_no_other_address_and_that_is_said() {
     let (_two, new) = serves(vec![says("New."), says("Newer.")]);
     let setup = profile(Setup::new(&[]), &old, "key_env = \"MY_KEY\"");
     let mut program = setup.size(100, 30).start();
-    program.until("You talk to");
+    program.until("Connected to");
     let enters = |program: &mut Program| {
         program.keys("\x1bc");
         program.until("Enter an API key");
         program.types("enter a key");
         program.keys("\r");
-        program.until("╭─ enter a key");
+        program.until("╭─ Enter API key");
     };
     enters(&mut program);
     for (typed, said) in [("sk two words", "it contains a space"), (KEY, "from the key you entered")] {

@@ -53,7 +53,7 @@ fn session(dice: &mut Dice, until: Instant, (columns, rows): (u16, u16), seed: u
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(columns, rows);
     std::fs::create_dir(setup.place.path().join("project/gone")).unwrap();
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     println!("AYE_TEST_SEED={seed} at {columns}x{rows}");
     let mut person = Person::default();
     for _ in 0..REPLIES {

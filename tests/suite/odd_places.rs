@@ -184,7 +184,7 @@ fn r53_a_folder_that_goes_away_is_made_again_and_everything_is_saved() {
     settings(&setup, ALONE);
     let (folder, again) = (sessions(&setup), Setup::again(&setup.place, &[]));
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "first");
     until_ended(&mut program, &again, 1);
     fs::remove_dir_all(&folder).unwrap();

@@ -58,7 +58,7 @@ fn a_model_that_cannot_see_gets_the_name_alone_and_the_person_is_told() {
     assert!(err.contains("only the file name of the picture"), "{err}");
     assert_eq!(service.received()[0].body["messages"][1]["content"], "what is in @shot.png?");
     let mut program = Setup::again(&setup.place, &[]).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "look at @shot.png please");
     program.until("the picture's name alone");
 }

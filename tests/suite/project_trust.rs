@@ -136,12 +136,12 @@ fn r03_what_is_typed_as_the_program_starts_trusts_nothing() {
     let person = Person::new(vec![says("One.")]);
     person.has("AGENTS.md", WORDS);
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     // Whatever comes first, behind the first letter there are unsent words.
     program.types("why yyyyy");
     program.until("why yyyyy");
     program.until("Trust the files of this project?");
-    program.until("keys go to your words below");
+    program.until("keys go to the composer");
     program.types("yy\r");
     until_words(&mut program, "Not sent: answer the prompt first");
     assert!(sent_to(&person).is_empty(), "nothing is said before that");

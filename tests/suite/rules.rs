@@ -44,7 +44,7 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
         says("Three."),
     ]);
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("touch one");
     widens(&mut program);
@@ -111,7 +111,7 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     };
     let person = Person::new(calls());
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("touch one");
     program.insists("a", "Allow without asking");
@@ -142,7 +142,7 @@ fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_w
     let person = Person::new(answers).with_rules("# mine alone\n");
     std::fs::set_permissions(person.rules(), std::fs::Permissions::from_mode(0o400)).unwrap();
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("touch one");
     widens(&mut program);
@@ -237,7 +237,7 @@ fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
     let (listed, _, _) = person.told(&["rules", "list", "--json"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");
     let mut program = person.start(&["--mode", "ask"]);
-    program.until("You talk to");
+    program.until("Connected to");
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("releases/4", &link).unwrap();
     say(&mut program, "go");
@@ -357,7 +357,7 @@ fn r12_a_command_too_long_to_be_followed_or_of_sixty_parts_asks_in_every_mode_an
     let answers = vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
     let person = Person::new(answers).with_rules(deny);
     let mut program = person.start(&["--mode", "full"]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("made of more than 50 commands");
     program.insists("n", "One.");

@@ -21,7 +21,7 @@ fn turns(count: usize) -> Vec<Answer> {
 fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
     let person = Person::new(turns(3)).with("run.sh", "echo >> ran\n");
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("bash run.sh");
     program.insists("a", "Allow without asking");
@@ -74,7 +74,7 @@ fn r11_a_rule_without_its_scripts_is_off_and_explain_prints_what_is_missing() {
     assert!(told.contains("\nask\n"), "{told}");
     std::fs::write(&file, format!("{rule}scripts = {line}\n")).unwrap();
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_quiet("That was 0.");
     assert_eq!(ran(person.place.path()), 1, "with the line that was printed it speaks");
@@ -84,7 +84,7 @@ fn r11_a_rule_without_its_scripts_is_off_and_explain_prints_what_is_missing() {
 fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     let person = Person::new(turns(3)).with("run.sh", "echo >> ran\n");
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("bash run.sh");
     program.insists("a", "Allow without asking");
@@ -119,7 +119,7 @@ fn r11_where_a_script_cannot_be_seen_nothing_lasting_is_offered_and_it_is_said_w
     let person = Person::new(vec![runs("for f in *.sh; do bash $f; done"), says("Done.")])
         .with("run.sh", "echo >> ran\n");
     let mut program = person.start(&[]);
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("for f in");
     program.insists("a", "Needs approval each time: it holds a loop");

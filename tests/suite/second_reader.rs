@@ -33,7 +33,7 @@ fn set(setup: Setup, settings: &str) -> Setup {
 fn starts(setup: Setup, service: &Service) -> Program {
     let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("AYE_MODEL", "m").size(100, 30);
     let mut program = setup.env("OPENAI_API_KEY", "sk-first-1234567890").start();
-    program.until("You talk to");
+    program.until("Connected to");
     program
 }
 

@@ -103,7 +103,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     std::fs::write(config.join("credentials.toml"), format!("\"{origin}\" = \"{ENTERED}\"\n")).unwrap();
     let place = setup.place.clone();
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     let mut lines = String::new();
     let watches = |lines: &mut String, what: &str| {
         let end = std::time::Instant::now() + PATIENCE;

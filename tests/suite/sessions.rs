@@ -139,7 +139,7 @@ fn the_list_on_the_screen_finds_what_was_said_and_opens_it() {
     let home = home();
     let flags = ["--base-url", "http://127.0.0.1:9/v1", "--model", "m"];
     let mut program = Setup::again(&home.0.place, &flags).start();
-    program.until("You talk to");
+    program.until("Connected to");
     program.keys("\x1bs");
     program.until("plant an orchard");
     program.types("apple day");
@@ -302,7 +302,7 @@ async fn r54_one_that_is_open_elsewhere_is_read_and_copied_and_neither_named_rem
     tokio::task::spawn_blocking(move || {
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let mut program = Setup::new(&flags).start();
-        program.until("You talk to");
+        program.until("Connected to");
         say(&mut program, "the first");
         program.until("Half a reply");
         let home = Home(Setup::again(&program.place, &[]));

@@ -62,7 +62,7 @@ impl Play {
 
     fn starts(&self, talk: &Service, arguments: &[&str], (columns, rows): (u16, u16)) -> Program {
         let mut program = self.setup(talk, arguments).size(columns, rows).start();
-        program.until("You talk to");
+        program.until("Connected to");
         program
     }
 }

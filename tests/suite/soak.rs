@@ -108,7 +108,7 @@ fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]).size(100, 30);
     settings(&setup, ALONE);
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     let mut dice = Dice(7);
     let (mut replies, mut resizes) = (0, 0);
     let mut taken = Vec::new();
@@ -149,7 +149,7 @@ fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory
             program.keys("\x1b[200~/new\x1b[201~");
             program.until("/new");
             program.keys("\r");
-            program.until("You talk to");
+            program.until("Connected to");
         }
     }
     println!(

@@ -32,7 +32,7 @@ fn setup(service: &Service, more: &[&str]) -> Setup {
 fn talks(talks: Talks, (columns, rows): (u16, u16), more: &[&str]) -> (Runtime, Service, Program) {
     let (runtime, service) = service(talks);
     let mut program = setup(&service, more).size(columns, rows).start();
-    program.until("You talk to");
+    program.until("Connected to");
     (runtime, service, program)
 }
 
@@ -280,7 +280,7 @@ fn what_a_sub_agent_did_is_opened_in_place() {
             ("go", vec![hands(&["look"]), says("All is done.")]),
         ]);
         let mut program = setup(&service, &[]).size(80, 24).has("a.txt", "one\n").start();
-        program.until("You talk to");
+        program.until("Connected to");
         (runtime, service, program)
     };
     say(&mut program, "go");

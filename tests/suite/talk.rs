@@ -227,7 +227,7 @@ async fn r51_killed_in_the_middle_everything_is_there_the_next_time() {
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
-        program.until("You talk to");
+        program.until("Connected to");
         say(&mut program, "first question");
         program.until_quiet("First reply.");
         say(&mut program, "second question");
@@ -257,7 +257,7 @@ async fn r51_an_open_question_is_there_the_next_time() {
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
-        program.until("You talk to");
+        program.until("Connected to");
         say(&mut program, "go");
         program.until("Which clock?");
         let place = program.place.clone();

@@ -11,7 +11,7 @@ const SOON: Duration = Duration::from_secs(2);
 
 fn tour() -> Program {
     let mut program = Setup::new(&[]).start();
-    program.until("You talk to the tour");
+    program.until("Connected to the tour");
     program
 }
 
@@ -72,7 +72,7 @@ fn r60_suspended_it_gives_the_terminal_back_and_takes_it_again() {
     program.keys("\x1a");
     program.until_suspended();
     program.signal(Signal::CONT);
-    program.until("You talk to the tour");
+    program.until("Connected to the tour");
     assert!(!program.is_restored());
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
@@ -100,7 +100,7 @@ fn r34_it_begins_in_a_terminal_of_one_cell() {
     let mut program = Setup::new(&[]).size(1, 1).start();
     program.until_that("it has begun", |program| !program.is_restored());
     program.resize(80, 24);
-    program.until("You talk to the tour");
+    program.until("Connected to the tour");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
             let mut program = begin();
             program.sends("\rhello early\rand more");
             // Until the program has the terminal, the terminal itself shows what is typed.
-            let screen = program.until_all(&["You talk to the tour", "  and more"]);
+            let screen = program.until_all(&["Connected to the tour", "  and more"]);
             if !screen.contains("❯ hello early") || !screen.contains("enter to send") {
                 return Err(screen);
             }
@@ -194,7 +194,7 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
     for umask in ["000", "077"].into_iter().take(often(2, 1)) {
         let mut program = Setup::new(&[]).umask(umask).start();
         let place = program.place.clone();
-        program.until("You talk to the tour");
+        program.until("Connected to the tour");
         program.types("hello");
         program.keys("\r");
         program.until("It understands nothing");
@@ -231,7 +231,7 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
 #[test]
 fn r59_a_terminal_that_takes_no_more_bytes_holds_up_no_end() {
     let mut program = Setup::new(&[]).size(200, 60).start();
-    program.until("You talk to the tour");
+    program.until("Connected to the tour");
     program.stops_reading();
     for _ in 0..40 {
         program.keys("\x0c");

@@ -119,7 +119,7 @@ fn r62_esc_in_the_middle_hangs_up_and_the_next_turn_comes() {
         hung_up.store(false, Ordering::SeqCst);
         program.types("say much");
         program.keys("\r");
-        program.until("replies");
+        program.until("replying");
         program.lets_pass(300);
         assert_eq!(ended(&session(&kept)), turn - 1, "it still speaks");
         program.keys("\x1b");

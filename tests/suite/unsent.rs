@@ -40,10 +40,10 @@ fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let mut one = Setup::new(&flags).start();
     let place = one.place.clone();
-    one.until("You talk to");
+    one.until("Connected to");
     one.types("the first draft");
     let mut two = Setup::again(&place, &flags).start();
-    two.until("You talk to");
+    two.until("Connected to");
     one.until_that("the first is kept", |program| held(program).contains("the first draft"));
     assert!(!two.screen().contains("the first draft"), "it is another program's");
     two.types("the second draft");
@@ -67,7 +67,7 @@ fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
 fn a_draft_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
     let (_runtime, service) = serves(stalls());
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(110, 30).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until("Half a reply");
     let (drafts, away) = (drafts(&program), program.place.path().join("away"));
@@ -75,7 +75,7 @@ fn a_draft_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
     std::fs::write(&drafts, "").unwrap();
     program.types("half a");
     let screen = program.until("draft not saved");
-    assert!(screen.contains("Cannot save what you have not sent yet: not a directory."), "{screen}");
+    assert!(screen.contains("Cannot save unsent text: not a directory."), "{screen}");
     // Typing works on, and the error is shown once.
     program.types(" thought");
     program.until("half a thought");
@@ -96,7 +96,7 @@ fn a_damaged_draft_is_told_and_the_session_goes_on_without_it() {
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let mut program = Setup::new(&flags).start();
     let place = program.place.clone();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until("Half a reply");
     program.types("more");
@@ -121,7 +121,7 @@ fn what_a_killed_command_had_printed_stands_in_its_entry() {
     settings(&setup, ALONE);
     let mut program = setup.start();
     let place = program.place.clone();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("sleep 100");
     program.keys("y");

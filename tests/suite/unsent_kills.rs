@@ -73,7 +73,7 @@ impl Amid {
 
     /// Goes to where something is written or printed.
     fn begin(self, program: &mut Program) {
-        program.until("You talk to");
+        program.until("Connected to");
         if self != Self::NewDraft {
             say(program, "go");
         }

@@ -198,7 +198,7 @@ fn time(program: &mut Program, words: &str, since: Instant) -> Duration {
 /// Waits, stops with the key, writes something; what went wrong, if anything did.
 fn stops(wait: &Wait, key: &str) -> Result<(), String> {
     let mut program = wait.setup(&[]).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "hello there");
     program.until(wait.shows);
     let pressed = Instant::now();
@@ -223,7 +223,7 @@ fn stops(wait: &Wait, key: &str) -> Result<(), String> {
 /// Waits, and leaves with ctrl-c twice.
 fn leaves(wait: &Wait) -> Result<(), String> {
     let mut program = wait.setup(&[]).start();
-    program.until("You talk to");
+    program.until("Connected to");
     say(&mut program, "hello there");
     program.until(wait.shows);
     let pressed = Instant::now();

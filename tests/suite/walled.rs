@@ -122,7 +122,7 @@ fn with_settings(settings: &str, answers: Vec<Answer>) -> (tokio::runtime::Runti
     let settings = settings.replace('@', setup.place.path().to_str().unwrap());
     std::fs::write(config.join("config.toml"), format!("[shell]\n{settings}\n")).unwrap();
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     (runtime, service, program)
 }
 

@@ -34,7 +34,7 @@ fn a_file_is_completed_among_thousands() {
         setup = setup.has(&format!("src/part{}/file{n}.rs", n % 50), "x");
     }
     let mut program = setup.has("src/needle in hay.rs", "x").start();
-    program.until("You talk to");
+    program.until("Connected to");
     program.types("look at @needle");
     program.until("src/needle in hay.rs");
     program.keys("\t");
@@ -57,7 +57,7 @@ fn what_was_written_can_be_undone_found_and_edited_by_whole_letters() {
     let line = screen.lines().find(|line| line.contains("❯ 漢字")).unwrap_or_default();
     assert_eq!(line.trim(), "❯ 漢字", "{screen}");
     program.keys("\x15");
-    program.until("write a message");
+    program.until("Write a message");
     program.keys("\x1f");
     program.until("❯ 漢字");
     program.keys("\x15");

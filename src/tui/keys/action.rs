@@ -1,36 +1,36 @@
-//! Everything a key can do, with the words that explain it.
+//! Actions that keys can be bound to, with their names in the settings and their labels in key help.
 
-/// Where keys mean something. The innermost scope that knows a key wins.
+/// Context of a key binding. The innermost scope that binds a key wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
-    /// Wherever the keyboard is.
+    /// Always.
     Anywhere,
-    /// The composer.
+    /// In the composer.
     Composer,
     /// A call of the transcript is selected.
     Transcript,
-    /// An approval card.
+    /// In an approval prompt.
     Approval,
-    /// How wide a yes is kept, on an approval card.
+    /// Choosing the scope of a grant in an approval prompt.
     Keep,
-    /// The list of what waits.
+    /// In the queue.
     Waits,
-    /// A question card.
+    /// In a question prompt.
     Question,
-    /// The card of what a project brings along.
+    /// In the trust prompt.
     Trust,
-    /// A list with a filter, and what completes a word.
+    /// In a list with a filter, or in word completion.
     List,
-    /// A page that is only read.
+    /// On a page of text.
     Page,
-    /// One line to be written, within a card or a list.
+    /// In a one-line text field of a prompt or list.
     Line,
-    /// Wherever the keyboard is, while a request that failed can be sent again.
+    /// Always, while a failed request can be sent again.
     Again,
 }
 
 impl Scope {
-    /// Every scope, in the order help shows them.
+    /// All scopes, in the order of key help.
     pub const ALL: [Scope; 12] = [
         Scope::Approval,
         Scope::Keep,
@@ -46,43 +46,43 @@ impl Scope {
         Scope::Anywhere,
     ];
 
-    /// The heading of its keys.
+    /// Returns the heading of the scope in key help.
     pub fn words(self) -> &'static str {
         match self {
-            Scope::Anywhere => "anywhere",
-            Scope::Composer => "writing",
-            Scope::Transcript => "a selected call",
-            Scope::Approval => "an approval card",
-            Scope::Keep => "how wide a yes is kept",
-            Scope::Waits => "the list of what waits",
-            Scope::Question => "a question card",
-            Scope::Trust => "the card of what a project brings along",
-            Scope::List => "a list",
-            Scope::Page => "a page",
-            Scope::Line => "a line to write",
-            Scope::Again => "a request that failed",
+            Scope::Anywhere => "Anywhere",
+            Scope::Composer => "Composer",
+            Scope::Transcript => "Selected call",
+            Scope::Approval => "Approval prompt",
+            Scope::Keep => "Scope of a grant",
+            Scope::Waits => "Queue",
+            Scope::Question => "Question prompt",
+            Scope::Trust => "Trust prompt",
+            Scope::List => "List",
+            Scope::Page => "Page",
+            Scope::Line => "Text field",
+            Scope::Again => "Failed request",
         }
     }
 }
 
 macro_rules! actions {
     ($($action:ident $name:literal $help:literal)*) => {
-        /// What a key does.
+        /// Action of a key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action {
             $(#[doc = $help] $action,)*
         }
 
         impl Action {
-            /// Every action, in the order help shows them.
+            /// All actions, in the order of key help.
             pub const ALL: &'static [Action] = &[$(Action::$action),*];
 
-            /// Its name in the settings.
+            /// Returns the action's name in the settings.
             pub fn name(self) -> &'static str {
                 match self { $(Action::$action => $name,)* }
             }
 
-            /// What it does, in a few words for the person.
+            /// Returns the label for key help: at most 40 characters.
             pub fn help(self) -> &'static str {
                 match self { $(Action::$action => $help,)* }
             }
@@ -91,87 +91,87 @@ macro_rules! actions {
 }
 
 actions! {
-    ApproveOnce "approve_once" "yes, this time"
-    ApproveDestroying "approve_destroying" "yes, though something is destroyed"
-    ApproveAlways "approve_always" "yes, always: how wide, where and how long"
-    Trust "trust" "trust it as it is, in this folder"
-    Narrower "narrower" "narrower"
-    Wider "wider" "wider"
-    EditCall "edit_call" "change the arguments"
-    Refuse "refuse" "no"
-    RefuseBecause "refuse_because" "no, with words for the model"
-    Details "details" "the arguments as the model sent them"
-    ListWaiting "list_waiting" "the list of what waits"
-    SwitchKeyboard "switch_keyboard" "move the keyboard between card and composer"
-    NextQuestion "next_question" "next question"
-    PreviousQuestion "previous_question" "previous question"
-    Note "note" "a note to the option"
-    Tick "tick" "tick or untick, where several may be picked"
-    TickAll "tick_all" "tick all that can be told no, or none"
-    Decline "decline" "decline to answer"
-    Accept "accept" "take the row"
-    Keep "keep" "take the row and keep it for the next start, where that can be"
-    Park "park" "later: nothing is sent, nothing is lost"
-    Close "close" "back"
-    Up "up" "up"
-    Down "down" "down"
-    PageUp "page_up" "a page up"
-    PageDown "page_down" "a page down"
-    ReadUp "read_up" "up in what does not fit: the question, the open row, its preview"
-    ReadDown "read_down" "down in what does not fit: the question, the open row, its preview"
-    Top "top" "to the beginning"
-    Bottom "bottom" "to the end"
-    RetryNow "retry_now" "ask again now"
-    Send "send" "send"
-    BreakLine "break_line" "break the line"
-    Left "left" "left"
-    Right "right" "right"
-    WordLeft "word_left" "a word left"
-    WordRight "word_right" "a word right"
-    LineStart "line_start" "start of the line"
-    LineEnd "line_end" "end of the line"
-    DeleteBack "delete_back" "delete the letter before"
-    DeleteForward "delete_forward" "delete the letter under the cursor"
-    DeleteOrQuit "delete_or_quit" "delete the letter under the cursor; quit where nothing is written"
-    DeleteWordBack "delete_word_back" "delete the word before"
-    DeleteWordForward "delete_word_forward" "delete the word after"
-    DeleteToStart "delete_to_start" "delete to the start of the line"
-    DeleteToEnd "delete_to_end" "delete to the end of the line"
-    Yank "yank" "bring back what was deleted last"
-    Transpose "transpose" "swap two letters"
-    Undo "undo" "undo"
-    Redo "redo" "redo"
-    HistoryUp "history_up" "up a line, or what was said before"
-    HistoryDown "history_down" "down a line, or what was said after"
-    SearchHistory "search_history" "search what was said before"
-    OpenPaste "open_paste" "open a folded paste"
-    OpenEditor "open_editor" "write in your editor"
-    ChangeMode "change_mode" "change between plan and ask mode"
-    TakeBack "take_back" "take back what waits to be sent"
-    SelectPrevious "select_previous" "select the call above"
-    SelectNext "select_next" "select the call below"
-    Toggle "toggle" "open or close what is selected"
-    ReadWhole "read_whole" "read all of what is selected"
-    ScrollUp "scroll_up" "scroll the transcript up"
-    ScrollDown "scroll_down" "scroll the transcript down"
-    ScrollTop "scroll_top" "to the beginning of the session"
-    ScrollBottom "scroll_bottom" "to the newest"
-    PreviousSaid "previous_said" "back to what you said before"
-    NextSaid "next_said" "on to what you said next"
-    SearchTranscript "search_transcript" "search the transcript"
-    OpenLink "open_link" "put a letter on each link"
-    Copy "copy" "copy"
-    Palette "palette" "every command"
-    Sessions "sessions" "sessions"
-    Themes "themes" "themes"
-    Models "models" "models"
-    Connect "connect" "talk to another service: a server found here, or a key to enter"
-    BringQuestion "bring_question" "bring back the question that waits"
-    DeclineQuestion "decline_question" "decline the question that waits"
-    Help "help" "the keys that work now"
-    HelpWhenEmpty "help_when_empty" "the keys that work now, where nothing is written"
-    Redraw "redraw" "draw the screen anew"
-    Suspend "suspend" "suspend the program"
-    Stop "stop" "stop the turn; twice where a card is open"
-    StopOrQuit "stop_or_quit" "stop the turn; twice quits"
+    ApproveOnce "approve_once" "Approve once"
+    ApproveDestroying "approve_destroying" "Approve destructive action"
+    ApproveAlways "approve_always" "Approve always: choose the scope"
+    Trust "trust" "Trust these project files"
+    Narrower "narrower" "Narrow the scope"
+    Wider "wider" "Widen the scope"
+    EditCall "edit_call" "Edit arguments"
+    Refuse "refuse" "Deny"
+    RefuseBecause "refuse_because" "Deny with a message"
+    Details "details" "Show raw arguments"
+    ListWaiting "list_waiting" "Open the queue"
+    SwitchKeyboard "switch_keyboard" "Switch between prompt and composer"
+    NextQuestion "next_question" "Next question"
+    PreviousQuestion "previous_question" "Previous question"
+    Note "note" "Add a note to the option"
+    Tick "tick" "Select or deselect"
+    TickAll "tick_all" "Select all deniable calls, or none"
+    Decline "decline" "Decline to answer"
+    Accept "accept" "Accept"
+    Keep "keep" "Accept and save as default"
+    Park "park" "Answer later"
+    Close "close" "Close"
+    Up "up" "Up"
+    Down "down" "Down"
+    PageUp "page_up" "Page up"
+    PageDown "page_down" "Page down"
+    ReadUp "read_up" "Scroll long text up"
+    ReadDown "read_down" "Scroll long text down"
+    Top "top" "Go to start"
+    Bottom "bottom" "Go to end"
+    RetryNow "retry_now" "Retry now"
+    Send "send" "Send message"
+    BreakLine "break_line" "Insert line break"
+    Left "left" "Left"
+    Right "right" "Right"
+    WordLeft "word_left" "Word left"
+    WordRight "word_right" "Word right"
+    LineStart "line_start" "Start of line"
+    LineEnd "line_end" "End of line"
+    DeleteBack "delete_back" "Delete previous character"
+    DeleteForward "delete_forward" "Delete next character"
+    DeleteOrQuit "delete_or_quit" "Delete next character, or quit if empty"
+    DeleteWordBack "delete_word_back" "Delete previous word"
+    DeleteWordForward "delete_word_forward" "Delete next word"
+    DeleteToStart "delete_to_start" "Delete to start of line"
+    DeleteToEnd "delete_to_end" "Delete to end of line"
+    Yank "yank" "Insert last deleted text"
+    Transpose "transpose" "Swap two characters"
+    Undo "undo" "Undo"
+    Redo "redo" "Redo"
+    HistoryUp "history_up" "Line up, or previous message"
+    HistoryDown "history_down" "Line down, or next message"
+    SearchHistory "search_history" "Search message history"
+    OpenPaste "open_paste" "Expand folded paste"
+    OpenEditor "open_editor" "Edit in external editor"
+    ChangeMode "change_mode" "Switch between plan and ask mode"
+    TakeBack "take_back" "Edit queued message"
+    SelectPrevious "select_previous" "Select previous call"
+    SelectNext "select_next" "Select next call"
+    Toggle "toggle" "Expand or collapse"
+    ReadWhole "read_whole" "Open in full"
+    ScrollUp "scroll_up" "Scroll up"
+    ScrollDown "scroll_down" "Scroll down"
+    ScrollTop "scroll_top" "Scroll to start"
+    ScrollBottom "scroll_bottom" "Scroll to end"
+    PreviousSaid "previous_said" "Go to previous user message"
+    NextSaid "next_said" "Go to next user message"
+    SearchTranscript "search_transcript" "Search transcript"
+    OpenLink "open_link" "Open a link"
+    Copy "copy" "Copy reply, code block or output"
+    Palette "palette" "Command palette"
+    Sessions "sessions" "Continue another session"
+    Themes "themes" "Choose theme"
+    Models "models" "Choose model"
+    Connect "connect" "Switch provider"
+    BringQuestion "bring_question" "Open waiting question"
+    DeclineQuestion "decline_question" "Decline waiting question"
+    Help "help" "Key help"
+    HelpWhenEmpty "help_when_empty" "Key help, if the composer is empty"
+    Redraw "redraw" "Redraw screen"
+    Suspend "suspend" "Suspend aye"
+    Stop "stop" "Stop turn; twice if a prompt is open"
+    StopOrQuit "stop_or_quit" "Stop turn; twice to quit"
 }

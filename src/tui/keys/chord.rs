@@ -1,21 +1,22 @@
-//! One key with what is held down beside it, as it is written in the settings.
+//! A key with its modifiers, in the notation of the settings.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt;
 use std::str::FromStr;
 
-/// A key and its modifiers. Two chords are equal where a person pressed the same thing, whatever the terminal made
-/// of it: `Y` is never `shift-y`, `shift-tab` is never back-tab, and `ctrl-/` is what old terminals call `ctrl-7`.
+/// A key and its modifiers, normalized so that two chords are equal if the user pressed the same keys, whatever the
+/// terminal reports: `Y` instead of `shift-y`, `shift-tab` instead of back-tab, and `ctrl-_` for the `ctrl-/` that old
+/// terminals report as `ctrl-7`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Chord {
     code: KeyCode,
     modifiers: KeyModifiers,
 }
 
-/// The modifiers that tell chords apart; the lock keys and the kind of keyboard do not.
+/// Modifiers that distinguish chords. Lock keys and keyboard types do not.
 const HELD: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT).union(KeyModifiers::SHIFT);
 
-/// The names of keys that are no letters.
+/// Names of keys that are not characters.
 const NAMED: &[(&str, KeyCode)] = &[
     ("enter", KeyCode::Enter),
     ("esc", KeyCode::Esc),
@@ -49,7 +50,7 @@ impl Chord {
         Self { code, modifiers: held }
     }
 
-    /// A letter without its shift, which is in the letter itself; with ctrl or alt it is small.
+    /// Returns the character with shift applied; with ctrl or alt it is lowercase and shift stays a modifier.
     fn letter(letter: char, held: &mut KeyModifiers) -> char {
         let commanding = held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         if held.contains(KeyModifiers::CONTROL) && matches!(letter, '7' | '/' | '_') {
@@ -67,7 +68,7 @@ impl Chord {
         if shifted { letter.to_uppercase().next().unwrap_or(letter) } else { letter }
     }
 
-    /// What it types in a text, if it is a letter and nothing else.
+    /// Returns the character this chord types, if it is a character without ctrl or alt.
     pub fn typed(self) -> Option<char> {
         match self.code {
             KeyCode::Char(letter) if self.modifiers.is_empty() => Some(letter),
@@ -82,7 +83,7 @@ impl From<&KeyEvent> for Chord {
     }
 }
 
-/// As it is written in the settings; [`Chord::from_str`] reads it back.
+/// Formats the chord as written in the settings; [`Chord::from_str`] parses it.
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held =
@@ -103,10 +104,10 @@ impl fmt::Display for Chord {
     }
 }
 
-/// Why a chord could not be read; one sentence for the person.
+/// Error of parsing a chord, as one sentence for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "“{0}” is no key: write a letter, f1 to f12, or one of enter, esc, tab, backspace, delete, insert, up, down, left, right, home, end, page-up, page-down, space, minus, after any of ctrl-, alt-, shift-"
+    "“{0}” is not a key. Use a character, f1 to f12, or one of enter, esc, tab, backspace, delete, insert, up, down, left, right, home, end, page-up, page-down, space, minus; optionally with ctrl-, alt- or shift- before it"
 )]
 pub struct BadChord(String);
 

@@ -1,4 +1,4 @@
-//! The keys of the screen: one table, changed by the settings, read by the parts, the help and the README.
+//! Key bindings: one table, changed by the settings, used by all parts of the screen, key help and the README.
 
 mod action;
 mod chord;
@@ -10,14 +10,14 @@ pub use chord::{BadChord, Chord};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::collections::BTreeMap;
 
-/// Which key does what, where.
+/// Key bindings of all scopes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keymap {
-    /// In the order of the table.
+    /// In the order of the default table.
     rows: Vec<Row>,
 }
 
-/// One line of the table.
+/// The chords of one action in one scope.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
     scope: Scope,
@@ -25,14 +25,14 @@ struct Row {
     chords: Vec<Chord>,
 }
 
-/// One line of the help.
+/// One row of key help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelpRow {
-    /// Where the keys work.
+    /// Scope of the keys.
     pub scope: Scope,
-    /// The keys, as they are written in the settings.
+    /// The keys, as written in the settings.
     pub chords: Vec<String>,
-    /// What they do.
+    /// Label of the action.
     pub words: &'static str,
 }
 
@@ -48,7 +48,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// What a key does in a scope; nothing where it is not bound there. A key that is let go does nothing.
+    /// Returns the action of a key in a scope. Key releases have no action.
     pub fn lookup(&self, scope: Scope, key: &KeyEvent) -> Option<Action> {
         if key.kind == KeyEventKind::Release {
             return None;
@@ -58,8 +58,8 @@ impl Keymap {
         row.map(|row| row.action)
     }
 
-    /// The default keys with those of the settings in their place, by the name of the action; an empty list takes
-    /// an action its keys. What is wrong is said, one sentence each, and the default holds in its place.
+    /// Applies the settings to the default keys, by name of the action; an empty list unbinds an action. Returns a
+    /// warning of one sentence for each invalid entry, whose action keeps its default keys.
     pub fn with(overrides: &BTreeMap<String, Vec<String>>) -> (Self, Vec<String>) {
         let (mut keys, mut warnings) = (Self::default(), Vec::new());
         for (name, chords) in overrides {
@@ -67,7 +67,7 @@ impl Keymap {
                 Some(action) => keys.change(*action, chords, &mut warnings),
                 None => {
                     let nearest = nearest(name);
-                    warnings.push(format!("keys: there is no “{name}”; did you mean {nearest}?"));
+                    warnings.push(format!("keys: unknown action “{name}”; did you mean {nearest}?"));
                 }
             }
         }
@@ -80,10 +80,10 @@ impl Keymap {
         let mut read = Vec::new();
         for text in chords {
             match text.parse::<Chord>() {
-                Err(bad) => return warnings.push(format!("keys.{name}: {bad}; the default holds")),
+                Err(bad) => return warnings.push(format!("keys.{name}: {bad}. Using the default")),
                 Ok(chord) => {
                     if let Some(why) = self.forbidden(action, chord) {
-                        return warnings.push(format!("keys.{name}: {chord} {why}; the default holds"));
+                        return warnings.push(format!("keys.{name}: {chord} {why}. Using the default"));
                     }
                     read.push(chord);
                 }
@@ -94,14 +94,14 @@ impl Keymap {
         }
     }
 
-    /// Why a chord may not do this, where it may not.
+    /// Explains why a chord cannot be bound to this action; `None` if it can.
     fn forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
         let approves = matches!(
             action,
             Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways | Action::Trust
         );
         if approves && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
-            return Some("may not approve");
+            return Some("cannot be used to approve");
         }
         let typing = |row: &Row| {
             row.action == action
@@ -111,10 +111,10 @@ impl Keymap {
                 )
         };
         let shadows = chord.typed().is_some() && action != Action::HelpWhenEmpty;
-        (shadows && self.rows.iter().any(typing)).then_some("is a letter, which is typed here")
+        (shadows && self.rows.iter().any(typing)).then_some("is a character that is typed as text there")
     }
 
-    /// A chord that two actions of a scope have stays with the one the person gave it to.
+    /// Removes chords bound to two actions of a scope. The action bound in the settings keeps the chord.
     fn drop_doubled(&mut self, overrides: &BTreeMap<String, Vec<String>>, warnings: &mut Vec<String>) {
         let own = |action: Action| overrides.keys().any(|name| name.replace('-', "_") == action.name());
         for at in 0..self.rows.len() {
@@ -134,25 +134,25 @@ impl Keymap {
                 let (loses, keeps) = (self.rows[lost].action.name(), self.rows[kept].action.name());
                 self.rows[lost].chords.retain(|held| *held != chord);
                 warnings.push(format!(
-                    "keys: {chord} is both {keeps} and {loses} in {}; it stays {keeps}",
+                    "keys: {chord} is bound to both {keeps} and {loses} ({}); keeping {keeps}",
                     scope.words()
                 ));
             }
         }
     }
 
-    /// The keys of an action in a scope, as they are written in the settings; empty where it has none.
+    /// Returns the keys of an action in a scope, as written in the settings; empty if it has none.
     pub fn chords_of(&self, scope: Scope, action: Action) -> Vec<String> {
         let rows = self.rows.iter().filter(|row| row.scope == scope && row.action == action);
         rows.flat_map(|row| row.chords.iter().map(Chord::to_string)).collect()
     }
 
-    /// The first key of an action in a scope, for hints; empty where it has none.
+    /// Returns the first key of an action in a scope, for hints; empty if it has none.
     pub fn hint(&self, scope: Scope, action: Action) -> String {
         self.chords_of(scope, action).into_iter().next().unwrap_or_default()
     }
 
-    /// The help for these scopes, in their order. Actions without a key are left out.
+    /// Returns the rows of key help for these scopes, in their order. Actions without a key are omitted.
     pub fn help(&self, scopes: &[Scope]) -> Vec<HelpRow> {
         let rows = scopes.iter().flat_map(|scope| self.rows.iter().filter(move |row| row.scope == *scope));
         rows.filter(|row| !row.chords.is_empty())
@@ -164,14 +164,11 @@ impl Keymap {
             .collect()
     }
 
-    /// All keys as a table for the README: key, what it does, its name in the settings.
+    /// Formats all key bindings as Markdown tables for the README.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         for scope in Scope::ALL {
-            text.push_str(&format!(
-                "**{}**\n\n| key | what it does | name |\n|---|---|---|\n",
-                scope.words()
-            ));
+            text.push_str(&format!("**{}**\n\n| Key | Action | Setting |\n|---|---|---|\n", scope.words()));
             for row in self.rows.iter().filter(|row| row.scope == scope) {
                 let chords: Vec<String> = row.chords.iter().map(|chord| format!("`{chord}`")).collect();
                 let (help, name) = (row.action.help(), row.action.name());
@@ -185,7 +182,7 @@ impl Keymap {
     }
 }
 
-/// The action whose name is most like this one.
+/// Returns the name of the action that is most similar to this name.
 fn nearest(name: &str) -> &'static str {
     let like = |action: &&Action| {
         let ratio = similar::TextDiff::from_chars(name, action.name()).ratio();

@@ -1,8 +1,8 @@
-//! The keys as they come: scope, chord, action.
+//! Default key bindings.
 
 use super::{Action, Scope};
 
-/// Every key there is before the settings are read, one line per scope and action.
+/// Default keys, one row per scope and action.
 pub const DEFAULTS: &[(Scope, Action, &[&str])] = &[
     (Scope::Approval, Action::ApproveOnce, &["y"]),
     (Scope::Approval, Action::ApproveDestroying, &["Y"]),

@@ -1,4 +1,4 @@
-//! Chords, the table of keys, and what settings may change of it.
+//! Chords, default keys, and keys from the settings.
 
 use super::*;
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -18,7 +18,7 @@ fn with(name: &str, chords: &[&str]) -> (Keymap, Vec<String>) {
 }
 
 #[test]
-fn every_default_chord_reads_and_none_is_bound_twice_in_a_scope() {
+fn default_chords_are_valid_and_unique_in_their_scope() {
     let mut seen = std::collections::HashSet::new();
     for (scope, action, chords) in table::DEFAULTS {
         for text in *chords {
@@ -30,7 +30,7 @@ fn every_default_chord_reads_and_none_is_bound_twice_in_a_scope() {
 }
 
 #[test]
-fn every_action_has_a_name_of_its_own_help_and_a_place_in_the_table() {
+fn every_action_has_a_unique_name_a_label_and_a_row_in_the_table() {
     let mut names = std::collections::HashSet::new();
     for action in Action::ALL {
         assert!(names.insert(action.name()), "{action:?}");
@@ -40,7 +40,7 @@ fn every_action_has_a_name_of_its_own_help_and_a_place_in_the_table() {
 }
 
 #[test]
-fn no_letter_typed_in_the_composer_is_shadowed() {
+fn no_default_key_shadows_typed_text() {
     for (scope, action, chords) in table::DEFAULTS {
         let typing = matches!(scope, Scope::Composer | Scope::Anywhere | Scope::Line | Scope::List);
         for chord in chords.iter().filter(|_| typing && *action != Action::HelpWhenEmpty) {
@@ -50,7 +50,7 @@ fn no_letter_typed_in_the_composer_is_shadowed() {
 }
 
 #[test]
-fn a_key_means_what_its_scope_says() {
+fn keys_depend_on_their_scope() {
     let keys = Keymap::default();
     assert_eq!(keys.lookup(Scope::Approval, &press("y")), Some(Action::ApproveOnce));
     assert_eq!(keys.lookup(Scope::Approval, &press("Y")), Some(Action::ApproveDestroying));
@@ -60,14 +60,14 @@ fn a_key_means_what_its_scope_says() {
 }
 
 #[test]
-fn the_settings_change_a_key_and_what_is_wrong_is_said() {
+fn settings_change_keys_and_invalid_ones_cause_warnings() {
     let (keys, warnings) = with("approve-once", &["j"]);
     assert_eq!((keys.lookup(Scope::Approval, &press("j")), warnings), (Some(Action::ApproveOnce), vec![]));
     assert_eq!(keys.lookup(Scope::Approval, &press("y")), None);
     check("aprove_once", &["j"], "did you mean approve_once?");
-    check("send", &["hyper-x"], "“hyper-x” is no key");
-    check("send", &["s"], "is a letter, which is typed here");
-    let kept = "y is both refuse_because and approve_once in an approval card; it stays refuse_because";
+    check("send", &["hyper-x"], "“hyper-x” is not a key");
+    check("send", &["s"], "is a character that is typed as text there");
+    let kept = "y is bound to both refuse_because and approve_once (Approval prompt); keeping refuse_because";
     check("refuse_because", &["y"], kept);
 }
 
@@ -82,15 +82,15 @@ fn r02_no_setting_makes_enter_approve() {
     for name in ["approve_once", "approve_destroying", "approve_always", "trust"] {
         let (keys, warnings) = with(name, &["enter"]);
         assert_eq!(keys.lookup(Scope::Approval, &press("enter")), None);
-        assert!(warnings[0].contains("may not approve"), "{warnings:?}");
+        assert!(warnings[0].contains("cannot be used to approve"), "{warnings:?}");
     }
 }
 
 #[test]
-fn help_and_the_readme_show_the_changed_key() {
+fn key_help_and_readme_show_changed_keys() {
     let (keys, _) = with("themes", &["f2"]);
-    let row = keys.help(&[Scope::Anywhere]).into_iter().find(|row| row.words == "themes").unwrap();
+    let row = keys.help(&[Scope::Anywhere]).into_iter().find(|row| row.words == "Choose theme").unwrap();
     assert_eq!(row.chords, ["f2"]);
-    assert!(keys.markdown().contains("| `f2` | themes | `themes` |"));
+    assert!(keys.markdown().contains("| `f2` | Choose theme | `themes` |"));
     assert_eq!(keys.hint(Scope::Anywhere, Action::Themes), "f2");
 }

@@ -176,7 +176,7 @@ mod tests {
             }
         }
         let page = |size| draw(&Help::new(vec![Scope::Approval, Scope::Anywhere]), size);
-        assert!(page((130, 26)).contains("suspend the program"));
-        assert!(!page((60, 26)).contains("suspend the program"));
+        assert!(page((130, 26)).contains("Suspend aye"));
+        assert!(!page((60, 26)).contains("Suspend aye"));
     }
 }

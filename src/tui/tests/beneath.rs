@@ -102,7 +102,7 @@ fn r17_the_prompt_and_rows_name_the_sub_agent() {
 │ in /project · 30 s                                                           │
 │ reason: it runs a command                                                    │
 ╰─ y approve · e edit · n deny · m deny with message… · d details ─────────────╯
- waits for you · ask mode · 2.5k tok                                    f1 help
+ waiting for you · ask mode · 2.5k tok                                  f1 help
 "#);
 }
 
@@ -164,8 +164,8 @@ fn the_work_of_a_sub_agent_is_one_row_until_opened() {
 
 
 ────────────────────────────────────────────────────────────────────────────────
- ❯ write a message; / for commands, @ for files
- ask mode                        enter open · ↑↓ move · o read whole · esc back
+ ❯ Write a message, / for commands, @ for files
+ ask mode                      enter open · ↑↓ move · o open in full · esc back
 "#);
 }
 

@@ -33,47 +33,47 @@ fn the_first_screen_names_the_tour_and_the_other_providers() {
 
        aye  the terminal copilot that asks first
 
-       You talk to the tour: a script, not a model. It needs no key and no network;
-       its tools are real, in a small project of its own.
+       Connected to the tour: a built-in script, not a model. It needs no key and
+       no network. Its tools are real and work in a small sample project.
 
-       ❯ Write say hello and press enter to begin.
+       ❯ Type say hello and press enter to start.
 
-       To talk to a model instead, press alt-c:
+       To connect to a model instead, press alt-c:
        • Ollama is running on this machine · qwen3 and 1 more
-       • OpenAI, or the service your settings name, with a key that you enter
+       • OpenAI, or the provider in your settings, with an API key
 
-       ctrl-p   every command
-       alt-s    go on with another session
-       f1       the keys that work now
+       ctrl-p   Command palette
+       alt-s    Continue another session
+       f1       Key help
 
 
 
 
     ────────────────────────────────────────────────────────────────────────────────
-     ❯ write a message; / for commands, @ for files
+     ❯ Write a message, / for commands, @ for files
      ask mode                                                                ? help
     ");
     screen.resized(60, 15);
     insta::assert_snapshot!(screen.shows(), @r"
      aye                            the tour · ~/project ⎇ main
     ────────────────────────────────────────────────────────────
-     You talk to the tour: a script, not a model. It needs no
-     key and no network; its tools are real, in a small project
-     of its own.
+     Connected to the tour: a built-in script, not a model. It
+     needs no key and no network. Its tools are real and work
+     in a small sample project.
 
-     ❯ Write say hello and press enter to begin.
+     ❯ Type say hello and press enter to start.
 
-     To talk to a model instead, press alt-c:
+     To connect to a model instead, press alt-c:
      • Ollama is running on this machine · qwen3 and 1 more
-     • OpenAI, or the service your settings name, with a key
-       that you enter
+     • OpenAI, or the provider in your settings, with an API
+       key
 
-     ❯ write a message; / for commands, @ for files
+     ❯ Write a message, / for commands, @ for files
      ask mode                                            ? help
     ");
     screen.resized(40, 10);
     let shows = screen.shows();
-    assert!(shows.contains("the tour: a script") && shows.contains("say hello"), "{shows}");
+    assert!(shows.contains("the tour: a built-in") && shows.contains("say hello"), "{shows}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn an_empty_or_cancelled_key_is_not_stored() {
         screen.types(if last == "esc" { "sk-secret" } else { "  " });
         screen.presses(last);
         assert!(wishes(&screen).is_empty());
-        assert!(!screen.shows().contains("Enter an API key"), "{}", screen.shows());
+        assert!(!screen.shows().contains("Enter API key"), "{}", screen.shows());
     }
 }
 
@@ -142,10 +142,10 @@ fn the_provider_is_not_switched_while_a_turn_runs() {
 #[test]
 fn r57_the_key_prompt_names_the_provider_that_receives_it() {
     let cases = [
-        ("", "tiny-7b at 127.0.0.1:9, from --base-url", "nowhere else: tiny-7b at 127.0.0.1:9"),
-        ("work", "m at example.com, from your settings", "nowhere else: m at example.com"),
+        ("", "tiny-7b at 127.0.0.1:9, from --base-url", "provider: tiny-7b at 127.0.0.1:9"),
+        ("work", "m at example.com, from your settings", "provider: m at example.com"),
         // This provider receives no key: the entered one is for the configured provider.
-        ("", "qwen3 of Ollama, found on this machine", "Without a service in your settings"),
+        ("", "qwen3 of Ollama, found on this machine", "unless your settings name another"),
     ];
     for (profile, source, expected) in cases {
         let mut screen = Screen::new();

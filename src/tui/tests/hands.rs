@@ -197,7 +197,7 @@ fn r36_a_web_address_is_shown_before_it_is_opened() {
     screen.presses("ctrl-o");
     screen.presses("a");
     let shows = screen.shows();
-    assert!(shows.contains("open an address?") && shows.contains("https://example.com/a?b=c"), "{shows}");
+    assert!(shows.contains("Open this address?") && shows.contains("https://example.com/a?b=c"), "{shows}");
     screen.presses("esc");
     assert_eq!(opened(&screen), 0);
     screen.presses("ctrl-o");

@@ -9,7 +9,7 @@ fn key_descriptions_wrap_next_to_their_key_on_a_narrow_screen() {
     let shows = screen.shows();
     assert!(
         shows.contains(
-            "\n enter    sends what you write; nothing is changed or run\n          without your yes\n"
+            "\n enter    Send message; nothing is changed or run without\n          your approval\n"
         ),
         "{shows}"
     );
@@ -26,14 +26,14 @@ fn the_first_screen() {
 
        aye  the terminal copilot that asks first
 
-       You talk to gpt-5-mini, from your settings.
+       Connected to gpt-5-mini, from your settings.
        ask mode: reading runs, everything else asks you
 
-       enter    sends what you write; nothing is changed or run without your yes
-       ctrl-p   every command
-       alt-s    go on with another session
-       alt-c    talk to another service
-       f1       the keys that work now
+       enter    Send message; nothing is changed or run without your approval
+       ctrl-p   Command palette
+       alt-s    Continue another session
+       alt-c    Switch provider
+       f1       Key help
 
 
 
@@ -41,7 +41,7 @@ fn the_first_screen() {
 
 
     ────────────────────────────────────────────────────────────────────────────────
-     ❯ write a message; / for commands, @ for files
+     ❯ Write a message, / for commands, @ for files
      ask mode                                                                ? help
     ");
 }
@@ -78,7 +78,7 @@ fn a_conversation_with_calls() {
 
 
     ────────────────────────────────────────────────────────────────────────────────
-     ❯ write a message; / for commands, @ for files
+     ❯ Write a message, / for commands, @ for files
      ask mode · first after 0 ms · took 0 ms                                 ? help
     ");
 }
@@ -106,7 +106,7 @@ fn an_approval_in_a_small_terminal() {
     │ in /project · 30 s                                       │
     │ reason: it runs a command                                │
     ╰─ y approve · e edit · n deny · m message · d more ───────╯
-     waits for you · ask mode                           f1 help
+     waiting for you · ask mode                         f1 help
     ");
 }
 
@@ -141,8 +141,8 @@ fn a_dry_run_is_marked_on_every_screen() {
 
 
     ────────────────────────────────────────────────────────────────────────────────
-     ❯ write a message; / for commands, @ for files
-     DRY RUN · would have asked: 1 · ⠋ replies · 10 s · ask mode             ? help
+     ❯ Write a message, / for commands, @ for files
+     DRY RUN · would have asked: 1 · ⠋ replying · 10 s · ask mode            ? help
     ");
 }
 

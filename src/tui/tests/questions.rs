@@ -301,7 +301,7 @@ fn help_shows_the_keys_of_the_question_prompt() {
     screen.waits(600);
     screen.presses("f1");
     let shows = screen.shows();
-    for words in ["a note to the option", "decline to answer", "later: nothing is sent", "its preview"] {
+    for words in ["Add a note to the option", "Decline to answer", "Answer later", "Scroll long text up"] {
         assert!(shows.contains(words), "{words}: {shows}");
     }
 }

@@ -56,7 +56,7 @@ fn r30_results_show_their_origin_and_turns_a_summary() {
 
 
     ────────────────────────────────────────────────────────────────────────────────
-     ❯ write a message; / for commands, @ for files
+     ❯ Write a message, / for commands, @ for files
      DRY RUN · 4 rehearsed · would have asked: 4 · ask mode                  ? help
     ");
 }
@@ -185,24 +185,24 @@ fn r30_fork_parses_its_options_and_reports_invalid_ones() {
 #[test]
 fn the_first_screen_of_a_dry_run_promises_no_prompts() {
     let shows = Screen::dry().shows();
-    assert!(shows.contains("sends what you write; nothing real is changed"), "{shows}");
-    assert!(!shows.contains("without your yes"), "{shows}");
+    assert!(shows.contains("Send message; tool calls are only rehearsed"), "{shows}");
+    assert!(!shows.contains("without your approval"), "{shows}");
 }
 
 #[test]
 fn the_first_screen_describes_the_mode_and_warns_in_full_mode() {
     for (mode, says) in [
         (Mode::Plan, "nothing is changed or run"),
-        (Mode::Ask, "nothing is changed or run without your yes"),
-        (Mode::Auto, "files are changed without asking"),
-        (Mode::Full, "nearly all that comes of it runs at once"),
+        (Mode::Ask, "nothing is changed or run without your approval"),
+        (Mode::Auto, "file changes are approved automatically"),
+        (Mode::Full, "almost every tool call runs without asking"),
     ] {
         let mut screen = Screen::new();
         screen.state.theme = Themes::bundled().all[0].clone();
         screen.state.agent.policy.mode = mode;
         let shows = screen.shows();
         assert!(shows.contains(says), "{shows}");
-        assert_eq!(shows.contains("without your yes"), mode == Mode::Ask, "{shows}");
+        assert_eq!(shows.contains("without your approval"), mode == Mode::Ask, "{shows}");
         let buffer = screen.frame();
         let row = shows.lines().position(|line| line.contains(says)).unwrap() as u16;
         let danger = (0..80).any(|x| buffer[(x, row)].fg == screen.state.theme.danger.fg.unwrap());
@@ -254,7 +254,7 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     screen.says("go");
     screen.replies("Would do.");
     screen.happens(Event::Agent(agent::Event::Became { of: SessionId("01DRY".into()) }));
-    assert!(!foot(&mut screen).0.contains("FOR REAL"));
+    assert!(!foot(&mut screen).0.contains("LIVE RUN"));
     let call = crate::chat::ForReal {
         tool: "bash_exec".into(),
         arguments: serde_json::json!({}),
@@ -268,7 +268,7 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 12)] {
         screen.resized(width, height);
         let (words, danger) = foot(&mut screen);
-        assert!(words.starts_with("FOR REAL") && danger, "{width}x{height}: {words}");
+        assert!(words.starts_with("LIVE RUN") && danger, "{width}x{height}: {words}");
     }
     screen.resized(120, 36);
     let shows = screen.shows();
@@ -280,7 +280,7 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     assert!(shows.contains("Y approve") && !shows.contains(" y approve"), "{shows}");
     screen.waits(2000);
     screen.presses("n");
-    assert!(!foot(&mut screen).0.contains("FOR REAL"));
+    assert!(!foot(&mut screen).0.contains("LIVE RUN"));
     assert!(screen.shows().contains("Live from here on"));
 }
 

@@ -62,7 +62,7 @@ fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     let text = seen(&mut screen);
     assert!(!text.contains("Trust the files") && text.contains("Trusted: AGENTS.md (9 bytes"), "{text}");
     assert!(
-        text.contains("AGENTS.md (9 bytes, about 3 tokens), which you trust, goes to the model"),
+        text.contains("trusted and sent with every request: AGENTS.md (9 bytes, about 3 tokens)"),
         "{text}"
     );
 }

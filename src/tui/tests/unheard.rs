@@ -28,7 +28,7 @@ fn a_key_pressed_too_soon_is_reported_as_written_to_the_draft() {
     assert_eq!(border(&mut screen), "Too soon: y went to your draft · tab to answer");
     assert_eq!((screen.decided(), screen.state.composer.text().as_str()), (0, "y"));
     screen.types("es");
-    assert_eq!(border(&mut screen), "keys go to your words below · tab to answer");
+    assert_eq!(border(&mut screen), "keys go to the composer · tab to answer");
     screen.presses("tab");
     screen.waits(600);
     assert!(border(&mut screen).starts_with("y approve · "));

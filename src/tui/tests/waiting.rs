@@ -55,7 +55,7 @@ fn r49_a_countdown_shows_the_reason_and_the_keys() {
 
 
 
-     ❯ write a message; / for commands, @ for files
+     ❯ Write a message, / for commands, @ for files
      try 3 of 5 in 12 s · alt-r now · esc stops          ? help
     ");
     screen.waits(11_500);
@@ -111,7 +111,7 @@ fn help_lists_the_retry_key_only_while_it_works() {
         screen.presses("f1");
         let shows = screen.shows();
         screen.presses("esc");
-        shows.contains("ask again now")
+        shows.contains("Retry now")
     };
     assert!(!helps(&mut screen));
     retries(&mut screen, 2, 12);
@@ -152,8 +152,8 @@ fn a_long_silence_is_shown_with_its_limit() {
 
 
 
-     ❯ write a message; / for commands, @ for files
-     nothing came for 47 s · esc stops · ask mode        ? help
+     ❯ Write a message, / for commands, @ for files
+     no data for 47 s · esc stops · ask mode             ? help
     ");
     screen.chunk(Chunk::Quiet { since: Duration::ZERO, limit: Duration::from_secs(90) });
     assert!(screen.shows().contains("waiting for gpt-5-mini"), "{}", screen.shows());
@@ -193,7 +193,7 @@ fn a_failure_offers_a_retry() {
 
 
 
-     ❯ write a message; / for commands, @ for files
+     ❯ Write a message, / for commands, @ for files
      ask mode                                            ? help
     ");
     screen.types("but wait");
@@ -241,8 +241,8 @@ fn a_fallback_model_is_announced_and_shown_while_it_answers() {
 
 
 
-     ❯ write a message; / for commands, @ for files
-     ⠙ llama-3.3-70b replies · 1 s · ask mode            ? help
+     ❯ Write a message, / for commands, @ for files
+     ⠙ llama-3.3-70b replying · 1 s · ask mode           ? help
     ");
     screen.chunk(Chunk::Done(Finish::Stop));
     let head = screen.shows().lines().next().unwrap().to_owned();
@@ -261,7 +261,7 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     screen.waits(1000);
     screen.chunk(Chunk::Text("a".repeat(160)));
     let words = foot(&mut screen);
-    assert!(words.contains("replies · 1 s") && words.contains("first after 0.8 s · ~60 tok/s"), "{words}");
+    assert!(words.contains("replying · 1 s") && words.contains("first after 0.8 s · ~60 tok/s"), "{words}");
     screen.waits(1000);
     screen.chunk(Chunk::Usage(Usage { input: 14_000, cached: 0, output: 60 }));
     screen.chunk(Chunk::Done(Finish::Stop));

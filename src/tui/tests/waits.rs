@@ -60,7 +60,7 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
 │                                                                              │
 │                                                                              │
 ╰─ ↑↓ move · enter open · space tick · t all · n deny · m message · esc back ──╯
- waits for you · 1 of 3 · ask mode                                      f1 help
+ waiting for you · 1 of 3 · ask mode                                    f1 help
 "#);
     screen.waits(600);
     screen.presses("down");
@@ -202,7 +202,7 @@ fn two_hundred_calls_can_be_reached_in_a_small_terminal() {
 │                                                          │
 │                                                          │
 ╰─ enter open prompt · n deny · m message · esc back ──────╯
- waits for you · 1 of 200 · ask mode                f1 help
+ waiting for you · 1 of 200 · ask mode              f1 help
 "#);
     screen.presses("enter");
     screen.planned("c199", command("echo 199"));
@@ -219,7 +219,7 @@ fn help_shows_the_keys_of_the_list() {
     screen.resized(80, 60);
     screen.presses("l");
     screen.presses("f1");
-    assert!(screen.shows().contains("the list of what waits"), "{}", screen.shows());
+    assert!(screen.shows().contains("Queue"), "{}", screen.shows());
 }
 
 /// A command, a question and another command. The first waits for approval, and the list is open over its prompt.

@@ -1,15 +1,15 @@
-//! The picture without signs that a plain font lacks: every frame, mark and arrow as ASCII, in the cell it stands in.
+//! Replaces borders, symbols and arrows by ASCII characters of the same width, for fonts that lack them.
 //!
-//! It is done to the finished picture, so that no part can forget it. Letters of whatever script are left alone.
+//! Applied to the finished frame, so that it covers all parts. Letters of any script are kept.
 
 use ratatui::buffer::{Buffer, Cell};
 
-/// Puts ASCII in the place of every sign.
+/// Replaces all symbols by ASCII.
 pub fn plain(buffer: &mut Buffer) {
     let width = usize::from(buffer.area.width.max(1));
     for row in buffer.content.chunks_mut(width) {
         for x in 0..row.len() {
-            // One letter of ASCII is nearly every cell.
+            // Fast path: nearly every cell is one ASCII character.
             if row[x].symbol().is_ascii() {
                 continue;
             }
@@ -27,8 +27,8 @@ pub fn plain(buffer: &mut Buffer) {
     }
 }
 
-/// Three dots where there is room behind or in a border, one before a blank, and otherwise a sign that something is left out: a dot
-/// would read as part of a path.
+/// Replaces an ellipsis: by three dots if there is space after it or in a border, by one dot before a blank, otherwise
+/// by `>`, because a dot would read as part of a path.
 fn dots(row: &mut [Cell], x: usize) {
     let blank = |row: &[Cell], at: usize| row.get(at).is_none_or(|cell| cell.symbol() == " ");
     let room = x + 2 < row.len() && (x + 1..x + 4).all(|at| blank(row, at)) || make_room(row, x);
@@ -45,7 +45,7 @@ fn dots(row: &mut [Cell], x: usize) {
     }
 }
 
-/// In a border the words behind move on by two, over cells of the line that follows them.
+/// Makes space in a border by moving the text after `x` two cells to the right, over the line that follows it.
 fn make_room(row: &mut [Cell], x: usize) -> bool {
     let line = |cell: &Cell| matches!(cell.symbol(), "─" | "━");
     let Some(from) = row.windows(3).skip(x + 1).position(|cells| cells.iter().all(line)) else {
@@ -55,7 +55,7 @@ fn make_room(row: &mut [Cell], x: usize) -> bool {
     true
 }
 
-/// The letter that stands for a sign.
+/// Returns the ASCII character for a symbol.
 fn letter(sign: char) -> Option<char> {
     Some(match sign {
         '─' | '━' | '═' | '╌' | '┄' | '┈' | '−' | '–' | '—' | '·' => '-',
@@ -73,7 +73,7 @@ fn letter(sign: char) -> Option<char> {
         '↻' | '⎇' => '@',
         '“' | '”' | '„' | '«' | '»' => '"',
         '‘' | '’' | '‹' | '›' => '\'',
-        // The spinner still turns.
+        // The spinner still rotates.
         '⠋' | '⠼' | '⠇' => '|',
         '⠙' | '⠴' | '⠏' => '/',
         '⠹' | '⠦' => '-',
@@ -87,25 +87,25 @@ fn letter(sign: char) -> Option<char> {
 mod tests {
     use super::*;
 
-    fn plainly(row: &str) -> String {
+    fn to_ascii(row: &str) -> String {
         let mut buffer = Buffer::with_lines([row]);
         plain(&mut buffer);
         buffer.content.iter().map(Cell::symbol).collect()
     }
 
     #[test]
-    fn signs_become_letters_and_letters_stay() {
-        assert_eq!(plainly("╭─ a · b ─┬╮│ ✓ • ❯ ⠋"), "+- a - b -++| v * > |");
-        assert_eq!(plainly("größe ñ e\u{301}"), "größe ñ e\u{301}");
+    fn replaces_symbols_and_keeps_letters() {
+        assert_eq!(to_ascii("╭─ a · b ─┬╮│ ✓ • ❯ ⠋"), "+- a - b -++| v * > |");
+        assert_eq!(to_ascii("größe ñ e\u{301}"), "größe ñ e\u{301}");
     }
 
     #[test]
-    fn what_is_left_out_is_said_in_the_room_there_is() {
-        assert_eq!(plainly("writing…     "), "writing...   ");
-        assert_eq!(plainly("always… · no"), "always. - no");
-        assert_eq!(plainly("─ a always… · n no ─────╯"), "- a always... - n no ---+");
-        assert_eq!(plainly("─ m because… · a always… ─────╯"), "- m because... - a always... -+");
-        assert_eq!(plainly("…/main.rs"), ">/main.rs");
-        assert_eq!(plainly("too lon…"), "too lon>");
+    fn replaces_ellipsis_by_as_many_dots_as_fit() {
+        assert_eq!(to_ascii("writing…     "), "writing...   ");
+        assert_eq!(to_ascii("always… · no"), "always. - no");
+        assert_eq!(to_ascii("─ a always… · n no ─────╯"), "- a always... - n no ---+");
+        assert_eq!(to_ascii("─ m because… · a always… ─────╯"), "- m because... - a always... -+");
+        assert_eq!(to_ascii("…/main.rs"), ">/main.rs");
+        assert_eq!(to_ascii("too lon…"), "too lon>");
     }
 }

@@ -1,4 +1,4 @@
-//! The head, the foot and the chip: what is always said.
+//! Header, footer, and the row of chips above the composer.
 
 use crate::agent::{self, Mode, Phase, Step};
 use crate::chat::{Entry, staged};
@@ -16,10 +16,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// Cells of a model's name in the foot.
+/// Maximum width of a model's name in the footer, in columns.
 const NAME: usize = 24;
 
-/// Title, model, project and branch.
+/// Draws title, model, project and branch.
 pub fn head(state: &State, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let mut bar = Bar::between(" · ", theme.dim);
@@ -39,7 +39,7 @@ pub fn head(state: &State, area: Rect, buffer: &mut Buffer) {
     bar.draw(area, buffer);
 }
 
-/// The model that answers, be it the one that was asked or another in its place.
+/// Returns the model that replies: the requested one, or the one the provider used instead.
 fn answering(agent: &agent::State) -> &str {
     let replied = || {
         agent.session.entries().iter().rev().find_map(|entry| {
@@ -54,7 +54,7 @@ fn answering(agent: &agent::State) -> &str {
     }
 }
 
-/// The line below the head.
+/// Draws the line below the header.
 pub fn rule(state: &State, area: Rect, buffer: &mut Buffer) {
     for x in area.left()..area.right() {
         for y in area.top()..area.bottom() {
@@ -63,7 +63,7 @@ pub fn rule(state: &State, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// In the foot that steps back behind an overlay: that this is a dry run does not.
+/// Highlights DRY RUN in the footer, which is otherwise dimmed under an overlay.
 pub fn dry_run(state: &State, foot: Rect, buffer: &mut Buffer) {
     if state.agent.is_dry_run() && !foot.is_empty() {
         let words = width::fit("DRY RUN", usize::from(foot.width)).len();
@@ -72,7 +72,7 @@ pub fn dry_run(state: &State, foot: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Dry run, mode, what it costs, what runs, what waits.
+/// Draws dry run state, permission mode, usage, current activity and pending prompts.
 pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let session = &state.agent.session;
@@ -85,7 +85,7 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
         }
     }
     if state.agent.applies() {
-        bar.left("FOR REAL", theme.danger, 0);
+        bar.left("LIVE RUN", theme.danger, 0);
     }
     if state.saving.unsaved().is_some() {
         bar.left("NOT SAVED", theme.danger, 0);
@@ -107,12 +107,12 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     let mode = state.agent.policy.mode;
     match mode {
         Mode::Plan | Mode::Ask => bar.left(format!("{} mode", mode.word()), theme.dim, 4),
-        // Whoever sits down here has to see it, however narrow the screen is and without colours.
+        // Always visible, also on narrow screens and without colours.
         Mode::Auto => bar.left("AUTO MODE", theme.warning, 0),
         Mode::Full => bar.left("FULL MODE", theme.danger, 0),
     };
     if focus(state) == Focus::Transcript {
-        // The keyboard is on a call, and no cursor says so.
+        // The composer shows no cursor while a call has the keyboard.
         let key = |action| state.keys.hint(Scope::Transcript, action);
         let to = match (&*key(Action::SelectPrevious), &*key(Action::SelectNext)) {
             ("up", "down") => "↑↓".to_owned(),
@@ -121,7 +121,7 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
         let words = [
             (key(Action::Toggle), "open", 1),
             (to, "move", 4),
-            (key(Action::ReadWhole), "read whole", 5),
+            (key(Action::ReadWhole), "open in full", 5),
             (key(Action::Close), "back", 2),
         ];
         for (key, words, goes) in words.iter().filter(|(key, ..)| !key.is_empty()) {
@@ -159,13 +159,13 @@ pub fn foot(state: &State, area: Rect, buffer: &mut Buffer) {
     bar.draw(area, buffer);
 }
 
-/// What runs and for how long, or what waits.
+/// Describes the current activity and its duration, or the pending prompt.
 fn doing(state: &State) -> Option<String> {
     let elapsed = elapsed(state.now.saturating_sub(state.since));
     let spin = live::spinner(state.now);
     let waits = state.prompt.as_ref().map(|prompt| match state.agent.place() {
-        (at, of) if of > 1 && prompt.call().is_some() => format!("waits for you · {at} of {of}"),
-        _ => "waits for you".to_owned(),
+        (at, of) if of > 1 && prompt.call().is_some() => format!("waiting for you · {at} of {of}"),
+        _ => "waiting for you".to_owned(),
     });
     let runs = || match &state.agent.phase {
         Phase::Idle => None,
@@ -173,45 +173,45 @@ fn doing(state: &State) -> Option<String> {
             Some(Wait::Again { why, left }) => {
                 format!("try {} of {} in {}", why.attempt, why.of, pace::seconds(left))
             }
-            Some(Wait::Asking(_)) => format!("{spin} asks again · {elapsed}"),
-            Some(Wait::Quiet { since, .. }) => format!("nothing came for {}", pace::seconds(since)),
-            // The head may be too narrow to say so.
+            Some(Wait::Asking(_)) => format!("{spin} retrying · {elapsed}"),
+            Some(Wait::Quiet { since, .. }) => format!("no data for {}", pace::seconds(since)),
+            // The header may be too narrow for it.
             None if !state.agent.model.is_empty() && answering(&state.agent) != state.agent.model => {
                 let model = clean::one_line(answering(&state.agent));
-                format!("{spin} {} replies · {elapsed}", width::fit(&model, NAME))
+                format!("{spin} {} replying · {elapsed}", width::fit(&model, NAME))
             }
-            None if draft.is_summary() => format!("{spin} summarises · {elapsed}"),
-            None => format!("{spin} replies · {elapsed}"),
+            None if draft.is_summary() => format!("{spin} summarizing · {elapsed}"),
+            None => format!("{spin} replying · {elapsed}"),
         }),
         Phase::Acting { calls, .. } => {
             let runs = calls.iter().find(|pending| matches!(pending.step, Step::Running(_)));
             let asks = calls.iter().any(|pending| matches!(pending.step, Step::Consulting(_)));
-            let idle = if asks { "asks" } else { "looks" };
-            let beneath = calls.iter().filter(|pending| pending.sub_agent().is_some()).count();
-            Some(match (runs, beneath) {
+            let idle = if asks { "reviewing" } else { "planning" };
+            let sub_agents = calls.iter().filter(|pending| pending.sub_agent().is_some()).count();
+            Some(match (runs, sub_agents) {
                 (Some(pending), _) => format!("{spin} {} · {elapsed}", pending.call.name),
                 (None, 0) => format!("{spin} {idle} · {elapsed}"),
-                (None, 1) => format!("{spin} 1 sub-agent works · {elapsed}"),
-                (None, count) => format!("{spin} {count} sub-agents work · {elapsed}"),
+                (None, 1) => format!("{spin} 1 sub-agent running · {elapsed}"),
+                (None, count) => format!("{spin} {count} sub-agents running · {elapsed}"),
             })
         }
     };
     waits.or_else(runs)
 }
 
-/// A time in whole seconds: the foot does not flicker.
+/// Formats a duration in whole seconds, so that the footer does not flicker.
 fn elapsed(time: Duration) -> String {
     pace::seconds(time.as_secs())
 }
 
-/// What stands between transcript and composer: the search, a parked question, how much is new.
+/// Draws the row between transcript and composer: search, parked question, number of new lines.
 pub fn chip(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let mut bar = Bar::between("  ", theme.dim);
     if let Some(search) = &state.transcript.search {
         let nothing = if search.nothing && !search.words.is_empty() { " · not found" } else { "" };
         bar.left(format!("search: {}▏{nothing}", search.words), theme.accent, 0);
-        bar.right("↑↓ other places · esc back", theme.dim, 3);
+        bar.right("↑↓ next match · esc back", theme.dim, 3);
     }
     if let Some(Card::Question(card)) = state.prompt.as_ref().map(|prompt| &prompt.card)
         && card.is_parked()

@@ -1,47 +1,47 @@
-//! What stands where, from one cell to a very large screen.
+//! Layout of the screen, for sizes from one cell up.
 
 use crate::tui::overlay::Overlay;
 use crate::tui::prompt::Prompt;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
 
-/// The places of the screen. A place may have no rows.
+/// Areas of the screen. An area may be empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Areas {
-    /// Title, model, project.
+    /// Header: title, model, project.
     pub head: Rect,
-    /// The line below it.
+    /// Line below the header.
     pub rule: Rect,
-    /// What was said and done, without the blank column at either side.
+    /// Transcript, without the blank column on either side.
     pub transcript: Rect,
-    /// One row for what waits beside the card: a parked question, what is searched for.
+    /// One row for a parked question, the search and similar.
     pub chip: Rect,
-    /// Notices: rows of their own, so that they cover nothing; above a card the last of them is the one below, which is
-    /// blank there. No rows where there are no notices.
+    /// Toasts, in rows of their own so that they cover nothing; empty if there are none. Above a prompt the last row is
+    /// the blank `air` row.
     pub told: Rect,
-    /// One row that keeps what is above from what is below, where there is room.
+    /// Separator row, if there is space for one.
     pub air: Rect,
-    /// The card of the call that waits.
+    /// Prompt of the waiting call.
     pub card: Rect,
     /// The composer.
     pub composer: Rect,
-    /// What it costs, what runs, what waits.
+    /// Footer: usage, current activity, pending prompts.
     pub foot: Rect,
 }
 
 impl Areas {
-    /// The column of the transcript's bar, in the blank one at its right; no cells where there is none.
+    /// Returns the column of the transcript's scroll bar, at its right; empty if there is no space.
     pub fn bar(&self) -> Rect {
         let Rect { x, width, .. } = self.transcript;
         Rect { x: x + width, width: x.min(1), ..self.transcript }
     }
 }
 
-/// Where everything stands now.
+/// Computes the layout.
 pub fn areas(state: &State) -> Areas {
     let (width, height) = state.size;
     let all = Rect::new(0, 0, width, height);
-    // A blank column at the left, which what is said and what is written have in common.
+    // Transcript and composer share a blank column at the left.
     let side = u16::from(width > 2);
     let mut left = height;
     let mut take = |wanted: u16, keep: u16| {
@@ -49,11 +49,11 @@ pub fn areas(state: &State) -> Areas {
         left -= rows;
         rows
     };
-    // The composer's first row is the last thing to go: without it nothing can be said.
+    // The composer keeps its first row longest: without it nothing can be typed.
     let open = state.open_card();
     let writes = open.is_none() || !state.composer.is_empty();
     let least = u16::from(writes);
-    // Where nothing real is touched, that is said before anything else.
+    // A dry run must be visible before anything else.
     let foot = take(u16::from(height >= 3 || height == 2 && state.agent.is_dry_run()), least);
     let head = take(u16::from(height >= 8), least);
     let rule = take(u16::from(height >= 12), least);
@@ -61,14 +61,14 @@ pub fn areas(state: &State) -> Areas {
     let chip = take(u16::from(has_chip(state) && height >= 4), least);
     let composer = match writes {
         false => 0,
-        // Beside a card the composer only shows what is unsent.
+        // Next to a prompt the composer only shows the draft.
         true if open.is_some() => take(state.composer.height(width - side, 3).min(3), 1),
         true => take(state.composer.height(width - side, (height / 3).max(1)), 0),
     };
-    // Some rows of what led to the question stay, where there is room for both.
+    // Keep some rows of the transcript above the prompt, if there is space for both.
     let card = take(state.card_height(width), if height >= 20 { 4 } else { 0 });
     let wanted = told_rows(state, width - 2 * side);
-    // Between transcript and composer that row is a line; above a card it is blank.
+    // The row is a line between transcript and composer, and blank above a prompt.
     let lent = if open.is_some() { air } else { 0 };
     let told = wanted.saturating_sub(lent).min(left.div_ceil(2));
     left -= told;
@@ -96,7 +96,7 @@ pub fn areas(state: &State) -> Areas {
     }
 }
 
-/// The rows that notices want. While letters stand on links nothing moves, so that each letter stays on its link.
+/// Returns the rows for toasts. While links have letters the layout is frozen, so that each letter stays on its link.
 fn told_rows(state: &State, width: u16) -> u16 {
     match state.overlays.last() {
         Some(Overlay::Links(links)) => links.told,
@@ -104,8 +104,8 @@ fn told_rows(state: &State, width: u16) -> u16 {
     }
 }
 
-/// Where notices are drawn: above the composer; and where a list or page lies over a card, above the foot. A list or page
-/// ends above them, so there are fewer of them then where the screen is low.
+/// Returns the area of toasts: above the composer, or above the footer if an overlay covers a prompt. The overlay ends
+/// above them, so on a low screen there are fewer.
 pub fn told(state: &State) -> Rect {
     let areas = areas(state);
     if matches!(state.overlays.last(), None | Some(Overlay::Links(_))) {
@@ -115,16 +115,16 @@ pub fn told(state: &State) -> Rect {
         Some(_) => state.size.1 - areas.foot.height,
         None => areas.told.bottom(),
     };
-    // Where it is very low the list or page needs every row.
+    // On a very low screen the overlay needs every row.
     let most = if bottom < OVER { 0 } else { bottom / OVER };
     let rows = state.toasts.height(areas.told.width).min(most);
     Rect { y: bottom - rows, height: rows, ..areas.told }
 }
 
-/// Of so many rows that a list or page and notices share, notices have one.
+/// Share of the rows used for toasts when they share the screen with an overlay: one in this many.
 const OVER: u16 = 6;
 
-/// Rows of the transcript.
+/// Returns the number of rows of the transcript.
 pub fn transcript_height(state: &State) -> usize {
     usize::from(areas(state).transcript.height)
 }

@@ -1,4 +1,4 @@
-//! The picture of the state: a pure function, drawn from what is visible and nothing else.
+//! Draws the state: a pure function of the state and the size of the screen.
 
 mod ascii;
 mod bars;
@@ -17,28 +17,27 @@ use super::state::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-/// What a frame shows, beside its cells.
+/// Description of a drawn frame, apart from its cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Where the terminal's cursor is.
+    /// Position of the terminal's cursor.
     pub cursor: Option<Position>,
-    /// What of the open card was really shown.
+    /// Part of the open prompt that was visible.
     pub card: Option<Seen>,
-    /// Which cells are links for the terminal too.
+    /// Cells that are links for the terminal (OSC 8).
     pub links: Vec<Linked>,
 }
 
-/// Cells of one row that lead somewhere.
+/// Cells of one row that link to an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linked {
     /// The cells.
     pub area: Rect,
-    /// An address a terminal can open; printable ASCII.
+    /// Address in printable ASCII.
     pub address: String,
 }
 
-/// Draws the screen, and tells where the cursor is. The cache only spares work: with an empty one the picture is
-/// the same.
+/// Draws the screen. The cache only saves time: the result is the same with an empty one.
 pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
     let all = buffer.area;
     buffer.set_style(all, state.theme.ground.patch(state.theme.text));
@@ -66,7 +65,7 @@ pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
     state.toasts.view(toasts, buffer, &state.theme);
     if let Some(over) = over {
         shown.cursor = over.cursor;
-        // What is covered was not seen.
+        // A covered prompt has not been seen.
         shown.card = shown.card.filter(|_| over.area.is_empty());
         links.retain(|link| !link.area.intersects(over.area));
     }
@@ -82,11 +81,11 @@ pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
     shown
 }
 
-/// The card and the composer. The cursor stands where the keyboard is.
+/// Draws the prompt and the composer. Returns the cursor of the one that has the keyboard.
 fn front(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> Shown {
     let theme = &state.theme;
     let focus = focus(state);
-    // A card no row of which is drawn was not seen.
+    // A prompt without a visible row has not been seen.
     let card = if areas.card.is_empty() { None } else { state.draw_card(areas.card, buffer) };
     let mut cursor = card.filter(|_| focus == Focus::Prompt).and_then(|seen| seen.cursor());
     if !areas.composer.is_empty() {

@@ -1,4 +1,4 @@
-//! What lies over the screen, drawn last.
+//! Draws the overlay in front, over everything else.
 
 use super::{bars, layout};
 use crate::tui::keys::{Action, Scope};
@@ -14,15 +14,15 @@ use crate::tui::update::sure;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-/// What was drawn over the screen.
+/// A drawn overlay.
 pub struct Over {
-    /// Its place; nothing below it can be clicked or opened.
+    /// Area of the overlay; what it covers cannot be clicked.
     pub area: Rect,
-    /// Where the cursor is.
+    /// Position of the cursor.
     pub cursor: Option<Position>,
 }
 
-/// Draws what is in front.
+/// Draws the overlay in front, if any.
 pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
     let theme = &state.theme;
     let all = buffer.area;
@@ -66,8 +66,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
     Some(Over { area, cursor })
 }
 
-/// What lies behind steps back, so that what is in front is read first. A theme that is tried on is seen in full, and
-/// so are links.
+/// Dims the screen behind the overlay. Theme previews and links keep their colours.
 fn recede(state: &State, buffer: &mut Buffer) {
     match state.overlays.last() {
         None | Some(Overlay::Themes(..) | Overlay::Links(_)) => {}
@@ -94,32 +93,31 @@ fn recede(state: &State, buffer: &mut Buffer) {
     }
 }
 
-/// The key is entered: only how long it is can be seen.
+/// Draws the input of an API key. Only its length is visible.
 fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) -> Over {
     let theme = &state.theme;
     let key = |action| state.keys.hint(Scope::Line, action);
     let hints = [
-        format!("{} keep it and talk · {} back", key(Action::Accept), key(Action::Close)),
-        format!("{} keep · {} back", key(Action::Accept), key(Action::Close)),
+        format!("{} save and connect · {} back", key(Action::Accept), key(Action::Close)),
+        format!("{} save · {} back", key(Action::Accept), key(Action::Close)),
     ];
     let width = area.width.min(72);
-    // A server that was found on this machine is sent no key: the one that is entered then is for what is configured.
+    // Local servers found on this machine receive no key: the key is for the configured provider.
     let connection = &state.connection;
     let named = !connection.profile.is_empty() || connection.source.ends_with("from --base-url");
     let whose = match connection.tour || !named {
-        true => "the service it is for and nowhere else. Without a service in your settings that is OpenAI"
-            .to_owned(),
-        // The one that refused, say.
+        true => "its provider: OpenAI, unless your settings name another".to_owned(),
+        // For example the provider that rejected the last key.
         false => {
-            format!("the service in use and nowhere else: {}", clean::one_line(&connection.source))
+            format!("the current provider: {}", clean::one_line(&connection.source))
         }
     };
-    let words = format!("It is kept in a file that only you can read, and sent to {whose}.");
+    let words = format!("Saved in a file that only you can read, and sent only to {whose}.");
     let words = wrap::plain(&words, theme.dim, usize::from(width.saturating_sub(4)).max(1));
     let height = area.height.min(u16::try_from(words.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
     let area = Rect { x, y, width, height };
-    let frame = Frame { title: "enter a key", right: "", hints: &hints, listens: true, ..Frame::default() };
+    let frame = Frame { title: "Enter API key", right: "", hints: &hints, listens: true, ..Frame::default() };
     let inside = frame.view(area, buffer, theme);
     let Some(row) = inside.rows().next() else { return Over { area, cursor: None } };
     let dots = "•".repeat(line.text().chars().count());
@@ -132,8 +130,8 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
     Over { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
 }
 
-/// A little of the screen stays to be seen, where there is room; in a dry run always the foot, which says so. Notices stand
-/// below it.
+/// Returns the area for an overlay. It leaves a border of the screen visible if there is space; in a dry run always the
+/// footer. Toasts are drawn below it.
 fn inset(state: &State, all: Rect) -> Rect {
     let y = if all.height >= 16 { 1 } else { 0 };
     let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
@@ -153,11 +151,11 @@ fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A web address in full, before it is opened.
+/// Shows a web address in full before it is opened.
 fn asks(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
-    let hints = ["enter opens it in the browser · y copies · esc back".to_owned(), "enter · esc".to_owned()];
+    let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
     let frame =
-        Frame { title: "open an address?", right: "", hints: &hints, listens: true, ..Frame::default() };
+        Frame { title: "Open this address?", right: "", hints: &hints, listens: true, ..Frame::default() };
     let shown: String = reveal(address)
         .into_iter()
         .map(|shown| match shown {
@@ -173,7 +171,7 @@ fn asks(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A letter on each link, and what each leads to at the bottom.
+/// Draws a letter on each link, and the targets in the bottom row.
 fn letters(state: &State, links: &Links, buffer: &mut Buffer) {
     let all = buffer.area;
     for link in &links.list {
@@ -191,6 +189,6 @@ fn letters(state: &State, links: &Links, buffer: &mut Buffer) {
         bar.left("DRY RUN", state.theme.danger, 0);
     }
     bar.left(format!("open: {}", words.join("  ")), state.theme.accent, 0).shrinks();
-    bar.right("shift copies · esc back", state.theme.dim, 1);
+    bar.right("shift copy · esc back", state.theme.dim, 1);
     bar.draw(row, buffer);
 }

@@ -1,7 +1,7 @@
-//! What the screen shows.
+//! Helpers for tests of the view.
 use crate::tui::state::Settings;
 
-/// A project in `/project` on a machine called `here`.
+/// Returns the settings of a project in `/project` on a host called `here`.
 pub fn settings() -> Settings {
     Settings {
         folder: "/project".into(),

@@ -1,4 +1,4 @@
-//! The lines of the transcript that can be seen, drawn; and the links among them.
+//! Draws the visible lines of the transcript and finds the links in them.
 
 use crate::chat::link::Target;
 use crate::tui::parts::transcript::Seen;
@@ -13,22 +13,22 @@ use ratatui::text::Line;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A link on the screen: its cells and where it leads. Rows of one link share the target.
+/// A link on the screen. Rows of one link share the target.
 pub struct Placed {
-    /// One row.
+    /// Its cells in one row.
     pub area: Rect,
-    /// Where it leads.
+    /// Target of the link.
     pub target: Arc<Target>,
 }
 
-/// Draws what can be seen. Tells where the links are.
+/// Draws the visible lines and returns their links.
 pub fn draw(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) -> Vec<Placed> {
     if area.is_empty() {
         return Vec::new();
     }
     let ground = state.ground();
     let seen = state.transcript.seen(&ground, cache, usize::from(area.height));
-    // A short session stands at the bottom, where the eyes and the composer are.
+    // A transcript shorter than the screen is drawn at the bottom, next to the composer.
     for (row, seen) in rows(area, &seen) {
         let Some((page, line)) = seen.laid.line(seen.place.line) else { continue };
         let line = &page.lines[line];
@@ -48,13 +48,13 @@ pub fn draw(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) -
     placed(state, area, &seen)
 }
 
-/// The order a line is drawn in; nothing where it is that of the text, or the terminal sees to it.
+/// Returns the visual order of a line; `None` if it is the logical order or the terminal reorders it.
 pub fn order(state: &State, line: &Line<'_>) -> Option<Order> {
     if state.settings.terminal_turns { None } else { Order::of(line) }
 }
 
-/// Draws the bar. Not while the end is followed and something comes: there it would tell nothing, and move with every
-/// row that does. It is a ground and no sign, so that what is copied off the screen has none in it.
+/// Draws the scroll bar; not while the end is followed and grows, as it would only flicker. It is drawn with a
+/// background colour instead of a character, so that it is not copied with the text.
 pub fn bar(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) {
     let comes = state.agent.is_busy() && state.transcript.follows();
     if area.is_empty() || (comes && state.transcript.held.is_none()) {
@@ -66,7 +66,7 @@ pub fn bar(state: &State, cache: &mut Cache, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(thumb, state.theme.bar(state.transcript.held.is_some()));
 }
 
-/// Whether this is the first line of its item, but for the blank one before it: the one that opens and closes.
+/// Returns whether this is the first non-blank line of its item: the one that expands and collapses it.
 fn is_first(seen: &Seen) -> bool {
     let blank = |(page, line): (&Page, usize)| page.lines[line].width() == 0;
     match seen.place.line {
@@ -76,7 +76,7 @@ fn is_first(seen: &Seen) -> bool {
     }
 }
 
-/// The links that can be seen, each once, with its first cell.
+/// Returns the visible links, each once, with their first cell.
 pub fn links(state: &State, cache: &mut Cache, area: Rect) -> Vec<((u16, u16), Arc<Target>)> {
     let ground = state.ground();
     let seen = state.transcript.seen(&ground, cache, usize::from(area.height));
@@ -97,7 +97,7 @@ fn placed(state: &State, area: Rect, seen: &[Seen]) -> Vec<Placed> {
     let mut placed = Vec::new();
     for (row, seen) in rows(area, seen) {
         let Some((page, line)) = seen.laid.line(seen.place.line) else { continue };
-        // Links stand in the order of their lines.
+        // Links are sorted by line.
         let from = page.links.partition_point(|link| link.line < line);
         for link in page.links[from..].iter().take_while(|link| link.line == line) {
             let (start, end) = (link.start.min(row.width), link.end.min(row.width));
@@ -114,10 +114,10 @@ fn placed(state: &State, area: Rect, seen: &[Seen]) -> Vec<Placed> {
     placed
 }
 
-/// Marks the words where they stand in a line, whatever their case.
+/// Highlights matches of the search text in a line, ignoring case.
 fn mark(text: &str, words: &str, row: Rect, buffer: &mut Buffer, style: Style) {
     let (low, words) = (text.to_lowercase(), words.to_lowercase());
-    // A letter whose lower case has another length would shift what is marked.
+    // A character whose lowercase form has another length would shift the matches.
     if low.len() != text.len() {
         return;
     }

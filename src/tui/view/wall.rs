@@ -1,4 +1,4 @@
-//! The last wall before the terminal: no cell holds a control character, whatever happened before; then links.
+//! Last check before the terminal: replaces control characters in cells; and resolves link addresses.
 
 use super::Linked;
 use super::visible::Placed;
@@ -6,11 +6,11 @@ use crate::chat::link::Target;
 use crate::tui::state::Settings;
 use ratatui::buffer::Buffer;
 
-/// Replaces whatever a terminal could take as an order.
+/// Replaces every control character.
 pub fn guard(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();
-        // One letter of ASCII is nearly every cell.
+        // Fast path: nearly every cell is one ASCII character.
         if symbol.len() == 1 && !symbol.as_bytes()[0].is_ascii_control() {
             continue;
         }
@@ -20,18 +20,18 @@ pub fn guard(buffer: &mut Buffer) {
     }
 }
 
-/// The links as a terminal is told them. Cells that name one address are one link, wherever they stand.
+/// Resolves the addresses of links. Cells with the same address belong to one link, wherever they are.
 pub fn links(links: &[Placed], settings: &Settings) -> Vec<Linked> {
     let told = |link: &Placed| Some(Linked { area: link.area, address: address(&link.target, settings)? });
     links.iter().filter_map(told).collect()
 }
 
-/// Where a link leads, as an address a terminal can open. Holds no character that could end the sequence.
+/// Returns the target as an address a terminal can open, without characters that could end the escape sequence.
 fn address(target: &Target, settings: &Settings) -> Option<String> {
     match target {
         Target::Web(address) => Some(escaped(address, "")),
         Target::Workspace(_) => None,
-        // The terminal does not know whose home is meant.
+        // The terminal does not know which user's home directory is meant.
         Target::File { path, .. } if path.starts_with('~') => None,
         Target::File { path, line, .. } => {
             let path = settings.folder.join(path);
@@ -41,7 +41,7 @@ fn address(target: &Target, settings: &Settings) -> Option<String> {
     }
 }
 
-/// Only what may stand in an address; the rest as percent codes.
+/// Percent-encodes all bytes that are not allowed in an address.
 fn escaped(text: &str, also: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -64,7 +64,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn r32_no_cell_holds_a_control_character() {
+    fn r32_replaces_control_characters_in_every_cell() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
         buffer[(0, 0)].set_symbol("\x1b[2J");
         buffer[(1, 0)].set_symbol("\u{9b}");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn r36_an_address_holds_nothing_that_could_end_it() {
+    fn r36_address_cannot_end_its_escape_sequence() {
         let target = Arc::new(Target::Web("https://e.x/\x1b]0;t\x07".into()));
         let settings = crate::tui::view::tests::settings();
         let told = links(&[Placed { area: Rect::new(0, 0, 2, 1), target }], &settings);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_with_its_machine() {
+    fn file_address_contains_the_host_name() {
         let settings = crate::tui::view::tests::settings();
         let file = Target::File { path: "a b#.rs".into(), line: Some(3), end: None, column: None };
         assert_eq!(address(&file, &settings).as_deref(), Some("file://here/project/a%20b%23.rs#L3"));

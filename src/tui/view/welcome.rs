@@ -1,4 +1,4 @@
-//! The first screen: what is talked to, where that came from, and what can be done. It never blocks.
+//! Welcome screen of an empty session: model and provider, permission mode, warnings, and the most important keys.
 
 use crate::agent::Mode;
 use crate::tui::keys::{Action, Scope};
@@ -13,19 +13,20 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-/// Lines longer than this are hard to read.
+/// Maximum line length in columns; longer lines are hard to read.
 const WIDEST: usize = 92;
 
-/// So many of the warnings have room on the first screen.
+/// Maximum number of warnings shown.
 const WRONG: usize = 4;
 
-/// Lines that stand together, and how soon they go where there is no room: the highest first, 0 never.
+/// Lines that belong together. If space is short, sections with the highest `goes` are dropped first; 0 is never
+/// dropped.
 struct Section {
     lines: Vec<Line<'static>>,
     goes: u8,
 }
 
-/// Draws the first screen where nothing was said yet.
+/// Draws the welcome screen.
 pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let side = if area.width > 60 { 2 } else { 0 };
     let area = Rect { x: area.x + side, width: area.width.saturating_sub(side), ..area };
@@ -65,16 +66,16 @@ fn title(state: &State, width: usize) -> Section {
     Section { lines: say(&words, width, ""), goes: 3 }
 }
 
-/// What is talked to and where that came from, and what it may do by itself.
+/// Model, provider and permission mode or dry run.
 fn connection(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let connection = &state.connection;
     let mut lines = if connection.tour {
-        let words = "a script, not a model. It needs no key and no network; its tools are real, in a small project \
-            of its own.";
+        let words = "a built-in script, not a model. It needs no key and no network. Its tools are real and work in \
+            a small sample project.";
         say(
             &[
-                ("You talk to ", theme.text),
+                ("Connected to ", theme.text),
                 ("the tour", theme.strong),
                 (": ", theme.text),
                 (words, theme.text),
@@ -84,19 +85,19 @@ fn connection(state: &State, width: usize) -> Section {
         )
     } else {
         let model = &connection.model;
-        // The source may begin with the model, to say where that is.
+        // The source may begin with the name of the model.
         let from = connection.source.strip_prefix(model.as_str()).unwrap_or(&connection.source);
         let dot = if from.is_empty() || from.starts_with([' ', ',']) { "" } else { ", " };
         let from = if model.is_empty() { format!("{from}.") } else { format!("{dot}{from}.") };
-        say(&[("You talk to ", theme.text), (model, theme.strong), (&from, theme.text)], width, "")
+        say(&[("Connected to ", theme.text), (model, theme.strong), (&from, theme.text)], width, "")
     };
     let mode = state.agent.policy.mode;
     if state.agent.is_dry_run() {
-        let words = "This is a dry run: nothing real is touched; what would be done is shown. ";
+        let words = "Dry run: nothing is changed; you see what would be done. ";
         let commands = match &state.agent.unstaged {
-            None => "Commands run on a stage of their own.".to_owned(),
+            None => "Commands run in an overlay sandbox.".to_owned(),
             Some(why) => format!(
-                "Commands do not run, since there is no stage here: {why}. What would come of one is {}.",
+                "Commands do not run: no overlay sandbox ({why}). The model receives {}.",
                 state.agent.stands_in()
             ),
         };
@@ -109,7 +110,7 @@ fn connection(state: &State, width: usize) -> Section {
     Section { lines, goes: 0 }
 }
 
-/// What was wrong with the settings, the rules and the themes; the page has all of it.
+/// Warnings about settings, rules and themes; `/notices` lists all of them.
 fn wrong(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
@@ -118,49 +119,51 @@ fn wrong(state: &State, width: usize) -> Section {
     }
     let more = state.warned_here().count().saturating_sub(WRONG);
     if more > 0 {
-        lines.extend(say(&[(&format!("{more} more · /notices shows all"), theme.dim)], width, "  "));
+        lines.extend(say(&[(&format!("{more} more · /notices lists all"), theme.dim)], width, "  "));
     }
     Section { lines, goes: 0 }
 }
 
-/// What the project says to the model, and what of it is not used.
+/// Project instructions sent to the model, and project files that are not used.
 fn project(state: &State, width: usize) -> Vec<Line<'static>> {
     let theme = &state.theme;
     let told: Vec<String> = state.agent.instructions.iter().map(trust::told).collect();
     let mut lines = Vec::new();
     if !told.is_empty() {
-        let words = format!("{}, which you trust, goes to the model with every request.", told.join(", "));
+        let words =
+            format!("Project instructions, trusted and sent with every request: {}.", told.join(", "));
         lines.extend(say(&[(&words, theme.dim)], width, ""));
     }
     let left_out = &state.trusting.left_out;
     if !left_out.is_empty() && state.trusting.asks.is_none() {
         let words =
-            format!("Not used, because you do not trust it: {}. /trust asks again.", left_out.join(", "));
+            format!("Not used, because you do not trust it: {}. Review with /trust.", left_out.join(", "));
         lines.extend(say(&[(&words, theme.warning)], width, ""));
     }
     lines
 }
 
-/// What to press first.
+/// First step in the tour.
 fn begin(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let enter = state.keys.hint(Scope::Composer, Action::Send);
     let words = [
-        ("Write ", theme.text),
+        ("Type ", theme.text),
         ("say hello", theme.person),
         (" and press ", theme.text),
         (&enter, theme.accent),
-        (" to begin.", theme.text),
+        (" to start.", theme.text),
     ];
     Section { lines: say(&words, width, "❯ "), goes: 0 }
 }
 
-/// What else could be talked to.
+/// Providers that can be used instead of the tour.
 fn others(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let key = state.keys.hint(Scope::Anywhere, Action::Connect);
     let key = if key.is_empty() { "/connect".to_owned() } else { key };
-    let words = [("To talk to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
+    let words =
+        [("To connect to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
     let mut lines = say(&words, width, "");
     for server in &state.local {
         let models = match server.models.as_slice() {
@@ -174,32 +177,32 @@ fn others(state: &State, width: usize) -> Section {
         lines.extend(say(&line, width, "• "));
     }
     if state.local.is_empty() {
-        let words = "Ollama, LM Studio, llama.cpp or vLLM, once one runs on this machine";
+        let words = "Ollama, LM Studio, llama.cpp or vLLM, if one is running on this machine";
         lines.extend(say(&[(words, theme.dim)], width, "• "));
     }
-    let words = "OpenAI, or the service your settings name, with a key that you enter";
+    let words = "OpenAI, or the provider in your settings, with an API key";
     lines.extend(say(&[(words, theme.dim)], width, "• "));
     Section { lines, goes: 1 }
 }
 
-/// The keys that lead everywhere else.
+/// The most important keys.
 fn keys(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let mode = state.agent.policy.mode;
     let mut hints = vec![
         (Scope::Composer, Action::Send, sends(mode)),
-        (Scope::Anywhere, Action::Palette, "every command"),
-        (Scope::Anywhere, Action::Sessions, "go on with another session"),
-        (Scope::Anywhere, Action::Help, "the keys that work now"),
+        (Scope::Anywhere, Action::Palette, "Command palette"),
+        (Scope::Anywhere, Action::Sessions, "Continue another session"),
+        (Scope::Anywhere, Action::Help, "Key help"),
     ];
     if state.agent.is_dry_run() {
-        hints[0].2 = "sends what you write; nothing real is changed, whatever is rehearsed";
+        hints[0].2 = "Send message; tool calls are only rehearsed";
     }
     let careful = (!state.agent.is_dry_run()).then(|| caution(mode, theme));
     if state.connection.tour {
         hints.remove(0);
     } else {
-        hints.insert(3, (Scope::Anywhere, Action::Connect, "talk to another service"));
+        hints.insert(3, (Scope::Anywhere, Action::Connect, "Switch provider"));
     }
     let mut lines = Vec::new();
     for (scope, action, words) in hints {
@@ -217,17 +220,17 @@ fn keys(state: &State, width: usize) -> Section {
     Section { lines, goes: 2 }
 }
 
-/// What sending does in this mode, as far as the person is asked before anything comes of it.
+/// Effect of sending a message in this mode, with regard to approval.
 fn sends(mode: Mode) -> &'static str {
     match mode {
-        Mode::Plan => "sends what you write; nothing is changed or run",
-        Mode::Ask => "sends what you write; nothing is changed or run without your yes",
-        Mode::Auto => "sends what you write; files are changed without asking, the rest asks",
-        Mode::Full => "sends what you write; nearly all that comes of it runs at once",
+        Mode::Plan => "Send message; nothing is changed or run",
+        Mode::Ask => "Send message; nothing is changed or run without your approval",
+        Mode::Auto => "Send message; file changes are approved automatically, the rest asks",
+        Mode::Full => "Send message; almost every tool call runs without asking",
     }
 }
 
-/// The look of what a mode does: the less is asked, the more it says so.
+/// Returns the style for a mode: the fewer approvals it needs, the more prominent.
 fn caution(mode: Mode, theme: &Theme) -> Style {
     match mode {
         Mode::Plan | Mode::Ask => theme.dim,
@@ -236,7 +239,7 @@ fn caution(mode: Mode, theme: &Theme) -> Style {
     }
 }
 
-/// A paragraph in several styles behind a sign, its rows in one column.
+/// Wraps a paragraph in several styles after a bullet, with hanging indentation.
 fn say(words: &[(&str, Style)], width: usize, sign: &str) -> Vec<Line<'static>> {
     let pieces: Vec<Piece> = words
         .iter()

@@ -30,7 +30,7 @@ impl Talk {
         settings(&setup, set);
         prepare(setup.place.path());
         let mut program = setup.start();
-        program.until("You talk to");
+        program.until("Connected to");
         Self { _runtime: runtime, service, program }
     }
 

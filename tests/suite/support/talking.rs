@@ -44,7 +44,7 @@ pub fn talks(
         setup = setup.env(name, value);
     }
     let mut program = setup.start();
-    program.until("You talk to");
+    program.until("Connected to");
     (runtime, service, program)
 }
 
