@@ -1,23 +1,23 @@
-//! How many colours the terminal can show, and a theme made to fit.
+//! Colour support of the terminal, and adapting a theme to it.
 
 use super::{ROLES, Theme, Themes};
 use ratatui::style::Color;
 
-/// What the terminal can show.
+/// Colour support of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// Every colour.
+    /// 24-bit colour.
     True,
-    /// The palette of 256.
+    /// The palette of 256 colours.
     Palette,
-    /// The terminal's own sixteen.
+    /// The terminal's own 16 colours.
     Sixteen,
-    /// None: `NO_COLOR` is set, or the terminal is dumb.
+    /// No colours: `NO_COLOR` is set, or the terminal is dumb.
     None,
 }
 
 impl Depth {
-    /// Read from the environment, given as a function from name to value.
+    /// Reads the colour support from the environment, given as a function from name to value.
     pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> Depth {
         let set = |name| variable(name).filter(|value| !value.is_empty());
         let term = set("TERM").unwrap_or_default();
@@ -31,7 +31,7 @@ impl Depth {
     }
 }
 
-/// The theme in the colours there are. It keeps its name.
+/// Adapts a theme to the available colours. It keeps its name.
 pub fn for_depth(theme: Theme, depth: Depth) -> Theme {
     let Theme { name, light, .. } = theme.clone();
     let theme = match depth {
@@ -59,10 +59,11 @@ fn in_sixteen(theme: &Theme) -> bool {
     !colours.flatten().any(|colour| matches!(colour, Color::Rgb(..) | Color::Indexed(16..)))
 }
 
-/// The steps of the cube of the 256 palette.
+/// Steps of the colour cube in the palette of 256.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// The nearest of the palette's cube and greys; its first sixteen are the person's own and not known.
+/// Returns the nearest colour of the palette's cube and greys. The first sixteen are configured by the user and
+/// unknown.
 pub(super) fn nearest(colour: Color) -> Color {
     let Color::Rgb(red, green, blue) = colour else { return colour };
     let distance = |other: [u8; 3]| -> i32 {
@@ -73,7 +74,7 @@ pub(super) fn nearest(colour: Color) -> Color {
     best.map_or(colour, Color::Indexed)
 }
 
-/// What a colour of the palette's cube or greys looks like.
+/// Returns the RGB value of a colour in the palette's cube or greys.
 pub(super) fn shown(index: u8) -> [u8; 3] {
     match index.saturating_sub(16) {
         cube @ 0..216 => [cube / 36, cube / 6 % 6, cube % 6].map(|step| STEPS[usize::from(step)]),
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_depth_is_read_from_the_environment() {
+    fn reads_the_depth_from_the_environment() {
         check(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Depth::True);
         check(&[("TERM", "xterm-256color")], Depth::Palette);
         check(&[("TERM", "xterm-direct")], Depth::True);
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_go_to_the_nearest_of_the_palette() {
+    fn maps_colours_to_the_nearest_of_the_palette() {
         assert_eq!(nearest(Color::Rgb(0, 0, 0)), Color::Indexed(16));
         assert_eq!(nearest(Color::Rgb(255, 255, 255)), Color::Indexed(231));
         assert_eq!(nearest(Color::Rgb(94, 136, 176)), Color::Indexed(67));
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_depth_has_only_its_own_colours() {
+    fn themes_only_use_colours_of_their_depth() {
         let dark = Themes::bundled().choose("dark", None);
         let palette = for_depth(dark.clone(), Depth::Palette);
         let colours = |theme: &Theme| -> Vec<Color> {

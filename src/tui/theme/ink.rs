@@ -1,51 +1,47 @@
-//! The colours that a command gave its output, in those of the theme and as readable as these.
+//! Maps colours of command output to colours of the theme with the same contrast.
 
 use super::depth::{nearest, shown};
 use super::{Depth, Theme};
 use ratatui::style::{Color, Modifier, Style};
 
-/// A colour as a command asks for it.
+/// Colour requested by a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tint {
-    /// None.
+    /// No colour.
     #[default]
     Own,
-    /// One of the terminal's sixteen or of the palette's others, by number.
+    /// A colour of the palette, by number; the first sixteen are the terminal's own.
     Numbered(u8),
-    /// This one.
+    /// An RGB colour.
     Exact([u8; 3]),
 }
 
-/// How a command wants its letters.
+/// Text style requested by a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ink {
-    /// Their colour.
+    /// Text colour.
     pub letters: Tint,
-    /// What they stand on.
+    /// Background colour.
     pub ground: Tint,
-    /// Strong.
     pub bold: bool,
-    /// Faint.
     pub dim: bool,
-    /// Slanted.
     pub italic: bool,
-    /// Underlined.
     pub underlined: bool,
-    /// Letters and ground change places.
+    /// Text and background colours are swapped.
     pub reversed: bool,
 }
 
-/// As every role of a bundled theme.
+/// Minimum contrast, the same as for every role of a bundled theme.
 const READABLE: f64 = 4.5;
-/// Steps on the way to a colour that can be read.
+/// Number of steps from a colour to a readable one.
 const STEPS: u16 = 10;
-/// The grounds that themes without one of their own are made for.
+/// Backgrounds assumed for themes that do not set one.
 const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
 const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 
 impl Theme {
-    /// How letters of this ink look where `base` is the look of those without any. A ground that letters cannot be read
-    /// on gives way: its colour shows as the ground of reversed letters.
+    /// Returns the style for an ink; `base` is the style of text without one. If text is not readable on the requested
+    /// background, the background colour is used as the text colour, reversed.
     pub fn ink(&self, base: Style, ink: &Ink) -> Style {
         let mut style = base;
         let modifiers = [
@@ -77,7 +73,7 @@ impl Theme {
         }
     }
 
-    /// A colour that can be read on the theme's ground; nothing where the usual one of the letters stands.
+    /// Returns a colour that is readable on the theme's background; `None` to use the default text colour.
     fn tint(&self, tint: Tint) -> Option<Color> {
         let exact = match tint {
             Tint::Own => return None,
@@ -85,7 +81,7 @@ impl Theme {
             Tint::Numbered(number) => shown(number),
             Tint::Exact(colour) => colour,
         };
-        // On a ground nobody knows only the theme's own colours are sure to be read.
+        // On an unknown background only the theme's own colours are known to be readable.
         let Some(ground) = self.known_ground().filter(|_| self.depth != Depth::None) else {
             return self.sixteen(sixteenth(exact));
         };
@@ -95,7 +91,7 @@ impl Theme {
         }
     }
 
-    /// What stands for one of the terminal's sixteen: the role that means the same.
+    /// Returns the colour of the role that corresponds to one of the terminal's sixteen colours.
     fn sixteen(&self, number: u8) -> Option<Color> {
         let role = match number % 8 {
             0 => self.dim,
@@ -110,7 +106,7 @@ impl Theme {
         role.fg
     }
 
-    /// The colour itself, where it has one and the terminal can show it.
+    /// Returns the RGB value, if the colour has one and the terminal can show it.
     fn exact(&self, tint: Tint) -> Option<[u8; 3]> {
         let shows = matches!(self.depth, Depth::True | Depth::Palette);
         match tint {
@@ -126,7 +122,7 @@ impl Theme {
         if self.depth == Depth::True { colour } else { nearest(colour) }
     }
 
-    /// The colour as the terminal shows it, or as little lighter or darker as it takes to be read.
+    /// Returns the colour, made lighter or darker until it is readable on this background.
     fn readable(&self, colour: [u8; 3], ground: [u8; 3]) -> Color {
         let towards: u16 = if luminance(ground) < 0.18 { 255 } else { 0 };
         let step = |step: u16| {
@@ -151,7 +147,7 @@ impl Theme {
     }
 }
 
-/// Which of the terminal's first eight a colour comes near.
+/// Returns the nearest of the terminal's first eight colours.
 fn sixteenth(colour: [u8; 3]) -> u8 {
     let (most, least) = (colour.into_iter().max().unwrap_or(0), colour.into_iter().min().unwrap_or(0));
     if most - least < 40 {
@@ -162,7 +158,7 @@ fn sixteenth(colour: [u8; 3]) -> u8 {
     has(0) | has(1) | has(2)
 }
 
-/// How light a colour is to the eye, from 0 to 1.
+/// Returns the relative luminance, from 0 to 1.
 pub(super) fn luminance(colour: [u8; 3]) -> f64 {
     let [red, green, blue] = colour.map(|part| {
         let part = f64::from(part) / 255.0;
@@ -171,7 +167,7 @@ pub(super) fn luminance(colour: [u8; 3]) -> f64 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// As the guidelines for readable pages count it: 1 is the same colour, 21 black on white.
+/// Returns the contrast ratio as defined by WCAG: 1 for equal colours, 21 for black on white.
 pub(super) fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -191,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sixteen_are_the_themes_own() {
+    fn maps_the_sixteen_colours_to_those_of_the_theme() {
         for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
             let theme = theme(name, Depth::True);
             let look = |number| theme.ink(theme.text, &letters(Tint::Numbered(number))).fg;
@@ -200,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_can_be_read_in_every_theme() {
+    fn every_colour_is_readable_in_every_theme() {
         let parts = [0u8, 60, 128, 200, 255];
         let all = parts.into_iter().flat_map(|red| {
             parts.into_iter().flat_map(move |green| parts.into_iter().map(move |blue| [red, green, blue]))
@@ -223,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn every_depth_has_only_its_own_colours() {
+    fn inks_only_use_colours_of_their_depth() {
         let ink = Ink { ground: Tint::Exact([200, 30, 30]), bold: true, ..letters(Tint::Exact([9, 9, 9])) };
         let shown = |depth| theme("dark", depth).ink(Style::new(), &ink);
         assert!(matches!(shown(Depth::Palette).fg, Some(Color::Indexed(16..))));
@@ -233,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_on_a_ground_are_kept_where_they_can_be_read_and_reversed_where_not() {
+    fn keeps_readable_backgrounds_and_reverses_others() {
         let theme = theme("dark", Depth::True);
         let on = |letters, ground| theme.ink(Style::new(), &Ink { letters, ground, ..Ink::default() });
         let (white, navy) = (Tint::Exact([255; 3]), Tint::Exact([0, 0, 90]));

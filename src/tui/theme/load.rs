@@ -1,4 +1,4 @@
-//! Themes read from TOML: the bundled ones and the person's own.
+//! Loads themes from TOML: the bundled ones and the user's own.
 
 use super::Theme;
 use super::depth::{Depth, for_depth};
@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The bundled themes, as they are offered.
+/// Bundled themes, in the order they are offered.
 const BUNDLED: [(&str, &str); 5] = [
     ("dark", include_str!("../../../themes/dark.toml")),
     ("light", include_str!("../../../themes/light.toml")),
@@ -16,17 +16,17 @@ const BUNDLED: [(&str, &str); 5] = [
     ("terminal", include_str!("../../../themes/terminal.toml")),
 ];
 
-/// A theme's file larger than this is not one, in bytes.
+/// Maximum size of a theme file in bytes.
 const LARGEST: u64 = 256 * 1024;
 
-/// What is wrong with a line of a theme. The rest of the theme holds.
+/// A problem in one line of a theme. The other lines are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// The theme's file.
+    /// Name of the theme file.
     pub file: String,
-    /// 1 is the first; 0 where no line is meant.
+    /// Line number, from 1; 0 for the whole file.
     pub line: usize,
-    /// What is wrong, and what is allowed. The person reads it.
+    /// Description of the problem and the allowed values, for the user.
     pub message: String,
 }
 
@@ -36,23 +36,22 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// Every theme there is.
+/// All themes.
 #[derive(Debug, Clone)]
 pub struct Themes {
-    /// The bundled ones first, then the person's own by name. One of their own that is named like a bundled one
-    /// stands in its place.
+    /// Bundled themes, then the user's own by name. A theme with the name of a bundled one replaces it.
     pub all: Vec<Theme>,
-    /// What was wrong with the person's own.
+    /// Problems in the user's own themes.
     pub warnings: Vec<Warning>,
 }
 
 impl Themes {
-    /// Those that come with the program.
+    /// Returns the bundled themes.
     pub fn bundled() -> Themes {
         Themes::with(&[])
     }
 
-    /// Those that come with the program, and these: name and TOML.
+    /// Returns the bundled themes and the given ones, as name and TOML.
     pub fn with(own: &[(String, String)]) -> Themes {
         let mut names: Vec<&str> = BUNDLED.iter().map(|(name, _)| *name).collect();
         let mut sources: BTreeMap<&str, Source> =
@@ -70,7 +69,7 @@ impl Themes {
         Themes { all, warnings }
     }
 
-    /// Those that come with the program, and the `*.toml` files of a folder, if it is there. Reads the disk.
+    /// Returns the bundled themes and those in the `*.toml` files of a folder, if it exists. Reads the disk.
     pub fn with_folder(folder: &Path) -> Themes {
         let mut own = Vec::new();
         let mut unread = Vec::new();
@@ -83,8 +82,10 @@ impl Themes {
                 continue;
             };
             let text = match file.metadata() {
-                Ok(about) if about.len() > LARGEST => Err("the file is too large for a theme".to_owned()),
-                _ => std::fs::read_to_string(&path).map_err(|error| format!("not read: {error}")),
+                Ok(about) if about.len() > LARGEST => {
+                    Err("cannot read theme: the file is larger than 256 KiB".to_owned())
+                }
+                _ => std::fs::read_to_string(&path).map_err(|error| format!("cannot read theme: {error}")),
             };
             match text {
                 Ok(text) => own.push((name.to_owned(), text)),
@@ -97,8 +98,8 @@ impl Themes {
         themes
     }
 
-    /// Every theme made to fit the terminal: in the colours it has, and with its spare ground unless the terminal says
-    /// that its own is as light as the theme wants it.
+    /// Adapts all themes to the terminal's colours. The spare background is used unless the terminal reports that its
+    /// own background is light or dark as the theme needs.
     pub fn fitted(mut self, depth: Depth, light: Option<bool>) -> Themes {
         for theme in &mut self.all {
             if theme.ground.bg.is_none() && light != Some(theme.light) {
@@ -109,20 +110,20 @@ impl Themes {
         self
     }
 
-    /// The theme of this name, if there is one.
+    /// Returns the theme with this name, if any.
     pub fn get(&self, name: &str) -> Option<&Theme> {
         self.all.iter().find(|theme| theme.name == name)
     }
 
-    /// The theme for a setting: a name, or `auto` for `light` or `dark` as the terminal answered. A name that
-    /// nothing has is taken as `auto`.
+    /// Returns the theme for a setting: a name, or `auto` for `light` or `dark` as the terminal reported. An unknown
+    /// name is treated as `auto`.
     pub fn choose(&self, name: &str, light: Option<bool>) -> Theme {
         let auto = if light == Some(true) { "light" } else { "dark" };
         self.get(name).or_else(|| self.get(auto)).cloned().unwrap_or_else(Theme::plain)
     }
 }
 
-/// Puts a theme together: the oldest ancestor first, and every role in the palette of the youngest.
+/// Builds a theme: the oldest ancestor first, with all roles in the palette of the youngest.
 fn build(name: &str, sources: &BTreeMap<&str, Source>, warnings: &mut Vec<Warning>) -> Theme {
     let file = |name: &str| format!("{name}.toml");
     let mut chain: Vec<(&str, &Source)> = Vec::new();
@@ -132,13 +133,15 @@ fn build(name: &str, sources: &BTreeMap<&str, Source>, warnings: &mut Vec<Warnin
         next = source.inherits.as_ref().and_then(|(parent, line)| {
             let warn = |message: String| Warning { file: file(name), line: *line, message };
             if chain.iter().any(|(seen, _)| seen == parent) {
-                warnings.push(warn(format!("`{parent}` inherits from this theme; the circle is cut here")));
+                warnings.push(warn(format!(
+                    "`{parent}` inherits from this theme; ignoring this circular `inherits`"
+                )));
                 return None;
             }
             let found = sources.get_key_value(parent.as_str());
             if found.is_none() {
                 let names = sources.keys().copied().collect::<Vec<_>>().join(", ");
-                warnings.push(warn(format!("no theme is called `{parent}`; there are {names}")));
+                warnings.push(warn(format!("unknown theme `{parent}`; available: {names}")));
             }
             found
         });
@@ -161,7 +164,7 @@ fn build(name: &str, sources: &BTreeMap<&str, Source>, warnings: &mut Vec<Warnin
     theme
 }
 
-/// The style, or `None` where a colour of it is not one: then what was inherited stays.
+/// Returns the style; `None` if one of its colours is invalid, which keeps the inherited style.
 fn style(look: &Look, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(String)) -> Option<Style> {
     let mut style = Style::new();
     if let Some(fg) = &look.fg {
@@ -181,7 +184,7 @@ fn style(look: &Look, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(Strin
     Some(modifiers.into_iter().fold(style, set))
 }
 
-/// A name of the palette, `default`, `#rgb`, `#rrggbb`, one of the sixteen by name, or a number of the 256.
+/// Parses a colour: a palette name, `default`, `#rgb`, `#rrggbb`, one of the sixteen by name, or a number up to 255.
 fn colour(name: &str, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(String)) -> Option<Color> {
     let written = palette.get(name).copied().unwrap_or(name);
     let long: String = match written.strip_prefix('#') {
@@ -196,9 +199,9 @@ fn colour(name: &str, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(Strin
         Err(_) => {
             let names = palette.keys().copied().collect::<Vec<_>>().join(", ");
             let of_palette =
-                if names.is_empty() { String::new() } else { format!(", of the palette {names}") };
+                if names.is_empty() { String::new() } else { format!(", or from the palette: {names}") };
             warn(format!(
-                "`{written}` is no colour; allowed are #rrggbb, #rgb, default, 0 to 255, names such as red or \
+                "`{written}` is not a colour; allowed are #rrggbb, #rgb, default, 0 to 255, names such as red or \
                  bright-blue{of_palette}"
             ));
             None

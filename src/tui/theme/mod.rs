@@ -1,4 +1,4 @@
-//! The colours of the screen, one field per role. The view takes roles, never colours.
+//! Themes: styles by role. The view uses roles and never names a colour.
 
 pub mod depth;
 pub mod ink;
@@ -14,85 +14,80 @@ pub use roles::ROLES;
 
 use ratatui::style::{Modifier, Style};
 
-/// One style for every role. Nothing outside this folder names a colour.
+/// A theme: one style for each role. No code outside this folder names a colour.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Theme {
-    /// As it is written in the settings.
+    /// Name as written in the settings.
     pub name: String,
-    /// Whether it is meant for a light terminal.
+    /// True if it is made for a light terminal.
     pub light: bool,
-    /// The colours there are.
+    /// Colour support it is adapted to.
     pub depth: Depth,
-    /// The ground everything is drawn on; default colours leave the terminal's own.
+    /// Background of the screen; the default colours keep the terminal's own.
     pub ground: Style,
-    /// The ground that stands in where `ground` leaves the terminal's own and that one does not suit.
+    /// Background used instead if `ground` keeps the terminal's own and that does not suit the theme.
     pub spare_ground: Style,
-    /// What is read.
+    /// Normal text.
     pub text: Style,
-    /// What matters less: hints, times, counts.
+    /// Less important text: hints, times, counts.
     pub dim: Style,
-    /// What stands out without alarm: the cursor of a list, the spinner, keys in hints.
+    /// Highlights: cursor of a list, spinner, keys in hints.
     pub accent: Style,
-    /// What went wrong, and DRY RUN.
+    /// Errors and DRY RUN.
     pub danger: Style,
-    /// What wants care.
+    /// Warnings.
     pub warning: Style,
-    /// What went well.
+    /// Success.
     pub success: Style,
-    /// The bar and words of the person.
+    /// Bar and text of user messages.
     pub person: Style,
-    /// Frames of cards and overlays that listen.
+    /// Borders of prompts and overlays that accept keys.
     pub border: Style,
-    /// Frames that do not listen yet, and rules.
+    /// Borders that do not accept keys yet, and lines.
     pub border_dim: Style,
-    /// The heading of a card.
+    /// Title of a prompt.
     pub prompt: Style,
-    /// The picked row of a list.
+    /// Selected row of a list.
     pub selected: Style,
-    /// What a search found.
+    /// Search matches.
     pub found: Style,
-    /// Links.
     pub link: Style,
-    /// Headings of markdown.
+    /// Markdown headings.
     pub heading: Style,
-    /// Strong words.
+    /// Strong text in Markdown.
     pub strong: Style,
-    /// Stressed words.
+    /// Emphasized text in Markdown.
     pub emphasis: Style,
-    /// Quoted text and its bar.
+    /// Quotes and their bar.
     pub quote: Style,
-    /// Code within a line.
+    /// Inline code.
     pub code: Style,
-    /// The ground of code blocks.
+    /// Background of code blocks.
     pub code_block: Style,
-    /// Lines that come.
+    /// Added lines.
     pub added: Style,
-    /// Lines that go.
+    /// Removed lines.
     pub removed: Style,
-    /// The changed part of a line that comes.
+    /// Changed part of an added line.
     pub added_part: Style,
-    /// The changed part of a line that goes.
+    /// Changed part of a removed line.
     pub removed_part: Style,
-    /// A mark for a character that would not show.
+    /// Mark in place of a hidden character.
     pub mark: Style,
-    /// Words of the language.
+    /// Keywords.
     pub syntax_keyword: Style,
-    /// Strings.
+    /// String literals.
     pub syntax_string: Style,
-    /// Numbers and constants.
     pub syntax_number: Style,
-    /// Comments.
     pub syntax_comment: Style,
-    /// Functions.
     pub syntax_function: Style,
-    /// Types.
     pub syntax_type: Style,
     /// Operators and brackets.
     pub syntax_punctuation: Style,
 }
 
 impl Theme {
-    /// The thumb of a bar: a ground in the colour of the frames, of those that listen while it is held.
+    /// Returns the style of a scroll bar's thumb: a background in the colour of the borders, highlighted while dragged.
     pub fn bar(&self, held: bool) -> Style {
         let frame = if held { self.border } else { self.border_dim };
         match frame.fg {

@@ -1,10 +1,10 @@
-//! The theme without any colour: what `NO_COLOR` asks for.
+//! The theme without colours, for `NO_COLOR`.
 
 use super::{Depth, ROLES, Theme};
 use ratatui::style::{Modifier, Style};
 
 impl Theme {
-    /// Bold, underline, reverse and nothing else.
+    /// Returns a theme that uses only bold, underline, dim and reverse.
     pub fn plain() -> Theme {
         let none = Style::new();
         let bold = none.add_modifier(Modifier::BOLD);
@@ -52,7 +52,7 @@ impl Theme {
         }
     }
 
-    /// No look at all: what a theme's file is written onto.
+    /// Returns a theme without any style, as the base of theme files.
     pub(super) fn blank() -> Theme {
         let mut theme = Theme::plain();
         for role in ROLES {

@@ -1,16 +1,16 @@
-//! The roles by name, as a theme's file writes them.
+//! Roles by name, as used in theme files.
 
 use super::Theme;
 use ratatui::style::Style;
 
-/// Ties the names to the fields, once.
+/// Maps role names to fields.
 macro_rules! roles {
     ($($role:ident)*) => {
-        /// The names of all roles, in the order they are explained.
+        /// Names of all roles, in the order of the documentation.
         pub const ROLES: &[&str] = &[$(stringify!($role)),*];
 
         impl Theme {
-            /// The style of a role by its name.
+            /// Returns the style of a role by name.
             pub fn role(&self, name: &str) -> Option<Style> {
                 match name {
                     $(stringify!($role) => Some(self.$role),)*
@@ -18,7 +18,7 @@ macro_rules! roles {
                 }
             }
 
-            /// The style of a role by its name, to be set.
+            /// Returns the style of a role by name, for assignment.
             pub(super) fn role_mut(&mut self, name: &str) -> Option<&mut Style> {
                 match name {
                     $(stringify!($role) => Some(&mut self.$role),)*

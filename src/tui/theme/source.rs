@@ -1,4 +1,4 @@
-//! One theme's file, read but not yet put together with what it inherits.
+//! Parses one theme file, before inheritance is resolved.
 
 use super::Warning;
 use super::roles::ROLES;
@@ -7,18 +7,18 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A theme as it is written.
+/// A theme as written in its file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Source {
     pub(super) inherits: Option<(String, usize)>,
     pub(super) light: Option<bool>,
-    /// A palette name, a colour and its line.
+    /// Palette name to colour and line number.
     pub(super) palette: BTreeMap<String, (String, usize)>,
     pub(super) roles: Vec<(String, Look)>,
     pub(super) warnings: Vec<Warning>,
 }
 
-/// How a role is written. Colours are still names.
+/// A role as written in its file, with unresolved colour names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Look {
     pub(super) line: usize,
@@ -31,12 +31,12 @@ pub(super) struct Look {
     pub(super) reverse: bool,
 }
 
-/// Reads what can be read. A bad line costs a warning.
+/// Parses a theme file. Each invalid line causes a warning and is ignored.
 pub(super) fn parse(file: &str, text: &str) -> Source {
     let mut reader = Reader { file, text, source: Source::default() };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
-        reader.warn(error.span().unwrap_or_default(), format!("not read: {}", error.message()));
+        reader.warn(error.span().unwrap_or_default(), format!("invalid TOML: {}", error.message()));
     }
     for (key, value) in table.get_ref().iter() {
         reader.entry(key, value);
@@ -63,18 +63,21 @@ impl Reader<'_> {
                         Some(colour) => {
                             self.source.palette.insert(name.get_ref().to_string(), (colour, line));
                         }
-                        None => {
-                            self.warn(value.span(), "a palette holds colours, such as \"#8ab4f8\"".into())
-                        }
+                        None => self.warn(
+                            value.span(),
+                            "a palette entry must be a colour, such as \"#8ab4f8\"".into(),
+                        ),
                     }
                 }
             }
-            ("inherits", _) => self.warn(key.span(), "`inherits` is the name of a theme, in quotes".into()),
-            ("light", _) => self.warn(key.span(), "`light` is true or false".into()),
-            ("palette", _) => self.warn(key.span(), "`palette` is a table of colours".into()),
+            ("inherits", _) => {
+                self.warn(key.span(), "`inherits` must be the name of a theme, in quotes".into())
+            }
+            ("light", _) => self.warn(key.span(), "`light` must be true or false".into()),
+            ("palette", _) => self.warn(key.span(), "`palette` must be a table of colours".into()),
             _ if !ROLES.contains(&name) => {
                 let roles = ROLES.join(", ");
-                self.warn(key.span(), format!("no role is called `{name}`; there are {roles}"));
+                self.warn(key.span(), format!("unknown role `{name}`; available: {roles}"));
             }
             (_, DeValue::Table(table)) => {
                 let look = self.look(table, line);
@@ -84,9 +87,8 @@ impl Reader<'_> {
                 Some(fg) => {
                     self.source.roles.push((name.to_owned(), Look { line, fg: Some(fg), ..Look::default() }));
                 }
-                None => {
-                    self.warn(key.span(), format!("`{name}` is a colour or a table such as {{ {FIELDS} }}"))
-                }
+                None => self
+                    .warn(key.span(), format!("`{name}` must be a colour or a table such as {{ {FIELDS} }}")),
             },
         }
     }
@@ -103,7 +105,7 @@ impl Reader<'_> {
                 ("dim", DeValue::Boolean(on)) => look.dim = *on,
                 ("reverse", DeValue::Boolean(on)) => look.reverse = *on,
                 (name, _) => {
-                    self.warn(key.span(), format!("`{name}` is not understood; a role has {{ {FIELDS} }}"))
+                    self.warn(key.span(), format!("unknown key `{name}`; a role has {{ {FIELDS} }}"))
                 }
             }
         }
@@ -123,7 +125,7 @@ impl Reader<'_> {
 
 const FIELDS: &str = "fg, bg = colour; bold, italic, underline, dim, reverse = true or false";
 
-/// A colour as it is written: a string, or a number of the palette of 256.
+/// Returns a colour as written: a string, or a number of the palette of 256.
 fn colour(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(colour) => Some(colour.to_string()),

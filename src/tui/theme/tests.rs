@@ -1,4 +1,4 @@
-//! Every theme can be read, and a bad line costs a warning only.
+//! Contrast of the bundled themes, inheritance, and warnings about invalid lines.
 
 use super::ink::contrast;
 use super::*;
@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-/// The grounds the themes without one of their own are made for.
+/// Backgrounds assumed for themes that do not set one.
 const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
 const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 
@@ -19,7 +19,7 @@ fn rgb(colour: Color) -> [u8; 3] {
     }
 }
 
-/// Readable: every role that is read, on every ground it is drawn on.
+/// Asserts the contrast of every text role on every background it is drawn on.
 fn assert_readable(theme: &Theme, least: f64) {
     let ground = theme.ground.bg.map_or(if theme.light { LIGHT } else { DARK }, rgb);
     let text = rgb(theme.text.fg.expect("the text has a colour"));
@@ -41,7 +41,7 @@ fn assert_readable(theme: &Theme, least: f64) {
 }
 
 #[test]
-fn every_theme_can_be_read() {
+fn every_theme_is_readable() {
     for (name, least) in [("dark", 4.5), ("light", 4.5), ("colour-blind", 4.5), ("high-contrast", 7.0)] {
         let theme = Themes::bundled().choose(name, None);
         assert_eq!(theme.name, name);
@@ -51,7 +51,7 @@ fn every_theme_can_be_read() {
 }
 
 #[test]
-fn the_bundled_themes_are_whole_and_without_warnings() {
+fn bundled_themes_are_complete_and_without_warnings() {
     let themes = Themes::bundled();
     assert_eq!(themes.warnings, []);
     let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
@@ -64,7 +64,7 @@ fn the_bundled_themes_are_whole_and_without_warnings() {
 }
 
 #[test]
-fn the_terminals_theme_uses_no_colour_of_its_own_and_hides_nothing() {
+fn terminal_theme_uses_only_the_terminals_colours() {
     let theme = Themes::bundled().choose("terminal", None);
     for role in ROLES {
         let style = theme.role(role).unwrap();
@@ -77,7 +77,7 @@ fn the_terminals_theme_uses_no_colour_of_its_own_and_hides_nothing() {
 }
 
 #[test]
-fn without_red_and_green_what_comes_and_what_goes_still_differ() {
+fn added_and_removed_lines_differ_without_red_and_green() {
     let theme = Themes::bundled().choose("colour-blind", None);
     let pairs = [
         (theme.added.fg, theme.removed.fg),
@@ -86,13 +86,13 @@ fn without_red_and_green_what_comes_and_what_goes_still_differ() {
     ];
     for (added, removed) in pairs {
         let ([red, _, blue], [other_red, _, other_blue]) = (rgb(added.unwrap()), rgb(removed.unwrap()));
-        // Blue against yellow is what everyone sees.
+        // Blue and yellow are distinguishable with every colour vision deficiency.
         assert!(i32::from(blue) - i32::from(red) > 30 && i32::from(other_red) - i32::from(other_blue) > 30);
     }
 }
 
 #[test]
-fn a_theme_brings_its_ground_unless_the_terminals_own_suits_it() {
+fn theme_sets_its_background_unless_the_terminals_suits_it() {
     let ground = |name: &str, light| {
         let themes = Themes::bundled().fitted(Depth::True, light);
         themes.choose(name, light).ground.bg
@@ -108,7 +108,7 @@ fn a_theme_brings_its_ground_unless_the_terminals_own_suits_it() {
 }
 
 #[test]
-fn a_ground_of_the_persons_own_is_always_painted() {
+fn background_of_a_users_theme_is_always_drawn() {
     let own = [("mine".into(), "inherits = 'dark'\nground = { bg = '#101010' }".into())];
     for light in [None, Some(false), Some(true)] {
         let themes = Themes::with(&own).fitted(Depth::True, light);
@@ -131,7 +131,7 @@ fn with(text: &str) -> (Theme, Vec<Warning>) {
 }
 
 #[test]
-fn a_theme_of_ones_own_changes_what_it_names_and_keeps_the_rest() {
+fn users_theme_inherits_all_other_roles() {
     let (theme, warnings) = with(
         "inherits = 'dark'\naccent = { fg = 'blue', bold = true }\ndim = 244\n[palette]\nblue = '#00f'\n",
     );
@@ -144,24 +144,26 @@ fn a_theme_of_ones_own_changes_what_it_names_and_keeps_the_rest() {
 }
 
 #[test]
-fn a_bad_line_costs_a_warning_and_not_the_theme() {
+fn invalid_line_causes_a_warning_and_keeps_the_theme() {
     let text = "inherits = 'dark'\naccent = 'bleu'\ntextt = 'red'\ndim = { fg = 'red', blink = true }\nlight = 3\nlink = = \nwarning = '#ff0000'\n";
     let (theme, warnings) = with(text);
     let dark = Themes::bundled().choose("dark", None);
     assert_eq!(theme.accent, dark.accent);
     assert_eq!(theme.warning, Style::new().fg(Color::Rgb(255, 0, 0)));
-    assert_eq!(theme.dim.fg, dark.danger.fg, "what is understood of a role holds, in the palette's red");
+    assert_eq!(theme.dim.fg, dark.danger.fg, "valid keys of a role are used, with the red of the palette");
     let lines: Vec<usize> = warnings.iter().map(|warning| warning.line).collect();
     assert!([2, 3, 4, 5, 6].iter().all(|line| lines.contains(line)), "{warnings:#?}");
     assert!(warnings.iter().all(|warning| warning.file == "mine.toml"));
     assert!(
-        warnings.iter().any(|warning| warning.message.contains("`bleu` is no colour; allowed are #rrggbb"))
+        warnings
+            .iter()
+            .any(|warning| warning.message.contains("`bleu` is not a colour; allowed are #rrggbb"))
     );
-    assert!(warnings.iter().any(|warning| warning.message.contains("no role is called `textt`")));
+    assert!(warnings.iter().any(|warning| warning.message.contains("unknown role `textt`")));
 }
 
 #[test]
-fn themes_that_inherit_in_a_circle_are_cut_and_said() {
+fn circular_inheritance_is_ignored_with_a_warning() {
     let own = [
         ("a", "inherits = 'b'\ntext = 'red'"),
         ("b", "inherits = 'a'\ndim = 'blue'"),
@@ -170,17 +172,14 @@ fn themes_that_inherit_in_a_circle_are_cut_and_said() {
     let themes = Themes::with(&own.map(|(name, text)| (name.into(), text.into())));
     let a = themes.get("a").unwrap();
     assert_eq!((a.text.fg, a.dim.fg), (Some(Color::Red), Some(Color::Blue)));
-    assert!(themes.warnings.iter().any(|warning| warning.message.contains("the circle is cut")));
+    assert!(themes.warnings.iter().any(|warning| warning.message.contains("ignoring this circular")));
     assert!(
-        themes
-            .warnings
-            .iter()
-            .any(|warning| warning.to_string().starts_with("c.toml:1: no theme is called `z`"))
+        themes.warnings.iter().any(|warning| warning.to_string().starts_with("c.toml:1: unknown theme `z`"))
     );
 }
 
 #[test]
-fn a_folder_of_themes_is_read_and_may_be_missing() {
+fn reads_a_folder_of_themes_that_may_be_missing() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("mine.toml"), "inherits = 'light'").unwrap();
     std::fs::write(folder.path().join("notes.txt"), "not a theme").unwrap();
@@ -191,7 +190,7 @@ fn a_folder_of_themes_is_read_and_may_be_missing() {
     assert_eq!(Themes::with_folder(&folder.path().join("none")).all.len(), 5);
 }
 
-/// What is least to read in a row of a frame: its contrast, letter by letter.
+/// Returns the lowest contrast of any character in a row of a frame.
 fn faintest(theme: &Theme, frame: &Frame<'_>, row: u16) -> f64 {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 5));
     frame.view(buffer.area, &mut buffer, theme);
@@ -202,7 +201,7 @@ fn faintest(theme: &Theme, frame: &Frame<'_>, row: u16) -> f64 {
 }
 
 #[test]
-fn the_keys_of_a_card_that_listens_can_be_read_in_every_theme() {
+fn keys_of_a_listening_prompt_are_readable_in_every_theme() {
     let hints = ["y yes · a always… · n no".to_owned()];
     let frame = Frame { title: "run?", hints: &hints, listens: true, ..Frame::default() };
     let danger = Frame { danger: true, ..frame.clone() };

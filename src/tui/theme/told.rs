@@ -1,12 +1,12 @@
-//! Light or dark, from the colours that a terminal tells.
+//! Detects a light or dark terminal from the colours it reports.
 
 use super::ink::luminance;
 
-/// Halfway between black and white to the eye.
+/// Relative luminance halfway between black and white as perceived.
 const HALFWAY: f64 = 0.184;
 
-/// Whether a terminal is light whose ground and letters are these, as it tells them: `rgb:1616/1818/1c1c`. Nothing where
-/// its ground cannot be read.
+/// Returns whether a terminal with this background and text colour is light; the colours are in the terminal's format
+/// `rgb:1616/1818/1c1c`. `None` if the background cannot be parsed.
 pub fn is_light(ground: &str, letters: Option<&str>) -> Option<bool> {
     let ground = luminance(colour(ground)?);
     Some(match letters.and_then(colour).map(luminance) {
@@ -15,7 +15,7 @@ pub fn is_light(ground: &str, letters: Option<&str>) -> Option<bool> {
     })
 }
 
-/// Each part has one to four digits, which say how much there is of as much as they can say.
+/// Parses a colour. Each component has one to four hexadecimal digits and is scaled by their maximum.
 fn colour(told: &str) -> Option<[u8; 3]> {
     let parts = told.strip_prefix("rgb:").or_else(|| told.strip_prefix("rgba:"))?;
     let mut parts = parts.split('/').map(|digits| {
