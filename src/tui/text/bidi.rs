@@ -1,7 +1,7 @@
-//! Letters that are read from right to left, put in the order they are read in, each run within the cells it takes.
+//! Reorders right-to-left text for display, each run within its own columns.
 //!
-//! The terminal is told to leave the order of cells alone, so that no text can move a frame or what stands beside it.
-//! Where something is approved or written, letters stand in the order they have in the text.
+//! The terminal is set to keep the order of cells, so that no text can move a border or its neighbours. Text to approve
+//! and text being edited keep their logical order.
 
 use super::width;
 use ratatui::buffer::{Buffer, Cell};
@@ -11,20 +11,20 @@ use std::ops::Range;
 use unicode_bidi::{BidiClass, ParagraphBidiInfo, bidi_class};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Begins and ends what is put in order for itself.
+/// Start and end of text that is ordered on its own.
 const ISOLATE: &str = "\u{2066}";
 const END: &str = "\u{2069}";
 
-/// In which order the cells of a line are drawn.
+/// Visual order of the cells of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// For each cell that is drawn, which one of the text stands there.
+    /// For each drawn cell, the cell of the text it shows.
     from: Vec<u16>,
-    /// Brackets that open to the other side now, by the cell they are drawn in.
+    /// Mirrored brackets, by the cell they are drawn in.
     turned: Vec<(u16, char)>,
 }
 
-/// A letter of a line, and where it stands.
+/// A grapheme of a line and its position.
 struct Letter<'a> {
     text: &'a str,
     /// Its first cell.
@@ -41,16 +41,16 @@ impl Letter<'_> {
         matches!(self.class(), BidiClass::R | BidiClass::AL)
     }
 
-    /// What keeps two stretches of text apart.
+    /// Returns whether it separates two runs of text.
     fn is_border(&self) -> bool {
         matches!(self.text, "│" | "┃" | "┼" | "─" | "▌")
     }
 }
 
 impl Order {
-    /// The order of a line; nothing where it is that of the text.
+    /// Returns the visual order of a line; `None` if it is the logical order.
     pub fn of(line: &Line<'_>) -> Option<Order> {
-        // Nearly every line.
+        // Fast path for nearly every line.
         if !line.spans.iter().any(|span| !span.content.is_ascii() && span.content.chars().any(may_turn)) {
             return None;
         }
@@ -74,7 +74,7 @@ impl Order {
         Some(order)
     }
 
-    /// Puts one stretch in its order.
+    /// Orders one run.
     fn turn(&mut self, letters: &[Letter<'_>]) {
         let Some(first) = letters.first().filter(|_| letters.iter().any(Letter::is_from_right)) else {
             return;
@@ -115,12 +115,12 @@ impl Order {
         }
     }
 
-    /// Which cell of the text is drawn in this one.
+    /// Returns the cell of the text that is drawn in this cell.
     pub fn of_cell(&self, cell: u16) -> u16 {
         self.from.get(usize::from(cell)).copied().unwrap_or(cell)
     }
 
-    /// Where these cells of the text are drawn: stretches in their order.
+    /// Returns the ranges in which these cells of the text are drawn, sorted.
     pub fn drawn(&self, cells: Range<u16>) -> Vec<Range<u16>> {
         let mut drawn: Vec<Range<u16>> = Vec::new();
         for (at, _) in (0u16..).zip(&self.from).filter(|(_, from)| cells.contains(from)) {
@@ -132,7 +132,7 @@ impl Order {
         drawn
     }
 
-    /// Puts a row that was drawn as the text has it in this order.
+    /// Reorders a row that was drawn in logical order.
     pub fn apply(&self, row: Rect, buffer: &mut Buffer) {
         let row = row.intersection(buffer.area);
         if row.is_empty() {
@@ -150,14 +150,14 @@ impl Order {
     }
 }
 
-/// Whether a word is a path, an option or the like: its first sign belongs to it, whatever stands around.
+/// Returns whether a word is a path, an option or similar, whose first symbol belongs to it in any context.
 fn is_name(word: &[Letter<'_>]) -> bool {
     word.first().is_some_and(|first| matches!(first.text, "@" | "/" | "." | "~" | "-" | "$" | "#"))
         && word.iter().any(|letter| letter.class() == BidiClass::L)
         && !word.iter().any(Letter::is_from_right)
 }
 
-/// Whether a letter may be read from right to left: the blocks of all scripts that are.
+/// Returns whether a character may be right-to-left, by the blocks of all such scripts.
 fn may_turn(c: char) -> bool {
     matches!(
         c,
@@ -169,8 +169,8 @@ fn may_turn(c: char) -> bool {
     )
 }
 
-/// What is put in order for itself: stretches between borders and wide gaps, without what stands before their first
-/// letter, such as the mark of a list, and without blanks at their end.
+/// Splits a line into runs that are ordered on their own: text between borders and wide gaps, without a prefix such as
+/// a list bullet and without trailing spaces.
 fn stretches(letters: &[Letter<'_>]) -> Vec<Range<usize>> {
     let blank = |at: usize| letters.get(at).is_some_and(|letter| letter.text == " ");
     let parts =
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_in_the_order_they_are_read() {
+    fn draws_words_in_reading_order() {
         for (text, expected) in [
             ("שלום עולם", "םלוע םולש"),
             ("he said שלום עולם.", "he said םלוע םולש."),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_that_turns_is_in_a_block_that_is_looked_at() {
+    fn every_right_to_left_character_is_in_a_checked_block() {
         let turns = |c: &char| matches!(bidi_class(*c), BidiClass::R | BidiClass::AL);
         for c in ('\0'..=char::MAX).filter(turns) {
             let shows = find_hidden(&c.to_string()).is_none();
@@ -252,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn every_stretch_keeps_its_own_cells() {
+    fn every_run_keeps_its_columns() {
         assert_eq!(drawn("│ שלום │ עולם │ 12 │"), "│ םולש │ םלוע │ 12 │");
         assert_eq!(drawn("▌ שלום"), "▌ םולש");
         assert_eq!(drawn("✓ read_file  שלום   12 ms"), "✓ read_file  םולש   12 ms");
     }
 
     #[test]
-    fn a_link_is_found_where_it_is_drawn() {
+    fn finds_a_link_where_it_is_drawn() {
         let order = Order::of(&Line::from("ראה src/a.rs")).unwrap();
         assert_eq!(order.drawn(4..12).first(), Some(&(0..8)));
         assert_eq!(order.of_cell(0), 4);
@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn r34_every_cell_is_drawn_once(text in "[a-z0-9 ()│שלוםאב\u{5b8}مرحبا漢🇩🇪.,:/-]{0,40}") {
+        fn r34_draws_every_cell_once(text in "[a-z0-9 ()│שלוםאב\u{5b8}مرحبا漢🇩🇪.,:/-]{0,40}") {
             if let Some(Order { from, .. }) = Order::of(&Line::from(text)) {
                 let mut cells = from.clone();
                 cells.sort_unstable();

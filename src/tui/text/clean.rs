@@ -1,16 +1,16 @@
-//! The one cleaner: nothing from outside reaches a cell of the screen without it.
+//! Cleans text from outside the program before it is drawn.
 
 use crate::chat::hidden;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
-/// A tab goes to the next multiple of so many cells.
+/// Tab stop width in columns.
 pub(super) const TAB: usize = 4;
 
-/// Text as it can be drawn, and nothing of it lost: every control character but `\n`, and every character that does not
-/// show or turns the reading direction, becomes a mark such as `<U+001B>`. Tabs become blanks.
+/// Makes text drawable without losing any of it: control characters except `\n`, invisible characters and characters
+/// that change the reading direction become marks such as `<U+001B>`. Tabs become spaces.
 ///
-/// Apply it to the whole text of a block, never to a delta: whether a joiner shows depends on what it joins.
+/// Apply it to the whole text of a block, never to a delta: whether a joiner is visible depends on its neighbours.
 pub fn clean(text: &str) -> Cow<'_, str> {
     match hidden::mark_hidden(text) {
         text if text.contains('\t') => {
@@ -22,7 +22,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Adds text with blanks in place of its tabs. `column` is the cell of its line at which it begins, and then ends.
+/// Appends text with tabs expanded to spaces. `column` is the column of its first character, updated to its end.
 pub(super) fn expand_tabs(text: &str, column: &mut usize, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -39,7 +39,7 @@ pub(super) fn expand_tabs(text: &str, column: &mut usize, out: &mut String) {
     }
 }
 
-/// Text for a place that has one line: a title, a name, a row of a list. Line ends become blanks.
+/// Cleans text for one line, such as a title or a list row. Line breaks become spaces.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     match clean(text) {
         text if text.contains('\n') => Cow::Owned(text.replace('\n', " ")),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn r32_escape_sequences_are_marked_and_swallow_nothing() {
+    fn r32_marks_escape_sequences_and_keeps_the_text_after_them() {
         check("\x1b[31mred\x1b[0m", "<U+001B>[31mred<U+001B>[0m");
         check("\x1b]0;title\x07text", "<U+001B>]0;title<U+0007>text");
         check("a\x1b Xb\x1b[3 Xc\x1b(Bd\x1bce", "a<U+001B> Xb<U+001B>[3 Xc<U+001B>(Bd<U+001B>ce");
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_where_a_line_feed_is() {
+    fn breaks_lines_only_at_line_feeds() {
         check("a\r\nb\r\n", "a\nb\n");
         check("a\r\r\nb", "a\nb");
         check("10%\r20%", "10%<U+000D>20%");
@@ -77,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn tabs_go_to_the_next_stop() {
+    fn expands_tabs_to_the_next_stop() {
         check("\ta\tb", "    a   b");
         check("漢\tb", "漢  b");
         check("abc\n\td", "abc\n    d");
     }
 
     #[test]
-    fn what_does_not_show_is_marked() {
+    fn marks_invisible_characters() {
         check("a\u{202e}b\u{2066}c", "a<U+202E>b<U+2066>c");
         check("a\u{200b}b\u{feff}c\u{ad}d", "a<U+200B>b<U+FEFF>c<U+00AD>d");
         check("a\u{e0041}\u{e0042}b", "a<U+E0041><U+E0042>b");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn emoji_keep_what_joins_them() {
+    fn keeps_joiners_in_emoji() {
         check(
             "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} 1\u{fe0f}\u{20e3} 🇩🇪",
             "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} 1\u{fe0f}\u{20e3} 🇩🇪",
@@ -103,27 +103,27 @@ mod tests {
     }
 
     #[test]
-    fn combining_characters_are_bounded_and_need_something_to_stand_on() {
+    fn limits_combining_characters_and_marks_those_without_a_base() {
         check(&format!("a{}", "\u{301}".repeat(50)), &format!("a{}<U+0301 x46>", "\u{301}".repeat(MARKS)));
         check("\n\u{301}a", "\n<U+0301>a");
         check("e\u{301}", "e\u{301}");
     }
 
     #[test]
-    fn ordinary_text_is_not_copied() {
+    fn borrows_ordinary_text() {
         for text in ["plain\ntext", "größer 漢字 café", "┌─┐", ""] {
             assert!(matches!(clean(text), Cow::Borrowed(_)), "{text}");
         }
     }
 
     #[test]
-    fn a_name_has_one_line() {
+    fn one_line_has_no_line_breaks() {
         assert_eq!(one_line("a\r\nb\x1b[1m\nc"), "a b<U+001B>[1m c");
     }
 
     proptest! {
         #[test]
-        fn nothing_that_controls_comes_through(text in "(\\PC|[\0-\u{ff}]|\x1b[\\[\\]P_]|\u{202e}|\u{200d}|👩){0,60}") {
+        fn output_has_no_control_characters(text in "(\\PC|[\0-\u{ff}]|\x1b[\\[\\]P_]|\u{202e}|\u{200d}|👩){0,60}") {
             let once = clean(&text);
             prop_assert!(once.chars().all(|c| c == '\n' || !c.is_control()));
             prop_assert_eq!(clean(&once), once.as_ref());

@@ -1,5 +1,5 @@
-//! The difference an edit makes, as lines: nothing hidden, nothing cut. Before and after stand side by side where
-//! there is room for both, below each other where there is not.
+//! Lays out a diff as lines, without hiding or truncating anything: side by side if the width allows it, otherwise one
+//! below the other.
 
 use super::reveal::{Shown, reveal};
 use super::width::width as cells;
@@ -13,31 +13,31 @@ use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Pairs of lines longer than this, in bytes, are shown without the changed words.
+/// Lines longer than this, in bytes, are shown without highlighted words.
 const LONGEST: usize = 2000;
-/// So long words are looked for in one pair.
+/// Time limit for finding changed words in one pair of lines.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// Cells of text the line numbers leave at least; where they would not, they are left out.
+/// Minimum text columns next to line numbers; if there are fewer, line numbers are omitted.
 const LEAST: usize = 8;
-/// Cells a side has at least where before and after stand side by side: in fewer most lines of code would wrap.
+/// Minimum columns of one side in a side-by-side diff; with fewer, most lines of code would wrap.
 const SIDE: usize = 68;
-/// What stands between the sides.
+/// Separator between the sides.
 const BETWEEN: &str = " │ ";
 
-/// `path · new file · +3 −1`, the changes with their line numbers, and the note. What would not show is marked,
-/// long lines wrap.
+/// Lays out the header `path · new file · +3 −1`, the changes with line numbers, and the note. Invisible characters are
+/// marked, long lines wrap.
 pub fn layout(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = wrap(&header_pieces(diff, theme), &Shape::of_width(width));
     page.lines.extend(changes(diff, width, theme));
     page.lines
 }
 
-/// The changes and the note, where the header stands elsewhere.
+/// Lays out the changes and the note without the header.
 pub fn changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = Page::default();
     let last =
         diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
-    // What only comes, or only goes, has no other side.
+    // A diff with only additions or only removals has one side.
     let two = width >= 2 * SIDE + cells(BETWEEN) && diff.added > 0 && diff.removed > 0;
     let side = if two { (width - cells(BETWEEN)) / 2 } else { width };
     let gutter = Gutter { digits: last.to_string().len(), two, width: side, theme };
@@ -53,7 +53,7 @@ pub fn changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     page.lines
 }
 
-/// `path · new file · +3 −1` as one line, not cut.
+/// Returns the header `path · new file · +3 −1` as one line, not truncated.
 pub fn header(diff: &Diff, theme: &Theme) -> Line<'static> {
     let pieces = header_pieces(diff, theme).into_iter();
     Line::from_iter(pieces.map(|piece| Span::styled(piece.text.replace('\n', "<U+000A>"), piece.style)))
@@ -73,17 +73,17 @@ fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
     pieces
 }
 
-/// What stands before each line.
+/// Prefix of each line.
 struct Gutter<'a> {
     digits: usize,
-    /// Whether before and after stand side by side.
+    /// True for a side-by-side diff.
     two: bool,
-    /// Of one side.
+    /// Width of one side.
     width: usize,
     theme: &'a Theme,
 }
 
-/// What a line of a difference does.
+/// Kind of a line in a diff.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Does {
     Stay,
@@ -139,7 +139,7 @@ impl Gutter<'_> {
         }
     }
 
-    /// What was, and what is, in the same rows.
+    /// Puts the old and new lines into the same rows.
     fn beside(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, page: &mut Page) {
         let rows = left.len().max(right.len());
         let (mut left, mut right) = (left.into_iter(), right.into_iter());
@@ -153,7 +153,7 @@ impl Gutter<'_> {
         }
     }
 
-    /// One line of the file, its changed parts stressed.
+    /// Lays out one line of the file with its changed parts highlighted.
     fn line(&self, does: Does, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
         let (sign, style, stressed) = match does {
             Does::Stay => (" ", self.theme.text, self.theme.text),
@@ -172,7 +172,7 @@ impl Gutter<'_> {
         let shape =
             Shape { width: self.width, first: before(first, sign), rest: before(rest, " "), verbatim: true };
         let mut lines = wrap(&pieces, &shape).lines;
-        // The ground goes on to the end of the line, so that a block of changes is one.
+        // Extend the background to the end of the line, so that a block of changes is one area.
         if style.bg.is_some() {
             for line in &mut lines {
                 let taken: usize = line.spans.iter().map(|span| cells(&span.content)).sum();
@@ -182,7 +182,7 @@ impl Gutter<'_> {
         lines
     }
 
-    /// The parts of a line, revealed. A tab is a faint arrow here: code is full of them.
+    /// Returns the revealed parts of a line. A tab is a dimmed arrow, because code is full of them.
     fn revealed(&self, parts: &[(&str, bool)], style: Style, stressed: Style) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (text, changed) in parts {
@@ -201,7 +201,7 @@ impl Gutter<'_> {
     }
 }
 
-/// The lines of one kind a slice begins with, and the rest.
+/// Splits off the lines of one kind at the start of a slice.
 fn run<'l>(
     lines: &'l [edit::Line],
     text: impl Fn(&'l edit::Line) -> Option<&'l String>,
@@ -213,8 +213,8 @@ fn run<'l>(
 
 type Parts<'l> = Vec<(&'l str, bool)>;
 
-/// Two versions of a line, each in parts that stay and parts that changed. Where almost all changed, none is
-/// stressed: it would say nothing.
+/// Splits two versions of a line into unchanged and changed parts. If almost everything changed, nothing is
+/// highlighted, as it would not help.
 fn words<'l>(from: &'l str, to: &'l str) -> (Parts<'l>, Parts<'l>) {
     let whole = || (vec![(from, false)], vec![(to, false)]);
     if from.len().max(to.len()) > LONGEST {

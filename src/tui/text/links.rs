@@ -1,4 +1,4 @@
-//! Which cells of laid-out text are links, and which of them can be seen.
+//! Links in laid-out text.
 
 use super::{Page, Piece};
 use crate::chat::link::{self, Target};
@@ -9,30 +9,30 @@ use std::sync::Arc;
 /// Cells of one line that are a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// The same for all lines of one link that wraps.
+    /// Shared by all lines of one link that wraps.
     pub id: u32,
-    /// The line of its page, from 0.
+    /// Line of the page, from 0.
     pub line: usize,
-    /// The first cell, from 0.
+    /// First cell, from 0.
     pub start: u16,
     /// One past the last cell.
     pub end: u16,
-    /// Where it leads.
+    /// Target of the link.
     pub target: Arc<Target>,
 }
 
-/// The links of these lines, each once, where it is first seen: what `ctrl-o` puts a letter on.
+/// Returns the links of these lines, each once, at its first visible cell; `ctrl-o` puts a letter on each.
 pub fn visible(page: &Page, lines: Range<usize>) -> Vec<&Link> {
     let mut seen = std::collections::HashSet::new();
     page.links.iter().filter(|link| lines.contains(&link.line) && seen.insert(link.id)).collect()
 }
 
-/// The link under a cell of a page, if any: what a click opens.
+/// Returns the link at a cell of a page, if any.
 pub fn at(page: &Page, line: usize, column: u16) -> Option<&Link> {
     page.links.iter().find(|link| link.line == line && (link.start..link.end).contains(&column))
 }
 
-/// Clean text as pieces: what is a link in the look of one, the rest in `style`.
+/// Splits clean text into pieces: links in the style `look`, the rest in `style`.
 pub fn split(text: &str, style: Style, look: Style, exists: &dyn Fn(&Target) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut from = 0;

@@ -1,7 +1,7 @@
-//! Text to styled lines. Pure: what is outside (files that exist) comes in through closures.
+//! Converts text to styled lines. Pure: external facts, such as which files exist, come in through closures.
 //!
-//! Everything that was not written by this program passes [`clean`] (prose, output, names) or [`reveal`]
-//! (what is approved) before it becomes a [`Page`]; the layouts of this folder do that themselves.
+//! All text from outside this program passes `clean_text` (prose, output, names) or `reveal_text` (text to approve)
+//! before it becomes a [`Page`]; the layout functions of this folder do that themselves.
 
 pub mod bidi;
 pub mod clean;
@@ -19,17 +19,17 @@ pub use wrap::Piece;
 
 use ratatui::text::{Line, Span};
 
-/// Text laid out for a width: its lines, and which of their cells are links.
+/// Text laid out for a width, with its links.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
-    /// No line is wider than what was asked for.
+    /// Lines, none wider than requested.
     pub lines: Vec<Line<'static>>,
-    /// In the order of the lines. A link that wraps is one entry per line, with the same `id`.
+    /// Links in the order of the lines. A link that wraps has one entry per line, with the same `id`.
     pub links: Vec<Link>,
 }
 
 impl Page {
-    /// Puts another page below this one.
+    /// Appends another page below this one.
     pub fn append(&mut self, other: Page) {
         let (lines, ids) = (self.lines.len(), self.links.iter().map(|link| link.id + 1).max().unwrap_or(0));
         self.links.extend(other.links.into_iter().map(|link| Link {
@@ -40,7 +40,7 @@ impl Page {
         self.lines.extend(other.lines);
     }
 
-    /// The same with so many blanks before each line.
+    /// Indents every line by this many columns.
     pub fn indented(mut self, by: u16) -> Page {
         for line in &mut self.lines {
             line.spans.insert(0, Span::raw(" ".repeat(usize::from(by))));
@@ -51,7 +51,7 @@ impl Page {
         self
     }
 
-    /// Leaves so many lines.
+    /// Keeps only this many lines.
     pub fn truncate(&mut self, lines: usize) {
         self.lines.truncate(lines);
         self.links.retain(|link| link.line < lines);

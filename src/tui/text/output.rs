@@ -1,4 +1,4 @@
-//! Output of a command as both the user and the model read it, with its colours; nothing else in it is obeyed.
+//! Command output as the user and the model see it: with its colours; all other escape sequences are shown as marks.
 
 use super::clean::expand_tabs;
 use super::wrap::{Shape, wrap};
@@ -11,17 +11,17 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
 
-/// Output and its looks: each up to its byte, in their order.
+/// Output text with styled ranges.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shown {
-    /// Clean text.
+    /// Cleaned text.
     pub text: String,
-    /// Where each look ends, and the look.
+    /// End of each styled range in bytes, with its style.
     pub looks: Vec<(usize, Style)>,
 }
 
 impl Shown {
-    /// Leaves out what stands behind a byte.
+    /// Truncates the text at a byte.
     pub fn cut(&mut self, end: usize) {
         self.text.truncate(end);
         let whole = self.looks.partition_point(|(to, _)| *to < end);
@@ -31,7 +31,7 @@ impl Shown {
         }
     }
 
-    /// The last lines, so many at most, each in its looks.
+    /// Returns the last lines, at most `count`, with their styles.
     pub fn last(&self, count: usize) -> Vec<Vec<(&str, Style)>> {
         let mut lines = vec![Vec::new()];
         let mut at = 0;
@@ -53,7 +53,7 @@ impl Shown {
     }
 }
 
-/// Output and its colours. `base` is the look of characters that the command gave none.
+/// Parses output with colours. `base` is the style of text without a colour.
 pub fn shown(text: &str, base: Style, theme: &Theme) -> Shown {
     let mut shown = Shown::default();
     let (mut ink, mut column) = (Ink::default(), 0);
@@ -73,19 +73,19 @@ pub fn shown(text: &str, base: Style, theme: &Theme) -> Shown {
     shown
 }
 
-/// A text that was not written for a terminal, cleaned.
+/// Cleans text that was not written for a terminal.
 pub fn unchanged(text: &str, look: Style) -> Shown {
     let text = clean::clean(text).into_owned();
     Shown { looks: vec![(text.len(), look)], text }
 }
 
-/// Output with its colours, in lines of this width.
+/// Returns output with colours as lines of this width.
 pub fn lines(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
     let pieces = pieces(&shown(text, base, theme), base, &|_| false);
     wrap(&pieces, &Shape { verbatim: true, ..Shape::of_width(width) }).lines
 }
 
-/// Output as pieces, its links among them.
+/// Returns output as pieces, with its links.
 pub fn pieces(shown: &Shown, link: Style, exists: &dyn Fn(&Target) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut links = link::find(&shown.text, exists).into_iter().peekable();
@@ -114,12 +114,12 @@ pub fn pieces(shown: &Shown, link: Style, exists: &dyn Fn(&Target) -> bool) -> V
     pieces
 }
 
-/// Applies a colour sequence.
+/// Applies an SGR sequence.
 fn change_ink(ink: &mut Ink, sequence: &str) {
     let numbers = sequence.trim_start_matches("\x1b[").trim_end_matches('m');
     let mut numbers = numbers.split(';');
     while let Some(number) = numbers.next() {
-        // `38:2::1:2:3`: the parts of one number, some of which may be left out.
+        // `38:2::1:2:3`: the parts of one parameter; some may be empty.
         let (number, mut parts) = match number.split_once(':') {
             Some((number, parts)) => (number, Some(parts.split(':').filter(|part| !part.is_empty()))),
             None => (number, None),

@@ -1,4 +1,4 @@
-//! Text with everything in it to be seen: what is shown on a card is what runs.
+//! Makes every character of a text visible: the text in an approval prompt is exactly what runs.
 
 use super::Piece;
 use super::clean::TAB;
@@ -6,22 +6,22 @@ use crate::chat::hidden::{self, Kind, MARKS};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthChar;
 
-/// More blanks than this in a row are shown as their count: they could push something out of sight.
+/// Longer runs of spaces are shown as a count, because they could push text out of sight.
 const BLANKS: usize = 20;
-/// More empty lines than this in a row are shown as their count, for the same reason.
+/// Longer runs of empty lines are shown as a count, for the same reason.
 const EMPTY: usize = 3;
 
-/// A stretch of revealed text.
+/// A part of revealed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
-    /// Characters as they are; `\n` is the only control character.
+    /// Ordinary characters; `\n` is the only control character.
     Text(String),
-    /// Stands for a character that would not show, such as `<U+202E>`, for many blanks, `<40 blanks>`, or for a
-    /// tab: an arrow and the blanks to its stop.
+    /// Mark for something invisible: `<U+202E>` for a character, `<40 blanks>` for many spaces, or an arrow and
+    /// spaces up to the stop for a tab.
     Mark(String),
 }
 
-/// The whole text, nothing dropped: what is invisible, bidirectional or a control character becomes a mark.
+/// Returns the whole text with marks for invisible, bidirectional and control characters.
 pub fn reveal(text: &str) -> Vec<Shown> {
     let mut revealed = Revealed::default();
     let mut chars = text.char_indices().peekable();
@@ -42,7 +42,7 @@ pub fn reveal(text: &str) -> Vec<Shown> {
             Kind::Plain => true,
             Kind::Control => c == '\n',
             Kind::Separator | Kind::Hidden(_) => false,
-            // What is approved has no letter but those that can be told apart.
+            // Text to approve only contains characters that can be told apart.
             Kind::Joiner => {
                 hidden::joins(revealed.last, c, after) && !hidden::shapes_letters(revealed.last, after)
             }
@@ -69,7 +69,7 @@ pub fn reveal(text: &str) -> Vec<Shown> {
     revealed.shown
 }
 
-/// The same as pieces to be wrapped, marks in `mark`.
+/// Returns the revealed text as pieces to wrap, with marks in the style `mark`.
 pub fn pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
     let piece = |shown| match shown {
         Shown::Text(text) => Piece::new(text, style),
@@ -78,7 +78,7 @@ pub fn pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
     reveal(text).into_iter().map(piece).collect()
 }
 
-/// The same for a place that has one line: line ends are marks too.
+/// Returns the revealed text for one line: line breaks become marks too.
 pub fn line_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for shown in on_one_line(text) {
@@ -90,7 +90,7 @@ pub fn line_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
     pieces
 }
 
-/// The same as one string without colours, for a name on a border.
+/// Returns the revealed text for one line as a string, for a name on a border.
 pub fn one_line(text: &str) -> String {
     let words = |shown| match shown {
         Shown::Text(text) | Shown::Mark(text) => text,
@@ -109,8 +109,8 @@ fn on_one_line(text: &str) -> Vec<Shown> {
     all
 }
 
-/// The same text with a mark for whatever does not show, and its blanks, tabs and line ends as they are: for text
-/// that is laid out by what is in it.
+/// Returns the text with marks for invisible characters, but with its spaces, tabs and line breaks, for text whose
+/// layout depends on them.
 pub fn unhidden(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for part in text.split_inclusive([' ', '\t', '\n']) {
@@ -122,7 +122,7 @@ pub fn unhidden(text: &str) -> String {
     out
 }
 
-/// The same as one string without colours, for `--plain` and logs.
+/// Returns the revealed text as a string, for `--plain` and logs.
 pub fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for shown in reveal(text) {
@@ -133,19 +133,20 @@ pub fn words(text: &str) -> String {
     words
 }
 
-/// How many lines with nothing in them to be seen a text begins with, and how many bytes they take.
+/// Returns the number of blank lines at the start of a text, and their length in bytes.
 fn empty_lines(text: &str) -> (usize, usize) {
     let empty = |line: &&str| line.ends_with('\n') && line.bytes().all(|byte| b" \t\n".contains(&byte));
     let lines = text.split_inclusive('\n').take_while(empty);
     lines.fold((0, 0), |(lines, bytes), line| (lines + 1, bytes + line.len()))
 }
 
-/// What was revealed so far, and where in its line it stands.
+/// Revealed text so far, and the current column.
 #[derive(Default)]
 struct Revealed {
     shown: Vec<Shown>,
     column: usize,
-    /// What a joiner or a mark would stand on: nothing after a mark of ours or at the beginning of a line.
+    /// Character that a joiner or combining mark would attach to; `None` after a mark of ours or at the start of a
+    /// line.
     last: Option<char>,
     marks: usize,
 }
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn r10_what_would_not_show_is_a_mark() {
+    fn r10_marks_invisible_characters() {
         check("rm \u{202e}fdp.exe", "rm <U+202E>fdp.exe");
         check("a\x1b[31mb", "a<U+001B>[31mb");
         check("a\u{200b}b\u{feff}c", "a<U+200B>b<U+FEFF>c");
@@ -199,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn many_blanks_are_counted_and_tabs_can_be_seen() {
+    fn counts_many_spaces_and_shows_tabs() {
         check(&format!("ls{}; rm", " ".repeat(40)), "ls<40 blanks>; rm");
         check(&format!("a{}b", " ".repeat(20)), &format!("a{}b", " ".repeat(20)));
         check("\tx\ty", "→   x→  y");
     }
 
     #[test]
-    fn r07_many_empty_lines_are_counted() {
+    fn r07_counts_many_empty_lines() {
         check("a\n\n\n\nb", "a\n\n\n\nb");
         check(&format!("ls{}rm", "\n".repeat(40)), "ls\n<39 empty lines>\nrm");
         check(&format!("ls\n{}rm", " \t\n".repeat(9)), "ls\n<9 empty lines>\nrm");
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_keeps_to_its_line_and_a_preview_to_its_shape() {
+    fn one_line_marks_line_breaks_and_unhidden_keeps_them() {
         assert_eq!(one_line("a\r\nb\u{202e}"), "a<U+000D><U+000A>b<U+202E>");
         let shape = format!("|{}|\n\t\u{200b}x\n\n\n\n\n\n|", " ".repeat(40));
         assert_eq!(unhidden(&shape), shape.replace('\u{200b}', "<U+200B>"));
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_text_and_emoji_stay() {
+    fn keeps_ordinary_text_and_emoji() {
         check(
             "größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\nb",
             "größer 漢字 e\u{301} 👩\u{200d}👧 ❤\u{fe0f}\nb",
@@ -234,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_told_from_the_same_words_in_the_text() {
+    fn distinguishes_marks_from_equal_text() {
         assert_eq!(reveal("<U+202E>"), [Shown::Text("<U+202E>".into())]);
         assert_eq!(reveal("\u{202e}"), [Shown::Mark("<U+202E>".into())]);
     }
 
     proptest! {
         #[test]
-        fn nothing_that_controls_comes_through_and_nothing_is_lost(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}){0,60}") {
+        fn output_has_no_control_characters_and_loses_nothing(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}){0,60}") {
             let words = words(&text);
             prop_assert!(words.chars().all(|c| c == '\n' || !c.is_control()));
             prop_assert!(words.chars().count() >= text.chars().filter(|c| !" \t\n".contains(*c)).count());

@@ -1,10 +1,10 @@
-//! How many cells a text takes, as the drawing library counts them.
+//! Width of text in terminal columns, as ratatui counts it.
 
 use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// The cells a text takes on one line.
+/// Returns the width of a text on one line.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|byte| !byte.is_ascii_control()).count();
@@ -12,7 +12,7 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(of).sum()
 }
 
-/// The cells of one grapheme. What holds a control character is not drawn, so it takes none.
+/// Returns the width of one grapheme. One with a control character is not drawn and has width 0.
 pub(super) fn of(grapheme: &str) -> usize {
     match grapheme.len() {
         1 => usize::from(!grapheme.as_bytes()[0].is_ascii_control()),
@@ -21,7 +21,7 @@ pub(super) fn of(grapheme: &str) -> usize {
     }
 }
 
-/// The longest beginning that fits into `cells`, cut between graphemes.
+/// Returns the longest prefix that fits into `cells`, cut between graphemes.
 pub fn cut(text: &str, cells: usize) -> &str {
     let mut used = 0;
     for (at, grapheme) in text.grapheme_indices(true) {
@@ -33,7 +33,7 @@ pub fn cut(text: &str, cells: usize) -> &str {
     text
 }
 
-/// The text if it fits into `cells`, or its beginning and `…`.
+/// Returns the text, truncated to `cells` with `…` at the end if needed.
 pub fn fit(text: &str, cells: usize) -> Cow<'_, str> {
     match () {
         () if width(text) <= cells => Cow::Borrowed(text),
@@ -42,7 +42,7 @@ pub fn fit(text: &str, cells: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text if it fits into `cells`, or `…` and its end: for paths, whose end matters.
+/// Returns the text, truncated to `cells` with `…` at the start if needed: for paths, whose end matters.
 pub fn fit_end(text: &str, cells: usize) -> Cow<'_, str> {
     if width(text) <= cells {
         return Cow::Borrowed(text);
@@ -69,7 +69,7 @@ mod tests {
     use ratatui::style::Style;
 
     #[test]
-    fn r34_a_text_is_as_wide_as_it_is_drawn() {
+    fn r34_width_equals_the_drawn_width() {
         let texts = [
             "plain",
             "漢字",
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_cut_between_graphemes() {
+    fn truncates_between_graphemes() {
         assert_eq!(cut("a漢b", 2), "a");
         assert_eq!(cut("👩\u{200d}👧x", 2), "👩\u{200d}👧");
         assert_eq!(

@@ -7,57 +7,56 @@ use ratatui::text::{Line, Span};
 use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A stretch of text with one look, which may be a link. It holds clean text; `\n` breaks the line.
+/// A piece of cleaned text with one style and an optional link; `\n` breaks the line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Piece {
-    /// Clean text.
+    /// Cleaned text.
     pub text: String,
-    /// How it looks.
     pub style: Style,
-    /// Where it leads. Neighbours that share one target (the same `Arc`) are one link.
+    /// Link target. Adjacent pieces that share one target (the same `Arc`) are one link.
     pub link: Option<Arc<Target>>,
 }
 
 impl Piece {
-    /// A piece that is no link.
+    /// Creates a piece without a link.
     pub fn new(text: impl Into<String>, style: Style) -> Piece {
         Piece { text: text.into(), style, link: None }
     }
 }
 
-/// The shape lines are wrapped into.
+/// Shape of wrapped lines.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
-    /// Cells a line may take, with its indent. 0 is taken as 1.
+    /// Maximum width in columns, including the indentation. 0 is treated as 1.
     pub width: usize,
-    /// Stands before the first line: a bullet, a number, a bar. Left out where it would leave no cell for text.
+    /// Prefix of the first line: a bullet, number or bar. Omitted if it would leave no column for text.
     pub first: Vec<Piece>,
-    /// Stands before every other line, as wide as `first` for a hanging indent.
+    /// Prefix of all other lines; as wide as `first` for a hanging indentation.
     pub rest: Vec<Piece>,
-    /// Code: breaks at the last cell rather than between words, and keeps every blank.
+    /// For code: break at the last column instead of between words, and keep all spaces.
     pub verbatim: bool,
 }
 
 impl Shape {
-    /// Lines of this width without indent.
+    /// Returns a shape of this width without indentation.
     pub fn of_width(width: usize) -> Shape {
         Shape { width, ..Shape::default() }
     }
 }
 
-/// Lines no wider than the shape's width. At least one line, also for no text. A glyph wider than a whole line
-/// is shown as `…`.
+/// Wraps pieces into lines no wider than the shape. Returns at least one line, also for empty text. A glyph wider than
+/// a whole line is shown as `…`.
 pub fn wrap(pieces: &[Piece], shape: &Shape) -> Page {
     wrap_with(pieces, shape, None)
 }
 
-/// The same for code, where a line that goes on must not be taken for a line of its own: `on` stands before what goes on, in
-/// place of the end of the indent, and a line breaks behind blanks or before what joins two commands, where it can.
+/// Wraps code so that a continuation line cannot be mistaken for a new line: it starts with `on` instead of the end
+/// of the indentation. Lines break after spaces or before operators that join commands, if possible.
 pub fn going_on(pieces: &[Piece], shape: &Shape, on: &Piece) -> Page {
     wrap_with(pieces, shape, Some(on))
 }
 
-/// What stands before a line that goes on.
+/// Prefix of a continuation line.
 pub const ON: &str = "↪ ";
 
 fn wrap_with(pieces: &[Piece], shape: &Shape, on: Option<&Piece>) -> Page {
@@ -77,13 +76,13 @@ fn wrap_with(pieces: &[Piece], shape: &Shape, on: Option<&Piece>) -> Page {
     wrapping.page
 }
 
-/// Text of one style: cleaned and wrapped.
+/// Cleans and wraps text of one style.
 pub fn plain(text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
     let text = super::clean::clean(text);
     wrap(&[Piece::new(text, style)], &Shape::of_width(width)).lines
 }
 
-/// One grapheme.
+/// A grapheme.
 #[derive(Clone, Copy)]
 struct Atom {
     piece: usize,
@@ -93,16 +92,16 @@ struct Atom {
     kind: Kind,
 }
 
-/// What a grapheme is to the breaking of lines.
+/// Line breaking class of a grapheme.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Blank,
     Letter,
     /// A glyph of a script that breaks anywhere.
     Wide,
-    /// May not begin a line: closing brackets and stops of such a script.
+    /// Must not start a line: closing brackets and stops of such a script.
     Closing,
-    /// May not end a line.
+    /// Must not end a line.
     Opening,
     Hyphen,
     Other,
@@ -112,7 +111,7 @@ impl Atom {
     fn new(piece: usize, at: usize, grapheme: &str) -> Atom {
         let cells = width::of(grapheme);
         let kind = match grapheme.chars().next().unwrap_or(' ') {
-            // With a mark over it, it is a glyph.
+            // A space with a combining mark is a glyph.
             ' ' if grapheme.len() == 1 => Kind::Blank,
             '-' => Kind::Hyphen,
             '、'..='。'
@@ -140,13 +139,13 @@ impl Atom {
     }
 }
 
-/// Whether a line may be broken between two graphemes of prose.
+/// Returns whether a line of prose may break between two graphemes.
 fn breaks(before: Option<&Atom>, left: &Atom, right: &Atom) -> bool {
     match (left.kind, right.kind) {
         (_, Kind::Blank | Kind::Closing) | (Kind::Opening, _) => false,
         (Kind::Blank | Kind::Closing, _) => left.kind == Kind::Blank || left.cells > 1,
         (Kind::Wide, _) | (_, Kind::Wide) => true,
-        // Between the parts of a word, not after the dashes of an option.
+        // Between the parts of a word, but not after the dashes of an option.
         (Kind::Hyphen, Kind::Letter) => before.is_some_and(|before| before.kind == Kind::Letter),
         (_, Kind::Opening) => right.cells > 1,
         (Kind::Letter | Kind::Hyphen | Kind::Other, Kind::Letter | Kind::Hyphen | Kind::Other) => false,
@@ -156,10 +155,10 @@ fn breaks(before: Option<&Atom>, left: &Atom, right: &Atom) -> bool {
 struct Wrapping<'a> {
     pieces: &'a [Piece],
     shape: &'a Shape,
-    /// What stands before a line that goes on; where there is any, lines break as code does.
+    /// Prefix of continuation lines; if set, lines break as code does.
     on: Option<&'a Piece>,
     page: Page,
-    /// The last link laid out: the next piece with the same target goes on with it.
+    /// Last link laid out: the next piece with the same target continues it.
     link: Option<(u32, Arc<Target>)>,
 }
 
@@ -174,7 +173,7 @@ impl Wrapping<'_> {
                 true => end,
                 false => trimmed(&atoms[start..end]) + start,
             };
-            // Blanks that fill a whole line are left out with it, unless they are all there is.
+            // Spaces that fill a whole line are dropped with it, unless the text has nothing else.
             if shown > start || end == atoms.len() {
                 self.put(indent, &atoms[start..shown], room);
             }
@@ -188,13 +187,13 @@ impl Wrapping<'_> {
         }
     }
 
-    /// What stands before the next line, which may go on with the one before, and the cells that are left.
+    /// Returns the prefix of the next line, which may be a continuation, and the remaining columns.
     fn indent(&self, goes_on: bool) -> (Vec<Piece>, usize) {
         let indent = if self.page.lines.is_empty() { &self.shape.first } else { &self.shape.rest };
         let mut indent = indent.clone();
         let wide = |indent: &[Piece]| indent.iter().map(|piece| width::width(&piece.text)).sum::<usize>();
         if let Some(on) = self.on.filter(|_| goes_on) {
-            // It takes the place of blanks at the end of the indent, or else a place of its own.
+            // Replaces spaces at the end of the indentation, or is added to it.
             let blanks = " ".repeat(width::width(&on.text));
             if let Some(last) = indent.last_mut()
                 && let Some(before) = last.text.strip_suffix(&blanks)
@@ -209,7 +208,7 @@ impl Wrapping<'_> {
         }
     }
 
-    /// How many graphemes fit, `None` for all.
+    /// Returns the number of graphemes that fit; `None` for all.
     fn end(&self, atoms: &[Atom], room: usize) -> Option<usize> {
         let (mut used, mut last) = (0, None);
         for (at, atom) in atoms.iter().enumerate() {
@@ -234,7 +233,7 @@ impl Wrapping<'_> {
         None
     }
 
-    /// Whether a line of code may end between these two: behind blanks, and before the first sign of what joins commands.
+    /// Returns whether a line of code may break here: after spaces, and before an operator that joins commands.
     fn joins(&self, before: &Atom, after: &Atom) -> bool {
         let sign = |atom: &Atom| {
             let text = &self.pieces[atom.piece].text[atom.at..atom.at + atom.length];
@@ -299,7 +298,7 @@ fn cell(column: usize) -> u16 {
     u16::try_from(column).unwrap_or(u16::MAX)
 }
 
-/// How many graphemes are left without the blanks at the end.
+/// Returns the number of graphemes without trailing spaces.
 fn trimmed(atoms: &[Atom]) -> usize {
     atoms.iter().rposition(|atom| atom.kind != Kind::Blank).map_or(0, |last| last + 1)
 }

@@ -1,52 +1,52 @@
-//! The languages whose code is coloured: their words, their comments and their strings.
+//! Languages of syntax highlighting: keywords, comments and strings.
 
 mod large;
 mod small;
 
-/// What there is to know of a language.
+/// Syntax of a language.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Language {
-    /// What stands after a fence, the endings of its files, and whole file names; lower case, blanks between.
+    /// Names in a fence, file extensions and whole file names; lowercase, separated by spaces.
     pub(super) names: &'static str,
     pub(super) kind: Kind,
-    /// What begins a comment that ends with its line; blanks between.
+    /// Starts of line comments, separated by spaces.
     pub(super) comments: &'static str,
-    /// What begins and ends a comment that may span lines; may be empty.
+    /// Start and end of a block comment; may be empty.
     pub(super) block: (&'static str, &'static str),
-    /// What begins a string and ends it; blanks between. Longer ones stand first.
+    /// String delimiters, separated by spaces, longer ones first.
     pub(super) strings: &'static str,
-    /// Of these, those that may span lines.
+    /// The delimiters whose strings may span lines.
     pub(super) long: &'static str,
-    /// Its words; blanks between.
+    /// Keywords, separated by spaces.
     pub(super) words: &'static str,
-    /// Words that are values, such as `true`.
+    /// Keywords that are values, such as `true`.
     pub(super) values: &'static str,
-    /// Words that are types though they are written small.
+    /// Types that start with a lowercase letter.
     pub(super) types: &'static str,
-    /// Letters a name may hold beside letters, digits and `_`.
+    /// Characters allowed in a name, in addition to letters, digits and `_`.
     pub(super) letters: &'static str,
-    /// Whether a name with a large first letter is a type.
+    /// True if a name that starts with a capital letter is a type.
     pub(super) large: bool,
-    /// Whether the case of words matters.
+    /// True if keywords are case-sensitive.
     pub(super) case: bool,
 }
 
-/// How a language is read.
+/// Kind of tokenizer for a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Words, strings, comments.
+    /// Keywords, strings, comments.
     Code,
-    /// As code, but the first word of a command is what is called, and `#` begins a comment only before a blank.
+    /// Like code, but the first word of a command is a function, and `#` starts a comment only before a space.
     Shell,
     /// Names before a colon or an equals sign are keys.
     Keys,
     /// Tags and text.
     Tags,
-    /// Each line is told by its first letters.
+    /// The first characters of a line determine its kind.
     Lines,
 }
 
-/// What most have in common.
+/// Defaults.
 const CODE: Language = Language {
     names: "",
     kind: Kind::Code,
@@ -61,11 +61,11 @@ const CODE: Language = Language {
     large: true,
     case: true,
 };
-/// What those have in common whose comments begin with `#`.
+/// Defaults of languages with `#` comments.
 const HASH: Language = Language { comments: "#", block: ("", ""), ..CODE };
 
-/// The language of a word after a fence or of a file: by name, by ending, or by the whole file name. What comes after
-/// a comma or a blank (`rust,ignore`) is no name.
+/// Returns the language for the first word of a fence, or for a file by extension or name. Text after a comma or space
+/// (`rust,ignore`) is ignored.
 pub(super) fn language(written: &str) -> Option<&'static Language> {
     let file = written.rsplit(['/', '\\']).next().unwrap_or(written);
     let word = written.split([',', ' ', '{']).next().unwrap_or(written);
@@ -76,12 +76,12 @@ pub(super) fn language(written: &str) -> Option<&'static Language> {
     })
 }
 
-/// Whether a word is among words with blanks between.
+/// Returns whether a space-separated list contains a word.
 pub(super) fn has(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|other| other == word)
 }
 
-/// All names of all languages.
+/// Returns all names of all languages.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let all = [large::LANGUAGES, small::LANGUAGES].into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Code in the colours of its language.
+//! Syntax highlighting of code.
 
 mod languages;
 mod read;
@@ -11,38 +11,35 @@ use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-/// Code of more lines is shown plain.
+/// Maximum number of lines that are highlighted.
 pub const MOST_LINES: usize = 2000;
-/// Code with a line longer than this is shown plain, in bytes.
+/// Code with a line longer than this, in bytes, is not highlighted.
 pub const LONGEST_LINE: usize = 2000;
 
-/// What a stretch of code is to its language.
+/// Syntactic role of a part of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Nothing special.
+    /// Anything else.
     Plain,
-    /// A word of the language.
+    /// A keyword.
     Keyword,
-    /// A string.
+    /// A string literal.
     String,
     /// A number or constant.
     Number,
-    /// A comment.
     Comment,
-    /// A function.
     Function,
-    /// A type.
     Type,
     /// An operator or bracket.
     Punctuation,
-    /// A line that comes, in a diff.
+    /// An added line of a diff.
     Added,
-    /// A line that goes, in a diff.
+    /// A removed line of a diff.
     Removed,
 }
 
 impl Role {
-    /// Its style, without a ground of its own.
+    /// Returns the style of the role, without a background.
     pub fn style(self, theme: &Theme) -> Style {
         let style = match self {
             Role::Plain => Style::new(),
@@ -60,33 +57,33 @@ impl Role {
     }
 }
 
-/// The colours of some code: for each line stretches of so many bytes. They hold for every theme.
+/// Highlighting of code: for each line, lengths in bytes with their roles. Independent of the theme.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Colours {
-    /// One per line of the code, in order. What is not covered is plain.
+    /// One entry per line of the code, in order. Bytes not covered are plain.
     pub lines: Vec<Vec<(usize, Role)>>,
 }
 
-/// Whether this is the name of a language and nothing else: it says nothing that the code does not show.
+/// Returns whether this is exactly the name of a known language, which the highlighting already shows.
 pub fn is_known(name: &str) -> bool {
     let plain = ["text", "txt", "plain", "plaintext", "console", "output", "log"];
     let is_word = !name.contains([' ', ',', '{', '/', '\\', '.']);
     is_word && (plain.contains(&name) || languages::language(name).is_some())
 }
 
-/// A block of code in the colours of its language, where that is known and there is not too much of it.
+/// Lays out a code block with highlighting, if the language is known and the code is not too long.
 pub fn coloured(language: &str, code: &str, width: usize, theme: &Theme) -> Page {
     let fits = code.lines().count() <= MOST_LINES && code.lines().all(|line| line.len() <= LONGEST_LINE);
     let colours = (fits && !language.trim().is_empty()).then(|| colours(language.trim(), code));
     block(code, colours.as_ref(), width, theme)
 }
 
-/// A block of code on its ground, as wide as `width`, without colours. Cleans the code.
+/// Lays out a code block on its background, `width` columns wide, without highlighting. Cleans the code.
 pub fn plain(code: &str, width: usize, theme: &Theme) -> Page {
     block(&clean::clean(code), None, width, theme)
 }
 
-/// A block of clean code on its ground, as wide as `width`, in the colours that are there.
+/// Lays out a block of clean code on its background, `width` columns wide, with the given highlighting.
 pub fn block(code: &str, colours: Option<&Colours>, width: usize, theme: &Theme) -> Page {
     let mut page = Page::default();
     let margin = vec![Piece::new(" ", theme.code_block)];
@@ -104,7 +101,7 @@ pub fn block(code: &str, colours: Option<&Colours>, width: usize, theme: &Theme)
     page
 }
 
-/// A line of code as pieces, every one on the ground of `style`.
+/// Returns a line of code as pieces on the background of `style`.
 pub fn pieces(line: &str, roles: &[(usize, Role)], style: Style, theme: &Theme) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut from = 0;

@@ -1,10 +1,10 @@
-//! Reads code as its language does, and says what each stretch of it is. One pass, no look back: it costs about as
-//! much as counting the letters, so it is done where the code is laid out.
+//! Tokenizes code in one pass without backtracking. It costs about as much as counting the characters, so it runs
+//! during layout.
 
 use super::languages::{Kind, Language, has, language};
 use super::{Colours, Role};
 
-/// Finds the colours. Never fails: an unknown language has none.
+/// Highlights code. Returns no colours for an unknown language.
 pub fn colours(name: &str, code: &str) -> Colours {
     let Some(language) = language(name) else { return Colours::default() };
     let mut reader = Reader { language, words: Words::of(language), inside: Inside::Code, lines: Vec::new() };
@@ -14,20 +14,19 @@ pub fn colours(name: &str, code: &str) -> Colours {
     Colours { lines: reader.lines }
 }
 
-/// What is open at the end of a line.
+/// Construct that is open at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     Code,
     Comment,
-    /// A string that ends with this.
+    /// A string with this end delimiter.
     String(&'static str),
-    /// A string of Rust that ends with a quote and so many marks.
+    /// A raw string of Rust that ends with a quote and this many `#`.
     Raw(usize),
-    /// A tag.
     Tag,
 }
 
-/// The words of a language, to be found fast.
+/// Keywords of a language, sorted for lookup.
 struct Words(Vec<(&'static str, Role)>);
 
 impl Words {
@@ -54,14 +53,14 @@ struct Reader {
     lines: Vec<Vec<(usize, Role)>>,
 }
 
-/// One line as it is read.
+/// A line while it is tokenized.
 struct Line<'a> {
     text: &'a str,
     at: usize,
     stretches: Vec<(usize, Role)>,
-    /// The word before, where it says what the next one is.
+    /// Role of the previous word, if it determines the role of the next one.
     before: Option<Role>,
-    /// Whether the next word is what is called.
+    /// True if the next word is a called command.
     begins: bool,
 }
 
@@ -70,7 +69,7 @@ impl<'a> Line<'a> {
         &self.text[self.at..]
     }
 
-    /// Takes so many bytes as one thing.
+    /// Consumes this many bytes as one token.
     fn take(&mut self, bytes: usize, role: Role) {
         self.at += bytes;
         match self.stretches.last_mut() {
@@ -80,7 +79,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// How many bytes of what comes satisfy this.
+    /// Returns the number of following bytes whose characters satisfy a condition.
     fn count(&self, is: impl Fn(char) -> bool) -> usize {
         self.rest().find(|c| !is(c)).unwrap_or(self.rest().len())
     }
@@ -105,7 +104,7 @@ impl Reader {
                 Inside::Tag => self.tag(&mut line),
             }
         }
-        // Most strings end with their line, whatever is missing.
+        // Most strings end with their line, even without a delimiter.
         if let Inside::String(end) = self.inside
             && !has(self.language.long, end)
         {
@@ -114,7 +113,7 @@ impl Reader {
         self.lines.push(line.stretches);
     }
 
-    /// Takes all up to an end and the end.
+    /// Consumes everything up to and including an end delimiter.
     fn until(&mut self, line: &mut Line<'_>, end: &str, role: Role) {
         match line.rest().find(end) {
             Some(at) => {
@@ -143,7 +142,7 @@ impl Reader {
         }
     }
 
-    /// A string before a colon is a key.
+    /// Marks a string before a colon as a key.
     fn after_string(&self, line: &mut Line<'_>) {
         let is_key = self.language.kind == Kind::Keys && line.rest().trim_start().starts_with(':');
         if is_key && let Some((_, role)) = line.stretches.last_mut() {
@@ -194,11 +193,11 @@ impl Reader {
         }
     }
 
-    /// Begins a string where one begins.
+    /// Starts a string if there is one here.
     fn begins_string(&mut self, line: &mut Line<'_>, first: char) -> bool {
         let language = self.language;
         let rest = line.rest();
-        // The letters before a string belong to it: `b"…"`, `f'…'`, `r#"…"#`.
+        // The prefix belongs to the string: `b"…"`, `f'…'`, `r#"…"#`.
         let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
         let letters = if letters <= 2 && language.kind == Kind::Code { letters } else { 0 };
         let is_rust = language.names.starts_with("rust");
@@ -213,7 +212,7 @@ impl Reader {
             return true;
         }
         if is_rust && first == '\'' {
-            // A letter, or the name of a lifetime.
+            // A character literal, or the name of a lifetime.
             let mut letters = rest[1..].chars();
             let (one, two) = (letters.next(), letters.next());
             let length = match (one, two) {
@@ -243,7 +242,7 @@ impl Reader {
         if rest.starts_with('#') {
             length = name(rest, "#").len();
         }
-        // A path or a sentence that ends with a colon or a stop does not hold it.
+        // A colon or stop at the end of a path or sentence is not part of it.
         length = rest[..length].trim_end_matches([':', '.']).len().max(1);
         while !rest.is_char_boundary(length) {
             length += 1;
@@ -289,7 +288,7 @@ impl Reader {
         line.take(length, role);
     }
 
-    /// Text between tags.
+    /// Consumes text between tags.
     fn text(&mut self, line: &mut Line<'_>) {
         let rest = line.rest();
         match rest.chars().next() {
@@ -354,7 +353,7 @@ fn is_letter(c: char, also: &str) -> bool {
     c.is_alphabetic() || c == '_' || also.contains(c)
 }
 
-/// The name a text begins with.
+/// Returns the name a text starts with.
 fn name<'a>(text: &'a str, also: &str) -> &'a str {
     let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || also.contains(c)));
     &text[..end.unwrap_or(text.len())]
@@ -365,14 +364,14 @@ fn is_macro(language: &Language, after: &str) -> bool {
         && after.strip_prefix('!').is_some_and(|after| after.trim_start().starts_with(['(', '[', '{']))
 }
 
-/// Whether a name is written as constants are.
+/// Returns whether a name is written in capitals, as constants are.
 fn is_loud(word: &str) -> bool {
     word.len() > 1
         && word.chars().any(|c| c.is_ascii_uppercase())
         && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// What the first letters make of a line of a difference, or of prose with marks.
+/// Returns the role of a line of a diff or of Markdown by its first characters.
 fn first_letters(line: &str, prose: bool) -> Role {
     let begins = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
     match prose {

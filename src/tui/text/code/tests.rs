@@ -1,8 +1,8 @@
-//! Code is whole, coloured or not.
+//! Highlighting of each kind of language; it covers the whole text and never changes it.
 
 use super::*;
 
-/// The stretches of the first line with what they are.
+/// Checks the roles of parts of the first line.
 #[track_caller]
 fn check(language: &str, line: &str, expected: &[(&str, Role)]) {
     let colours = colours(language, line);
@@ -21,7 +21,7 @@ fn check(language: &str, line: &str, expected: &[(&str, Role)]) {
 }
 
 #[test]
-fn words_have_the_role_their_language_gives_them() {
+fn assigns_the_roles_of_each_language() {
     check(
         "rust",
         "let x = \"a\"; // b",
@@ -36,7 +36,7 @@ fn words_have_the_role_their_language_gives_them() {
 }
 
 #[test]
-fn every_kind_of_language_is_read_its_own_way() {
+fn tokenizes_every_kind_of_language() {
     check(
         "ts",
         "const f = async (x: number) => `a${x}`;",
@@ -75,20 +75,20 @@ fn every_kind_of_language_is_read_its_own_way() {
 }
 
 #[test]
-fn what_spans_lines_is_read_on() {
+fn continues_constructs_that_span_lines() {
     let role = |language: &str, code: &str, line: usize| colours(language, code).lines[line][0].1;
     assert_eq!(role("rust", "/* a\nb */ let", 1), Role::Comment);
     assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 1), Role::String);
     assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 2), Role::Keyword);
     assert_eq!(role("js", "`a\nb`", 1), Role::String);
     assert_eq!(role("html", "<!-- a\nb -->", 1), Role::Comment);
-    // A quote that was forgotten ends with its line.
+    // An unclosed quote ends with its line.
     assert_eq!(role("js", "'a\nreturn", 1), Role::Keyword);
 }
 
 proptest::proptest! {
     #[test]
-    fn r34_every_letter_of_any_code_is_covered_once(
+    fn r34_covers_every_byte_once(
         language in proptest::sample::select(vec![
             "rust", "py", "ts", "c", "bash", "json", "yaml", "html", "css", "diff", "sql", "lua", "make", "md", "tex", "vim",
             "haskell", "clojure", "ps1", "toml",
@@ -113,17 +113,17 @@ proptest::proptest! {
 fn no_name_belongs_to_two_languages() {
     let mut seen = std::collections::HashSet::new();
     for name in languages::names() {
-        assert!(seen.insert(name), "{name} is there twice");
+        assert!(seen.insert(name), "{name} occurs twice");
     }
 }
 
 #[test]
-fn an_unknown_language_has_no_colours() {
+fn unknown_language_has_no_colours() {
     assert_eq!(colours("klingon", "x"), Colours::default());
 }
 
 #[test]
-fn too_much_code_is_left_plain() {
+fn does_not_highlight_long_code() {
     let theme = crate::tui::theme::Themes::bundled().choose("dark", None);
     let roles = |code: &str| {
         let page = coloured("rust", code, 40, &theme);
@@ -135,7 +135,7 @@ fn too_much_code_is_left_plain() {
 }
 
 #[test]
-fn colours_never_change_the_text() {
+fn highlighting_never_changes_the_text() {
     let theme = Theme::plain();
     let code = "fn main() {\n    let größe = \"漢字\";\n}\n";
     let coloured = block(code, Some(&colours("rust", code)), 14, &theme);

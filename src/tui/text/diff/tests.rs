@@ -1,4 +1,4 @@
-//! A change is seen whole.
+//! Diffs are shown completely.
 
 use super::*;
 use crate::chat::Edit;
@@ -35,7 +35,7 @@ fn lines_have_numbers_and_signs() {
 }
 
 #[test]
-fn the_changes_alone_come_without_the_header_however_long_it_is() {
+fn changes_come_without_the_header() {
     let long = Diff { path: "a/very/long/path/to/a/file.rs".into(), ..diff(None, "x") };
     let (all, header) =
         (layout(&long, 14, &dark()), wrap(&header_pieces(&long, &dark()), &Shape::of_width(14)));
@@ -44,7 +44,7 @@ fn the_changes_alone_come_without_the_header_however_long_it_is() {
 }
 
 #[test]
-fn distant_changes_are_told_apart() {
+fn distant_changes_are_separated() {
     let before: String = (1..=30).map(|n| format!("line {n}\n")).collect();
     let after = before.replace("line 2\n", "line two\n").replace("line 29\n", "line 29b\n");
     let lines = text(&layout(&diff(Some(&before), &after), 40, &dark()));
@@ -56,13 +56,13 @@ fn distant_changes_are_told_apart() {
 }
 
 #[test]
-fn long_lines_wrap_and_are_never_cut() {
+fn long_lines_wrap_and_are_never_truncated() {
     check(None, "abcdefghijklmno", 14, &["src/a.rs · new", "file · +1 −0", "1 + abcdefghij", "    klmno"]);
     check(None, "abcdef", 6, &["src/a.", "rs ·", "new", "file ·", "+1 −0", "+ abcd", "  ef"]);
 }
 
 #[test]
-fn r10_what_would_not_show_is_marked() {
+fn r10_marks_invisible_characters() {
     check(
         Some("a\n"),
         "a\u{202e}b\x1b[0m\n",
@@ -77,12 +77,12 @@ fn r10_what_would_not_show_is_marked() {
 }
 
 #[test]
-fn the_note_is_shown() {
+fn shows_the_note() {
     check(Some("a\n"), "a", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a", "the final newline goes"]);
 }
 
 #[test]
-fn the_changed_word_is_stressed_and_only_it() {
+fn highlights_only_the_changed_word() {
     let theme = dark();
     let lines = layout(&diff(Some("let x = one(2);\n"), "let x = two(2);\n"), 40, &theme);
     let stressed = |line: &Line, style: Style| -> String {
@@ -96,7 +96,7 @@ fn the_changed_word_is_stressed_and_only_it() {
 }
 
 #[test]
-fn a_changed_line_is_on_its_ground_to_the_end() {
+fn background_of_a_changed_line_extends_to_the_end() {
     let theme = dark();
     for line in &layout(&diff(Some("a\n"), "b\n"), 20, &theme)[1..] {
         assert_eq!(line.spans.iter().map(|span| width(&span.content)).sum::<usize>(), 20);
@@ -105,7 +105,7 @@ fn a_changed_line_is_on_its_ground_to_the_end() {
 
 proptest::proptest! {
     #[test]
-    fn r34_no_line_is_wider_than_asked(before in "(\\PC|\n|\t|\u{202e}|word ){0,40}", after in "(\\PC|\n|\t|word ){0,40}", cells in 1usize..40) {
+    fn r34_no_line_is_wider_than_requested(before in "(\\PC|\n|\t|\u{202e}|word ){0,40}", after in "(\\PC|\n|\t|word ){0,40}", cells in 1usize..40) {
         for line in layout(&diff(Some(&before), &after), cells, &dark()) {
             let found: usize = line.spans.iter().map(|span| width(&span.content)).sum();
             proptest::prop_assert!(found <= cells);
@@ -115,7 +115,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn before_and_after_stand_side_by_side_where_there_is_room() {
+fn sides_are_shown_side_by_side_if_the_width_allows_it() {
     let (before, after) = ("a\nb\nc\n", "a\nB\nc\nd\n");
     let side = |text: &str| format!("{text:<SIDE$}");
     let row = |left: &str, right: &str| format!("{} │ {right}", side(left)).trim_end().to_owned();
@@ -131,13 +131,13 @@ fn before_and_after_stand_side_by_side_where_there_is_room() {
             &row("", "4 + d"),
         ],
     );
-    // One cell less, and they stand below each other; so does what only comes.
+    // With one column less, or with only additions, the sides are shown one below the other.
     assert_eq!(text(&layout(&diff(Some(before), after), 2 * SIDE + 2, &dark()))[2..4], ["2 − b", "2 + B"]);
     check(Some("a\n"), "a\nb\n", 200, &["src/a.rs · +1 −0", "1   a", "2 + b"]);
 }
 
 #[test]
-fn r07_nothing_is_hidden_side_by_side_either() {
+fn r07_hides_nothing_side_by_side() {
     let long = "word ".repeat(40);
     let change = diff(Some(&format!("x\u{202e}y\n{long}old\n")), &format!("x\u{200b}y\n{long}new\nmore\n"));
     let shown = text(&layout(&change, 150, &dark())).join("\n");

@@ -1,4 +1,4 @@
-//! What a reply is made of, whatever the width.
+//! Parsed blocks of a reply, independent of the width.
 
 use crate::tui::text::Piece;
 use pulldown_cmark::Alignment;
@@ -7,7 +7,7 @@ use pulldown_cmark::Alignment;
 #[derive(Debug, Clone)]
 pub(super) enum Block {
     Text(Vec<Piece>),
-    /// Code, with all the words after its fence.
+    /// Code, with the info string of its fence.
     Code {
         language: String,
         code: String,
@@ -19,7 +19,7 @@ pub(super) enum Block {
         start: Option<u64>,
         items: Vec<Item>,
     },
-    /// The first row is the heading.
+    /// A table; the first row is the heading.
     Table {
         aligned: Vec<Alignment>,
         rows: Vec<Vec<Vec<Piece>>>,
@@ -30,12 +30,12 @@ pub(super) enum Block {
 /// One item of a list.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Item {
-    /// Whether it is a task, and done.
+    /// For a task: whether it is done.
     pub(super) task: Option<bool>,
     pub(super) blocks: Vec<Block>,
 }
 
-/// A container that is open.
+/// An open container.
 #[derive(Default)]
 pub(super) struct Frame {
     pub(super) kind: Kind,

@@ -1,13 +1,13 @@
-//! Bounds how deep markdown nests before it is parsed: a hostile reply costs no more than its length.
+//! Limits the nesting depth of Markdown before it is parsed, so that a hostile reply takes time linear in its length.
 
 use std::borrow::Cow;
 
-/// Quotes and lists within each other on one line.
+/// Maximum nesting of quotes and lists on one line.
 const CONTAINERS: usize = 24;
-/// Brackets open at the same time, or marks in a row, within a paragraph.
+/// Maximum number of open brackets, or of markers in a row, within a paragraph.
 const OPEN: usize = 48;
 
-/// The text with what is too deep escaped, so that it is read as text.
+/// Returns the text with too deep nesting escaped, so that it is parsed as text.
 pub(super) fn bound(source: &str) -> Cow<'_, str> {
     if !source.split('\n').any(|line| too_deep(line).is_some()) {
         return Cow::Borrowed(source);
@@ -30,7 +30,7 @@ pub(super) fn bound(source: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where a line gets too deep.
+/// Returns the byte at which a line is nested too deeply.
 fn too_deep(line: &str) -> Option<usize> {
     let (mut containers, mut leading, mut open, mut row) = (0, true, 0, 0);
     let mut last = ' ';
@@ -52,7 +52,7 @@ fn too_deep(line: &str) -> Option<usize> {
     None
 }
 
-/// Whether the marks at a line's beginning nest: a long rule (`-----`) does not.
+/// Returns whether the markers at the start of a line nest; those of a horizontal rule (`-----`) do not.
 fn nests(line: &str) -> bool {
     let marks = line.trim_end();
     marks.contains('>') || !marks.bytes().all(|byte| byte == marks.as_bytes()[0])

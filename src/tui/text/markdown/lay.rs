@@ -1,4 +1,4 @@
-//! Blocks to lines of a width.
+//! Lays out parsed blocks as lines of a width.
 
 use super::block::{Block, Item};
 use super::table;
@@ -10,7 +10,7 @@ use crate::tui::text::{Page, Piece};
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-/// Text is not pressed into fewer cells than this by what stands before it: the indent goes instead.
+/// Minimum text columns; with fewer, the indentation is dropped.
 const LEAST: usize = 4;
 
 /// Lays out blocks with one theme.
@@ -19,7 +19,7 @@ pub(super) struct Laying<'a> {
 }
 
 impl Laying<'_> {
-    /// Blocks below each other, a blank line between them.
+    /// Lays out blocks one below the other, separated by blank lines.
     pub(super) fn blocks(&mut self, blocks: &[Block], width: usize) -> Page {
         let mut page = Page::default();
         for block in blocks {
@@ -87,7 +87,7 @@ impl Laying<'_> {
         page
     }
 
-    /// What an item holds: close together unless one of its list needs room.
+    /// Lays out the contents of an item, without blank lines unless an item of its list needs them.
     fn item(&mut self, item: &Item, roomy: bool, width: usize) -> Page {
         let mut page = Page::default();
         for block in &item.blocks {
@@ -96,7 +96,7 @@ impl Laying<'_> {
         page
     }
 
-    /// Lines with something before them, which gives way where it is too narrow.
+    /// Puts a prefix before lines, unless the width is too small for it.
     fn indented(
         &mut self,
         first: &Piece,
@@ -124,7 +124,7 @@ impl Laying<'_> {
     }
 }
 
-/// Puts lines below others, where there are any, with a blank line between them where there is to be room.
+/// Appends lines, after a blank line if `roomy` and there are lines before.
 fn below(page: &mut Page, more: Page, roomy: bool) {
     if roomy && !page.lines.is_empty() && !more.lines.is_empty() {
         page.lines.push(Line::default());
@@ -132,7 +132,7 @@ fn below(page: &mut Page, more: Page, roomy: bool) {
     page.append(more);
 }
 
-/// Whether an item is more than a paragraph and lists within it.
+/// Returns whether an item is more than a paragraph with nested lists.
 fn is_roomy(item: &Item) -> bool {
     let only_lists = |blocks: &[Block]| blocks.iter().all(|block| matches!(block, Block::List { .. }));
     match item.blocks.split_first() {

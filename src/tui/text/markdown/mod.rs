@@ -1,4 +1,4 @@
-//! Markdown to styled lines.
+//! Lays out Markdown as styled lines.
 
 mod block;
 mod bound;
@@ -16,22 +16,21 @@ use crate::chat::link::Target;
 use crate::tui::theme::Theme;
 use pulldown_cmark::Options;
 
-/// Whether what a link names is there.
+/// Returns whether a link target exists.
 pub type Exists<'a> = &'a dyn Fn(&Target) -> bool;
-/// What is told of a picture; nothing where there is none.
+/// Describes a picture; `None` if there is none.
 pub type Picture<'a> = &'a dyn Fn(&Target) -> Option<String>;
 
-/// Lays out a reply, cleaned first. No line is wider than `width`, none is left blank at either end, and one
-/// blank line stands between blocks. Raw HTML is shown as text, and nothing is fetched. `exists` says whether what a
-/// link names is there, so that it is shown as one; it is asked for each candidate at each layout. `picture` says in words
-/// what an image is that can be told of.
+/// Lays out a reply, which is cleaned first. No line is wider than `width`; blocks are separated by one blank line, and
+/// there is none at either end. Raw HTML is shown as text, and nothing is fetched. `exists` is called for each possible
+/// link at each layout: only existing targets become links. `picture` describes images that can be described.
 pub fn layout(source: &str, width: usize, theme: &Theme, exists: Exists<'_>, picture: Picture<'_>) -> Page {
     let source = clean(source);
     let blocks = read::read(&bound::bound(&source), theme, (exists, picture));
     lay::Laying { theme }.blocks(&blocks, width.max(1))
 }
 
-/// What of markdown is understood beyond the common core.
+/// Returns the enabled Markdown extensions.
 fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH

@@ -1,4 +1,4 @@
-//! Markdown to blocks: what is to be laid out, whatever the width.
+//! Parses Markdown into blocks, independent of the width.
 
 use super::block::{Block, Frame, Item, Kind};
 use super::unrendered::{ShownLinks, excess_cells, is_named_after};
@@ -12,14 +12,14 @@ use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLev
 use ratatui::style::{Modifier, Style};
 use std::sync::Arc;
 
-/// Containers deeper than this are laid out as part of the one around them.
+/// Maximum nesting; deeper containers become part of the one around them.
 const DEEPEST: usize = 24;
-/// Cells of an address behind a link's words; of a longer one the middle is left out.
+/// Maximum columns of the address after a link's text; the middle of longer ones is truncated.
 const ADDRESS: usize = 60;
-/// Cells of its end that are kept then.
+/// Columns kept at the end of a truncated address.
 const TAIL: usize = 16;
 
-/// Reads a text that is clean and bounded.
+/// Parses a cleaned and bounded text.
 pub(super) fn read(source: &str, theme: &Theme, outside: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
     let mut reader = Reader::new(source, theme, outside);
     let mut links = ShownLinks::default();
@@ -42,14 +42,14 @@ pub(super) fn read(source: &str, theme: &Theme, outside: (Exists<'_>, Picture<'_
     reader.frames.pop().map(|frame| frame.blocks).unwrap_or_default()
 }
 
-/// A link or picture whose words are being read.
+/// A link or picture whose text is being read.
 struct OpenLink {
-    /// Where it leads, if there is such a thing.
+    /// Link target, if valid.
     target: Option<Arc<Target>>,
-    /// The address as it was written.
+    /// The address as written.
     written: String,
     title: String,
-    /// The piece its words begin with.
+    /// Index of the first piece of its text.
     first: usize,
 }
 
@@ -59,7 +59,7 @@ struct Reader<'a> {
     exists: Exists<'a>,
     picture: Picture<'a>,
     frames: Vec<Frame>,
-    /// For each open container of the text whether it has a frame, or was too deep for one.
+    /// For each open container, whether it has a frame; too deep ones have none.
     framed: Vec<bool>,
     inline: Vec<Piece>,
     styles: Vec<Style>,
@@ -67,7 +67,7 @@ struct Reader<'a> {
     code: Option<(String, String)>,
     aligned: Vec<Alignment>,
     rows: Vec<Vec<Vec<Piece>>>,
-    /// The byte of the source at which the last cell of a table ends.
+    /// Byte of the source at which the last table cell ends.
     cell_end: usize,
 }
 
@@ -112,10 +112,10 @@ impl<'a> Reader<'a> {
                     *task = Some(done);
                 }
             }
-            // As it was written: nothing in it is emphasis, and `$HOME/$USER` is no formula at all.
+            // Shown as written: it contains no emphasis, and `$HOME/$USER` is not a formula.
             Event::InlineMath(text) => self.text(&format!("${text}$"), Style::new()),
             Event::DisplayMath(text) => self.text(&format!("$${text}$$"), Style::new()),
-            // The same text as where its note has not come yet.
+            // The same text as before the footnote has arrived.
             Event::FootnoteReference(name) => self.text(&format!("[^{name}]"), Style::new()),
         }
     }
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds text as it was decoded: an entity (`&#27;`) may have been anything.
+    /// Appends decoded text, which may contain any character from an entity (`&#27;`).
     fn text(&mut self, text: &str, style: Style) {
         let text = clean(text);
         let style = self.styles.last().copied().unwrap_or_default().patch(style);
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Shows where a link leads, unless its words say so already, and its title.
+    /// Appends the address and title of a link, unless its text already shows them.
     fn end_link(&mut self, is_image: bool) {
         self.unstyle();
         let Some(OpenLink { target, written, title, first }) = self.link.take() else { return };
@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
         then(self);
     }
 
-    /// Makes a block of the text so far, if there is any.
+    /// Makes a block of the text so far, if any.
     fn end_text(&mut self) {
         let mut pieces = self.take_text();
         if let Some(last) = pieces.last_mut() {
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text so far, with what it names as links.
+    /// Returns the text so far, with links detected.
     fn take_text(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for piece in std::mem::take(&mut self.inline) {
@@ -358,7 +358,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What stands over a quote that is more than one.
+/// Returns the heading of an alert quote.
 fn alert(kind: BlockQuoteKind) -> &'static str {
     match kind {
         BlockQuoteKind::Note => "Note",
@@ -369,7 +369,7 @@ fn alert(kind: BlockQuoteKind) -> &'static str {
     }
 }
 
-/// Where a link leads, in no more cells than a line has to spare: the beginning, which says whose it is, and the end.
+/// Truncates an address in the middle: the start shows the host, and the end matters too.
 fn shortened(written: &str) -> String {
     if width(written) <= ADDRESS {
         return written.to_owned();

@@ -1,4 +1,4 @@
-//! Where a reply that grows can no longer change.
+//! Finds the part of a growing reply that can no longer change.
 
 use super::bound::bound;
 use super::options;
@@ -6,18 +6,18 @@ use crate::tui::text::clean::clean;
 use pulldown_cmark::{Event, Parser, Tag};
 use std::borrow::Cow;
 
-/// The byte behind the last block that nothing to come can change; 0 where there is none. Of a reply that
-/// grows, what is before it can be laid out once: `layout(before)`, a blank line where neither is empty, and
-/// `layout(after)` are the layout of the whole. Ask again with what is after it only.
+/// Returns the byte after the last block that later text cannot change; 0 if there is none. The part before it needs to
+/// be laid out only once: `layout(before)`, a blank line if neither part is empty, and `layout(after)` equal the layout
+/// of the whole. The next call takes only the text after it.
 ///
-/// All this is true as long as nothing [`defines`] a link by reference, which changes what is far above it: 0 while
-/// such a thing is in sight.
+/// A definition of a link reference can change text far above it, so the result is 0 if the text contains one
+/// (`defines_reference`).
 pub fn stable_prefix(source: &str) -> usize {
     let cleaned = clean(source);
     let clean_prefix = prefix(&cleaned);
     let Cow::Owned(cleaned) = &cleaned else { return clean_prefix };
-    // Cleaning moved the bytes, but a prefix ends with a line: find the line, and believe it only if both parts
-    // are cleaned to what they were in the whole.
+    // Cleaning changes byte offsets, but a prefix ends with a line: find that line, and use it only if both parts are
+    // cleaned in the same way as the whole.
     let lines = cleaned[..clean_prefix].matches('\n').count();
     let Some((end, _)) = lines.checked_sub(1).and_then(|nth| source.match_indices('\n').nth(nth)) else {
         return 0;
@@ -27,8 +27,8 @@ pub fn stable_prefix(source: &str) -> usize {
     if same { end + 1 } else { 0 }
 }
 
-/// Whether a text defines a link by reference (`[name]: address`), or a note by a name that is another text where it is no
-/// name (`[^*a*]: note`): then it can only be laid out as a whole.
+/// Returns whether a text defines a link by reference (`[name]: address`), or a footnote whose name is parsed
+/// differently outside a footnote (`[^*a*]: note`): such a text has to be laid out as a whole.
 pub fn defines(source: &str) -> bool {
     let source = clean(source);
     source.contains("]:") && {
@@ -38,14 +38,14 @@ pub fn defines(source: &str) -> bool {
     }
 }
 
-/// Whether a note begins whose name would not be shown as it is written if it were none.
+/// Returns whether a footnote starts whose name would not be shown as written outside a footnote.
 fn is_odd_note(event: &Event<'_>) -> bool {
     matches!(event, Event::Start(Tag::FootnoteDefinition(name))
         if !name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '.')))
 }
 
-/// The bytes of a text that grows but for the row of a table that is not whole yet. A row that may head a table waits for
-/// the next one, which says whether it does: nobody sees it as text first.
+/// Returns the length of a growing text without an incomplete table row. A row that may be the heading of a table waits
+/// for the next line, so that it is never shown as text first.
 pub fn whole_rows(source: &str) -> usize {
     let is_row = |line: &str| line.trim_start().starts_with('|');
     let end = source.rfind('\n').map_or(0, |end| end + 1);
@@ -61,7 +61,7 @@ pub fn whole_rows(source: &str) -> usize {
 }
 
 fn prefix(source: &str) -> usize {
-    // Too deep a text is rewritten before it is parsed, so its bytes say nothing.
+    // A text that is nested too deeply is rewritten before parsing, so its byte offsets are not valid.
     if matches!(bound(source), Cow::Owned(_)) {
         return 0;
     }
@@ -87,8 +87,8 @@ fn prefix(source: &str) -> usize {
     starts.into_iter().skip(1).rfind(border).unwrap_or(0)
 }
 
-/// Whether a block that begins here is told from the one before it whatever comes: after a blank line, at the
-/// first column, and its first line whole.
+/// Returns whether a block that starts here is separate from the one before it, whatever follows: after a blank line,
+/// at the first column, and with a complete first line.
 fn is_border(source: &str, start: usize) -> bool {
     let (before, after) = source.split_at(start);
     let blank = before.strip_suffix('\n').is_some_and(|before| {

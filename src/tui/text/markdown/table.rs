@@ -1,4 +1,4 @@
-//! Tables that fit: columns shrink fairly, cells wrap, and where that leaves nothing to read, rows become lists.
+//! Lays out tables: columns shrink evenly and cells wrap; if columns get too narrow, rows become lists.
 
 use crate::tui::text::width::width;
 use crate::tui::text::wrap::{Shape, wrap};
@@ -7,14 +7,14 @@ use crate::tui::theme::Theme;
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
-/// Between columns.
+/// Separator between columns.
 const BETWEEN: &str = " │ ";
-/// A column is not made narrower than this; a table that would need it becomes a list.
+/// Minimum column width; a table that needs less becomes a list.
 const NARROWEST: usize = 10;
 
 type Cell = Vec<Piece>;
 
-/// Lays out rows; the first is the heading.
+/// Lays out rows; the first one is the heading.
 pub(super) fn lay(rows: &[Vec<Cell>], aligned: &[Alignment], cells: usize, theme: &Theme) -> Page {
     let natural: Vec<usize> = (0..aligned.len())
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(natural).max().unwrap_or(0))
@@ -30,7 +30,7 @@ fn natural(cell: &Cell) -> usize {
     text.split('\n').map(width).max().unwrap_or(0)
 }
 
-/// The widths of the columns: what is narrow keeps its width, what is wide shares the rest.
+/// Returns the column widths: narrow columns keep their width, wide ones share the rest.
 fn fit(natural: &[usize], cells: usize) -> Option<Vec<usize>> {
     let between = width(BETWEEN) * natural.len().saturating_sub(1);
     let room = cells.checked_sub(between)?;
@@ -96,7 +96,7 @@ fn grid_row(row: &[Cell], aligned: &[Alignment], widths: &[usize], theme: &Theme
     page
 }
 
-/// A row as a list: `heading: value`, a blank line between rows.
+/// Lays out each row as a list of `heading: value`, separated by blank lines.
 fn lists(rows: &[Vec<Cell>], cells: usize, theme: &Theme) -> Page {
     let mut page = Page::default();
     let Some((heading, rows)) = rows.split_first() else { return page };

@@ -1,4 +1,4 @@
-//! Replies as they are seen, and what must hold for every one.
+//! Layouts of replies, and properties of all layouts.
 
 use super::*;
 use crate::tui::text::width;
@@ -27,7 +27,7 @@ fn check(source: &str, width: usize, expected: &[&str]) {
 const GALLERY: &str = include_str!("gallery.md");
 
 #[test]
-fn everything_at_its_widths() {
+fn gallery_at_all_widths() {
     for width in [100, 60, 24] {
         let lines: Vec<String> =
             text(&lay(GALLERY, width)).iter().map(|line| line.trim_end().to_owned()).collect();
@@ -36,14 +36,14 @@ fn everything_at_its_widths() {
 }
 
 #[test]
-fn blocks_have_one_blank_line_between_them() {
+fn blocks_are_separated_by_one_blank_line() {
     check("# a\nb\n\n\n\nc\n***\nd", 9, &["a", "", "b", "", "c", "", "─────────", "", "d"]);
     check("", 9, &[]);
     check("\n\n", 9, &[]);
 }
 
 #[test]
-fn lists_hang_and_stay_close() {
+fn lists_have_hanging_indentation_and_no_blank_lines() {
     check("- one two\n  - three\n- four", 8, &["• one", "  two", "  • thre", "    e", "• four"]);
     check("- one\n  - three", 7, &["• one", "  three"]);
     check("9. a\n10. b", 9, &[" 9. a", "10. b"]);
@@ -58,7 +58,7 @@ fn quotes_have_a_bar_on_every_line() {
 }
 
 #[test]
-fn tables_shrink_fairly_and_become_lists_at_last() {
+fn tables_shrink_evenly_and_finally_become_lists() {
     let table = "| a | long heading |\n|--:|---|\n| 1 | some words here |\n| 200 | |\n";
     check(table, 40, &["  a │ long heading", "────┼────────────────", "  1 │ some words here", "200 │"]);
     check(
@@ -74,7 +74,7 @@ fn tables_shrink_fairly_and_become_lists_at_last() {
 }
 
 #[test]
-fn a_link_shows_where_it_goes_unless_it_says_so() {
+fn link_shows_its_address_unless_its_text_does() {
     check("[docs](https://a.example/x)", 60, &["docs (https://a.example/x)"]);
     check("[a.example/x](https://a.example/x)", 60, &["a.example/x"]);
     check("<https://a.example>", 60, &["https://a.example"]);
@@ -91,25 +91,25 @@ fn a_link_shows_where_it_goes_unless_it_says_so() {
 }
 
 #[test]
-fn a_long_address_behind_a_link_keeps_its_host_and_its_end() {
+fn long_address_keeps_its_host_and_its_end() {
     let long = format!("https://a.example/{}/the-end", "x".repeat(200));
     let page = lay(&format!("[docs]({long})"), 100);
     let shown = text(&page).join("");
     assert!(shown.starts_with("docs (https://a.example/xxx") && shown.ends_with("xxxx/the-end)"), "{shown}");
     assert!(width::width(&shown) <= 70, "{shown}");
-    assert!(page.links.iter().all(|link| link.target.to_string() == long), "and leads where it led");
+    assert!(page.links.iter().all(|link| link.target.to_string() == long), "the target is not truncated");
 }
 
 #[test]
-fn footnotes_stand_with_their_name() {
+fn footnotes_show_their_name() {
     check("a[^1] b\n\n[^1]: the note\n    goes on", 60, &["a[^1] b", "", "[^1] the note goes on"]);
     check("a[^1]", 60, &["a[^1]"]);
     check("[^x]: https://a.example", 60, &["[^x] https://a.example"]);
 }
 
 #[test]
-fn what_shows_nothing_leaves_no_blank_line_behind() {
-    // Where it is too narrow for its name, a note without words is nothing.
+fn empty_blocks_leave_no_blank_lines() {
+    // If the width is too small for its name, an empty footnote is empty.
     check("a\n\n[^1]:\n\nb", 3, &["a", "", "b"]);
     check("[^1]:\n\nb", 3, &["b"]);
     check("a\n\n>\n\nb", 3, &["a", "", "b"]);
@@ -117,18 +117,18 @@ fn what_shows_nothing_leaves_no_blank_line_behind() {
 }
 
 #[test]
-fn a_formula_and_a_variable_stay_as_they_were_written() {
+fn formulas_and_variables_stay_as_written() {
     check("so $a*b*c$ and $$x_1 * y$$", 60, &["so $a*b*c$ and $$x_1 * y$$"]);
     check("set $HOME/$USER or $5 and $6 *now*", 60, &["set $HOME/$USER or $5 and $6 now"]);
 }
 
 #[test]
-fn a_quote_that_warns_says_so() {
+fn alert_quote_shows_its_kind() {
     check("> [!WARNING]\n> take care", 60, &["│ Warning", "│", "│ take care"]);
 }
 
 #[test]
-fn r37_html_and_roles_are_text() {
+fn r37_html_and_roles_are_shown_as_text() {
     check("<b>x</b> <script>y</script>", 60, &["<b>x</b> <script>y</script>"]);
     check("<div>\nx\n</div>", 60, &["<div>", "x", "</div>"]);
     check("a<br>b", 60, &["a", "b"]);
@@ -136,7 +136,7 @@ fn r37_html_and_roles_are_text() {
 }
 
 #[test]
-fn r32_what_an_entity_hides_is_cleaned_too() {
+fn r32_cleans_characters_from_entities() {
     for source in
         ["a&#27;[31mb", "a&#x202E;b", "`a\x1b[31mb`", "```\na\u{202e}b\n```", "[a&#x202E;b](x&#x202e;)"]
     {
@@ -146,7 +146,7 @@ fn r32_what_an_entity_hides_is_cleaned_too() {
 }
 
 #[test]
-fn code_is_on_its_ground_in_the_colours_of_its_language() {
+fn code_block_has_a_background_and_highlighting() {
     let theme = Themes::bundled().choose("dark", None);
     let source = "a\n\n```rust\nlet x = 1;\n```";
     let page = layout(source, 12, &theme, &|_| true, &|_| None);
@@ -156,7 +156,7 @@ fn code_is_on_its_ground_in_the_colours_of_its_language() {
 }
 
 #[test]
-fn r64_hostile_nesting_costs_no_more_than_its_length() {
+fn r64_hostile_nesting_takes_linear_time() {
     let n = 20_000;
     let hostile = [
         ">".repeat(n),
@@ -184,7 +184,7 @@ fn r64_hostile_nesting_costs_no_more_than_its_length() {
         "*a _b ".repeat(n / 6),
     ];
     for source in hostile {
-        // The work of this thread alone: a machine that is busy with much else makes it no more.
+        // CPU time of this thread, which does not depend on the load of the machine.
         let work = || clock_gettime(ClockId::ThreadCPUTime);
         let start = work();
         for line in text(&lay(&source, 40)) {
@@ -197,7 +197,7 @@ fn r64_hostile_nesting_costs_no_more_than_its_length() {
 }
 
 #[test]
-fn a_reply_is_stable_up_to_its_last_closed_block() {
+fn reply_is_stable_up_to_its_last_closed_block() {
     for (source, stable) in [
         ("a\n\nb\n\nc", "a\n\n"),
         ("a\n\nb\n\nc\n", "a\n\nb\n\n"),
@@ -215,7 +215,7 @@ fn a_reply_is_stable_up_to_its_last_closed_block() {
     }
 }
 
-/// Laid out in two parts as a screen would: lines and links.
+/// Lays out a text in two parts, as the screen does.
 fn in_parts(before: &str, after: &str, width: usize) -> Page {
     let (mut page, after) = (lay(before, width), lay(after, width));
     if !page.lines.is_empty() && !after.lines.is_empty() {
@@ -225,7 +225,7 @@ fn in_parts(before: &str, after: &str, width: usize) -> Page {
     page
 }
 
-/// Pieces that make up most of what markdown can be, whole and broken.
+/// Returns fragments of most Markdown constructs, complete and broken.
 fn markdown() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         "a",
@@ -283,7 +283,7 @@ fn markdown() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a_reply_laid_out_in_parts_is_the_same_as_at_once(source in markdown(), more in markdown()) {
+    fn layout_in_parts_equals_layout_of_the_whole(source in markdown(), more in markdown()) {
         let stable = stable_prefix(&source);
         let (before, rest) = source.split_at(stable);
         let whole = format!("{source}{more}");
@@ -295,13 +295,13 @@ proptest! {
         let (parts, at_once) = (in_parts(before, &tail, 30), lay(&whole, 30));
         prop_assert_eq!(text(&parts), text(&at_once), "split at {} of {:?}", stable, whole);
         prop_assert_eq!(parts, at_once);
-        // And what is after it may be asked about on its own.
+        // The text after it can be split again.
         let next = stable_prefix(&tail);
         prop_assert_eq!(text(&in_parts(&whole[..stable + next], &tail[next..], 30)), text(&lay(&whole, 30)));
     }
 
     #[test]
-    fn r34_no_line_is_wider_than_asked(source in markdown(), noise in "\\PC{0,20}", width in 1usize..40) {
+    fn r34_no_line_is_wider_than_requested(source in markdown(), noise in "\\PC{0,20}", width in 1usize..40) {
         let page = lay(&format!("{source}{noise}{source}"), width);
         for line in text(&page) {
             prop_assert!(width::width(&line) <= width, "{line:?}");
@@ -314,7 +314,7 @@ proptest! {
 }
 
 #[test]
-fn a_row_of_a_table_is_held_until_it_is_whole() {
+fn table_row_is_held_back_until_complete() {
     for (text, shown) in [
         ("words\n\n| a", "words\n\n"),
         ("words\n\n| a | b |\n", "words\n\n"),
@@ -331,7 +331,7 @@ fn a_row_of_a_table_is_held_until_it_is_whole() {
 }
 
 #[test]
-fn a_heading_looks_its_level() {
+fn headings_are_styled_by_level() {
     use ratatui::style::Modifier as M;
     let look = |text: &str| {
         let page = lay(text, 40);
@@ -345,7 +345,7 @@ fn a_heading_looks_its_level() {
 }
 
 #[test]
-fn words_that_markdown_reads_for_itself_are_shown() {
+fn shows_text_that_markdown_does_not_render() {
     let shows = |text: &str| self::text(&lay(text, 60)).join("\n");
     for (text, shown) in [
         ("```rust one two\nlet x;\n```", "rust one two"),
@@ -361,10 +361,6 @@ fn words_that_markdown_reads_for_itself_are_shown() {
         let shown = shown.replace("(a.example)", "(https://a.example)");
         assert!(shows(text).contains(&shown), "{text:?}: {}", shows(text));
     }
-    assert_eq!(
-        shows("```rust\nlet x;\n```").trim(),
-        "let x;",
-        "a language that is known is seen by its colours"
-    );
+    assert_eq!(shows("```rust\nlet x;\n```").trim(), "let x;", "the highlighting shows a known language");
     assert_eq!(shows("[One two](#one-two)"), "One two");
 }

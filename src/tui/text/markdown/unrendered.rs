@@ -1,39 +1,40 @@
-//! Words of a reply that markdown reads and does not render: they are shown too, since the model reads them again.
+//! Text of a reply that Markdown does not render. It is shown anyway, because the model reads it again.
 
 use crate::tui::text::code;
 use pulldown_cmark::{RefDefs, Tag};
 
-/// The words after a code fence; `None` if they only name a language that is known by its colours.
+/// Returns the info string of a fence; `None` if it is only the name of a language with highlighting.
 pub fn info_words(info: &str) -> Option<&str> {
     let info = info.trim();
     (!info.is_empty() && !code::is_known(info)).then_some(info)
 }
 
-/// The cells of a table's row that its head has no column for. `from` is the byte at which the last cell ends that has one.
+/// Returns the cells of a table row beyond the columns of its heading. `from` is the byte at which the last regular
+/// cell ends.
 pub fn excess_cells(source: &str, from: usize) -> &str {
     let rest = source.get(from..).unwrap_or_default();
     rest.split('\n').next().unwrap_or_default().trim_matches(['|', ' ', '\t', '\r'])
 }
 
-/// Whether an address is a place on the same page that is named after the words of its link, as `#get-started` is.
+/// Returns whether an address is an anchor on the same page named after the link's text, such as `#get-started`.
 pub fn is_named_after(address: &str, words: &str) -> bool {
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     address.strip_prefix('#').is_some_and(|name| bare(name) == bare(words))
 }
 
-/// The addresses and titles that links of a reply showed.
+/// Addresses and titles shown by links of a reply.
 #[derive(Default)]
 pub struct ShownLinks(Vec<(String, String)>);
 
 impl ShownLinks {
-    /// Notes what a link or picture shows.
+    /// Records what a link or picture shows.
     pub fn note(&mut self, tag: &Tag<'_>) {
         if let Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } = tag {
             self.0.push((dest_url.to_string(), title.to_string()));
         }
     }
 
-    /// The definitions of links that no link uses, as they were written and in their order.
+    /// Returns the link definitions that no link uses, as written and in their order.
     pub fn unused<'s>(&self, source: &'s str, definitions: &RefDefs<'_>) -> Vec<&'s str> {
         let is_shown =
             |address: &str, title: &str| self.0.iter().any(|shown| shown.0 == address && shown.1 == title);
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_language_alone_needs_no_words() {
+    fn known_language_alone_has_no_info_words() {
         for (info, words) in [
             ("rust", None),
             ("", None),
@@ -64,13 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_named_after_its_words() {
+    fn anchor_is_named_after_the_text_of_its_link() {
         assert!(is_named_after("#get-started", "Get started"));
         assert!(!is_named_after("#get-started", "Get ready") && !is_named_after("get", "get"));
     }
 
     #[test]
-    fn cells_without_a_column_are_found() {
+    fn finds_cells_without_a_column() {
         assert_eq!(excess_cells("| a | b | c |\n| d |", 4), "b | c");
         assert_eq!(excess_cells("| a |", 4), "");
         assert_eq!(excess_cells("| a |", 99), "");

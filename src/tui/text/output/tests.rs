@@ -1,4 +1,4 @@
-//! Output as a terminal shows it, and what hostile output may not do.
+//! Command output with colours, and hostile output.
 
 use super::*;
 use crate::tui::theme::Themes;
@@ -18,7 +18,7 @@ fn check(output: &str, expected: &str) {
 }
 
 #[test]
-fn colours_are_looks_and_stand_where_they_stood() {
+fn colours_become_styles_at_the_same_place() {
     let theme = dark();
     let found = shown("a \x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[0m z", theme.text, &theme);
     assert_eq!(found.text, "a red bold z");
@@ -33,7 +33,7 @@ fn colours_are_looks_and_stand_where_they_stood() {
 }
 
 #[test]
-fn a_progress_shows_its_last_state_and_what_moves_is_a_mark() {
+fn progress_shows_its_last_state_and_cursor_moves_are_marked() {
     check("10%\r50%\r100%\ndone\n", "100%\ndone\n");
     check("long words\rab\n", "ab\n");
     check("abc\x08\x08X\n", "abc<U+0008><U+0008>X\n");
@@ -42,13 +42,13 @@ fn a_progress_shows_its_last_state_and_what_moves_is_a_mark() {
 }
 
 #[test]
-fn a_line_is_one_line_however_long() {
+fn long_line_stays_one_line() {
     let long = "abcdefghij".repeat(1_000);
     check(&format!("\x1b[31m{long}\x1b[0m\nnext\n"), &format!("{long}\nnext\n"));
 }
 
 #[test]
-fn r32_nothing_is_obeyed_and_nothing_is_lost() {
+fn r32_executes_no_sequence_and_loses_no_text() {
     check(
         "\x1b]0;title\x07a\x1b[?1049hb\x1b[6nc\x1b[>4;2md\n",
         "<U+001B>]0;title<U+0007>a<U+001B>[?1049hb<U+001B>[6nc<U+001B>[>4;2md\n",
@@ -58,19 +58,19 @@ fn r32_nothing_is_obeyed_and_nothing_is_lost() {
 }
 
 #[test]
-fn tabs_go_to_the_next_stop_whatever_their_colours() {
+fn expands_tabs_across_colours() {
     check("ab\x1b[31m\tc\x1b[0m\td\n\te", "ab  c   d\n    e");
 }
 
 #[test]
-fn colors_with_colons_are_read_whole() {
+fn parses_colours_with_colons() {
     let theme = dark();
     let found = shown("\x1b[38:2::250:250:250;1mx", theme.text, &theme);
     assert_eq!(found.looks, shown("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).looks);
 }
 
 #[test]
-fn a_link_is_found_across_its_colours() {
+fn finds_a_link_across_colours() {
     let theme = dark();
     let found = shown("\x1b[35msrc/main.rs\x1b[0m:\x1b[32m3\x1b[0m: x", theme.text, &theme);
     let pieces = pieces(&found, theme.link, &|_| true);
@@ -87,13 +87,13 @@ fn a_link_is_found_across_its_colours() {
 }
 
 #[test]
-fn output_without_orders_is_only_cleaned() {
+fn output_without_sequences_is_only_cleaned() {
     check("a\tb\r\nc\n", "a   b\nc\n");
 }
 
 proptest! {
     #[test]
-    fn r32_whatever_comes_is_clean_and_its_looks_cover_it(
+    fn r32_output_is_clean_and_its_styles_cover_it(
         output in "(\\PC|[\0-\u{ff}]|\x1b\\[[0-9;]{0,6}[A-Za-z@]|\r|\n|漢|\u{301}){0,80}"
     ) {
         let found = shown(&output, Style::new(), &dark());

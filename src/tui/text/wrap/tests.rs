@@ -1,4 +1,4 @@
-//! Lines that fit, whatever the text.
+//! Wrapping: every line fits, whatever the text.
 
 use super::*;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn check(prose: &str, width: usize, expected: &[&str]) {
 }
 
 #[test]
-fn words_go_to_the_next_line_whole() {
+fn moves_whole_words_to_the_next_line() {
     check("one two three", 7, &["one two", "three"]);
     check("one two three", 8, &["one two", "three"]);
     check("one  two", 4, &["one", "two"]);
@@ -28,39 +28,39 @@ fn words_go_to_the_next_line_whole() {
 }
 
 #[test]
-fn long_words_are_cut_between_graphemes() {
+fn breaks_long_words_between_graphemes() {
     check("abcdefgh", 3, &["abc", "def", "gh"]);
     check("ab cdefgh", 4, &["ab", "cdef", "gh"]);
     check("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
 }
 
 #[test]
-fn wide_scripts_break_anywhere_but_before_their_stops() {
+fn wide_scripts_break_anywhere_except_before_their_stops() {
     check("漢字漢字", 5, &["漢字", "漢字"]);
     check("漢字漢。字", 6, &["漢字", "漢。字"]);
     check("漢「字」", 4, &["漢", "「字", "」"]);
 }
 
 #[test]
-fn a_glyph_wider_than_the_line_is_not_waited_for() {
+fn glyph_wider_than_the_line_becomes_an_ellipsis() {
     check("漢a", 1, &["…", "a"]);
     check("a", 0, &["a"]);
 }
 
 #[test]
-fn code_keeps_every_blank_and_breaks_at_the_last_cell() {
+fn code_keeps_all_spaces_and_breaks_at_the_last_column() {
     let shape = Shape { verbatim: true, ..Shape::of_width(4) };
     assert_eq!(text(&wrap(&[piece("  ab cd  \n ")], &shape)), ["  ab", " cd ", " ", " "]);
 }
 
 #[test]
-fn a_blank_with_a_mark_over_it_is_a_glyph_and_not_lost() {
+fn space_with_a_combining_mark_is_a_glyph() {
     check("abcd \u{1cd0}ef", 4, &["abcd", " \u{1cd0}ef"]);
     check("abcd \u{1cd0}", 4, &["abcd", " \u{1cd0}"]);
 }
 
 #[test]
-fn an_indent_hangs_and_gives_way_where_there_is_no_room() {
+fn indentation_is_dropped_if_the_width_is_too_small() {
     let shape =
         |width| Shape { first: vec![piece("• ")], rest: vec![piece("  ")], ..Shape::of_width(width) };
     assert_eq!(text(&wrap(&[piece("one two")], &shape(6))), ["• one", "  two"]);
@@ -68,7 +68,7 @@ fn an_indent_hangs_and_gives_way_where_there_is_no_room() {
 }
 
 #[test]
-fn a_link_that_wraps_is_one_link_on_two_lines() {
+fn link_that_wraps_is_one_link_on_two_lines() {
     let target = Arc::new(Target::Web("https://a.example".into()));
     let link = Piece { link: Some(target.clone()), ..piece("see this") };
     let page = wrap(&[piece("go "), link.clone(), piece("x")], &Shape::of_width(7));
@@ -82,7 +82,7 @@ fn a_link_that_wraps_is_one_link_on_two_lines() {
 
 proptest! {
     #[test]
-    fn r34_no_line_is_wider_than_asked_and_no_glyph_is_lost(
+    fn r34_no_line_is_wider_than_requested_and_no_glyph_is_lost(
         parts in prop::collection::vec("[ a-z-]{0,9}|\\PC{0,5}|漢。（字|👩\u{200d}👧|e\u{301}", 0..8),
         width in 0usize..12,
         verbatim: bool,
@@ -96,7 +96,7 @@ proptest! {
         if width > 3 {
             let glyphs = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\n')).collect::<String>();
             let shown: String = text(&page).iter().map(|line| glyphs(&line[2.min(line.len())..])).collect();
-            // Some graphemes take more cells than the narrowest of these lines has.
+            // Some graphemes are wider than the narrowest of these lines.
             let fits = |grapheme: &str| if width::of(grapheme) > width - 2 { "…".into() } else { glyphs(grapheme) };
             let whole = |piece: &Piece| piece.text.graphemes(true).map(fits).collect::<String>();
             prop_assert_eq!(shown, pieces.iter().map(whole).collect::<String>());
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// A command in so many cells, each line as it is drawn.
+/// Returns the lines of a wrapped command as drawn.
 fn goes_on(command: &str, width: usize) -> Vec<String> {
     let first = vec![Piece::new("$ ", Style::new())];
     let rest = vec![Piece::new("  ", Style::new())];
@@ -115,7 +115,7 @@ fn goes_on(command: &str, width: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_command_breaks_behind_blanks_and_before_what_joins_and_says_that_it_goes_on() {
+fn command_breaks_after_spaces_and_before_operators_with_a_continuation_mark() {
     assert_eq!(goes_on("echo one && echo two", 14), ["$ echo one && ", "↪ echo two"]);
     assert_eq!(goes_on("echo one && echo two", 13), ["$ echo one ", "↪ && echo two"]);
     assert_eq!(goes_on("make;rm old.txt", 9), ["$ make", "↪ ;rm ", "↪ old.txt"]);
@@ -124,7 +124,7 @@ fn a_command_breaks_behind_blanks_and_before_what_joins_and_says_that_it_goes_on
 }
 
 #[test]
-fn a_word_longer_than_a_line_breaks_where_it_must_and_nothing_is_lost() {
+fn long_word_breaks_anywhere_and_nothing_is_lost() {
     assert_eq!(goes_on("curl abcdefghij", 8), ["$ curl ", "↪ abcdef", "↪ ghij"]);
     for command in
         ["a && b || c; d | e & f", "漢字漢字 &&& 漢字", "    x  y  ", "", "&&&&&&&&", "a b  c   d    e"]

@@ -1,4 +1,4 @@
-//! Languages programs are written in, the large ones.
+//! Syntax of widely used programming languages.
 
 use super::{CODE, HASH, Language};
 

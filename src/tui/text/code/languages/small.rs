@@ -1,4 +1,4 @@
-//! Languages of scripts, settings, documents and questions to databases, and the rarer ones.
+//! Syntax of scripting, configuration, document and query languages, and of rarer ones.
 
 use super::{CODE, HASH, Kind, Language};
 
