@@ -1,4 +1,4 @@
-//! The picture the terminal has, and the few bytes that turn it into the next one.
+//! Computes the bytes that turn the frame on the terminal into the next one.
 
 mod pen;
 mod row;
@@ -16,35 +16,35 @@ use std::collections::HashMap;
 use std::ops::Range;
 use writer::Writer;
 
-/// A frame of more bytes than this is shown as one, with the cursor hidden meanwhile. A terminal takes fewer in one
-/// go anyway, and the marks would be half of them.
+/// Frames with more bytes are sent as one synchronized update with the cursor hidden. Terminals handle smaller ones in
+/// one go anyway, and the markers would double them.
 const FEW: usize = 120;
-/// So many addresses of links are remembered before they are numbered anew.
+/// Number of link addresses remembered before numbering starts again.
 const ADDRESSES: usize = 4096;
-/// Fewer rows than this are not worth looking whether they moved.
+/// Minimum number of changed rows for which moved rows are searched.
 const MOVED: usize = 3;
 
-/// What the terminal shows.
+/// Contents of the terminal.
 #[derive(Default)]
 pub struct Canvas {
     shown: Buffer,
-    /// For each cell the number of its link, 0 where it is none.
+    /// Link number of each cell; 0 without a link.
     links: Vec<u32>,
-    /// For each row what it amounts to, to find rows that moved.
+    /// Hash of each row, to find rows that moved.
     marks: Vec<scroll::Mark>,
     cursor: Option<Position>,
-    /// Nothing is known of what the terminal shows.
+    /// True if the contents of the terminal are unknown.
     unknown: bool,
-    /// Erasing leaves the ground of the pen behind, not the terminal's own.
+    /// True if erasing uses the current background colour instead of the default one.
     fills: bool,
     addresses: HashMap<String, u32>,
-    /// The links' addresses by number, from 1.
+    /// Addresses of the links by number, starting at 1.
     numbered: Vec<String>,
-    /// Kept, so that a frame allocates nothing.
+    /// Reused buffers, so that a frame needs no allocation.
     spare: Spare,
 }
 
-/// What a frame works with.
+/// Working buffers of a frame.
 #[derive(Default)]
 struct Spare {
     buffer: Buffer,
@@ -57,13 +57,13 @@ struct Spare {
 }
 
 impl Canvas {
-    /// A canvas of which nothing is known. `fills` is whether erasing colours what it erases, as it does in all
-    /// terminals but a few.
+    /// Creates a canvas with unknown contents. `fills` means that erasing uses the current background colour, as in
+    /// nearly all terminals.
     pub fn new(fills: bool) -> Self {
         Self { fills, unknown: true, ..Self::default() }
     }
 
-    /// An empty picture of this size to draw into.
+    /// Returns an empty buffer of this size to draw into.
     pub fn blank(&mut self, width: u16, height: u16) -> Buffer {
         let mut buffer = std::mem::take(&mut self.spare.buffer);
         buffer.resize(Rect::new(0, 0, width, height));
@@ -71,14 +71,14 @@ impl Canvas {
         buffer
     }
 
-    /// The terminal may show anything: the next frame goes out whole.
+    /// Marks the contents of the terminal as unknown: the next frame is sent whole.
     pub fn forget(&mut self) {
         self.unknown = true;
     }
 
-    /// The bytes that make the terminal show this picture: only what changed, none where nothing did. Rows that only
-    /// moved are moved by the terminal. Between frames the pen is as after a reset and no link is open, so that
-    /// whoever writes next finds the terminal as a program should leave it.
+    /// Returns the bytes that make the terminal show this buffer: only changes, and none if nothing changed. Rows that
+    /// only moved are moved by the terminal. After each frame the style is reset and no link is open, so that other
+    /// programs find the terminal in its normal state.
     pub fn frame(&mut self, next: Buffer, linked: &[Linked], cursor: Option<Position>) -> &[u8] {
         let area = next.area;
         let (width, height) = (usize::from(area.width), usize::from(area.height));
@@ -124,7 +124,7 @@ impl Canvas {
         self.spare.writer.end(point, FEW)
     }
 
-    /// The terminal is cleared, as far as it may be onto the ground of the picture.
+    /// Clears the terminal, with the frame's background colour if erasing uses it.
     fn begin_whole(&mut self, next: &Buffer, writer: &mut Writer) {
         let ground = next.content.first().map(|cell| cell.bg).filter(|_| self.fills).unwrap_or_default();
         writer.clear(Look { bg: ground, ..Look::default() });
@@ -139,14 +139,14 @@ impl Canvas {
         self.marks.resize(usize::from(next.area.height), mark);
     }
 
-    /// The number of each cell's link. The same address has the same number as long as the picture is not drawn anew.
+    /// Numbers the links of the cells. An address keeps its number until numbering starts again.
     fn number(&mut self, linked: &[Linked], area: Rect, links: &mut Vec<u32>) {
         links.clear();
         links.resize(usize::from(area.width) * usize::from(area.height), 0);
         if self.numbered.len() + linked.len() > ADDRESSES {
             self.addresses.clear();
             self.numbered.clear();
-            // What is shown carries numbers that mean nothing now: nothing equals them.
+            // The numbers of the current contents are invalid now: use one that equals no other.
             self.links.iter_mut().filter(|link| **link > 0).for_each(|link| *link = u32::MAX);
         }
         for Linked { area: place, address } in linked {
@@ -167,7 +167,7 @@ impl Canvas {
         }
     }
 
-    /// What the terminal does with a shift, done to what is known of it.
+    /// Applies a scroll of the terminal to the known contents.
     fn scroll(&mut self, shift: &scroll::Shift, width: usize) {
         let cells = |rows: Range<usize>| rows.start * width..rows.end * width;
         shift.rotate(&mut self.shown.content[cells(shift.rows())], width);
@@ -178,7 +178,7 @@ impl Canvas {
     }
 }
 
-/// The picture that is shown and the next, row by row.
+/// Current and next frame, row by row.
 struct Rows<'a> {
     width: usize,
     shown: (&'a Buffer, &'a [u32]),

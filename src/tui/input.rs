@@ -1,4 +1,4 @@
-//! Reads the terminal on a thread of its own, and hands on what a person did.
+//! Reads the terminal on a separate thread and sends input events.
 
 mod burst;
 pub mod early;
@@ -15,27 +15,27 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// So long the rest of an escape sequence may take; then it was the Esc key.
+/// Maximum wait for the rest of an escape sequence; after it, the key was Esc.
 const SEQUENCE: Duration = Duration::from_millis(30);
-/// So long the rest of a paste may take; then its end was lost.
+/// Maximum wait for the rest of a paste; after it, its end was lost.
 const PASTE: Duration = Duration::from_millis(1500);
-/// Within a paste the rest comes sooner than this; a few bytes that come later were typed, and its end was lost.
+/// Maximum gap within a paste; a few bytes after a longer gap were typed, and the end of the paste was lost.
 const PAUSE: Duration = Duration::from_millis(150);
-/// More than the bytes of one key.
+/// Maximum bytes of one key.
 const FEW: usize = 8;
-/// An Enter that came faster behind a letter than a hand can press it waits so long for the letters of a paste.
+/// Time an Enter that follows a character faster than a user types is held back for the rest of a paste.
 const NEXT_LETTER: Duration = Duration::from_millis(5);
 
-/// The thread that reads. It ends when this goes, so that an editor can have the terminal.
+/// The reading thread. It ends when this is dropped, so that an editor can use the terminal.
 pub struct Input {
-    /// Closed to end the thread.
+    /// Dropped to end the thread.
     wake: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Input {
-    /// Begins to read standard input, where `parser` has read to. Its events are few: a person types them, and pastes come
-    /// in bounded pieces.
+    /// Starts to read standard input; `parser` holds what was read before. The channel needs no bound: users type few
+    /// events, and pastes arrive in bounded pieces.
     pub fn start(events: UnboundedSender<Event>, parser: Parser) -> io::Result<Self> {
         let (woken, wake) = io::pipe()?;
         let thread = std::thread::Builder::new()
@@ -54,7 +54,7 @@ impl Drop for Input {
     }
 }
 
-/// What came of waiting for the terminal.
+/// Result of waiting for the terminal.
 enum Waited {
     Input,
     Nothing,
@@ -99,7 +99,7 @@ fn watch(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: Parser
     }
 }
 
-/// Waits for the terminal. It is read only when it has something: reading one that is gone would never end.
+/// Waits for input. Reads only when there is some: reading a closed terminal would loop forever.
 fn wait(woken: &PipeReader, patience: Option<Duration>) -> Waited {
     let stdin = io::stdin();
     let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN), PollFd::new(woken, PollFlags::IN)];

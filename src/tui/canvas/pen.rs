@@ -1,12 +1,12 @@
-//! How the terminal's next letter looks, and the shortest order that makes it look otherwise.
+//! Text style of the terminal, and the shortest escape sequence that changes it.
 
 use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
 use std::io::Write;
 
-/// What shows on a blank.
+/// Modifiers that are visible on a space.
 const ON_BLANKS: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
-/// What is set, and what unsets it.
+/// Modifiers with the SGR codes that set and unset them.
 const MODIFIERS: [(Modifier, u8, u8); 9] = [
     (Modifier::BOLD, 1, 22),
     (Modifier::DIM, 2, 22),
@@ -19,7 +19,7 @@ const MODIFIERS: [(Modifier, u8, u8); 9] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
-/// How a cell looks, without what nobody can see of it.
+/// Visible style of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Look {
     pub(super) fg: Color,
@@ -29,7 +29,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// The look of a cell; of a blank one only what shows on blanks.
+    /// Returns the style of a cell; for a space only what is visible on one.
     pub(super) fn of(cell: &Cell, blank: bool) -> Self {
         let Cell { fg, bg, underline_color: line, modifier, .. } = *cell;
         if blank && !modifier.intersects(ON_BLANKS) {
@@ -39,17 +39,17 @@ impl Look {
         Self { fg, bg, line, modifier }
     }
 
-    /// Whether erasing could leave it behind: nothing but a ground.
+    /// Returns whether erasing can produce it: only a background.
     pub(super) fn is_ground(&self) -> bool {
         *self == Self { bg: self.bg, ..Self::default() }
     }
 
-    /// Whether a blank of the look `blank` comes out right with this pen.
+    /// Returns whether a space of the style `blank` looks right with this style.
     pub(super) fn blanks(&self, blank: &Look) -> bool {
         *self == *blank || (blank.is_ground() && self.bg == blank.bg && !self.modifier.intersects(ON_BLANKS))
     }
 
-    /// This pen made fit for a blank of that look, with as little change as can be.
+    /// Returns this style with the fewest changes that make it right for a space of the style `blank`.
     pub(super) fn for_blank(&self, blank: &Look) -> Look {
         match blank.is_ground() {
             true => Look {
@@ -62,7 +62,7 @@ impl Look {
         }
     }
 
-    /// The shortest order that turns this pen into that.
+    /// Appends the shortest sequence that changes this style into `to`.
     pub(super) fn turn(&self, to: &Look, bytes: &mut Vec<u8>) {
         if self == to {
             return;
@@ -74,7 +74,7 @@ impl Look {
         anew.number(None);
         Look::default().parts(to, &mut anew);
         anew.end();
-        // The shorter of the two is kept.
+        // Keep the shorter of the two.
         let from_reset = bytes.len() - start - by_parts;
         if from_reset < by_parts {
             bytes.drain(start..start + by_parts);
@@ -99,7 +99,7 @@ impl Look {
                 last = off;
             }
         }
-        // What is unset with another has to be set again.
+        // These modifiers share a code to unset them, so the other one has to be set again.
         for (one, other) in [(Modifier::BOLD, Modifier::DIM), (Modifier::SLOW_BLINK, Modifier::RAPID_BLINK)] {
             if gone.intersects(one | other) {
                 come |= to.modifier.intersection(one | other);
@@ -118,7 +118,7 @@ impl Look {
     }
 }
 
-/// An order for the pen that is being written.
+/// An SGR sequence being written.
 struct Order<'a> {
     bytes: &'a mut Vec<u8>,
     first: bool,
@@ -130,7 +130,7 @@ impl<'a> Order<'a> {
         Self { bytes, first: true }
     }
 
-    /// One number; nothing stands for 0, which resets the pen.
+    /// Appends one parameter; the empty parameter is 0, which resets the style.
     fn number(&mut self, number: Option<u8>) {
         if !self.first {
             self.bytes.push(b';');

@@ -1,31 +1,31 @@
-//! One row as a terminal has it: which cells begin a glyph, which lie under one, and what can be seen of them.
+//! A row of cells as the terminal shows it: which cells start a glyph, which are covered by one, and their visible
+//! style.
 
 use super::pen::Look;
 use ratatui::buffer::{Cell, CellWidth};
 use unicode_width::UnicodeWidthChar;
 
-/// The cells of one row. Kept from row to row, so that reading one allocates nothing.
+/// Cells of one row. Reused, so that reading a row needs no allocation.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) slots: Vec<Slot>,
 }
 
-/// A cell as a terminal has it.
+/// One cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// The cells its glyph takes; 0 where it lies under the glyph before it.
+    /// Number of cells of its glyph; 0 if the glyph before covers it.
     pub(super) width: u16,
-    /// Nothing stands in it, or what stands there cannot be shown.
+    /// True if it is empty or its contents cannot be shown.
     pub(super) blank: bool,
-    /// Of more than one character: terminals do not agree how many cells such a glyph takes, and this is the most.
-    /// 0 for all others.
+    /// Maximum width of a glyph of more than one character, because terminals disagree about it; 0 for other glyphs.
     pub(super) spread: u16,
     pub(super) look: Look,
     pub(super) link: u32,
 }
 
 impl Row {
-    /// Reads a row. A wide glyph of which another cell or the edge leaves only half is a blank.
+    /// Reads a row. A wide glyph that is half covered by another cell or the edge becomes a space.
     pub(super) fn read(&mut self, (cells, links): (&[Cell], &[u32])) {
         self.slots.clear();
         let mut under = 0;
@@ -49,14 +49,14 @@ impl Row {
         }
     }
 
-    /// Whether a cell of another row looks the same here.
+    /// Returns whether a cell looks the same in another row.
     pub(super) fn same(&self, cells: &[Cell], other: &Row, others: &[Cell], x: usize) -> bool {
         let (one, two) = (&self.slots[x], &other.slots[x]);
         one == two && (one.blank || one.width == 0 || cells[x].symbol() == others[x].symbol())
     }
 }
 
-/// The most cells a glyph of more than one character may take; 0 where all agree.
+/// Returns the maximum width of a glyph of more than one character; 0 if all terminals agree.
 fn spread(symbol: &str) -> u16 {
     if symbol.chars().nth(1).is_none() {
         return 0;

@@ -1,18 +1,17 @@
-//! Finds the rows that only moved, so that the terminal can move them itself.
+//! Finds rows that only moved, so that the terminal can scroll them.
 
 use ratatui::buffer::Cell;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Moving rows costs about so many bytes, and is done where it spares more.
+/// Approximate cost of scrolling in bytes; done only if it saves more.
 const ORDER: usize = 24;
 
-/// What a row amounts to: two rows of one number are most likely the same. Where they are not, it costs bytes and
-/// nothing else.
+/// Hash of a row. Rows with equal hashes are most likely equal; a collision only costs bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Mark {
     number: u64,
-    /// Cells that are not blank, about as many bytes as drawing the row takes.
+    /// Number of cells that are not blank: approximately the bytes for drawing the row.
     ink: usize,
 }
 
@@ -33,19 +32,19 @@ impl Mark {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shift {
     top: usize,
-    /// One past the last.
+    /// One past the last row.
     bottom: usize,
     by: usize,
     up: bool,
 }
 
 impl Shift {
-    /// The rows that take part: those that move, and those that lose what they showed.
+    /// Returns the rows involved: those that move, and those that lose their contents.
     pub(super) fn rows(&self) -> Range<usize> {
         self.top..self.bottom
     }
 
-    /// The rows that are empty after it.
+    /// Returns the rows that are empty afterwards.
     pub(super) fn bare(&self) -> Range<usize> {
         match self.up {
             true => self.bottom - self.by..self.bottom,
@@ -53,7 +52,7 @@ impl Shift {
         }
     }
 
-    /// Moves what belongs to the rows that take part, `each` to a row. What moves out comes in at the other end.
+    /// Moves the elements of the rows involved, `each` per row. Elements that move out come in at the other end.
     pub(super) fn rotate<T>(&self, all: &mut [T], each: usize) {
         match self.up {
             true => all.rotate_left(self.by * each),
@@ -61,8 +60,8 @@ impl Shift {
         }
     }
 
-    /// The orders for it; the cursor may be anywhere afterwards. A line is taken out at one end or put in there, which
-    /// every terminal knows, the console of Linux too.
+    /// Appends the escape sequences; the cursor may be anywhere afterwards. It deletes and inserts lines, which every
+    /// terminal supports, including the Linux console.
     pub(super) fn write(&self, height: u16, bytes: &mut Vec<u8>) {
         use std::io::Write;
         let _ = write!(bytes, "\x1b[{};{}r", self.top + 1, self.bottom);
@@ -80,7 +79,7 @@ impl Shift {
     }
 }
 
-/// The shift that spares most, if any spares enough.
+/// Returns the shift that saves most bytes, if any saves enough.
 pub(super) fn find(was: &[Mark], is: &[Mark], changed: &[bool]) -> Option<Shift> {
     let height = is.len();
     let mut best: Option<(usize, Shift)> = None;
@@ -100,7 +99,7 @@ pub(super) fn find(was: &[Mark], is: &[Mark], changed: &[bool]) -> Option<Shift>
                 let shift = Shift { top: begin, bottom: at + by, by, up };
                 let moved = is_from + begin..is_from + at;
                 let spared: usize = moved.filter(|y| changed[*y]).map(|y| is[y].ink).sum();
-                // A row that would have stayed as it is has to be drawn again.
+                // A row that would have stayed unchanged has to be drawn again.
                 let lost: usize = shift.bare().filter(|y| !changed[*y]).map(|y| is[y].ink).sum();
                 let gain = spared.saturating_sub(lost);
                 if gain > ORDER && best.as_ref().is_none_or(|(most, _)| gain > *most) {
@@ -112,7 +111,7 @@ pub(super) fn find(was: &[Mark], is: &[Mark], changed: &[bool]) -> Option<Shift>
     best.map(|(_, shift)| shift)
 }
 
-/// Mixes what it is given into one number, fast and well enough for rows of letters.
+/// A fast hash, sufficient for rows of text.
 struct Mixed(u64);
 
 impl Mixed {

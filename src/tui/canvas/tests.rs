@@ -1,11 +1,11 @@
-//! Pictures into a terminal parser: what it shows is the picture, to the cell.
+//! Sends frames to a terminal emulator and compares every cell.
 
 use super::*;
 use proptest::prelude::*;
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-/// A terminal that reads frames, and a second one that draws links as colours: a terminal parser knows no links.
+/// A terminal emulator for frames, and a second one that shows links as colours, as it does not support links.
 struct Shows {
     looks: vt100::Parser,
     links: vt100::Parser,
@@ -45,7 +45,7 @@ impl Shows {
         self.links.process(rest.as_bytes());
     }
 
-    /// Compares every cell with the picture.
+    /// Compares every cell with the buffer.
     fn check(&self, picture: &Buffer, linked: &[Linked], cursor: Option<Position>) {
         let screen = self.looks.screen();
         let width = usize::from(picture.area.width);
@@ -60,7 +60,7 @@ impl Shows {
                     assert!(cell.is_wide_continuation(), "{}", place());
                     continue;
                 }
-                // Half a glyph is none.
+                // Half a wide glyph is blank.
                 let wide = UnicodeWidthStr::width(cells[here].symbol()) == 2;
                 under = wide && cells.get(here + 1).is_some_and(|next| next.symbol() == " ");
                 let symbol = if wide && !under { " " } else { cells[here].symbol() };
@@ -131,23 +131,23 @@ fn style() -> impl Strategy<Value = Style> {
         Modifier::DIM,
     ];
     (colour.clone(), colour, prop::sample::select(modifiers.to_vec()))
-        // The parser knows strong or faint, not both: a style takes away what it does not give.
+        // The emulator supports bold or dim, but not both: one removes the other.
         .prop_map(|(fg, bg, modifier)| {
             Style::new().fg(fg).bg(bg).remove_modifier(Modifier::all()).add_modifier(modifier)
         })
 }
 
-/// Something drawn into the picture.
+/// A change of the buffer.
 #[derive(Debug, Clone)]
 enum Change {
     Text(u16, u16, &'static str, Style),
     Ground(Rect, Style),
     Link(u16, u16, u16, u8),
     Unlink,
-    /// All rows between these move by so many, up where negative.
+    /// Moves all rows between these two, up if negative.
     Move(u16, u16, i16),
     Cell(u16, u16, &'static str),
-    /// Every row holds words of its own, from this number on.
+    /// Fills each row with different text, numbered from here.
     Full(usize),
     Forget,
 }
@@ -203,7 +203,7 @@ impl Picture {
             Change::Ground(place, style) => self.buffer.set_style(place.intersection(area), *style),
             Change::Link(x, y, cells, to) => {
                 let place = Rect::new(*x, *y, *cells, 1).intersection(area);
-                // A glyph is in a link or not.
+                // A glyph is in a link completely or not at all.
                 let halves = |x: u16| x < area.width && self.buffer[(x, *y)].symbol() == "漢";
                 if !place.is_empty() && !(place.left()..=place.right()).any(|x| x > 0 && halves(x - 1)) {
                     self.links.retain(|link| !link.area.intersects(place));
@@ -239,7 +239,7 @@ impl Picture {
 
 proptest! {
     #[test]
-    fn a_terminal_shows_every_picture_to_the_cell(
+    fn terminal_shows_every_frame_exactly(
         (width, height) in prop_oneof![Just((1, 1)), Just((2, 1)), Just((1, 3)), Just((44, 14)), (1u16..6, 1u16..5), (1u16..44, 1u16..14)],
         frames in prop::collection::vec(
             (prop::collection::vec(change(), 0..12), prop::option::of((0u16..44, 0u16..14))), 1..8),
@@ -253,7 +253,7 @@ proptest! {
                 picture.take(change);
                 if matches!(change, Change::Forget) {
                     canvas.forget();
-                    // Whatever another program left behind.
+                    // Leftovers of another program.
                     shows.take(b"\x1b[2;3r\x1b[7mrubbish\x1b[?25l");
                 }
             }
@@ -265,7 +265,7 @@ proptest! {
     }
 }
 
-/// Draws lines of text, the first at the top.
+/// Draws lines of text from the top.
 fn draw(canvas: &mut Canvas, lines: &[String]) -> String {
     let mut buffer = canvas.blank(40, 12);
     for (y, line) in (0..).zip(lines) {
@@ -280,14 +280,14 @@ fn lines(from: usize) -> Vec<String> {
 }
 
 #[test]
-fn r61_a_frame_that_changes_nothing_sends_nothing() {
+fn r61_unchanged_frame_sends_nothing() {
     let mut canvas = Canvas::new(true);
     assert!(draw(&mut canvas, &lines(0)).contains("line 3"));
     assert_eq!(draw(&mut canvas, &lines(0)), "");
 }
 
 #[test]
-fn one_letter_is_a_handful_of_bytes_and_nothing_blinks() {
+fn one_character_takes_few_bytes_and_does_not_flicker() {
     let mut canvas = Canvas::new(true);
     let mut text = lines(0);
     draw(&mut canvas, &text);
@@ -297,7 +297,7 @@ fn one_letter_is_a_handful_of_bytes_and_nothing_blinks() {
 }
 
 #[test]
-fn rows_that_move_are_moved_by_the_terminal() {
+fn terminal_scrolls_rows_that_move() {
     let mut canvas = Canvas::new(true);
     draw(&mut canvas, &lines(0));
     let bytes = draw(&mut canvas, &lines(2));
@@ -308,7 +308,7 @@ fn rows_that_move_are_moved_by_the_terminal() {
 }
 
 #[test]
-fn a_large_frame_is_shown_as_one_and_the_cursor_does_not_run_about() {
+fn large_frame_is_a_synchronized_update_with_a_hidden_cursor() {
     let mut canvas = Canvas::new(true);
     draw(&mut canvas, &lines(0));
     let bytes = draw(&mut canvas, &lines(50));
@@ -317,7 +317,7 @@ fn a_large_frame_is_shown_as_one_and_the_cursor_does_not_run_about() {
 }
 
 #[test]
-fn after_a_stop_everything_is_drawn_anew() {
+fn redraws_everything_after_a_suspension() {
     let mut canvas = Canvas::new(true);
     draw(&mut canvas, &lines(0));
     canvas.forget();
@@ -326,7 +326,7 @@ fn after_a_stop_everything_is_drawn_anew() {
 }
 
 #[test]
-fn a_link_is_opened_once_for_all_its_cells() {
+fn link_is_opened_once_for_all_its_cells() {
     let mut canvas = Canvas::new(true);
     let mut buffer = canvas.blank(20, 2);
     buffer.set_string(0, 0, "see src/main.rs now", Style::new());
@@ -338,7 +338,7 @@ fn a_link_is_opened_once_for_all_its_cells() {
 }
 
 #[test]
-fn r34_what_follows_a_glyph_of_unsure_width_stands_where_it_belongs() {
+fn r34_text_after_a_glyph_of_ambiguous_width_is_at_its_place() {
     for glyph in ["❤\u{fe0f}", "👩\u{200d}👩\u{200d}👧", "1\u{fe0f}\u{20e3}", "👍🏽"] {
         let mut canvas = Canvas::new(true);
         let mut shows = Shows::new(20, 1);
@@ -360,7 +360,7 @@ fn r34_what_follows_a_glyph_of_unsure_width_stands_where_it_belongs() {
 }
 
 #[test]
-fn many_addresses_are_numbered_anew_and_stay_right() {
+fn links_stay_correct_when_numbering_restarts() {
     let mut canvas = Canvas::new(true);
     let mut last = String::new();
     for number in 0..ADDRESSES + 10 {

@@ -1,4 +1,4 @@
-//! Writes the orders a terminal takes: few moves of the cursor, few changes of the pen, and no blank it can erase.
+//! Writes escape sequences with few cursor moves, few style changes, and erasing instead of spaces.
 
 use super::pen::Look;
 use super::row::{Row, Slot};
@@ -7,49 +7,49 @@ use ratatui::buffer::Cell;
 use ratatui::layout::Position;
 use std::io::Write;
 
-/// Blanks within a row are erased from so many on: the order and the way past them are shorter then.
+/// Minimum number of spaces within a row that are erased: below it, erasing and skipping them is longer.
 const BLANKS: usize = 12;
-/// Blanks at the end of a row are erased from so many on.
+/// Minimum number of spaces at the end of a row that are erased.
 const TAIL: usize = 4;
-/// Cells that stay as they are are written again where the way past them is not shorter.
+/// Maximum number of unchanged cells that are written again instead of skipped.
 const GAP: usize = 3;
-/// Before a frame that is shown as one.
+/// Start of a synchronized update.
 const BEFORE: &[u8] = b"\x1b[?2026h\x1b[?25l";
 
-/// The bytes of one frame, as they grow.
+/// Bytes of one frame.
 #[derive(Default)]
 pub(super) struct Writer {
     bytes: Vec<u8>,
     width: u16,
     pen: Look,
     link: u32,
-    /// Where the cursor is, where that is known. Behind the last cell it waits there and wraps with the next letter.
+    /// Position of the cursor, if known. After the last cell of a row it stays there and wraps with the next character.
     at: Option<(u16, u16)>,
 }
 
 impl Writer {
-    /// Begins a frame. Where the cursor is is not believed from before: somebody else may have written.
+    /// Starts a frame. The position of the cursor is unknown, as another program may have written.
     pub(super) fn begin(&mut self, width: u16) {
         self.bytes.clear();
         self.bytes.extend_from_slice(BEFORE);
         *self = Self { bytes: std::mem::take(&mut self.bytes), width, ..Self::default() };
     }
 
-    /// Clears the terminal, whatever state it is in.
+    /// Clears the terminal, whatever its state.
     pub(super) fn clear(&mut self, ground: Look) {
         self.bytes.extend_from_slice(b"\x1b[r\x1b[m");
         self.turn(ground);
         self.bytes.extend_from_slice(b"\x1b[2J");
     }
 
-    /// Moves rows. What comes in is blank on the terminal's own ground: not all fill it with the pen's.
+    /// Scrolls rows. New rows get the default background, as not all terminals fill them with the current one.
     pub(super) fn scroll(&mut self, shift: &Shift, height: u16) {
         self.turn(Look::default());
         shift.write(height, &mut self.bytes);
         self.at = None;
     }
 
-    /// Turns one row into another.
+    /// Writes the changes from one row to another.
     pub(super) fn row(
         &mut self,
         y: u16,
@@ -101,7 +101,7 @@ impl Writer {
         }
     }
 
-    /// The pen for erasing; no link is open while it is done.
+    /// Sets the style for erasing and closes the open link.
     fn erasing(&mut self, slot: &Slot) {
         self.open(0, &[]);
         if !self.pen.blanks(&slot.look) {
@@ -118,7 +118,8 @@ impl Writer {
         }
         let symbol = if slot.blank { " " } else { symbol };
         if slot.spread > 0 && !slot.blank {
-            // Terminals do not agree on its width: all its cells are blank first, and nothing is known after it.
+            // Terminals disagree about its width: clear all its cells first; the position of the cursor is unknown
+            // after it.
             let begin = self.at;
             self.bytes.extend((0..slot.width).map(|_| b' '));
             self.at = None;
@@ -138,7 +139,7 @@ impl Writer {
         self.pen = to;
     }
 
-    /// Opens this link, or closes the one that is open.
+    /// Opens this link, or closes the open one.
     fn open(&mut self, link: u32, addresses: &[String]) {
         if link == self.link {
             return;
@@ -151,7 +152,7 @@ impl Writer {
         };
     }
 
-    /// Brings the cursor to a cell that is to be written; over a few that stay as they are by writing them again.
+    /// Moves the cursor to a cell; a few unchanged cells are written again instead.
     fn reach(&mut self, x: usize, y: u16, slots: &[Slot], cells: &[Cell]) {
         let to = x as u16;
         if let Some((from, at)) = self.at
@@ -176,7 +177,7 @@ impl Writer {
         self.go(to, y);
     }
 
-    /// Brings the cursor somewhere, the shortest way.
+    /// Moves the cursor with the shortest sequence.
     fn go(&mut self, x: u16, y: u16) {
         let _ = match self.at {
             Some(at) if at == (x, y) => Ok(()),
@@ -203,13 +204,14 @@ impl Writer {
         }
     }
 
-    /// Leaves link and pen as a program should.
+    /// Closes the link and resets the style.
     pub(super) fn rest(&mut self) {
         self.open(0, &[]);
         self.turn(Look::default());
     }
 
-    /// Ends the frame with the cursor where it belongs. `was` is where it was, `whole` that nothing is known of it.
+    /// Ends the frame with the cursor at its position. `was` is its previous position, `whole` means that nothing is
+    /// known.
     pub(super) fn end(
         &mut self,
         (was, is, whole): (Option<Position>, Option<Position>, bool),
@@ -220,7 +222,7 @@ impl Writer {
             return &[];
         }
         let at_once = self.bytes.len() - BEFORE.len() > few;
-        // Hidden already: the order for it is left out.
+        // If it is already hidden, the sequence is omitted.
         let hides = at_once && (was.is_some() || whole);
         if let Some(at) = is {
             self.go(at.x, at.y);
@@ -237,7 +239,7 @@ impl Writer {
         }
         self.bytes.extend_from_slice(b"\x1b[?2026l");
         if !hides {
-            // The order to hide is the second; the first one moves next to what follows.
+            // The sequence to hide the cursor is the second one; the first one moves next to what follows.
             let cut = b"\x1b[?25l".len();
             self.bytes.drain(BEFORE.len() - cut..BEFORE.len());
         }

@@ -1,39 +1,39 @@
-//! Tells a hand from a paste that the terminal did not mark: letters faster than any hand are one.
+//! Detects pastes that the terminal did not mark: characters that arrive faster than a user types.
 
 use super::parse::Sent;
 use crate::tui::event::Event;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// So many letters with no more than [`GAP`] between them are a paste.
+/// Minimum number of characters with at most `MAX_GAP` between them that count as a paste.
 const LETTERS: usize = 5;
-/// No hand presses the next key sooner.
+/// Minimum time between two key presses of a user.
 const GAP: Duration = Duration::from_millis(10);
 
-/// What came lately. Letters are handed on at once; only an Enter or a Tab on the heels of one is kept back for a
-/// moment, because in a paste it breaks the line and as a key it sends.
+/// Recent input. Characters are passed on at once; only an Enter or Tab directly after one is held back for a moment,
+/// because it breaks the line in a paste but sends as a key.
 #[derive(Debug, Default)]
 pub struct Bursts {
     last: Option<Instant>,
-    /// Letters of the run so far.
+    /// Characters in the current run.
     count: usize,
-    /// The Enter or the Tab that waits.
+    /// The Enter or Tab that is held back.
     held: Option<KeyEvent>,
 }
 
 impl Bursts {
-    /// Whether something is kept back. If nothing more comes for a moment, call [`settle`](Self::settle).
+    /// Returns whether a key is held back. If nothing more comes for a moment, call `end_wait`.
     pub fn is_waiting(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Nothing more came: what was kept back was a key.
+    /// Ends the wait: the key held back was a key press.
     pub fn settle(&mut self) -> Vec<Event> {
         self.count = 0;
         self.held.take().map(Event::Key).into_iter().collect()
     }
 
-    /// Takes what one read brought, and tells what happened.
+    /// Takes the input of one read and returns its events.
     pub fn take(&mut self, sent: Vec<Sent>, now: Instant) -> Vec<Event> {
         let mut events = Vec::new();
         if self.last.is_none_or(|last| now.saturating_duration_since(last) >= GAP) {
@@ -54,8 +54,8 @@ impl Bursts {
         events
     }
 
-    /// Hands letters on, as keys or as a paste. An Enter that ends them waits, and is a key if nothing follows, as
-    /// in a terminal that is typed to by a program.
+    /// Passes characters on, as keys or as a paste. A final Enter is held back, and is a key if nothing follows, as
+    /// when a program types into the terminal.
     fn flush(&mut self, letters: &mut Vec<KeyEvent>, events: &mut Vec<Event>, now: Instant) {
         if letters.is_empty() {
             return;
@@ -66,7 +66,7 @@ impl Bursts {
         self.count += letters.len();
         if goes_on || letters.len() > 1 {
             self.held = letters.pop_if(|key| matches!(key.code, KeyCode::Enter | KeyCode::Tab));
-            // Nobody answers with the second of two keys that came at once, nor with the first.
+            // If two keys arrive at once, neither was pressed as an answer to a prompt.
             events.push(Event::Hurried);
         }
         if self.count >= LETTERS || letters.iter().any(|key| key.code == KeyCode::Enter && goes_on) {
@@ -92,7 +92,7 @@ impl From<Sent> for Event {
     }
 }
 
-/// What a key of a burst stands for in the text.
+/// Returns the character of a key in a burst.
 pub(super) fn letter(key: &KeyEvent) -> Option<char> {
     if key.kind == KeyEventKind::Release {
         return None;
@@ -100,7 +100,7 @@ pub(super) fn letter(key: &KeyEvent) -> Option<char> {
     let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
     match key.code {
         KeyCode::Char(c) if plain => Some(c),
-        // What a terminal sends for a line end of an unmarked paste.
+        // Terminals send this for a line break in an unmarked paste.
         KeyCode::Char('j') if key.modifiers == KeyModifiers::CONTROL => Some('\n'),
         KeyCode::Enter if plain => Some('\n'),
         KeyCode::Tab if plain => Some('\t'),
@@ -113,7 +113,7 @@ mod tests {
     use super::super::parse::Parser;
     use super::*;
 
-    /// Plays reads, each with the milliseconds since the one before, and tells what happened in a few words.
+    /// Simulates reads, each with the milliseconds since the one before, and describes the events.
     fn typed(reads: &[(u64, &str)]) -> Vec<String> {
         let (mut bursts, mut now, mut events) = (Bursts::default(), Instant::now(), Vec::new());
         for (ms, bytes) in reads {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn r05_letters_faster_than_a_hand_are_a_paste() {
+    fn r05_characters_faster_than_a_user_types_are_a_paste() {
         assert_eq!(typed(&[(0, "y\nfoo")]), [r#"paste "y\nfoo""#]);
         assert_eq!(typed(&[(0, "hello\r")]), [r#"paste "hello""#, "Enter"]);
         assert_eq!(
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn r05_a_paste_that_comes_byte_by_byte_sends_nothing_in_its_middle() {
+    fn r05_paste_arriving_byte_by_byte_sends_nothing_in_its_middle() {
         assert_eq!(
             typed(&[(0, "a"), (1, "b"), (1, "\r"), (1, "c"), (1, "d"), (1, "e")]),
             ["a", "b", r#"paste "\nc""#, r#"paste "d""#, r#"paste "e""#]
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_waits_for_nothing() {
+    fn single_character_is_not_delayed() {
         let mut bursts = Bursts::default();
         let key = |code| vec![Sent::Key(KeyEvent::new(code, KeyModifiers::NONE))];
         let mut now = Instant::now();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_letters_are_keys_and_none_is_lost() {
+    fn few_characters_are_keys_and_none_is_lost() {
         assert_eq!(typed(&[(0, "yes")]), ["y", "e", "s"]);
         assert_eq!(typed(&[(0, "ab\x1b[Acd")]), ["a", "b", "Up", "c", "d"]);
         assert_eq!(typed(&[(0, "y\r")]), ["y", "Enter"]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn r05_keys_that_come_at_once_are_told_to_be_no_answer() {
+    fn r05_keys_that_arrive_at_once_cannot_answer_a_prompt() {
         let mut bursts = Bursts::default();
         let events = bursts.take(Parser::default().feed(b"y\r"), Instant::now());
         assert!(matches!(events.as_slice(), [Event::Hurried, Event::Key(_)]) && bursts.is_waiting());

@@ -1,4 +1,4 @@
-//! Before the first picture: what the terminal says of its colours, and what was typed already, of which nothing is lost.
+//! Startup of the terminal: queries its colours and keeps everything typed before the first frame.
 
 use super::parse::Sent;
 use super::{burst, read};
@@ -12,30 +12,30 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Asks for the colour of letters, that of the ground, and what every terminal answers: where only that comes, the
-/// colours are not told. A terminal ends its answer as the question ends, and all know this end.
+/// Queries the text colour, the background colour, and the device attributes. Every terminal answers the last one, so
+/// its answer alone means that colours are not reported. Terminals end an answer as the query ended, and all know BEL.
 const QUESTION: &[u8] = b"\x1b]10;?\x07\x1b]11;?\x07\x1b[c";
 
-/// More than a hand types and a terminal holds: whoever sends this much goes on sending, and is read by the thread.
+/// More bytes than a user types and a terminal buffers: longer input is read by the thread.
 const HELD: usize = 64 * 1024;
 
-/// What came of asking the terminal.
+/// Result of querying the terminal.
 #[derive(Debug, Default)]
 pub struct Early {
-    /// Whether it is light; nothing where it does not say.
+    /// True for a light terminal; `None` if it does not report its colours.
     pub light: Option<bool>,
-    /// All that came meanwhile, what the person typed among it, as it came.
+    /// All bytes received meanwhile, including what the user typed.
     pub(in crate::tui) bytes: Vec<u8>,
-    /// From the question on the terminal hands over every key as it is: it must not edit lines in between.
+    /// Raw mode, from the query on: the terminal must not edit lines in between.
     pub(in crate::tui) raw: Raw,
 }
 
-/// Whether the terminal's lines are off; they come back when this goes.
+/// Raw mode of the terminal; restored when dropped.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Raw(bool);
 
 impl Raw {
-    /// Somebody else sees to that now.
+    /// Leaves restoring to another owner.
     pub(in crate::tui) fn handed_on(&mut self) {
         self.0 = false;
     }
@@ -44,13 +44,13 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         if self.0 {
-            // What goes wrong here is nobody's: the terminal may be gone.
+            // Errors are ignored: the terminal may be gone.
             let _ = disable_raw_mode();
         }
     }
 }
 
-/// Asks the terminal for its colours and waits for the answer, no longer than `patience`. `term` is what `$TERM` says.
+/// Queries the terminal's colours and waits for the answer for at most `patience`. `term` is the value of `$TERM`.
 pub fn ask(patience: Duration, term: Option<&str>) -> Early {
     let mut early = Early::default();
     if !term.is_some_and(answers) || enable_raw_mode().is_err() {
@@ -72,21 +72,21 @@ pub fn ask(patience: Duration, term: Option<&str>) -> Early {
     early
 }
 
-/// What the terminal holds that nobody has read yet.
+/// Returns the bytes that the terminal has buffered.
 pub fn held() -> Vec<u8> {
     let mut held = Vec::new();
     while held.len() < HELD && has_input(Duration::ZERO) {
         match read() {
             Ok(bytes) if !bytes.is_empty() => held.extend(bytes),
-            // Whoever reads next finds the same, and tells it.
+            // The next reader gets the same error and reports it.
             Ok(_) | Err(_) => break,
         }
     }
     held
 }
 
-/// What was done before the first picture: letters are words for the composer, with an Enter as the end of a line, so that
-/// none of them sends or answers what nobody has seen. Every other key is itself.
+/// Returns the events of input before the first frame. Characters are text for the composer and Enter is a line break,
+/// so that none of them sends a message or answers a prompt the user has not seen. Other keys stay keys.
 pub fn events(sent: Vec<Sent>) -> Vec<Event> {
     let (mut events, mut words) = (Vec::new(), String::new());
     for one in sent {
@@ -108,12 +108,13 @@ pub fn events(sent: Vec<Sent>) -> Vec<Event> {
     events
 }
 
-/// Whether a terminal of this name answers: `screen` passes the question on and answers the rest before it.
+/// Returns whether a terminal of this name answers reliably: `screen` passes on the colour query, but answers the last
+/// query itself and too early.
 fn answers(term: &str) -> bool {
     !matches!(term, "" | "dumb" | "Eterm" | "screen") && !term.starts_with("screen.")
 }
 
-/// Whether the answer that comes last is there.
+/// Returns whether the answer to the last query has arrived.
 fn has_answered(bytes: &[u8]) -> bool {
     let last = |from: &[u8]| {
         from.strip_prefix(b"\x1b[?").is_some_and(|rest| {
@@ -124,7 +125,7 @@ fn has_answered(bytes: &[u8]) -> bool {
     (0..bytes.len()).any(|at| last(&bytes[at..]))
 }
 
-/// Whether the terminal says that it is light.
+/// Returns whether the terminal reports light colours.
 fn told(bytes: &[u8]) -> Option<bool> {
     let colour = |mark: &[u8]| {
         let at = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
@@ -134,7 +135,7 @@ fn told(bytes: &[u8]) -> Option<bool> {
     is_light(colour(b"\x1b]11;")?, colour(b"\x1b]10;"))
 }
 
-/// Whether there is something to read within this time.
+/// Waits up to this time for input and returns whether there is some.
 fn has_input(patience: Duration) -> bool {
     let end = Instant::now() + patience;
     loop {
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn r03_no_letter_of_what_came_before_the_picture_is_a_key() {
+    fn r03_no_character_before_the_first_frame_is_a_key() {
         assert_eq!(words("y"), [r#""y""#]);
         assert_eq!(words("\r"), [r#""\n""#]);
         assert_eq!(words("fix it\rand é\n"), [r#""fix it\nand é\n""#]);
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_no_words_wherever_they_stand() {
+    fn answers_of_the_terminal_are_not_text() {
         let answer = "he\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\l\x1b]11;rgb:1616/1818/1c1c\x07lo\x1b[?62;22c!";
         assert_eq!(words(answer), [r#""hello!""#]);
         assert_eq!(told(answer.as_bytes()), Some(false));
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn light_or_dark_is_told_by_the_ground_and_in_doubt_by_the_letters() {
+    fn background_decides_light_or_dark_and_text_colour_if_ambiguous() {
         let told = |answer: &str| told(answer.as_bytes());
         assert_eq!(told("\x1b]11;rgb:ffff/fafa/f0f0\x07\x1b[?1c"), Some(true));
         assert_eq!(told("\x1b]10;rgb:a/a/a\x07\x1b]11;rgb:8/8/8\x07"), Some(false));
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_that_would_answer_in_another_order_is_not_asked() {
+    fn does_not_query_terminals_that_answer_in_another_order() {
         assert!(answers("xterm-256color") && answers("screenlike") && answers("tmux-256color"));
         assert!(!["", "dumb", "screen", "screen.xterm-256color", "Eterm"].into_iter().any(answers));
     }

@@ -1,38 +1,37 @@
-//! What a terminal sends, byte by byte, made into keys, pastes, mouse and focus.
+//! Parses the bytes of a terminal into keys, pastes, mouse events and focus changes.
 
 use super::sequence;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
-/// Something the terminal sent.
+/// Input sent by the terminal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sent {
     /// A key was pressed or repeats.
     Key(KeyEvent),
-    /// Between the marks of a paste.
+    /// A bracketed paste.
     Paste(String),
-    /// The mouse.
     Mouse(MouseEvent),
-    /// The terminal came to the front, or went behind.
+    /// The terminal gained or lost the focus.
     Focus(bool),
 }
 
-/// A sequence longer than this is none: it is dropped.
+/// Maximum length of an escape sequence; longer ones are dropped.
 const SEQUENCE: usize = 256;
-/// A paste is handed on in pieces of this size, so that memory is bounded.
+/// Size of the pieces of a paste, which bounds memory.
 const PASTE: usize = 4 * 1024 * 1024;
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// Takes bytes in whatever pieces they come.
+/// Incremental parser: accepts bytes in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Parser {
     bytes: Vec<u8>,
     pasting: bool,
-    /// Bytes of an unfinished paste that were searched for its end already.
+    /// Bytes of an unfinished paste already searched for its end.
     searched: usize,
 }
 
 impl Parser {
-    /// Takes more bytes and tells what is whole.
+    /// Takes more bytes and returns the complete inputs.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Sent> {
         self.bytes.extend_from_slice(bytes);
         let mut sent = Vec::new();
@@ -66,18 +65,18 @@ impl Parser {
         sent
     }
 
-    /// Whether something is begun and not whole. If nothing more comes for a moment, call [`settle`](Self::settle).
+    /// Returns whether an input is incomplete. If nothing more comes for a moment, call `end_wait`.
     pub fn is_waiting(&self) -> bool {
         self.pasting || !self.bytes.is_empty()
     }
 
-    /// Whether a paste is begun, for which more patience is right.
+    /// Returns whether a paste is incomplete, which justifies a longer wait.
     pub fn is_pasting(&self) -> bool {
         self.pasting
     }
 
-    /// Nothing more came: an escape alone is the key, a paste without end is over, anything else is dropped. So the
-    /// keyboard is never locked by something half sent.
+    /// Ends the wait: a single escape is the Esc key, a paste without end is complete, anything else is dropped. An
+    /// incomplete input therefore never blocks the keyboard.
     pub fn settle(&mut self) -> Vec<Sent> {
         let bytes = std::mem::take(&mut self.bytes);
         let key = |code, modifiers| vec![Sent::Key(KeyEvent::new(code, modifiers))];
@@ -87,7 +86,7 @@ impl Parser {
         }
         match bytes.as_slice() {
             [0x1b] => key(KeyCode::Esc, KeyModifiers::NONE),
-            // Twice, over a slow line.
+            // Esc pressed twice, over a slow connection.
             [0x1b, 0x1b] => {
                 [key(KeyCode::Esc, KeyModifiers::NONE), key(KeyCode::Esc, KeyModifiers::NONE)].concat()
             }
@@ -96,9 +95,9 @@ impl Parser {
         }
     }
 
-    /// The paste that begins at `at`, if its end is there, and where it goes on.
+    /// Returns the paste that starts at `at` and its end, if its end has arrived.
     fn paste(&mut self, at: usize) -> Option<(String, usize)> {
-        // The end mark may have come in two pieces.
+        // The end marker may have arrived in two pieces.
         let from = at.max(self.searched.saturating_sub(PASTE_END.len()));
         let found = self.bytes[from..].windows(PASTE_END.len()).position(|window| window == PASTE_END);
         if let Some(found) = found {
@@ -115,7 +114,7 @@ impl Parser {
     }
 }
 
-/// Terminals send line ends of a paste as the Enter key does.
+/// Converts a paste to text. Terminals send its line breaks as the Enter key does.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -1,26 +1,26 @@
-//! One key of a terminal: a letter, or an escape sequence of the old or the new kind.
+//! Parses one key: a character, or an escape sequence of the legacy or the kitty protocol.
 
 use super::parse::Sent;
 use crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-/// Numbers of the two Enter keys.
+/// Code points of the two Enter keys.
 const ENTER: [u32; 2] = [13, 57414];
 
-/// What stands at the beginning of some bytes.
+/// Result of parsing the start of some bytes.
 pub enum Read {
-    /// So many bytes, and what they mean, if anything.
+    /// A complete sequence: its length in bytes, and its meaning if any.
     Whole(usize, Option<What>),
-    /// The beginning of something.
+    /// The start of an incomplete sequence.
     More,
 }
 
-/// What a whole sequence means.
+/// Meaning of a complete sequence.
 pub enum What {
-    /// Something for the screen.
+    /// Input for the screen.
     Sent(Sent),
-    /// Everything is text until the end of the paste.
+    /// Start of a bracketed paste.
     PasteBegins,
 }
 
@@ -28,7 +28,7 @@ fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<What> {
     Some(What::Sent(Sent::Key(KeyEvent::new(code, modifiers))))
 }
 
-/// Reads what stands at the beginning; `bytes` is not empty.
+/// Parses the start of `bytes`, which is not empty.
 pub fn read(bytes: &[u8]) -> Read {
     match bytes[0] {
         0x1b => escape(bytes),
@@ -44,7 +44,7 @@ fn escape(bytes: &[u8]) -> Read {
             None => Read::More,
             Some(&one) => Read::Whole(3, final_key(one).and_then(|code| key(code, KeyModifiers::NONE))),
         },
-        // Strings a terminal may answer with: dropped whole.
+        // Strings sent by terminals as answers are dropped.
         Some(b']' | b'P' | b'_' | b'^') => string(bytes),
         Some(0x1b) => match bytes.get(2) {
             None => Read::More,
@@ -54,7 +54,7 @@ fn escape(bytes: &[u8]) -> Read {
     }
 }
 
-/// One character, with `before` bytes that stood in front of it.
+/// Parses one character after a prefix of `before` bytes.
 fn letter(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> Read {
     let length = match bytes[0] {
         0..=0x7f => 1,
@@ -81,7 +81,7 @@ fn letter(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> Read {
 }
 
 fn csi(bytes: &[u8]) -> Read {
-    // The Linux console's F1 to F5 have a second bracket.
+    // The Linux console sends a second bracket for F1 to F5.
     if bytes.get(2) == Some(&b'[') {
         return match bytes.get(3) {
             None => Read::More,
@@ -90,12 +90,12 @@ fn csi(bytes: &[u8]) -> Read {
         };
     }
     if bytes.get(2) == Some(&b'M') {
-        // The old mouse reports; never asked for.
+        // Legacy mouse reports are never enabled.
         return if bytes.len() < 6 { Read::More } else { Read::Whole(6, None) };
     }
     let Some(length) = bytes[2..].iter().position(|byte| matches!(byte, 0x40..=0x7e)) else {
         return match bytes[2..].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
-            // No sequence at all: what breaks it is read for itself.
+            // Not a valid sequence: parse the invalid byte on its own.
             Some(bad) => Read::Whole(2 + bad, None),
             None => Read::More,
         };
@@ -126,7 +126,7 @@ fn meaning(inner: &str, last: u8) -> Option<What> {
     let first = fields.next().unwrap_or_default();
     let (modifiers, kind) = held(fields.next().unwrap_or_default());
     let number = |text: &str| text.split(':').next().unwrap_or_default().parse::<u32>().ok();
-    // A release: never asked for, but some terminals send it. Of the key that sends a message it is good to know.
+    // Releases are never enabled, but some terminals send them. The release of Enter is useful.
     if kind == 3 {
         let is_enter = last == b'u' && number(first).is_some_and(|code| ENTER.contains(&code));
         let release = KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Enter, modifiers) };
@@ -139,7 +139,7 @@ fn meaning(inner: &str, last: u8) -> Option<What> {
         b'u' => coded(number(first)?, first, modifiers),
         b'~' => match number(first)? {
             200 => Some(What::PasteBegins),
-            // What xterm's modifyOtherKeys sends.
+            // xterm's modifyOtherKeys.
             27 => coded(fields.next().and_then(number)?, "", modifiers),
             code => key(tilde(code)?, modifiers),
         },
@@ -147,7 +147,7 @@ fn meaning(inner: &str, last: u8) -> Option<What> {
     }
 }
 
-/// The held keys, and whether it is a press (1), a repeat (2) or a release (3).
+/// Returns the modifiers, and whether it is a press (1), a repeat (2) or a release (3).
 fn held(field: &str) -> (KeyModifiers, u8) {
     let (mask, kind) = field.split_once(':').unwrap_or((field, "1"));
     let mask = mask.parse::<u16>().unwrap_or(1).saturating_sub(1);
@@ -167,7 +167,7 @@ fn held(field: &str) -> (KeyModifiers, u8) {
     (modifiers, kind.parse().unwrap_or(1))
 }
 
-/// A key by its character's number.
+/// Returns the key of a code point.
 fn coded(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<What> {
     let code = match code {
         27 => KeyCode::Esc,
@@ -192,11 +192,11 @@ fn coded(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<What> {
         57424 => KeyCode::End,
         57425 => KeyCode::Insert,
         57426 => KeyCode::Delete,
-        // Keys that only hold, lock or play.
+        // Modifier, lock and media keys.
         57344..=63743 => return None,
         code => {
             let c = char::from_u32(code).filter(|c| !c.is_control())?;
-            // With Shift the terminal may tell the shifted character too.
+            // With Shift the terminal may report the shifted character too.
             let shifted = field.split(':').nth(1).and_then(|text| text.parse().ok()).and_then(char::from_u32);
             let c = match modifiers.contains(KeyModifiers::SHIFT) {
                 true => shifted.unwrap_or_else(|| c.to_uppercase().next().unwrap_or(c)),

@@ -1,4 +1,4 @@
-//! Gives the terminal to the person's editor, and takes it again in whatever state it is left.
+//! Hands the terminal to an external program such as the editor, and restores it afterwards.
 
 use super::{Event, Screen, Signals, outside};
 use crate::chat::picture;
@@ -29,7 +29,7 @@ impl Screen {
         outside::editor(self.state.settings.editor.as_deref(), &|name| std::env::var_os(name))
     }
 
-    /// Gives the terminal to another program until it ends.
+    /// Releases the terminal to another program until it ends.
     fn away<T>(&mut self, with: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
         self.input = None;
         self.terminal.leave();
@@ -38,7 +38,7 @@ impl Screen {
         let modes = rustix::termios::tcgetattr(&stdin);
         let done = tokio::task::block_in_place(|| with(&folder));
         if let Ok(modes) = modes {
-            // It may have died in the middle of something.
+            // The program may have died without restoring the modes.
             let _ = rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Now, &modes);
         }
         self.signals.forget_keys();
@@ -47,18 +47,18 @@ impl Screen {
     }
 }
 
-/// How long a signal may take from the system to here.
+/// Maximum delay between a signal and its arrival here.
 const LATE: Duration = Duration::from_millis(500);
 
 impl Signals {
-    /// Whether a signal is one that keys of the terminal sent to the program that had it until just now: it is told of
-    /// on another thread, and that may be after the program has ended by it.
+    /// Returns whether a signal comes from keys pressed in the program that had the terminal until just now. Signals
+    /// arrive on another thread, possibly after that program has ended.
     pub(super) fn is_late(&self, signal: i32) -> bool {
         let [_, _, (_, interrupt), (_, quit)] = &self.ends;
         [*interrupt, *quit].contains(&signal) && self.back.is_some_and(|back| back.elapsed() < LATE)
     }
 
-    /// Drops what keys of the terminal sent to another program, and to this one beside it.
+    /// Discards signals that the terminal's keys sent to another program and to this one.
     fn forget_keys(&mut self) {
         self.back = Some(Instant::now());
         let [_, _, (interrupt, _), (quit, _)] = &mut self.ends;
@@ -68,7 +68,7 @@ impl Signals {
     }
 }
 
-/// A path as it was written, with `~` as the person's home.
+/// Expands `~` in a path to the user's home directory.
 fn path_of(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
         (Some(rest), Some(home)) => Path::new(&home).join(rest),

@@ -1,4 +1,4 @@
-//! When the next frame is due: at once for what a person does, soon for what comes by itself.
+//! Scheduling of frames: at once for input, soon for background changes.
 
 use crate::agent;
 use crate::chat::Chunk;
@@ -6,23 +6,23 @@ use crate::tui::event::Event;
 use crate::tui::host::Reply;
 use std::time::{Duration, Instant};
 
-/// Between two frames that nobody asked for lies at least so long. Text that grows thirty times a second flows for
-/// every eye; twice as often would cost twice as much and show nothing more.
+/// Minimum time between two frames without input. Text that grows thirty times a second looks smooth; a higher rate
+/// would cost more without visible effect.
 pub(super) const FRAME: Duration = Duration::from_millis(30);
 
-/// Whether the picture is behind what happened, and how much that matters.
+/// Urgency of the next frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
-    /// It is not behind.
+    /// No frame needed.
     No,
-    /// Something came by itself: more of a reply, the spinner.
+    /// A background change: more of a reply, the spinner.
     Soon,
-    /// The person did something, or something they wait for is there.
+    /// User input, or something the user waits for.
     Now,
 }
 
 impl Due {
-    /// What follows from an event for the picture.
+    /// Returns the urgency of an event.
     pub(super) fn of(event: &Event) -> Due {
         match event {
             Event::Tick(_)
@@ -59,7 +59,7 @@ impl Due {
         }
     }
 
-    /// When to draw, where the last frame was drawn at `drawn`; `None` where there is nothing to draw.
+    /// Returns when to draw if the last frame was drawn at `drawn`; `None` if no frame is needed.
     pub(super) fn at(self, drawn: Option<Instant>, now: Instant) -> Option<Instant> {
         match (self, drawn) {
             (Due::No, _) => None,
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_and_the_end_of_a_reply_are_drawn_at_once_and_more_of_it_is_not() {
+    fn draws_keys_and_the_end_of_a_reply_at_once_and_chunks_later() {
         let key = Event::Key(crossterm::event::KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE));
         let now = Instant::now();
         for event in [
@@ -95,9 +95,9 @@ mod tests {
         for event in [chunk(Chunk::Text("a".into())), chunk(Chunk::Reasoning("a".into()))] {
             let due = Due::of(&event);
             assert_eq!(due.at(Some(now), now), Some(now + FRAME));
-            assert_eq!(due.at(None, now), Some(now), "nothing is on the screen yet");
+            assert_eq!(due.at(None, now), Some(now), "no frame was drawn yet");
         }
         assert_eq!(Due::of(&Event::Tick(Duration::ZERO)).at(None, now), None);
-        assert!(Due::No < Due::Soon && Due::Soon < Due::Now, "the more urgent of two counts");
+        assert!(Due::No < Due::Soon && Due::Soon < Due::Now, "the more urgent one is the maximum");
     }
 }

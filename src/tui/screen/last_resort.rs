@@ -1,4 +1,4 @@
-//! Ends the program when it is told to end and its terminal takes no more bytes, as over a line that went dead.
+//! Ends the program after a termination signal if its terminal accepts no more output, such as over a dead connection.
 
 use crate::tui::terminal;
 use std::io;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
-/// So long the screen has to end by itself.
+/// Time limit for the screen to end by itself.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// Watches while it lives.
+/// Watches for termination signals until dropped.
 pub struct LastResort(JoinHandle<()>);
 
 impl LastResort {
-    /// Begins to watch, beside the loop of the screen, which may hang in a write.
+    /// Starts to watch on a separate task, because the loop of the screen may hang in a write.
     pub fn watch() -> io::Result<Self> {
         let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
         Ok(Self(tokio::spawn(async move {

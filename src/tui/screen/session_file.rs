@@ -1,4 +1,4 @@
-//! The file of the session that is shown: saving it again, and elsewhere.
+//! Saving the current session again, or to another file.
 
 use super::Screen;
 use crate::tui::event::Event;
@@ -21,7 +21,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Explains what is lost of a session that is left and still cannot be saved.
+    /// Describes the entries that are lost if the session still cannot be saved on leaving.
     pub(super) fn loss(&mut self) -> Option<String> {
         self.state.saving.unsaved()?;
         let unsaved = self.line.file.save();

@@ -1,4 +1,4 @@
-//! What terminals really send, in whole and in pieces.
+//! Input of real terminals, whole and in pieces.
 
 use super::*;
 use crossterm::event::KeyModifiers as M;
@@ -17,7 +17,7 @@ fn check(bytes: &str, expected: &[Sent]) {
 }
 
 #[test]
-fn keys_are_understood_in_the_old_and_the_new_way() {
+fn parses_keys_of_the_legacy_and_the_new_protocol() {
     check("y", &[key(KeyCode::Char('y'), M::NONE)]);
     check("Y", &[key(KeyCode::Char('Y'), M::SHIFT)]);
     check("é漢", &[key(KeyCode::Char('é'), M::NONE), key(KeyCode::Char('漢'), M::NONE)]);
@@ -42,7 +42,7 @@ fn keys_are_understood_in_the_old_and_the_new_way() {
 }
 
 #[test]
-fn a_paste_is_text_whatever_is_in_it() {
+fn paste_is_text_whatever_it_contains() {
     check(
         "\x1b[200~y\r\n\x1b[A\x1b[201~n",
         &[Sent::Paste("y\n\x1b[A".into()), key(KeyCode::Char('n'), M::NONE)],
@@ -50,20 +50,20 @@ fn a_paste_is_text_whatever_is_in_it() {
 }
 
 #[test]
-fn mouse_and_focus_are_told() {
+fn parses_mouse_and_focus() {
     check("\x1b[I\x1b[O", &[Sent::Focus(true), Sent::Focus(false)]);
     let wheel = crossterm::event::MouseEventKind::ScrollUp;
     check("\x1b[<64;3;4M", &[Sent::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })]);
 }
 
 #[test]
-fn what_a_terminal_answers_is_no_key() {
+fn answers_of_the_terminal_are_not_keys() {
     check("\x1b]11;rgb:0000/0000/0000\x1b\\", &[]);
     check("\x1b[?62;22c", &[]);
 }
 
 #[test]
-fn r05_a_paste_whose_end_is_lost_does_not_lock_the_keyboard() {
+fn r05_paste_without_end_does_not_block_the_keyboard() {
     let mut parser = Parser::default();
     assert_eq!(parser.feed(b"\x1b[200~abc"), []);
     assert!(parser.is_waiting());
@@ -72,7 +72,7 @@ fn r05_a_paste_whose_end_is_lost_does_not_lock_the_keyboard() {
 }
 
 #[test]
-fn an_escape_that_nothing_follows_is_the_key() {
+fn escape_without_more_bytes_is_the_esc_key() {
     let mut parser = Parser::default();
     assert_eq!(parser.feed(b"\x1b"), []);
     assert_eq!(parser.settle(), [key(KeyCode::Esc, M::NONE)]);
@@ -81,7 +81,7 @@ fn an_escape_that_nothing_follows_is_the_key() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_taken_and_leave_a_keyboard_that_works(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn any_bytes_are_accepted_and_leave_a_working_keyboard(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let mut parser = Parser::default();
         parser.feed(&bytes);
         parser.settle();
