@@ -1,41 +1,41 @@
-//! Everything the screen can want done outside.
+//! Effects the screen requests.
 
 use super::host::Wish;
 use crate::agent;
 use std::path::PathBuf;
 
-/// Something wanted done outside, in order.
+/// An effect. Effects run in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Of the agent's runtime.
+    /// Run these effects of the agent.
     Agent(Vec<agent::Effect>),
-    /// Of the program around the screen.
+    /// Send a request to the host.
     Ask(Wish),
-    /// Put this on the clipboard.
+    /// Copy this text to the clipboard.
     Copy(String),
-    /// Open a file in the person's editor, at a line.
+    /// Open a file in the user's editor, at a line.
     OpenFile {
-        /// As it was written: relative to the project, absolute, or from `~`.
+        /// The path as written: relative to the project, absolute, or starting with `~`.
         path: String,
-        /// 1 is the first.
+        /// Line number, from 1.
         line: Option<usize>,
     },
     /// Open an `http` or `https` address with the system's opener.
     OpenWeb(String),
-    /// Let the person write this text in their editor; comes back as `Event::Edited`.
+    /// Open this text in the user's editor; the result arrives as `Event::Edited`.
     EditText(String),
-    /// Something waits for the person and the terminal is not in front: tell them.
+    /// Notify the user of something that waits while the terminal is not focused.
     Alert(String),
-    /// Name the terminal's window.
+    /// Set the title of the terminal window.
     Title(String),
-    /// Stop the program as the shell does with ctrl-z, and go on when it is continued.
+    /// Suspend the program, as ctrl-z does in a shell, until it is continued.
     Suspend,
-    /// Draw everything anew.
+    /// Redraw the whole screen.
     Redraw,
     /// Try to save the session.
     Save,
-    /// Write the whole session to this file, and leave if that works.
+    /// Write the whole session to this file, and quit if that succeeds.
     SaveTo(PathBuf),
-    /// Leave.
+    /// Quit.
     Quit,
 }

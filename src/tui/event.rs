@@ -1,4 +1,4 @@
-//! Everything that can happen to the screen.
+//! Events the screen handles.
 
 use super::host::Reply;
 use crate::agent;
@@ -6,35 +6,35 @@ use crate::runtime::Unsaved;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::time::Duration;
 
-/// Something that happened.
+/// An event.
 pub enum Event {
-    /// It is so late now, counted from the start. Comes before every batch of others.
+    /// Current time, counted from the start. Comes before each batch of other events.
     Tick(Duration),
-    /// A key was pressed or repeats. Releases never come this far.
+    /// A key was pressed or repeats. Releases are filtered out before.
     Key(KeyEvent),
-    /// Text was pasted, with marks around it or as a burst no hand can type.
+    /// Text was pasted: marked by the terminal, or detected because it came faster than a user types.
     Pasted(String),
-    /// What was typed before the first picture stood, with an Enter as the end of a line: words for the composer.
+    /// Text typed before the first frame, for the composer, with Enter as a line break.
     Early(String),
-    /// The keys that come now came faster than a hand presses them: none of them is an answer.
+    /// The next keys came faster than a user presses them: none of them may answer a prompt.
     Hurried,
-    /// No key waits to be taken: one that was held back, in case more come as a paste would, is what it seemed.
+    /// No more input is waiting: a key held back as the possible start of a paste was a single key press.
     Quiet,
-    /// The mouse.
+    /// Mouse input.
     Mouse(MouseEvent),
-    /// The terminal came to the front (`true`) or went behind.
+    /// The terminal gained (`true`) or lost the focus.
     Focused(bool),
-    /// The terminal has this many columns and rows now.
+    /// New size in columns and rows.
     Resized(u16, u16),
-    /// Something happened to the agent.
+    /// An event of the agent.
     Agent(agent::Event),
-    /// The program around the screen has something to say.
+    /// A reply of the host.
     Host(Reply),
-    /// The editor was left; what the composer holds now, where it was opened for the composer.
+    /// The editor was closed. Contains the new draft if it was opened for the composer.
     Edited(Option<String>),
-    /// Saving the session was tried: what is not saved, if anything.
+    /// Result of saving the session: what is still unsaved, if anything.
     Saved(Option<Unsaved>),
-    /// Something outside went wrong, or is worth knowing: one sentence.
+    /// An error or hint from outside the screen: one sentence.
     Notice(String),
     /// The terminal is gone, or the system asks the program to end.
     Lost,

@@ -1,4 +1,4 @@
-//! Who gets the key: asked by update for routing, by the view for the cursor, and by the help for what works now.
+//! Keyboard focus: which part receives keys, shows the cursor and lists its bindings in key help.
 
 use super::keys::Scope;
 use super::overlay::Overlay;
@@ -6,22 +6,22 @@ use super::parts::listening::Listening;
 use super::prompt::Card;
 use super::state::State;
 
-/// Where the keyboard is.
+/// Part of the screen that has the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
-    /// In the overlay in front.
+    /// The overlay in front.
     Overlay,
-    /// In the words that are searched for.
+    /// The search field.
     Search,
-    /// In the card that waits; what it does not know goes on to the composer.
+    /// The open prompt; keys it does not use go to the composer.
     Prompt,
-    /// On the selected entry of the transcript.
+    /// The selected entry of the transcript.
     Transcript,
-    /// In the composer.
+    /// The composer.
     Composer,
 }
 
-/// Where the keyboard is now.
+/// Returns the part that has the keyboard now.
 pub fn focus(state: &State) -> Focus {
     if !state.overlays.is_empty() {
         Focus::Overlay
@@ -36,7 +36,7 @@ pub fn focus(state: &State) -> Focus {
     }
 }
 
-/// The keys of the card that is open.
+/// Returns the scope of the open prompt's keys.
 fn card_scope(state: &State) -> Option<Scope> {
     if state.waits.is_some() {
         return Some(Scope::Waits);
@@ -49,7 +49,7 @@ fn card_scope(state: &State) -> Option<Scope> {
     })
 }
 
-/// The keys that work now, by scope, the nearest first.
+/// Returns the scopes whose keys work now, the innermost first.
 pub fn scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match focus(state) {
         Focus::Overlay => match state.overlays.last() {
@@ -74,14 +74,14 @@ pub fn scopes(state: &State) -> Vec<Scope> {
         Focus::Transcript => vec![Scope::Transcript],
         Focus::Prompt => card_scope(state).into_iter().collect(),
         Focus::Composer if state.complete.is_open() => vec![Scope::List, Scope::Composer],
-        // A card that is open listens again in a moment: who asks for help wants to know its keys.
+        // A prompt that is not listening yet will be in a moment: key help shows its keys.
         Focus::Composer => card_scope(state).into_iter().chain([Scope::Composer]).collect(),
     };
     if state.writes_in_card() {
         scopes.insert(0, Scope::Line);
     }
     let again = state.can_ask_again() && !matches!(focus(state), Focus::Overlay | Focus::Search);
-    // Who writes knows the keys of writing from everywhere else; what opens everything else stands first.
+    // Users know the editing keys; the keys that open everything else come first.
     let at = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
     scopes.splice(at..at, again.then_some(Scope::Again).into_iter().chain([Scope::Anywhere]));
     scopes

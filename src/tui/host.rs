@@ -1,4 +1,4 @@
-//! What the program around the screen does for it: sessions, models, files, and what is kept between starts.
+//! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
 use crate::agent::{self, Rule};
 use crate::chat::link::Target;
@@ -11,367 +11,366 @@ use tokio::sync::mpsc;
 
 /// The program around the screen.
 pub trait Host: Send {
-    /// Starts what is wanted and returns at once: what takes time runs elsewhere, and what comes of it arrives as a
-    /// [`Reply`] on the channel that was handed to the screen.
+    /// Starts a request and returns at once. Work that takes time runs elsewhere and its result arrives as a
+    /// `HostReply` on the channel that was given to the screen.
     fn ask(&mut self, wish: Wish);
 }
 
-/// What the screen wants of the program around it.
+/// Request of the screen to the rest of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wish {
-    /// The sessions of this project, newest first: [`Reply::Sessions`].
+    /// List the sessions of this project, newest first. Reply: `Sessions`.
     Sessions,
-    /// What was said in the sessions of this project that has these words: [`Reply::Found`], more than once where that takes
-    /// a while. What was looked for before is not any more; with no words nothing is.
+    /// Search the messages of this project's sessions. Reply: `Found`, repeated while the search runs. Replaces the
+    /// search before it; empty text ends it.
     Search(String),
-    /// Go on with another session: [`Reply::Opened`].
+    /// Continue another session. Reply: `Opened`.
     Open(SessionId),
-    /// Go on with a copy of this session, which stays as it is: [`Reply::Opened`].
+    /// Continue in a copy of this session, which is not changed. Reply: `Opened`.
     Fork(SessionId, Becomes),
-    /// Begin a new session: [`Reply::Opened`].
+    /// Start a new session. Reply: `Opened`.
     New,
-    /// The models that may be chosen: [`Reply::Models`], more than once as more is known.
+    /// List the available models. Reply: `Models`, repeated as more become known.
     Models,
-    /// Ask this model from the next request on. The session's entry is already on its way.
+    /// Use this model from the next request on. The session entry is written separately.
     UseModel(String),
-    /// When each entry of this session was written: [`Reply::Times`].
+    /// Read when each entry of this session was written. Reply: `Times`.
     Times(SessionId),
-    /// The files of the project, relative to it: [`Reply::Files`], more than once where that takes a while.
+    /// List the files of the project as relative paths. Reply: `Files`, repeated while the scan runs.
     Files,
-    /// Whether what these name is there: [`Reply::Exist`].
+    /// Check whether the targets of these links exist. Reply: `LinkStatuses`.
     Exist(Vec<Target>),
-    /// The person chose this theme.
+    /// Save the theme the user chose.
     KeepTheme(String),
-    /// What is written in this session and not sent, in place of what was kept before: [`Reply::Kept`] if writing it begins
-    /// to fail, or works again.
+    /// Save the unsent text of this session in place of the text saved before. Reply: `UnsentSaved` when saving
+    /// starts to fail or works again.
     Keep(SessionId, Box<Unsent>),
-    /// The person said this: it belongs to the history of the composer.
+    /// Add a message of the user to the history of the composer.
     Remember(String),
-    /// Model servers on this machine: [`Reply::Local`].
+    /// Find model servers on this machine. Reply: `LocalServers`.
     LookForLocal,
-    /// Talk to this model server from now on: [`Reply::Reached`], or a new session where nothing was said yet.
+    /// Use this model server from now on. Reply: `Connected`, or a new session if this one is empty.
     UseLocal(LocalServer),
-    /// Talk to a profile of the settings from now on, as above.
+    /// Use a profile of the settings from now on. Reply as for `UseLocalServer`.
     UseProfile {
-        /// Its name.
+        /// Name of the profile.
         profile: String,
-        /// The model; empty: its own.
+        /// Model to use; empty for the profile's own.
         model: String,
     },
-    /// Keep this key for the service in use and talk to it, as above.
+    /// Save this key for the current provider and connect to it. Reply as for `UseLocalServer`.
     KeepKey(String),
-    /// Talk to what was reached under this number, from the next request on. The session's entry is already on its way.
+    /// Use the connection with this number from the next request on. The session entry is written separately.
     TakeUp(u64),
-    /// Write the rule that keeps this grant into the person's file: [`Reply::RuleKept`].
+    /// Write the rule for this grant to the user's rules file. Reply: `RuleSaved`.
     KeepRule {
-        /// The call on whose card it was given: it is decided when the answer is there.
+        /// The call whose prompt the grant was given in. It is decided when the reply arrives.
         call: CallId,
-        /// What is kept.
+        /// The grant to save.
         grant: Grant,
-        /// Who gave it, and how.
+        /// Origin of the grant: user or settings, and how it was given.
         by: By,
     },
-    /// Take this rule out of its file: [`Reply::TookBack`].
+    /// Delete this rule from its file. Reply: `RuleRevoked`.
     TakeBack {
-        /// Which.
+        /// The rule.
         rule: Box<Rule>,
-        /// Who wants it, and how.
+        /// Origin of the request, and how it was made.
         by: By,
     },
-    /// The rules as they stand now: [`Reply::Learnt`].
+    /// Read the rules again. Reply: `AgentEvent`.
     LearnRules,
-    /// Every rule that holds here: [`Reply::Rules`].
+    /// List all rules in effect. Reply: `Rules`.
     Rules,
-    /// What was rehearsed in this session, or in the dry run that it is a copy of: [`Reply::Rehearsal`].
+    /// Load the rehearsal of this session, or of the dry run it is a copy of. Reply: `Rehearsal`.
     Rehearsal(SessionId),
-    /// Go on for real in a copy of this dry run, and put what was rehearsed on cards there: [`Reply::Opened`].
+    /// Continue live in a copy of this dry run, with an approval prompt for each rehearsed step. Reply: `Opened`.
     Apply(SessionId, agent::Offered),
-    /// Throw away what was rehearsed in this session.
+    /// Discard the rehearsal of this session.
     Drop(SessionId),
-    /// What the project brings along that would change what aye does: [`Reply::Brought`], in any case and before long.
+    /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, always and soon.
     LookAtProject {
-        /// Whether the person wants to see it.
+        /// True if the user asked to see them.
         asked: bool,
     },
-    /// The person saw these files of the project in this folder and trusts them: [`Reply::Trusts`], or
-    /// [`Reply::Brought`] where they are other ones by now.
+    /// Trust these files of the project in this folder: the user has seen them. Reply: `TrustChanged`, or
+    /// `ProjectFiles` if they have changed since.
     Trust {
         /// The project's folder.
         folder: PathBuf,
-        /// What was seen: [`Brought::signature`].
+        /// The files as the user saw them: [`Brought::signature`].
         seen: Vec<(String, Digest)>,
     },
-    /// The person trusts nothing any more that the project in this folder brings along: [`Reply::Trusts`].
+    /// Revoke all trust in the project in this folder. Reply: `TrustChanged`.
     TrustNoLonger(PathBuf),
-    /// Begin with this model from the next start on.
+    /// Save the model to start with.
     KeepModel {
-        /// The profile; empty: the one in use.
+        /// Name of the profile; empty for the current one.
         profile: String,
-        /// The address of a server on this machine, where that is all that is known of it; else empty.
+        /// Address of a server on this machine that has no profile; otherwise empty.
         address: String,
-        /// The model; empty: its own.
+        /// Model to use; empty for the profile's own.
         model: String,
     },
 }
 
-/// What came of a wish.
+/// Result of a `HostRequest`.
 pub enum Reply {
-    /// The sessions of this project, newest first.
+    /// Sessions of this project, newest first.
     Sessions(Vec<SessionRow>),
-    /// Sessions in which these words were said.
+    /// Sessions with messages that match a search.
     Found {
-        /// The words as they were wanted.
+        /// The text searched for.
         words: String,
-        /// Each with the line; every time all that are known.
+        /// All matches so far: session and matching line.
         lines: Vec<(SessionId, String)>,
-        /// Whether these are all.
+        /// True if the search is complete.
         whole: bool,
     },
-    /// Another session is in hand.
+    /// A session was opened.
     Opened(Box<Opened>),
-    /// The models that may be chosen.
+    /// Available models.
     Models(Models),
-    /// When each entry of this session was written, in words, as far as they are on disk.
+    /// Formatted time of each entry of this session that is on disk.
     Times(SessionId, Vec<String>),
-    /// The files of the project.
+    /// Files of the project.
     Files {
-        /// Their names; every time all that are known.
+        /// All paths found so far.
         names: Vec<String>,
-        /// Whether these are all.
+        /// Completeness of the list.
         gathered: Gathered,
     },
-    /// For each, whether it is there.
+    /// Status of each link target.
     Exist(Vec<(Target, There)>),
-    /// The model servers that answered.
+    /// Model servers that answered.
     Local(Vec<LocalServer>),
-    /// Another service can be talked to now: [`Wish::TakeUp`] does.
+    /// Another provider is ready; `SwitchConnection` starts to use it.
     Reached(Box<Reached>),
-    /// Something that the agent has to know.
+    /// An event for the agent.
     Learnt(agent::Event),
-    /// A rule was kept, or not.
+    /// Result of saving a rule.
     RuleKept {
-        /// The call that waits for it.
+        /// The call that waits for the rule.
         call: CallId,
-        /// What was to be kept.
+        /// The grant of the rule.
         grant: Grant,
-        /// Who gave it.
+        /// Origin of the grant.
         by: By,
-        /// Why it is not kept, where it is not.
+        /// Error if the rule was not saved.
         failed: Option<String>,
     },
-    /// A rule is out of its file.
+    /// A rule was deleted from its file.
     TookBack {
-        /// What it was, in words.
+        /// Description of the rule.
         what: String,
-        /// Who wanted it.
+        /// Origin of the request.
         by: By,
     },
-    /// Everything that holds, in words.
+    /// Description of all rules in effect.
     Rules(String),
-    /// What the project brings along.
+    /// Project files that would change what aye does.
     Brought {
-        /// All of it.
+        /// The files.
         brought: Box<Brought>,
-        /// Why it was looked at.
+        /// Reason of the inspection.
         why: Why,
     },
-    /// What was rehearsed, or why nothing can be shown.
+    /// Rehearsal of a session, or the reason it cannot be shown.
     Rehearsal(Result<Rehearsed, String>),
-    /// What is trusted of the project has changed.
+    /// Trust in the project has changed.
     Trusts {
         /// The project's folder.
         folder: PathBuf,
-        /// Its words to the model, as far as they are trusted.
+        /// Trusted instructions of the project to the model.
         instructions: Arc<Vec<Instructions>>,
-        /// The rules that hold now.
+        /// Rules in effect now.
         rules: agent::Event,
     },
-    /// What is trusted could not be changed: why, in one sentence.
+    /// Error of a change of trust, as one sentence.
     TrustFailed(String),
-    /// Why what is not sent could not be kept; `None` once it is.
+    /// Error of saving unsent text; `None` once it works again.
     Kept(Option<String>),
-    /// Something did not work, or is worth knowing: one sentence for the person.
+    /// An error or hint: one sentence for the user.
     Notice(String),
-    /// Something was done as it was wanted: one sentence for the person.
+    /// Confirmation that something was done: one sentence for the user.
     Done(String),
     /// A setting was saved: one sentence for the user. It stays on the screen when another session is shown.
     SettingSaved(String),
 }
 
-/// What came of a dry run.
+/// Result of a dry run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsed {
-    /// The session that it is.
+    /// Session of the dry run.
     pub of: SessionId,
-    /// What changed and what was called.
+    /// Changed files and rehearsed calls.
     pub staging: Staging,
 }
 
-/// Why a project was looked at.
+/// Reason of an inspection of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// A session has begun in it.
+    /// A session started in it.
     Begun,
-    /// The person wants to see it.
+    /// The user asked for it.
     Asked,
-    /// They said yes to what it was before.
+    /// The files changed after the user trusted them.
     Changed,
 }
 
-/// Whether a list of files is all there is.
+/// Completeness of a list of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Gathered {
-    /// More are being looked for, and the list is told again.
+    /// The scan is running and the list will be sent again.
     Growing,
-    /// It is all of them.
+    /// The list is complete.
     #[default]
     Whole,
-    /// There are more than are listed.
+    /// The list is truncated.
     Cut,
 }
 
-/// Whether what a link names is there.
+/// Status of a link target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum There {
-    /// Nothing is.
+    /// It does not exist.
     No,
-    /// It is.
+    /// It exists.
     Yes,
     /// It is a picture.
     Picture(picture::Size),
 }
 
-/// Another service that can be talked to.
+/// A provider that is ready to be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reached {
-    /// The session it was wanted for; in another it means nothing.
+    /// Session it was requested for; ignored in other sessions.
     pub session: SessionId,
-    /// What it is taken up by.
+    /// Number for `SwitchConnection`.
     pub number: u64,
-    /// What it is.
+    /// Description of the connection.
     pub connection: Connection,
 }
 
-/// The models that may be chosen.
+/// Available models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Models {
-    /// Those of the service in use.
+    /// Models of the current provider.
     pub listed: Listed,
-    /// What else could be talked to, each with its profile.
+    /// Models of other profiles and servers.
     pub others: Vec<ModelRow>,
 }
 
-/// The models of the service in use.
+/// Models of the current provider.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Listed {
-    /// It is asked.
+    /// The provider has not answered yet.
     Asking,
-    /// In its own order.
+    /// The models, in the provider's order.
     These(Vec<ModelRow>),
-    /// It does not tell; why, in one sentence.
+    /// The provider does not list them; the reason as one sentence.
     Failed(String),
 }
 
-/// One model that may be chosen.
+/// One available model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelRow {
-    /// The profile it belongs to; empty: the service in use.
+    /// Name of its profile; empty for the current provider.
     pub profile: String,
-    /// Its name; empty: whichever its service has first.
+    /// Name of the model; empty for the provider's first.
     pub model: String,
-    /// Tokens that fit its window, where that is known.
+    /// Context window in tokens, if known.
     pub window: Option<u64>,
-    /// Dollars for a million tokens sent, sent from the cache, and received, where the price is known.
+    /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
     pub price: Option<(f64, f64, f64)>,
 }
 
-/// One session in the list.
+/// One row of the session list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
-    /// Which.
+    /// Id of the session.
     pub id: SessionId,
-    /// Its name.
+    /// Title of the session.
     pub title: String,
-    /// When it was last used, in words: `yesterday 14:02`.
+    /// Formatted time of last use: `yesterday 14:02`.
     pub when: String,
-    /// Whether it was a dry run.
+    /// True for a dry run.
     pub dry_run: bool,
-    /// Whether it began as a copy of another.
+    /// True if it is a copy of another session.
     pub copy: bool,
-    /// Whether a question in it waits for the person.
+    /// True if a question in it waits for the user.
     pub waits: bool,
 }
 
-/// A model server that was found on this machine.
+/// A model server found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// Which program it is: `Ollama`.
+    /// Name of the program: `Ollama`.
     pub name: String,
-    /// Its address, with `/v1`.
+    /// Address, ending in `/v1`.
     pub address: String,
-    /// The models it has.
+    /// Models it offers.
     pub models: Vec<String>,
 }
 
-/// A session the host has opened or begun.
+/// A session opened or created by the host.
 pub struct Opened {
-    /// Which.
+    /// Id of the session.
     pub session: SessionId,
-    /// The session that it was just made of as a copy.
+    /// The session it was just copied from, if any.
     pub from: Option<SessionId>,
-    /// The agent with the session in hand.
+    /// The agent with the session loaded.
     pub agent: agent::State,
-    /// The way to its runtime. The effects of resuming are done already.
+    /// Connection to its runtime. The effects of resuming have already run.
     pub line: Line,
-    /// What is put on cards there at once.
+    /// Rehearsed steps to show as approval prompts at once.
     pub offers: Option<agent::Offered>,
-    /// What it talks to.
+    /// Model and provider of the session.
     pub connection: Connection,
-    /// What was written in it and not sent.
+    /// Unsent text of the session.
     pub unsent: Unsent,
-    /// The folder it works in; absolute.
+    /// Working directory of the session; absolute.
     pub folder: PathBuf,
-    /// What was said before in that folder, oldest first.
+    /// Message history of that folder, oldest first.
     pub history: Vec<String>,
-    /// Its folder as the head shows it: `~/src/app ⎇ main`.
+    /// Folder and branch as shown in the header: `~/src/app ⎇ main`.
     pub place: String,
 }
 
 /// The file of a session.
 pub trait SessionFile: Send {
-    /// Tries once more to save what could not be saved, and returns what still is not.
+    /// Tries again to save the unsaved entries, and returns those that still are not saved.
     fn save(&mut self) -> Option<Unsaved>;
 
     /// Writes all of the session to another file, which must not exist yet.
     fn save_to(&mut self, file: &Path) -> std::io::Result<()>;
 }
 
-/// The way to a session's runtime and back.
+/// Connection to the runtime of a session.
 pub struct Line {
-    /// Where the session is saved.
+    /// File of the session.
     pub file: Box<dyn SessionFile>,
-    /// Starts effects in their order, without waiting. What it returns is a sentence for the person, where the
-    /// session could not be saved.
+    /// Starts effects in order without waiting. Returns a sentence for the user if the session could not be saved.
     pub run: Box<dyn FnMut(Vec<agent::Effect>) -> Option<String> + Send>,
-    /// What happens to the agent.
+    /// Events for the agent.
     pub events: mpsc::Receiver<agent::Event>,
 }
 
-/// What is talked to, and how that was decided.
+/// Model and provider in use, and why they were chosen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Connection {
-    /// The model, as the service names it.
+    /// Model, as the provider names it.
     pub model: String,
-    /// The profile of the settings; empty where an address was given for this run alone.
+    /// Profile in the settings; empty if an address was given for this run only.
     pub profile: String,
-    /// Where the choice came from, in words: `from OPENAI_API_KEY`, `from your settings`.
+    /// Provider and origin of the choice: `at api.openai.com (key from OPENAI_API_KEY)`.
     pub source: String,
-    /// Whether it is the built-in scripted model.
+    /// True for the built-in scripted model.
     pub tour: bool,
-    /// Whether the model can be shown pictures.
+    /// True if the model accepts pictures.
     pub images: bool,
-    /// Tokens that fit the model's window, where that is known.
+    /// Context window of the model in tokens, if known.
     pub window: Option<u64>,
-    /// Dollars for a million tokens sent, sent from the cache, and received, where the price is known.
+    /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
     pub price: Option<(f64, f64, f64)>,
 }

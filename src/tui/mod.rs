@@ -1,4 +1,4 @@
-//! The frontend with a screen: waits, updates, does what is wanted, draws.
+//! The full-screen frontend: waits for events, updates the state, runs effects, draws.
 
 pub mod canvas;
 pub mod command;
@@ -37,61 +37,61 @@ use std::path::PathBuf;
 use theme::{Theme, Themes};
 use tokio::sync::mpsc;
 
-/// Everything a screen begins with.
+/// Everything needed to start the screen.
 pub struct Start {
-    /// The agent with the session in hand.
+    /// The agent with the session loaded.
     pub agent: agent::State,
-    /// Which session that is.
+    /// Id of that session.
     pub session: SessionId,
-    /// The way to its runtime. The effects of resuming are done already.
+    /// Connection to its runtime. The effects of resuming have already run.
     pub line: Line,
-    /// The program around the screen.
+    /// The rest of the program.
     pub host: Box<dyn Host>,
-    /// Where its replies come from.
+    /// Replies of the host.
     pub replies: mpsc::Receiver<Reply>,
-    /// What is talked to, and how that was decided.
+    /// Model and provider in use.
     pub connection: Connection,
-    /// Every theme there is.
+    /// All themes.
     pub themes: Themes,
-    /// The one to begin with, made to fit the terminal.
+    /// Initial theme, adapted to the terminal.
     pub theme: Theme,
-    /// The keys.
+    /// Key bindings.
     pub keys: Keymap,
-    /// What the person set.
+    /// Settings of the user.
     pub settings: Settings,
-    /// What was written and not sent when the session was left.
+    /// Unsent text from the last time the session was open.
     pub unsent: Unsent,
-    /// What was said before, oldest first.
+    /// Message history, oldest first.
     pub history: Vec<String>,
-    /// What the person said on the command line, sent at once; empty where nothing was.
+    /// Message given on the command line, sent at once; empty without one.
     pub says: String,
-    /// What is put on cards at once, where anything is.
+    /// Rehearsed steps to show as approval prompts at once, if any.
     pub offers: Option<agent::Offered>,
-    /// Whether the list of sessions is open at the beginning, and what it is for.
+    /// Open the session list at startup, for this purpose.
     pub picks: Option<Picking>,
-    /// What came of asking the terminal before.
+    /// Result of querying the terminal at startup.
     pub early: Early,
-    /// Sentences for the person, such as what was wrong in the settings.
+    /// Notices for the user, such as warnings about the settings.
     pub notices: Vec<String>,
 }
 
-/// How a screen was left.
+/// Result of a closed screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
-    /// The session that was shown last.
+    /// Session shown last.
     pub session: SessionId,
-    /// Its name, where anything was said in it.
+    /// Its title; `None` if it is empty.
     pub title: Option<String>,
-    /// Whether the terminal was lost, or the system ended the program; by this signal.
+    /// Signal that ended the program, or SIGHUP if the terminal was lost.
     pub ended_by: Option<i32>,
-    /// Why the session is not saved, and what of it is lost.
+    /// Reason the session could not be saved, and the entries that are lost.
     pub lost: Option<String>,
-    /// The file that the session was written to because its own cannot be.
+    /// File the session was written to because its own file cannot be written.
     pub saved_to: Option<PathBuf>,
 }
 
-/// Shows the screen until the person leaves it. The terminal is as it was when this returns, whatever it returns.
-/// Needs a tokio runtime.
+/// Runs the screen until the user leaves it. The terminal is restored when this returns, also on an error. Needs a
+/// tokio runtime.
 pub async fn run(start: Start) -> anyhow::Result<Exit> {
     screen::Screen::open(start)?.show().await
 }

@@ -1,4 +1,4 @@
-//! What the person opened over the screen: a list, a page, the keys. A closed set, matched everywhere.
+//! Overlays the user opens over the screen: lists, pages, key help.
 
 use super::host::{LocalServer, ModelRow, SessionRow};
 use super::parts::help::Help;
@@ -17,130 +17,130 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Something that lies over the screen and has the keyboard.
+/// An overlay. It has the keyboard.
 #[derive(Debug, Clone)]
 pub enum Overlay {
-    /// The keys that work now.
+    /// Key help.
     Help(Help),
-    /// The sessions of this project, and what is done with the one that is picked.
+    /// Sessions of this project, and the action for the selected one.
     Sessions(Picker, Held, Picking),
-    /// The themes; the one that was there before is kept for those who leave without choosing.
+    /// Themes, with the theme to restore if none is chosen.
     Themes(Picker, Box<Theme>),
-    /// Every command.
+    /// Commands.
     Commands(Picker),
-    /// The models that may be chosen.
+    /// Available models.
     Models(Picker, Vec<ModelRow>),
-    /// What else may be talked to.
+    /// Available providers.
     Connect(Picker, Vec<Choice>),
-    /// A key that is entered; it is never shown.
+    /// Input of an API key; never displayed.
     Key(line::Line),
-    /// What may be copied, with its text.
+    /// Texts that can be copied.
     Copies(Picker, Vec<String>),
-    /// Every call of the session, each by its name there.
+    /// All calls of the session, by id.
     Audit(Picker, Vec<CallId>),
-    /// What was rehearsed.
+    /// The rehearsal.
     Rehearsal(Picker, Theatre),
-    /// What stands without being asked about.
+    /// Grants and rules.
     Grants(Picker, Ledger),
-    /// Whether this is really done.
+    /// Confirmation of an action.
     Sure(Sure, Done),
-    /// How much runs without asking: each with whether it was confirmed.
+    /// Permission modes, each with whether it was confirmed.
     Modes(Picker, Vec<(Mode, bool)>),
-    /// What becomes of a session that is not saved when it is left.
+    /// Choices on leaving a session that is not saved.
     Leaving(Picker, Vec<Leaving>),
-    /// A text that is only read.
+    /// A text to read.
     Reader(Reader),
     /// A letter on each link.
     Links(Links),
 }
 
-/// What a yes does.
+/// Action of a confirmation.
 #[derive(Debug, Clone)]
 pub enum Done {
-    /// What was rehearsed in this session is thrown away.
+    /// Discards the rehearsal of this session.
     Dropped(SessionId),
-    /// This does not stand any more.
+    /// Revokes this grant or rule.
     TakenBack(Box<Kept>),
 }
 
-/// What stands, and below it every call that was judged, the newest first.
+/// Grants and rules, followed by all judged calls, newest first.
 #[derive(Debug, Clone)]
 pub struct Ledger(pub Vec<Kept>, pub Vec<CallId>);
 
-/// What was rehearsed, and what may be done with each row of its list.
+/// A rehearsal and the actions of its list.
 #[derive(Debug, Clone, Default)]
 pub struct Theatre {
-    /// The session that was the dry run.
+    /// Session of the dry run.
     pub of: SessionId,
-    /// What came of it.
+    /// Result of the dry run.
     pub staging: Arc<Staging>,
-    /// What each row does.
+    /// Action of each row.
     pub does: Vec<Does>,
-    /// What is done as soon as it is known, where that is not to show it.
+    /// Action to run once the rehearsal is loaded; `None` to show it.
     pub then: Option<Does>,
 }
 
-/// The sessions of a list, and what was found in them.
+/// Sessions of a list and the results of a search in them.
 #[derive(Debug, Clone, Default)]
 pub struct Held {
-    /// In the order of the list.
+    /// Sessions in the order of the list.
     pub rows: Vec<SessionRow>,
-    /// What is looked for in all that was said; empty where nothing is.
+    /// Text searched for in the messages; empty without a search.
     pub wanted: String,
-    /// In which sessions it was found, with the line.
+    /// Matches: session and matching line.
     pub lines: Vec<(SessionId, String)>,
 }
 
-/// What is done with a session that is picked from the list.
+/// Action for the session selected in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Picking {
-    /// It goes on.
+    /// Continue it.
     Open,
-    /// A copy of it does.
+    /// Continue a copy of it.
     Fork(Becomes),
 }
 
-/// What may be talked to.
+/// An available provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// A model server that was found on this machine, with the one model that is meant.
+    /// A model server found on this machine, with the one model to use.
     Server(LocalServer),
-    /// A service that wants a key.
+    /// A provider that needs a key.
     EnterKey,
-    /// Go on as it is.
+    /// Keep the current provider.
     Stay,
 }
 
-/// A text that is only read: an output in full.
+/// A text to read, such as a full output.
 #[derive(Debug, Clone)]
 pub struct Reader {
-    /// What it is.
+    /// Title of the page.
     pub title: String,
-    /// As it came; it is cleaned where it is drawn.
+    /// The original text; cleaned when drawn.
     pub text: Arc<str>,
-    /// What kind of text it is.
+    /// Kind of the text.
     pub body: Body,
-    /// The first line on the screen.
+    /// First visible line.
     pub top: usize,
-    /// How it was laid out last, and for which width: only to spare the work.
+    /// Cached layout and the width it was made for.
     pub laid: RefCell<(usize, Arc<Vec<Line<'static>>>)>,
 }
 
-/// What kind of text is read.
+/// Kind of text in a reader.
 #[derive(Debug, Clone)]
 pub enum Body {
-    /// Plain words.
+    /// Plain text.
     Words,
-    /// What a command wrote for a terminal.
+    /// Terminal output of a command.
     Terminal,
-    /// This of what was rehearsed, and no text at all.
+    /// A part of the rehearsal; the text is empty.
     Staged(Arc<Staging>, Chosen),
 }
 
-/// A part of what was rehearsed.
+/// A part of the rehearsal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chosen {
-    /// All of it.
+    /// Everything.
     All,
     /// These changes, by index.
     Changes(Range<usize>),
@@ -171,7 +171,7 @@ impl Chosen {
 }
 
 impl Reader {
-    /// The text as lines of this width.
+    /// Returns the text as lines of this width.
     pub fn lines(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
         let mut laid = self.laid.borrow_mut();
         if laid.0 != width {
@@ -186,27 +186,27 @@ impl Reader {
     }
 }
 
-/// The links on the screen, each with its letter.
+/// Links on the screen, each with its letter.
 #[derive(Debug, Clone, Default)]
 pub struct Links {
-    /// In the order they are seen.
+    /// Links in reading order.
     pub list: Vec<Lettered>,
-    /// The rows that notices took when the letters came.
+    /// Rows covered by toasts when the letters were assigned.
     pub told: u16,
-    /// The web address that was chosen, and is shown before it is opened.
+    /// The chosen web address, shown for confirmation before it is opened.
     pub asks: Option<String>,
 }
 
 /// A link with its letter.
 #[derive(Debug, Clone)]
 pub struct Lettered {
-    /// What to press.
+    /// Key to press.
     pub letter: char,
-    /// The column and row of its first cell.
+    /// Column and row of its first cell.
     pub at: (u16, u16),
-    /// Where it leads.
+    /// Target of the link.
     pub target: Arc<Target>,
 }
 
-/// The letters for links, those of the resting fingers first. None of them is a digit: digits answer questions.
+/// Letters for links, home row first. No digits: digits answer questions.
 pub const LETTERS: &str = "asdfghjklqwertyuiopzxcvbnm";

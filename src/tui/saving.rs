@@ -1,4 +1,4 @@
-//! Whether the session is on disk, and when saving it is tried again.
+//! Save state of the session, and the schedule of retries.
 
 use crate::chat::entry_count::count_in_words;
 use crate::chat::{Entry, SessionId};
@@ -6,48 +6,48 @@ use crate::runtime::Unsaved;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Between two tries to save a session.
+/// Time between two attempts to save a session.
 const AGAIN: Duration = Duration::from_secs(3);
 
-/// What of the session is not saved.
+/// Unsaved part of the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Saving {
     unsaved: Option<Unsaved>,
     again: Duration,
-    /// The program is left as soon as everything is saved.
+    /// Quit as soon as everything is saved.
     pub leaves: bool,
 }
 
-/// What is done with a session that cannot be saved when it is left.
+/// Action on quitting with a session that cannot be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leaving {
-    /// The program is left once it is saved.
+    /// Quit once it is saved.
     Wait,
-    /// It is written to this file.
+    /// Write it to this file.
     SaveTo(PathBuf),
-    /// What is not saved is lost.
+    /// Discard unsaved entries.
     Lose,
 }
 
 impl Saving {
-    /// Takes the result of a try. Returns whether everything is saved that was not before.
+    /// Records the result of an attempt. Returns true if everything is saved now and was not before.
     pub fn note(&mut self, unsaved: Option<Unsaved>, now: Duration) -> bool {
         let was = std::mem::replace(&mut self.unsaved, unsaved);
         self.again = now.saturating_add(AGAIN);
         was.is_some() && self.unsaved.is_none()
     }
 
-    /// What is not saved, if anything.
+    /// Returns the unsaved entries, if any.
     pub fn unsaved(&self) -> Option<&Unsaved> {
         self.unsaved.as_ref()
     }
 
-    /// When saving is tried again, if it has to be.
+    /// Returns the time of the next attempt, if one is needed.
     pub fn due(&self) -> Option<Duration> {
         self.unsaved.as_ref().map(|_| self.again)
     }
 
-    /// Whether saving is tried now; it is not tried twice.
+    /// Returns whether to save now, and schedules the next attempt.
     pub fn take_due(&mut self, now: Duration) -> bool {
         let is_due = self.due().is_some_and(|at| at <= now);
         if is_due {
@@ -56,14 +56,14 @@ impl Saving {
         is_due
     }
 
-    /// Names what would be lost: `1 message, 2 replies`.
+    /// Describes what would be lost: `1 message, 2 replies`.
     pub fn loss(&self, entries: &[Entry]) -> String {
         let count = self.unsaved.as_ref().map_or(0, |unsaved| unsaved.entries);
         count_in_words(&entries[entries.len().saturating_sub(count)..])
     }
 }
 
-/// Where a session can be written instead: in each of these folders that is given.
+/// Returns the files the session can be written to instead: one in each of the given folders.
 pub fn other_files(session: &SessionId, home: Option<&Path>, project: &Path) -> Vec<PathBuf> {
     let folders = home.into_iter().chain([project, Path::new("/tmp")]);
     let mut files: Vec<PathBuf> =

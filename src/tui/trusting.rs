@@ -1,5 +1,4 @@
-//! What the project brings along, as far as it concerns the screen: what the person is asked about, what they said no to,
-//! and what is said once that is settled.
+//! Trust in the project's own files, as far as the screen is concerned.
 
 use super::host::Why;
 use crate::chat::Digest;
@@ -7,30 +6,30 @@ use crate::config::Brought;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is known of the project's own files.
+/// State of the trust prompt and its results.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trusting {
-    /// What the card shows; no card without it.
+    /// Files the trust prompt asks about; `None` without a prompt.
     pub asks: Option<(Arc<Brought>, Why)>,
-    /// What stands in the project and is not used, in words.
+    /// Descriptions of project files that are not used.
     pub left_out: Vec<String>,
-    /// What was to be said when the program began: it waits until the project was looked at.
+    /// Message given at startup; sent once the project was inspected.
     pub says: String,
-    /// What was refused since the program began: it is not asked about again by itself.
+    /// Projects refused since the start; they are not asked about again automatically.
     refused: Vec<Refused>,
 }
 
-/// A project as it was when the person did not trust it.
+/// Folder and files of a project at the time the user refused to trust it.
 type Refused = (PathBuf, Vec<(String, Digest)>);
 
 impl Trusting {
-    /// The person does not trust this.
+    /// Records that the user does not trust these files.
     pub fn refuse(&mut self, brought: &Brought) {
         self.refused.retain(|(folder, _)| *folder != brought.folder);
         self.refused.push((brought.folder.clone(), brought.signature()));
     }
 
-    /// Whether they said so before, and it is what it was then.
+    /// Returns whether the user refused exactly these files before.
     pub fn was_refused(&self, brought: &Brought) -> bool {
         self.refused.iter().any(|(folder, seen)| *folder == brought.folder && *seen == brought.signature())
     }
