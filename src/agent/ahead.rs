@@ -1,7 +1,7 @@
-//! Calls looked at, and answered, before their turn: because the person has opened the list of what waits.
+//! Approvals given from the queue before a call's turn.
 //!
-//! Their order stays the model's. A yes that is given early is kept until everything before the call is settled; then its
-//! tool looks again, and only the same plan starts.
+//! Calls still run in the model's order. An early approval is stored with the plan it was given for; when the call's
+//! turn comes the tool plans again, and the call runs only if the plan is unchanged. Otherwise the user is asked again.
 
 use super::acting::{self, digest, judged, start, unstarted};
 use super::state::Step;
@@ -9,140 +9,139 @@ use super::{Desk, Effect, offered};
 use crate::chat::{Access, By, CallId, Decision, Entry, Intent, Outcome, Plan, Questions, Work};
 use crate::policy::{Verdict, judge};
 
-/// What is known of a call whose turn has not come.
+/// State of a call before its turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ahead {
-    /// Its tool looks, for the list alone.
+    /// True while its tool plans for the queue view.
     pub(super) looking: bool,
-    /// That look is at arguments which are no longer its own: it says nothing.
+    /// True if that plan is for outdated arguments and must be ignored.
     pub(super) dropped: bool,
-    /// What came of the last look.
+    /// Result of the last plan for the queue view.
     pub look: Option<Look>,
-    /// What the person said yes to.
+    /// Approved plan.
     pub(super) yes: Option<Box<Plan>>,
-    /// Said behind the reason where the person is asked a second time.
+    /// True if the user is asked a second time; adds a note to the reason.
     pub(super) again: bool,
 }
 
-/// What a look before its turn found of a call. When its turn comes it may be something else.
+/// Preview of a call in the queue. When its turn comes the plan may differ.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Look {
-    /// It would do something.
+    /// The call would do something.
     Would {
-        /// In a few words.
+        /// Short description.
         summary: String,
-        /// How far it reaches.
         access: Access,
-        /// What is destroyed, where something is.
+        /// Description of what is destroyed, if anything.
         destroys: Option<String>,
-        /// Whether a person has to say yes, as it looks now.
+        /// True if the call needs approval, as things are now.
         asks: bool,
     },
-    /// It asks the person this.
+    /// The call asks the user this question.
     Question(String),
-    /// It could not be done as things are; in words for the model.
+    /// The call cannot run as things are; error for the model.
     Fails(String),
 }
 
 impl Ahead {
-    /// Whether the person has said yes to it already.
+    /// Returns whether the user has approved the call.
     pub fn has_yes(&self) -> bool {
         self.yes.is_some()
     }
 
-    /// What the person has said yes to already.
+    /// Returns the approved plan.
     pub fn yes(&self) -> Option<&Plan> {
         self.yes.as_deref()
     }
 }
 
-/// The person looks at the list of what waits: every call in it is looked at, one after the other.
-pub(super) fn listed(desk: &mut Desk<'_>) {
-    desk.state.listed = true;
-    look_on(desk);
+/// Handles the opening of the queue view: plans every waiting call, one after the other.
+pub(super) fn listed(ctx: &mut Desk<'_>) {
+    ctx.state.listed = true;
+    look_on(ctx);
 }
 
-fn look_on(desk: &mut Desk<'_>) {
-    let Some(turn) = desk.state.turn() else { return };
-    if !desk.state.listed || desk.state.pending().iter().any(|pending| pending.ahead.looking) {
+fn look_on(ctx: &mut Desk<'_>) {
+    let Some(turn) = ctx.state.turn() else { return };
+    if !ctx.state.listed || ctx.state.pending().iter().any(|pending| pending.ahead.looking) {
         return;
     }
     let unknown = |step: &Step, ahead: &Ahead| *step == Step::Waiting && ahead.look.is_none();
-    let next = desk.state.pending().iter().find(|pending| unknown(&pending.step, &pending.ahead));
+    let next = ctx.state.pending().iter().find(|pending| unknown(&pending.step, &pending.ahead));
     let Some(call) = next.map(|pending| pending.call.clone()) else {
-        desk.state.listed = false;
+        ctx.state.listed = false;
         return;
     };
-    if let Some(pending) = desk.state.pending_mut(&call.id) {
+    if let Some(pending) = ctx.state.pending_mut(&call.id) {
         pending.ahead.looking = true;
     }
-    desk.effects.push(Effect::Plan { turn, call });
+    ctx.effects.push(Effect::Plan { turn, call });
 }
 
-/// What came of a look for the list.
-pub(super) fn looked(desk: &mut Desk<'_>, id: &CallId, intent: Result<Intent, String>) {
-    if desk.state.pending_mut(id).is_some_and(|pending| std::mem::take(&mut pending.ahead.dropped)) {
-        return look_again(desk, id);
+/// Handles a plan made for the queue view.
+pub(super) fn looked(ctx: &mut Desk<'_>, id: &CallId, intent: Result<Intent, String>) {
+    if ctx.state.pending_mut(id).is_some_and(|pending| std::mem::take(&mut pending.ahead.dropped)) {
+        return look_again(ctx, id);
     }
-    if desk.state.brought.as_ref() == Some(id) {
-        if let Some(pending) = desk.state.pending_mut(id) {
+    if ctx.state.brought.as_ref() == Some(id) {
+        if let Some(pending) = ctx.state.pending_mut(id) {
             pending.ahead.looking = false;
         }
-        return planned(desk, id, intent);
+        return planned(ctx, id, intent);
     }
-    let look = look(desk, id, &intent);
-    if let Some(pending) = desk.state.pending_mut(id) {
+    let look = look(ctx, id, &intent);
+    if let Some(pending) = ctx.state.pending_mut(id) {
         (pending.ahead.looking, pending.ahead.look) = (false, Some(look));
     }
-    look_on(desk);
+    look_on(ctx);
 }
 
-/// A look that says nothing is over. Where the person wants the card by now, another one begins.
-fn look_again(desk: &mut Desk<'_>, id: &CallId) {
-    let (brought, turn) = (desk.state.brought.as_ref() == Some(id), desk.state.turn());
-    let (Some(turn), Some(pending)) = (turn, desk.state.pending_mut(id)) else { return };
+/// Drops an outdated plan. Plans again if the user has opened the approval prompt meanwhile.
+fn look_again(ctx: &mut Desk<'_>, id: &CallId) {
+    let (brought, turn) = (ctx.state.brought.as_ref() == Some(id), ctx.state.turn());
+    let (Some(turn), Some(pending)) = (turn, ctx.state.pending_mut(id)) else { return };
     pending.ahead.looking = false;
     if brought {
         pending.step = Step::Planning;
         let call = pending.call.clone();
-        desk.effects.push(Effect::Plan { turn, call });
+        ctx.effects.push(Effect::Plan { turn, call });
     }
-    look_on(desk);
+    look_on(ctx);
 }
 
-fn look(desk: &Desk<'_>, id: &CallId, intent: &Result<Intent, String>) -> Look {
+fn look(ctx: &Desk<'_>, id: &CallId, intent: &Result<Intent, String>) -> Look {
     match intent {
         Ok(Intent::Act(plan)) => Look::Would {
             summary: plan.summary.clone(),
             access: plan.access.clone(),
             destroys: plan.destroys.clone(),
-            asks: matches!(verdict(desk, id, plan), Some(Verdict::Ask(_))),
+            asks: matches!(verdict(ctx, id, plan), Some(Verdict::Ask(_))),
         },
         Ok(Intent::Ask(questions)) => Look::Question(first(questions)),
         Err(words) => Look::Fails(words.clone()),
     }
 }
 
-fn verdict(desk: &Desk<'_>, id: &CallId, plan: &Plan) -> Option<Verdict> {
-    let pending = desk.state.pending().iter().find(|pending| pending.call.id == *id)?;
-    Some(judge(&desk.state.policy, desk.granted(), &desk.state.rules, &pending.call.name, plan))
+fn verdict(ctx: &Desk<'_>, id: &CallId, plan: &Plan) -> Option<Verdict> {
+    let pending = ctx.state.pending().iter().find(|pending| pending.call.id == *id)?;
+    Some(judge(&ctx.state.policy, ctx.granted(), &ctx.state.rules, &pending.call.name, plan))
 }
 
 fn first(questions: &Questions) -> String {
     questions.list.first().map(|question| question.text.clone()).unwrap_or_default()
 }
 
-/// The person wants the card of this call before its turn, or that of the call whose turn it is.
-pub(super) fn brought(desk: &mut Desk<'_>, id: Option<CallId>) {
-    put_back(desk);
-    bring(desk, id);
-    // Meanwhile it may have become the turn of the call that went back.
-    acting::advance(desk);
+/// Opens the approval prompt of this call before its turn, or returns to the call whose turn it is.
+pub(super) fn brought(ctx: &mut Desk<'_>, id: Option<CallId>) {
+    put_back(ctx);
+    bring(ctx, id);
+    // It may have become the turn of the call that went back to waiting.
+    acting::advance(ctx);
 }
 
-fn bring(desk: &mut Desk<'_>, id: Option<CallId>) {
-    let Some(turn) = desk.state.turn() else { return };
-    let Some(pending) = id.as_ref().and_then(|id| desk.state.pending_mut(id)) else { return };
+fn bring(ctx: &mut Desk<'_>, id: Option<CallId>) {
+    let Some(turn) = ctx.state.turn() else { return };
+    let Some(pending) = id.as_ref().and_then(|id| ctx.state.pending_mut(id)) else { return };
     let asked = matches!(pending.step, Step::ForAnswer(_));
     if !asked && (pending.step != Step::Waiting || pending.ahead.yes.is_some()) {
         return;
@@ -150,19 +149,19 @@ fn bring(desk: &mut Desk<'_>, id: Option<CallId>) {
     if !asked && !pending.ahead.looking {
         pending.step = Step::Planning;
         let call = pending.call.clone();
-        desk.effects.push(Effect::Plan { turn, call });
+        ctx.effects.push(Effect::Plan { turn, call });
     }
-    desk.state.brought = id;
+    ctx.state.brought = id;
 }
 
-/// The card that was brought before its turn goes; its call waits as it did.
-fn put_back(desk: &mut Desk<'_>) {
-    let Some(id) = desk.state.brought.take() else { return };
-    let Some(pending) = desk.state.pending_mut(&id) else { return };
+/// Closes the prompt that was opened before its turn; its call waits as before.
+fn put_back(ctx: &mut Desk<'_>) {
+    let Some(id) = ctx.state.brought.take() else { return };
+    let Some(pending) = ctx.state.pending_mut(&id) else { return };
     match pending.step {
-        // Whoever is asked about it is asked again when its turn comes.
+        // Reviewers check it again when its turn comes.
         Step::ForApproval(..) | Step::Consulting(_) => pending.step = Step::Waiting,
-        // The look that is under way counts for the list alone; so does one at an edit, which is dropped.
+        // The running plan now serves the queue view only; the plan of an edit is dropped.
         Step::Planning => {
             if let Some(before) = pending.before.take() {
                 pending.call = before.call;
@@ -170,62 +169,61 @@ fn put_back(desk: &mut Desk<'_>) {
             }
             (pending.step, pending.ahead.looking) = (Step::Waiting, true);
         }
-        // What was asked stays asked, and waits behind the card whose turn it is.
+        // A question stays open and waits behind the prompt of the call whose turn it is.
         Step::Waiting | Step::ForAnswer(_) | Step::Running(_) | Step::Delegated(_) | Step::Settled => {}
     }
 }
 
-/// The tool has looked at the call that was brought: its card, if there is anything to say yes to.
-pub(super) fn planned(desk: &mut Desk<'_>, id: &CallId, intent: Result<Intent, String>) {
-    let look = look(desk, id, &intent);
+/// Handles the plan of a call whose prompt the user opened early: shows the prompt if the call needs approval.
+pub(super) fn planned(ctx: &mut Desk<'_>, id: &CallId, intent: Result<Intent, String>) {
+    let look = look(ctx, id, &intent);
     let asks = matches!(&look, Look::Would { asks: true, .. });
-    if let Some(pending) = desk.state.pending_mut(id) {
+    if let Some(pending) = ctx.state.pending_mut(id) {
         (pending.ahead.look, pending.step) = (Some(look), Step::Waiting);
     }
     match intent {
-        Ok(Intent::Act(plan)) if asks => judged(desk, id, plan),
-        Ok(Intent::Ask(questions)) => acting::asked(desk, id, questions),
-        Ok(_) | Err(_) => desk.state.brought = None,
+        Ok(Intent::Act(plan)) if asks => judged(ctx, id, plan),
+        Ok(Intent::Ask(questions)) => acting::asked(ctx, id, questions),
+        Ok(_) | Err(_) => ctx.state.brought = None,
     }
 }
 
-/// A yes before its turn: it is a fact, and the call waits for the ones before it.
-pub(super) fn kept(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, decision: Decision, by: By) {
-    desk.state.brought = None;
-    let Some(pending) = desk.state.pending_mut(id) else { return };
+/// Records an approval before the call's turn. The call still waits for those before it.
+pub(super) fn kept(ctx: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, decision: Decision, by: By) {
+    ctx.state.brought = None;
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
     let (call, sha256) = (pending.call.clone(), digest(&pending.call, &plan));
-    desk.state.repeats.allow(&call);
-    desk.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
-    if let Some(pending) = desk.state.pending_mut(id) {
+    ctx.state.repeats.allow(&call);
+    ctx.keep(Entry::Decided { call: id.clone(), decision, by, sha256 });
+    if let Some(pending) = ctx.state.pending_mut(id) {
         (pending.step, pending.ahead.yes) = (Step::Waiting, Some(plan));
     }
 }
 
-/// The turn of a call that has its yes has come, and its tool has looked again: the same plan starts, and of another
-/// the person is asked again.
-pub(super) fn still(desk: &mut Desk<'_>, id: &CallId, yes: &Plan, intent: Result<Intent, String>) {
+/// Runs an approved call whose turn has come if the new plan equals the approved one; otherwise asks the user again.
+pub(super) fn still(ctx: &mut Desk<'_>, id: &CallId, yes: &Plan, intent: Result<Intent, String>) {
     let plan = match intent {
         Ok(Intent::Act(mut plan)) => {
-            if let Some(name) = desk.state.pending_mut(id).map(|pending| pending.call.name.clone()) {
-                offered::judge_items(desk, &name, &mut plan);
+            if let Some(name) = ctx.state.pending_mut(id).map(|pending| pending.call.name.clone()) {
+                offered::judge_items(ctx, &name, &mut plan);
             }
             if let Work::Batch(work) = &yes.work {
                 let _ = plan.reject(&work.rejected);
             }
             plan
         }
-        Ok(Intent::Ask(questions)) => return acting::asked(desk, id, questions),
-        Err(words) => return unstarted(desk, id, Outcome::Failed(words)),
+        Ok(Intent::Ask(questions)) => return acting::asked(ctx, id, questions),
+        Err(words) => return unstarted(ctx, id, Outcome::Failed(words)),
     };
-    let refused = matches!(verdict(desk, id, &plan), Some(Verdict::Refuse(_) | Verdict::Withhold(_)) | None);
+    let refused = matches!(verdict(ctx, id, &plan), Some(Verdict::Refuse(_) | Verdict::Withhold(_)) | None);
     let same = *plan == *yes;
-    let Some(pending) = desk.state.pending_mut(id) else { return };
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
     if same && !refused {
         let call = pending.call.clone();
-        return start(desk, call, plan, true);
+        return start(ctx, call, plan, true);
     }
     pending.ahead.again = true;
     let mut plan = plan;
     let _ = plan.reject(&[]);
-    judged(desk, id, plan);
+    judged(ctx, id, plan);
 }

@@ -1,76 +1,72 @@
-//! Between the verdict and the act: whom the person wants asked about a call, and what their word changes.
+//! Reviews of a call by hooks and a model reviewer, after the verdict and before the call starts.
 //!
-//! A hook can stop a call, make it ask, and spare the person an ask that a rule could have spared them; the strictest of
-//! the hooks counts, in whatever order they speak. The second reader is asked last, about what would go ahead, and can
-//! only make it ask. Nobody lifts a refusal, and an answer that does not count asks.
+//! A hook can deny a call, require approval for it, or replace an approval that a rule could have replaced too. The
+//! strictest hook wins, in any order. The model reviewer comes last, sees only calls that would run, and can only
+//! require approval. No reviewer lifts a denial. An invalid answer requires approval.
 
 use super::state::{State, Step};
 use super::{Desk, Effect, acting};
 use crate::chat::{Access, Advice, Adviser, CallId, Entry, Plan, Reach, Said};
 use crate::policy::{Subject, Verdict, judge};
 
-/// Of what the person said, so many of the last words go with a question to the second reader.
+/// Number of the latest user messages sent to the model reviewer.
 const LAST_WORDS: usize = 3;
 
-/// Whom the person's settings name.
+/// Reviewers named in the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advisers {
-    /// The programs, in the order in which they are asked.
+    /// Hooks, in the order in which they are run.
     pub hooks: Vec<Hook>,
-    /// Whether a model looks at what would go ahead.
+    /// True if a model reviews calls that would run.
     pub second_reader: bool,
 }
 
-/// A program that is asked.
+/// A hook and the calls it reviews.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hook {
-    /// Its name in the settings.
+    /// Name in the settings.
     pub name: String,
-    /// The tools whose calls it is asked about, whatever they do. `None`: every call that does more than read inside
-    /// the project.
+    /// Tools whose calls it reviews. `None`: every call that does more than read inside the project.
     pub tools: Option<Vec<String>>,
-    /// Whether it is asked in a dry run too.
+    /// True if it also runs in a dry run.
     pub in_dry_run: bool,
 }
 
-/// A call that somebody is being asked about.
+/// A call under review.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consulting {
-    /// What it would do.
     pub plan: Box<Plan>,
-    /// Who is asked now.
+    /// Current reviewer.
     pub adviser: Adviser,
-    /// The verdict so far.
+    /// Verdict so far.
     verdict: Verdict,
-    /// Hooks that were passed or asked.
+    /// Number of hooks skipped or run.
     passed: usize,
-    /// Whether an ask stays one, whatever a hook says.
+    /// True if a hook cannot lift the need for approval.
     stays: bool,
-    /// Whether a hook has made it go ahead: then it was to be asked about, and need not be any more.
+    /// True if a hook lifted the need for approval.
     lifted: bool,
-    /// Which question this is, of all that were ever asked: an answer to another one says nothing.
+    /// Number of this review; unique, so that a late answer to another review is ignored.
     round: u64,
 }
 
-/// What an adviser is told beside the call and its plan.
+/// Context for a reviewer, in addition to the call and its plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Brief {
-    /// Who is asked.
     pub adviser: Adviser,
-    /// The verdict so far, in one word.
+    /// Verdict so far, one word.
     pub verdict: String,
-    /// What said so.
+    /// Reason for the verdict.
     pub why: String,
-    /// The mode, in one word.
+    /// Permission mode, one word.
     pub mode: &'static str,
-    /// Whether nothing real is touched.
     pub dry_run: bool,
-    /// The person's last words, oldest first; for the second reader alone.
+    /// Latest user messages, oldest first; only for the model reviewer.
     pub said: Vec<String>,
 }
 
 impl Hook {
-    /// Whether it is asked about such a call, live.
+    /// Returns whether the hook reviews such a call live.
     fn wants(&self, tool: &str, plan: &Plan) -> bool {
         match &self.tools {
             Some(tools) => tools.iter().any(|name| name == tool),
@@ -79,7 +75,7 @@ impl Hook {
     }
 }
 
-/// The hooks that would be asked about this call live, and are not run in this dry run. None is asked about what is refused.
+/// Returns the hooks that would review this call live but do not run in this dry run; empty if the call is denied.
 pub(super) fn hooks_not_run(state: &State, tool: &str, plan: &Plan, verdict: &Verdict) -> Vec<String> {
     if !state.is_dry_run() || matches!(verdict, Verdict::Refuse(_)) {
         return Vec::new();
@@ -92,8 +88,8 @@ fn only_reads(plan: &Plan) -> bool {
     matches!(plan.access, Access::Nothing | Access::Read(_))
 }
 
-/// Whether a word of somebody else than the person may let a call go ahead: at most where a standing yes may. What
-/// destroys, what is sensitive, what cannot be taken back, and what was not understood is the person's.
+/// Returns whether a hook may replace the user's approval of this plan: only if a grant could. Destructive, sensitive,
+/// irreversible and unclear calls are always the user's decision.
 fn may_be_lifted(plan: &Plan) -> bool {
     let within = match &plan.access {
         Access::Nothing | Access::Read(_) | Access::Write(_) => true,
@@ -107,29 +103,29 @@ fn may_be_lifted(plan: &Plan) -> bool {
     within && keeps && plan.always.is_some() && !plan.basis.partial
 }
 
-/// A call was judged: whoever is to be asked about it is asked, one after the other. Where nobody is, the verdict stands
-/// at once. With `stays`, an ask stays one.
-pub(super) fn begin(desk: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict, stays: bool) {
-    // Nor does it go over a rule of the person that asks.
-    let call = desk.state.pending().iter().find(|pending| pending.call.id == *id);
+/// Starts the review of a call after its verdict. Without reviewers the verdict takes effect at once. If `stays` is
+/// set, no hook can lift the need for approval.
+pub(super) fn begin(ctx: &mut Desk<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict, stays: bool) {
+    // Nor can a hook override a rule that asks.
+    let call = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
     let asks = call.is_some_and(|pending| {
         let of = Subject::of(&pending.call.name, &plan);
-        !desk.state.rules.lets_grants(&of)
+        !ctx.state.rules.lets_grants(&of)
     });
     let stays = stays || asks || !may_be_lifted(&plan);
-    // Who is asked first is found below.
+    // Replaced below by the first reviewer.
     let adviser = Adviser::SecondReader;
-    go_on(desk, id, Consulting { plan, adviser, verdict, passed: 0, stays, lifted: false, round: 0 });
+    go_on(ctx, id, Consulting { plan, adviser, verdict, passed: 0, stays, lifted: false, round: 0 });
 }
 
-fn go_on(desk: &mut Desk<'_>, id: &CallId, mut consulting: Consulting) {
-    let (Some(turn), Some(call)) = (desk.state.turn(), desk.state.pending_mut(id)) else { return };
+fn go_on(ctx: &mut Desk<'_>, id: &CallId, mut consulting: Consulting) {
+    let (Some(turn), Some(call)) = (ctx.state.turn(), ctx.state.pending_mut(id)) else { return };
     let call = call.call.clone();
-    let Some(adviser) = next(desk, &call.name, &mut consulting) else {
+    let Some(adviser) = next(ctx, &call.name, &mut consulting) else {
         let Consulting { plan, verdict, lifted, .. } = consulting;
-        // Meanwhile the person may have gone on to a narrower mode, or taken back what let it go ahead.
-        let now = judge(&desk.state.policy, desk.granted(), &desk.state.rules, &call.name, &plan);
-        let lifted = lifted && desk.state.rules.lets_grants(&Subject::of(&call.name, &plan));
+        // Meanwhile the user may have chosen a narrower mode or revoked a grant.
+        let now = judge(&ctx.state.policy, ctx.granted(), &ctx.state.rules, &call.name, &plan);
+        let lifted = lifted && ctx.state.rules.lets_grants(&Subject::of(&call.name, &plan));
         let verdict = match (now, verdict) {
             (refused @ Verdict::Refuse(_), _) | (Verdict::Withhold(_), refused @ Verdict::Refuse(_)) => {
                 refused
@@ -138,31 +134,31 @@ fn go_on(desk: &mut Desk<'_>, id: &CallId, mut consulting: Consulting) {
             (asks @ Verdict::Ask(_), Verdict::Allow(_)) if !lifted => asks,
             (Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_), verdict) => verdict,
         };
-        return acting::concluded(desk, id, plan, verdict);
+        return acting::concluded(ctx, id, plan, verdict);
     };
-    desk.state.asked += 1;
-    (consulting.adviser, consulting.round) = (adviser, desk.state.asked);
+    ctx.state.asked += 1;
+    (consulting.adviser, consulting.round) = (adviser, ctx.state.asked);
     let brief = Brief {
-        said: if consulting.adviser == Adviser::SecondReader { last_words(desk) } else { Vec::new() },
+        said: if consulting.adviser == Adviser::SecondReader { last_words(ctx) } else { Vec::new() },
         adviser: consulting.adviser.clone(),
         verdict: consulting.verdict.word().to_owned(),
         why: consulting.verdict.why().to_owned(),
-        mode: desk.state.policy.mode.word(),
-        dry_run: desk.state.is_dry_run(),
+        mode: ctx.state.policy.mode.word(),
+        dry_run: ctx.state.is_dry_run(),
     };
     let (round, plan) = (consulting.round, consulting.plan.clone());
-    if let Some(pending) = desk.state.pending_mut(id) {
+    if let Some(pending) = ctx.state.pending_mut(id) {
         pending.step = Step::Consulting(Box::new(consulting));
     }
-    desk.effects.push(Effect::Consult { turn, call, plan, round, brief: Box::new(brief) });
+    ctx.effects.push(Effect::Consult { turn, call, plan, round, brief: Box::new(brief) });
 }
 
-/// Who is asked next; nobody where nothing that they say would change anything.
-fn next(desk: &Desk<'_>, tool: &str, consulting: &mut Consulting) -> Option<Adviser> {
+/// Returns the next reviewer; `None` if no reviewer could change the verdict.
+fn next(ctx: &Desk<'_>, tool: &str, consulting: &mut Consulting) -> Option<Adviser> {
     if matches!(consulting.verdict, Verdict::Refuse(_)) {
         return None;
     }
-    let (advisers, dry_run) = (&desk.state.advisers, desk.state.is_dry_run());
+    let (advisers, dry_run) = (&ctx.state.advisers, ctx.state.is_dry_run());
     while let Some(hook) = advisers.hooks.get(consulting.passed) {
         consulting.passed += 1;
         if (hook.in_dry_run || !dry_run) && hook.wants(tool, &consulting.plan) {
@@ -170,7 +166,7 @@ fn next(desk: &Desk<'_>, tool: &str, consulting: &mut Consulting) -> Option<Advi
         }
     }
     let was_asked = consulting.passed > advisers.hooks.len();
-    // In a dry run nothing is allowed that it could look at.
+    // In a dry run no call has the verdict `allow`, so there is nothing to review.
     let would_go_ahead = matches!(consulting.verdict, Verdict::Allow(_)) && !only_reads(&consulting.plan);
     if !advisers.second_reader || was_asked || !would_go_ahead {
         return None;
@@ -179,13 +175,13 @@ fn next(desk: &Desk<'_>, tool: &str, consulting: &mut Consulting) -> Option<Advi
     Some(Adviser::SecondReader)
 }
 
-/// What the person said last, oldest first. What a model made of it has no say here: beneath a turn the task is the
-/// model's, and the person's words are the turn's.
-fn last_words(desk: &Desk<'_>) -> Vec<String> {
+/// Returns the latest user messages, oldest first. In a sub-agent these are the messages of the turn, not the task,
+/// which the model wrote.
+fn last_words(ctx: &Desk<'_>) -> Vec<String> {
     let said = |entry: &Entry| if let Entry::Said { text } = entry { Some(text.clone()) } else { None };
-    let mut words: Vec<String> = desk
+    let mut words: Vec<String> = ctx
         .above
-        .unwrap_or(&desk.state.session)
+        .unwrap_or(&ctx.state.session)
         .entries()
         .iter()
         .rev()
@@ -196,9 +192,9 @@ fn last_words(desk: &Desk<'_>) -> Vec<String> {
     words
 }
 
-/// An adviser has answered, or could not.
-pub(super) fn consulted(desk: &mut Desk<'_>, id: &CallId, round: u64, said: Said) {
-    let Some(pending) = desk.state.pending_mut(id) else { return };
+/// Handles the answer of a reviewer.
+pub(super) fn consulted(ctx: &mut Desk<'_>, id: &CallId, round: u64, said: Said) {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
     let Step::Consulting(consulting) = &pending.step else { return };
     if consulting.round != round {
         return;
@@ -206,19 +202,19 @@ pub(super) fn consulted(desk: &mut Desk<'_>, id: &CallId, round: u64, said: Said
     let mut consulting = (**consulting).clone();
     let sha256 = acting::digest(&pending.call, &consulting.plan);
     let Said { advice, why, failed, took_ms, usage } = said;
-    // Whatever was said, what may not be said asks.
+    // An answer that this reviewer may not give requires approval.
     let advice = if consulting.adviser.may_say().contains(&advice) { advice } else { Advice::Ask };
     let (by, before) = (consulting.adviser.clone(), consulting.verdict.word().to_owned());
     let asked = matches!(consulting.verdict, Verdict::Ask(_));
     (consulting.verdict, consulting.stays) =
         combined(consulting.verdict, consulting.stays, &by, advice, &why, failed);
     consulting.lifted |= asked && matches!(consulting.verdict, Verdict::Allow(_));
-    desk.keep(Entry::Consulted { call: id.clone(), by, before, advice, why, failed, took_ms, usage, sha256 });
-    go_on(desk, id, consulting);
-    acting::advance(desk);
+    ctx.keep(Entry::Consulted { call: id.clone(), by, before, advice, why, failed, took_ms, usage, sha256 });
+    go_on(ctx, id, consulting);
+    acting::advance(ctx);
 }
 
-/// The verdict with this word in it, and whether an ask stays one from now on.
+/// Combines a verdict with the answer of a reviewer. Also returns whether the need for approval is now fixed.
 fn combined(
     verdict: Verdict,
     stays: bool,
@@ -232,20 +228,19 @@ fn combined(
     match (advice, verdict) {
         (_, refused @ Verdict::Refuse(_)) => (refused, true),
         (Advice::Deny, Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)) => {
-            let words = format!(
-                "Refused: {who} of the person does not allow this{because}. Nothing was done. Do not try the same thing another way."
-            );
+            let words =
+                format!("Refused by {who}{because}. The call was not run. Do not retry it in another form.");
             (Verdict::Refuse(words), true)
         }
-        // Nothing is read that somebody could be asked about.
+        // A withheld call reads nothing, so no approval is needed.
         (Advice::Ask, withheld @ Verdict::Withhold(_)) => (withheld, true),
         (Advice::Ask, verdict) => {
             let words = match (failed, why.is_empty(), by) {
-                (true, ..) => format!("{who} could not be asked{because}"),
-                (false, true, _) => format!("{who} wants you to be asked"),
-                (false, false, Adviser::Hook(_)) => format!("{who} says{because}"),
-                // Whoever wrote what it read may have had a hand in its words.
-                (false, false, Adviser::SecondReader) => format!("{who} says “{why}”"),
+                (true, ..) => format!("{who} failed{because}"),
+                (false, true, _) => format!("{who} requires approval"),
+                (false, false, Adviser::Hook(_)) => format!("{who}{because}"),
+                // Quoted: the text the model read may have influenced its reason.
+                (false, false, Adviser::SecondReader) => format!("{who}: “{why}”"),
             };
             let reason = match verdict {
                 Verdict::Ask(reason) if !reason.is_empty() => format!("{reason}; {words}"),

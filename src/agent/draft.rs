@@ -1,44 +1,39 @@
-//! A reply while it comes.
+//! A reply while it is streamed.
 
 use super::compacting::Cut;
 use crate::chat::grown::More;
 use crate::chat::{Echo, Entry, Grown, ToolCall, TurnId, Usage};
 use std::time::Duration;
 
-/// A reply while it comes.
+/// A reply while it is streamed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// Which turn.
     pub turn: TurnId,
-    /// What is asked for.
     pub purpose: Purpose,
-    /// The text so far.
     pub text: String,
-    /// The reasoning so far.
     pub reasoning: String,
-    /// The model that answers, where it said so itself.
+    /// Model that replies, if the provider names it.
     pub model: Option<String>,
-    /// What the service wants to see again with the reply.
+    /// Data that the provider wants back with the reply.
     pub echo: Option<Box<Echo>>,
-    /// The calls that are whole.
+    /// Complete calls.
     pub calls: Vec<ToolCall>,
-    /// The call being written: its tool and the bytes of arguments so far.
+    /// Tool of the call being written, with the bytes of its arguments so far.
     pub writing: Option<(String, usize)>,
-    /// The request failed and will be sent again: what to show.
+    /// Pending retry of a failed request.
     pub retrying: Option<Retrying>,
-    /// The service has been silent for long.
+    /// Set while the provider has sent nothing for a long time.
     pub quiet: Option<Quiet>,
-    /// What the service counted.
     pub usage: Option<Usage>,
-    /// From the request to the first text or call.
+    /// Time from the request to the first text or call.
     pub thought: Option<Duration>,
-    /// How often what was said turned out to be thought.
+    /// Number of times that text turned out to be reasoning.
     pub turned: u32,
-    /// What of it is on its way to the disk.
+    /// Part of the reply that was passed on to be saved.
     pub kept: Kept,
 }
 
-/// How much of a reply is on its way to the disk, in bytes, and how often it had turned by then.
+/// Bytes of a reply that were passed on to be saved, and the value of `turned` at that time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kept {
     text: usize,
@@ -46,39 +41,38 @@ pub struct Kept {
     turned: u32,
 }
 
-/// What a model was asked for.
+/// Purpose of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Purpose {
-    /// A reply to the person.
     Reply,
-    /// A summary of what was said before this entry; its text is no reply and is not shown as one.
+    /// A summary of the entries before the cut. Its text is not shown as a reply.
     Summary(Cut),
 }
 
-/// A request that will be sent again.
+/// A failed request that will be sent again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retrying {
-    /// The attempt that comes next.
+    /// Number of the next attempt.
     pub attempt: u32,
-    /// How many there are at most.
+    /// Most attempts.
     pub of: u32,
-    /// How long until then, from when this was said.
+    /// Time until then.
     pub wait: Duration,
-    /// Why, in the service's words.
+    /// Reason, in the provider's words.
     pub why: String,
 }
 
-/// A silence.
+/// A period without data from the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quiet {
-    /// How long it was when this was said.
+    /// Length of the silence so far.
     pub since: Duration,
-    /// When it is that long, the request is given up.
+    /// Length at which the request is given up.
     pub limit: Duration,
 }
 
 impl Draft {
-    /// A reply of which nothing has come.
+    /// Creates an empty reply.
     pub(super) fn new(turn: TurnId, purpose: Purpose) -> Self {
         Self {
             turn,
@@ -98,12 +92,12 @@ impl Draft {
         }
     }
 
-    /// Whether this is a summary of what was said before, and no reply.
+    /// Returns whether this is a summary and not a reply.
     pub fn is_summary(&self) -> bool {
         matches!(self.purpose, Purpose::Summary(_))
     }
 
-    /// What came since it was last kept; nothing where nothing did, and of a summary.
+    /// Returns what arrived since the last call; `None` if nothing did, or for a summary.
     pub(super) fn grown(&mut self, model: &str) -> Option<Grown> {
         if self.is_summary() {
             return None;
@@ -113,7 +107,7 @@ impl Draft {
         if before == now {
             return None;
         }
-        // What was said and turned out to be thought is not said any more.
+        // Text that turned out to be reasoning is no text any more.
         let text = if before.turned == now.turned { before.text } else { 0 };
         Some(Grown {
             beneath: None,
@@ -123,7 +117,7 @@ impl Draft {
         })
     }
 
-    /// The reply as a fact.
+    /// Converts the reply into an entry.
     pub(super) fn replied(self, model: &str, calls: Vec<ToolCall>, incomplete: Option<String>) -> Entry {
         let thought = self.thought.unwrap_or_default().as_millis();
         Entry::Replied {

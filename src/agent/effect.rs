@@ -1,82 +1,69 @@
-//! Everything the agent can want done.
+//! Effects that the agent requests.
 
 use super::Brief;
 use crate::chat::{Entry, Grown, Plan, Printed, Request, ToolCall, TurnId};
 use crate::policy::LeftOut;
 
-/// Something wanted done outside. Effects of one update are done in their order, and an `Append` is on its way to the
-/// disk before anything after it starts.
+/// An action outside the agent. Effects of one update are carried out in order, and an `Append` is written before a
+/// later effect starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Keep this fact.
+    /// Record an entry.
     Append(Entry),
-    /// Keep what came of a reply that is not whole yet. It is no fact: the reply will be.
+    /// Save a partial reply. It is not an entry; the complete reply will be.
     KeepGrown(Box<Grown>),
-    /// Keep what a running call has printed since the last of these. It is no entry: the outcome of the call will be.
+    /// Save output of a running call since the previous save. It is not an entry; the outcome will be.
     KeepPrinted(Printed),
-    /// Ask the model.
+    /// Request a reply from the model.
     Stream {
-        /// Comes back with every event.
+        /// Returned with every event.
         turn: TurnId,
-        /// What to send.
         request: Box<Request>,
     },
-    /// Let a tool look; touch nothing.
+    /// Plan a call, without side effects.
     Plan {
-        /// Comes back with the event.
+        /// Returned with the event.
         turn: TurnId,
-        /// The call to look at.
         call: ToolCall,
     },
-    /// Ask somebody of the person's choice about a call; touch nothing.
+    /// Ask a reviewer about a call, without side effects.
     Consult {
-        /// Comes back with the event.
+        /// Returned with the event.
         turn: TurnId,
-        /// The call.
         call: ToolCall,
-        /// What it would do.
         plan: Box<Plan>,
-        /// Comes back with the event.
+        /// Returned with the event.
         round: u64,
-        /// Whom, and what they are told beside it.
+        /// The reviewer and its context.
         brief: Box<Brief>,
     },
-    /// Do what was planned.
+    /// Run a call.
     Act {
-        /// Comes back with the event.
+        /// Returned with the event.
         turn: TurnId,
-        /// The call.
         call: ToolCall,
-        /// Its plan, as it was shown.
+        /// Plan as shown to the user.
         plan: Box<Plan>,
-        /// What it leaves out of what it comes upon.
+        /// Paths that it must skip.
         left_out: LeftOut,
     },
-    /// Do it on the rehearsal's stage, or say what would have been done.
+    /// Rehearse a call in the overlay, or simulate it.
     Rehearse {
-        /// Comes back with the event.
+        /// Returned with the event.
         turn: TurnId,
-        /// The call.
         call: ToolCall,
-        /// Its plan.
         plan: Box<Plan>,
-        /// What it leaves out of what it comes upon.
+        /// Paths that it must skip.
         left_out: LeftOut,
-        /// Whether the user approved this call at a prompt, or a grant or a rule allows exactly it, so that what it reads may
-        /// go to the model.
+        /// True if the user approved this call at a prompt, or a grant or a rule allows exactly it, so that what it
+        /// reads may go to the model.
         approved: bool,
     },
-    /// Let the model name the session, beside whatever else goes on; what comes of it is [`super::Event::Named`], or
-    /// nothing.
-    Name {
-        /// What to send.
-        request: Box<Request>,
-    },
-    /// Send the request that waits to be sent again, now.
+    /// Ask the model for a session title in parallel to everything else. Answered by [`super::Event::Named`], or not at
+    /// all.
+    Name { request: Box<Request> },
+    /// Retry the failed request now.
     Hurry,
     /// Stop everything that runs for this turn.
-    Cancel {
-        /// The turn.
-        turn: TurnId,
-    },
+    Cancel { turn: TurnId },
 }

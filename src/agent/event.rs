@@ -1,4 +1,4 @@
-//! Everything that can happen to the agent.
+//! Events that the agent handles.
 
 use crate::chat::{
     Answer, By, CallId, Chunk, Decision, Instructions, Intent, Outcome, Said, SessionId, Staged, TurnId,
@@ -8,163 +8,135 @@ use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something that happened. Those that carry a turn are dropped when that turn is over.
+/// An event. Those with a `turn` are ignored once that turn has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The person said something.
+    /// The user sent a message.
     Said(String),
-    /// The person wants to decide over these calls, which no model makes. Nothing where a turn runs, and in a dry run.
+    /// The user wants to decide on these calls, which no model made. Ignored while a turn runs and in a dry run.
     Offered(super::Offered),
-    /// The person took back what they said while a turn ran; the text goes back to the composer by
-    /// [`super::State::queue`], read before.
+    /// The user withdrew the queued messages. The caller reads [`super::State::queue`] first, to put them back into the
+    /// draft.
     TakenBack,
-    /// A piece of a reply came.
+    /// A part of a reply arrived.
     Chunk {
-        /// The turn that asked.
         turn: TurnId,
-        /// The piece.
         chunk: Chunk,
-        /// Since the request was sent.
+        /// Time since the request was sent.
         after: Duration,
     },
-    /// It is time to keep what came of the reply so far.
-    Grew {
-        /// The turn that asked.
-        turn: TurnId,
-    },
-    /// The request failed, or the reply was cut short.
+    /// The partial reply is due to be saved.
+    Grew { turn: TurnId },
+    /// The request failed, or the reply was cut off.
     Failed {
-        /// The turn that asked.
         turn: TurnId,
-        /// One sentence for the person.
+        /// Reason, one sentence for the user.
         why: String,
-        /// The service says that the request does not fit into the model's window.
+        /// True if the provider reports that the request exceeds the context window.
         too_long: bool,
     },
-    /// A tool has looked at a call.
+    /// A tool has planned a call.
     Planned {
-        /// The turn it belongs to.
         turn: TurnId,
-        /// Which call.
         call: CallId,
-        /// What it would do, or words for the model about what was wrong.
+        /// Its plan or questions, or an error for the model.
         intent: Result<Intent, String>,
     },
-    /// Whoever was asked about a call has answered, or could not.
+    /// A reviewer has answered, or failed.
     Consulted {
-        /// The turn it belongs to.
         turn: TurnId,
-        /// Which call.
         call: CallId,
-        /// Which question it answers; ignored unless that is the one that is open.
+        /// Number of the review; the event is ignored unless that review is pending.
         round: u64,
-        /// What they said.
         said: Said,
     },
-    /// A running call has something to show.
+    /// A running call reported progress.
     Progressed {
-        /// The turn it belongs to.
         turn: TurnId,
-        /// Which call.
         call: CallId,
-        /// The latest output, bounded.
+        /// Latest output, bounded.
         output: String,
-        /// What the call has printed since the last of these events; empty if it only says how far it is.
+        /// Output since the previous event of this kind; empty if only progress is reported.
         more: String,
     },
-    /// It is time to keep what a running call has printed.
-    OutputDue {
-        /// The turn it belongs to.
-        turn: TurnId,
-        /// Which call.
-        call: CallId,
-    },
-    /// A call came to its end.
+    /// The output of a running call is due to be saved.
+    OutputDue { turn: TurnId, call: CallId },
+    /// A call ended.
     Finished {
-        /// The turn it belongs to.
         turn: TurnId,
-        /// Which call.
         call: CallId,
-        /// What came of it.
         outcome: Outcome,
-        /// How that came about, where it was rehearsed.
+        /// Source of the result, if the call was rehearsed.
         staged: Option<Staged>,
-        /// How long it ran.
+        /// Run time.
         took: Duration,
     },
-    /// The person looks at the list of what waits.
+    /// The user opened the queue of waiting calls.
     Listed,
-    /// The person wants the card of this call before its turn; without one, that of the call whose turn it is.
+    /// The user opens the approval prompt of this call before its turn; `None` returns to the call whose turn it is.
     Brought(Option<CallId>),
-    /// The waiting call was decided.
+    /// The user or a caller decided on a call.
     Decided {
-        /// Which call; ignored unless it waits. A no is taken for every call that has not begun.
+        /// The call; ignored unless it waits. A denial is accepted for every call that has not started.
         call: CallId,
-        /// What was decided.
         decision: Decision,
-        /// Who decided.
         by: By,
     },
-    /// The waiting questions were answered.
+    /// Pending questions were answered.
     Answered {
-        /// Which call; ignored unless it is the one that waits.
+        /// The call; ignored unless its questions are pending.
         call: CallId,
-        /// What was answered.
         answer: Answer,
-        /// Who answered.
         by: By,
     },
-    /// The person stopped the turn.
+    /// The user stopped the turn.
     Interrupted,
-    /// The person named the session.
+    /// The user named the session.
     Titled(String),
-    /// The model was asked for a name of the session, and said this.
+    /// The model replied to a request for a session title.
     Named {
-        /// Its words as they came; they need not be a name at all.
+        /// Its raw reply, which may be no title.
         said: String,
-        /// What the service counted.
+        /// Usage reported by the provider.
         usage: Option<Usage>,
     },
-    /// The person wants what was said so far told by a summary from here on.
+    /// The user asked for a summary of the session so far.
     CompactionWanted,
-    /// How many tokens fit into a request to the present model, where that is known.
+    /// The context window of the model in tokens changed, or became known or unknown.
     WindowKnown(Option<u64>),
-    /// The person does not want to wait until a failed request is sent again.
+    /// The user does not want to wait for the next retry of a failed request.
     Hurried,
-    /// The person wants to be answered after all where the last turn went wrong. Nothing new is said, and no call is
-    /// run again: it goes on from what came of them.
+    /// The user retries the last turn, which failed. Adds no message and runs no call again; continues from the
+    /// recorded outcomes.
     AskedAgain,
-    /// The person chose another model.
+    /// The user chose another model.
     Switched {
-        /// Its name as its service knows it; empty where the service's first is taken.
+        /// Model name as its provider knows it; empty for the provider's first model.
         model: String,
-        /// The profile of the settings that leads to it, where that is another one too.
+        /// Profile of the model, if it changed too.
         profile: Option<String>,
     },
-    /// The session was made as a copy that is a dry run where the old one is none, or the other way round.
+    /// The session was copied: the copy of a live session is a dry run, or the reverse.
     Became {
-        /// What it was made of.
+        /// Session that was copied.
         of: SessionId,
     },
-    /// The rules are these now: read when the session began, and again before a call is looked at where a file of them
-    /// changed.
+    /// The rules were read: when the session began, or before a call is planned if one of their files changed.
     RulesRead {
-        /// What holds.
         rules: Arc<Rules>,
-        /// What the person should know of them: one sentence each.
+        /// Notices for the user, one sentence each.
         notices: Vec<String>,
     },
-    /// The person trusts these words of the project, or none any more: the model is told them from the next request on.
+    /// The user trusts these instructions of the project. They replace the previous ones from the next request on.
     Instructed(Arc<Vec<Instructions>>),
-    /// The person took a standing yes back. What was a rule is out of its file by now.
+    /// The user revoked a grant or a rule. A rule has been removed from its file by now.
     TookBack {
-        /// The call on whose card it was given in this session; none for a rule.
+        /// Call on whose approval prompt the grant was given; `None` for a rule.
         given_on: Option<CallId>,
-        /// What it was.
+        /// Description of the grant or rule.
         what: String,
-        /// Who took it back.
         by: By,
     },
-    /// The person chose how much runs without asking. Only a key of theirs makes this; no card and no model does.
+    /// The user changed the permission mode. Only a key press creates this event; no prompt and no model can.
     ModeChanged(Mode),
 }

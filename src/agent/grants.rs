@@ -1,20 +1,20 @@
-//! Calls that wait for an approval which a grant, given on another of them, makes unnecessary.
+//! Waiting calls that no longer need approval because of a grant given for another call.
 
 use super::state::{Pending, Step};
 use super::{Desk, Effect, sub_agent};
 use crate::chat::ToolCall;
 use crate::policy::{Subject, covers};
 
-/// Plans again what waits elsewhere and is covered by a grant that was just given, so that it starts.
-pub(super) fn plan_covered(desk: &mut Desk<'_>) {
-    let Some(turn) = desk.state.turn() else { return };
+/// Plans the waiting calls covered by a new grant again, so that they start.
+pub(super) fn plan_covered(ctx: &mut Desk<'_>) {
+    let Some(turn) = ctx.state.turn() else { return };
     let covers = |pending: &&Pending| match &pending.step {
         Step::ForApproval(plan, _) => {
             let of = Subject::of(&pending.call.name, plan);
-            desk.granted().iter().any(|standing| covers(&standing.grant, &of))
-                && desk.state.rules.lets_grants(&of)
-                && desk.state.session.call(&pending.call.id).is_some_and(|call| call.edited.is_none())
-                && desk.state.brought.as_ref() != Some(&pending.call.id)
+            ctx.granted().iter().any(|standing| covers(&standing.grant, &of))
+                && ctx.state.rules.lets_grants(&of)
+                && ctx.state.session.call(&pending.call.id).is_some_and(|call| call.edited.is_none())
+                && ctx.state.brought.as_ref() != Some(&pending.call.id)
         }
         Step::Waiting
         | Step::Planning
@@ -25,12 +25,12 @@ pub(super) fn plan_covered(desk: &mut Desk<'_>) {
         | Step::Settled => false,
     };
     let calls: Vec<ToolCall> =
-        desk.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
+        ctx.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
     for call in calls {
-        if let Some(pending) = desk.state.pending_mut(&call.id) {
+        if let Some(pending) = ctx.state.pending_mut(&call.id) {
             pending.step = Step::Planning;
         }
-        desk.effects.push(Effect::Plan { turn, call });
+        ctx.effects.push(Effect::Plan { turn, call });
     }
-    sub_agent::each(desk, plan_covered);
+    sub_agent::each(ctx, plan_covered);
 }

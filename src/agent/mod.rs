@@ -1,4 +1,4 @@
-//! The turn machine: knows model, tools and person, and no screen.
+//! State machine of a turn: connects the model, the tools and the user. Knows nothing of the screen.
 
 mod acting;
 mod ahead;
@@ -46,142 +46,142 @@ pub use crate::policy::{Holds, Rule};
 
 use crate::chat::{CallId, Decision, Ending, Entry, Namer, Session, Standing, TurnId};
 
-/// Takes one thing that happened into the state and tells what is to be done about it. Never waits, never fails; an
-/// event of a turn that is over changes nothing.
+/// Applies one event to the state and returns the effects to carry out.
+///
+/// Never blocks and never fails. An event of a turn that has ended changes nothing.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let mut desk = Desk { state, above: None, effects: Vec::new() };
+    let mut ctx = Desk { state, above: None, effects: Vec::new() };
     let lasts = matches!(&event, Event::Decided { decision: Decision::Always(_), .. });
-    take(&mut desk, event);
+    take(&mut ctx, event);
     if lasts {
-        grants::plan_covered(&mut desk);
+        grants::plan_covered(&mut ctx);
     }
-    let effects = desk.effects;
+    let effects = ctx.effects;
     state.line_up();
     effects
 }
 
-/// What happened to the turn, or to a sub-agent beneath it.
-fn take(desk: &mut Desk<'_>, event: Event) {
-    let Some(event) = sub_agent::hand_down(desk, event) else { return };
+/// Applies an event to the turn, or to the sub-agent of the turn that it belongs to.
+fn take(ctx: &mut Desk<'_>, event: Event) {
+    let Some(event) = sub_agent::hand_down(ctx, event) else { return };
     match event {
-        Event::Said(text) => thinking::said(desk, text),
-        Event::Offered(offered) => offered::begin(desk, offered),
-        Event::TakenBack => desk.state.queue.clear(),
+        Event::Said(text) => thinking::said(ctx, text),
+        Event::Offered(offered) => offered::begin(ctx, offered),
+        Event::TakenBack => ctx.state.queue.clear(),
         Event::Chunk { turn, chunk, after } => {
-            if desk.runs(turn) {
-                thinking::chunk(desk, chunk, after);
+            if ctx.runs(turn) {
+                thinking::chunk(ctx, chunk, after);
             }
         }
         Event::Grew { turn } => {
-            if desk.runs(turn) {
-                thinking::grew(desk);
+            if ctx.runs(turn) {
+                thinking::grew(ctx);
             }
         }
         Event::Failed { turn, why, too_long } => {
-            if desk.runs(turn) {
-                thinking::failed(desk, why, too_long);
+            if ctx.runs(turn) {
+                thinking::failed(ctx, why, too_long);
             }
         }
         Event::Planned { turn, call, intent } => {
-            if desk.runs(turn) {
-                let intent = offered::warned(desk, &call, intent);
-                acting::planned(desk, &call, intent);
+            if ctx.runs(turn) {
+                let intent = offered::warned(ctx, &call, intent);
+                acting::planned(ctx, &call, intent);
             }
         }
         Event::Consulted { turn, call, round, said } => {
-            if desk.runs(turn) {
-                consulting::consulted(desk, &call, round, said);
+            if ctx.runs(turn) {
+                consulting::consulted(ctx, &call, round, said);
             }
         }
         Event::Progressed { turn, call, output, more } => {
-            if desk.runs(turn) {
-                printed::progressed(desk, &call, output, &more);
+            if ctx.runs(turn) {
+                printed::progressed(ctx, &call, output, &more);
             }
         }
         Event::OutputDue { turn, call } => {
-            if desk.runs(turn) {
-                printed::keep_output(desk, &call);
+            if ctx.runs(turn) {
+                printed::keep_output(ctx, &call);
             }
         }
         Event::Finished { turn, call, outcome, staged, took } => {
-            if desk.runs(turn) {
-                acting::finished(desk, &call, (outcome, staged), took);
+            if ctx.runs(turn) {
+                acting::finished(ctx, &call, (outcome, staged), took);
             }
         }
-        Event::Listed => ahead::listed(desk),
-        Event::Brought(call) => ahead::brought(desk, call),
-        Event::Decided { .. } if !acting::may_decide(desk.state, &event) => {}
-        Event::Decided { call, decision, by } => acting::decided(desk, &call, decision, by),
-        Event::Answered { call, answer, by } => acting::answered(desk, &call, answer, by),
-        Event::Interrupted => interrupted(desk),
+        Event::Listed => ahead::listed(ctx),
+        Event::Brought(call) => ahead::brought(ctx, call),
+        Event::Decided { .. } if !acting::may_decide(ctx.state, &event) => {}
+        Event::Decided { call, decision, by } => acting::decided(ctx, &call, decision, by),
+        Event::Answered { call, answer, by } => acting::answered(ctx, &call, answer, by),
+        Event::Interrupted => interrupted(ctx),
         Event::Titled(title) => {
-            desk.keep(Entry::Titled { title, by: Namer::Person, usage: None });
+            ctx.keep(Entry::Titled { title, by: Namer::Person, usage: None });
         }
-        Event::Named { said, usage } => naming::named(desk, &said, usage),
-        Event::CompactionWanted => compacting::wanted(desk),
-        Event::WindowKnown(window) => desk.state.window = window,
+        Event::Named { said, usage } => naming::named(ctx, &said, usage),
+        Event::CompactionWanted => compacting::wanted(ctx),
+        Event::WindowKnown(window) => ctx.state.window = window,
         Event::Hurried => {
-            if matches!(&desk.state.phase, Phase::Thinking(draft) if draft.retrying.is_some()) {
-                desk.effects.push(Effect::Hurry);
+            if matches!(&ctx.state.phase, Phase::Thinking(draft) if draft.retrying.is_some()) {
+                ctx.effects.push(Effect::Hurry);
             }
         }
         Event::AskedAgain => {
-            if desk.state.can_ask_again() {
-                thinking::begin(desk);
+            if ctx.state.can_ask_again() {
+                thinking::begin(ctx);
             }
         }
         Event::Switched { model, profile } => {
-            desk.state.model.clone_from(&model);
-            desk.state.window = None;
-            desk.state.measure.forget_window();
-            // Before anything was said there is no session yet that would have to remember it.
-            if !desk.state.session.entries().is_empty() {
-                desk.keep(Entry::Switched { model, profile });
+            ctx.state.model.clone_from(&model);
+            ctx.state.window = None;
+            ctx.state.measure.forget_window();
+            // An empty session has nothing to resume, so the switch is not recorded.
+            if !ctx.state.session.entries().is_empty() {
+                ctx.keep(Entry::Switched { model, profile });
             }
         }
         Event::Became { of } => {
-            let dry_run = desk.state.is_dry_run();
-            desk.keep(Entry::Became { dry_run, of });
+            let dry_run = ctx.state.is_dry_run();
+            ctx.keep(Entry::Became { dry_run, of });
         }
-        Event::RulesRead { rules, notices: _ } => desk.state.rules = rules,
-        Event::Instructed(instructions) => desk.state.instruct(instructions),
+        Event::RulesRead { rules, notices: _ } => ctx.state.rules = rules,
+        Event::Instructed(instructions) => ctx.state.instruct(instructions),
         Event::TookBack { given_on, what, by } => {
-            let stands = |call: &CallId| desk.state.granted().iter().any(|standing| standing.call == *call);
+            let stands = |call: &CallId| ctx.state.granted().iter().any(|standing| standing.call == *call);
             if given_on.as_ref().is_none_or(stands) {
-                desk.keep(Entry::TakenBack { given_on, what, by });
+                ctx.keep(Entry::TakenBack { given_on, what, by });
             }
         }
-        Event::ModeChanged(mode) => desk.state.policy.mode = mode,
+        Event::ModeChanged(mode) => ctx.state.policy.mode = mode,
     }
 }
 
-/// The state at work: what is kept goes to the session and to the log in one step.
+/// The state and the effects of one update. Every entry goes to the session and to the log in the same step.
 struct Desk<'a> {
     state: &'a mut State,
-    /// The session of the turn, where this is a sub-agent beneath it.
+    /// Session of the turn, if the state is that of a sub-agent.
     above: Option<&'a Session>,
     effects: Vec<Effect>,
 }
 
 impl Desk<'_> {
-    /// Whether this turn is the one that runs.
     fn runs(&self, turn: TurnId) -> bool {
         self.state.turn() == Some(turn)
     }
 
-    /// Every standing yes: one that was given anywhere in the session holds everywhere in it.
+    /// Returns the grants of the whole session: a grant given to a sub-agent is valid for the turn, and the reverse.
     fn granted(&self) -> &[Standing] {
         self.above.unwrap_or(&self.state.session).granted()
     }
 
-    /// Makes it a fact.
+    /// Records an entry in the session and in the log.
     fn keep(&mut self, entry: Entry) {
         let entry = self.state.session.apply(entry);
         self.effects.push(Effect::Append(entry.clone()));
     }
 
-    /// Ends the turn. What was said meanwhile begins the next one, unless the turn went wrong: then it is the
-    /// person's again.
+    /// Ends the turn. Queued messages start the next turn, unless this turn failed: then they stay in the queue until
+    /// the user sends them.
     fn end(&mut self, ending: Ending) {
         let finished = ending == Ending::Finished;
         self.keep(Entry::Ended { ending });
@@ -194,17 +194,17 @@ impl Desk<'_> {
     }
 }
 
-/// The person stopped the turn: all in one step, so that the screen is right at once.
-fn interrupted(desk: &mut Desk<'_>) {
-    let Some(turn) = desk.state.turn() else { return };
-    desk.effects.push(Effect::Cancel { turn });
-    match desk.state.phase {
+/// Stops the turn at the user's request. Everything happens in one step, so that the screen is correct at once.
+fn interrupted(ctx: &mut Desk<'_>) {
+    let Some(turn) = ctx.state.turn() else { return };
+    ctx.effects.push(Effect::Cancel { turn });
+    match ctx.state.phase {
         Phase::Idle => {}
-        Phase::Thinking(_) => thinking::keep_what_came(desk, "stopped"),
+        Phase::Thinking(_) => thinking::keep_what_came(ctx, "stopped"),
         Phase::Acting { .. } => {
-            sub_agent::stop(desk);
-            stopping::settle_the_rest(desk);
+            sub_agent::stop(ctx);
+            stopping::settle_the_rest(ctx);
         }
     }
-    desk.end(Ending::Interrupted);
+    ctx.end(Ending::Interrupted);
 }

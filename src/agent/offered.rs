@@ -1,5 +1,5 @@
-//! A turn whose calls no model makes: the person wants to decide over them one by one. Each asks, whatever would let it
-//! go ahead, and no request follows the last of them.
+//! Apply turns: the user decides, one by one, on calls that no model made. Each call requires approval, and no request
+//! follows the last one.
 
 use super::thinking::{named_apart, new_turn};
 use super::{Desk, acting};
@@ -12,55 +12,54 @@ use crate::policy::{Verdict, judge};
 use serde_json::Value;
 use std::path::Path;
 
-/// Changes that a card names.
+/// Most changed paths named on an approval prompt.
 const NAMED: usize = 4;
 
-/// What is looked at in such a turn.
+/// Calls to decide on in an apply turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
-    /// What the person wanted, as it stands in the talk.
+    /// Text recorded as the user message.
     pub said: String,
-    /// The calls, in order.
     pub calls: Vec<ForReal>,
 }
 
-/// Begins it. Not while anything goes on, and not in a dry run, where nothing could be done for real.
-pub(super) fn begin(desk: &mut Desk<'_>, offered: Offered) {
-    if !desk.state.is_idle() || desk.state.is_dry_run() || offered.calls.is_empty() {
+/// Starts an apply turn. Ignored while a turn runs, and in a dry run, where nothing can be applied.
+pub(super) fn begin(ctx: &mut Desk<'_>, offered: Offered) {
+    if !ctx.state.is_idle() || ctx.state.is_dry_run() || offered.calls.is_empty() {
         return;
     }
-    let turn = new_turn(desk);
-    desk.state.offered = true;
-    let made = desk.state.session.calls().count();
+    let turn = new_turn(ctx);
+    ctx.state.offered = true;
+    let made = ctx.state.session.calls().count();
     let call = |(at, offer): (usize, &ForReal)| ToolCall {
         id: CallId(format!("offered_{}", made + at + 1)),
         name: offer.tool.clone(),
         arguments: offer.arguments.to_string(),
     };
     let calls: Vec<ToolCall> = offered.calls.iter().enumerate().map(call).collect();
-    // A model may have taken such a name for a call of its own.
-    let calls = named_apart(desk, &calls);
+    // A model may have used the same ID.
+    let calls = named_apart(ctx, &calls);
     let did = offered.calls.into_iter().map(|offer| offer.changed);
-    desk.state.did = calls.iter().map(|call| call.id.clone()).zip(did).collect();
-    desk.keep(Entry::Said { text: offered.said });
-    desk.keep(Entry::called(calls.clone()));
-    acting::begin(desk, turn, calls);
+    ctx.state.did = calls.iter().map(|call| call.id.clone()).zip(did).collect();
+    ctx.keep(Entry::Said { text: offered.said });
+    ctx.keep(Entry::called(calls.clone()));
+    acting::begin(ctx, turn, calls);
 }
 
-/// Says on the card of a command which of the changes that it made when it was rehearsed are real by now: running it makes
+/// Warns on the prompt of a command about changes from its rehearsal that have been applied already: running it makes
 /// them a second time.
-pub(super) fn warned(desk: &Desk<'_>, id: &CallId, intent: Result<Intent, String>) -> Result<Intent, String> {
+pub(super) fn warned(ctx: &Desk<'_>, id: &CallId, intent: Result<Intent, String>) -> Result<Intent, String> {
     let Ok(Intent::Act(mut plan)) = intent else { return intent };
-    let changed = desk.state.did.get(id).filter(|_| desk.state.offered);
+    let changed = ctx.state.did.get(id).filter(|_| ctx.state.offered);
     let real: Vec<&str> = changed.into_iter().flatten().map(String::as_str).collect();
-    let real: Vec<&str> = real.into_iter().filter(|path| is_real(desk, path)).collect();
+    let real: Vec<&str> = real.into_iter().filter(|path| is_real(ctx, path)).collect();
     if let (Preview::Command(_), [_, ..]) = (&plan.preview, real.as_slice()) {
         let named = real.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
         let more = match real.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let again = format!("makes changes again that are applied already: {named}{more}");
+        let again = format!("repeats applied changes: {named}{more}");
         plan.destroys = Some(match plan.destroys.take() {
             Some(destroys) => format!("{again}; it {destroys}"),
             None => again,
@@ -69,8 +68,8 @@ pub(super) fn warned(desk: &Desk<'_>, id: &CallId, intent: Result<Intent, String
     Ok(Intent::Act(plan))
 }
 
-/// Judges each change of a batch by itself: a rule that denies one path leaves out that path alone.
-pub(super) fn judge_items(desk: &Desk<'_>, tool: &str, plan: &mut Plan) {
+/// Judges each change of a batch on its own, so that a rule that denies one path excludes only that path.
+pub(super) fn judge_items(ctx: &Desk<'_>, tool: &str, plan: &mut Plan) {
     let Plan { preview: Preview::Batch(batch), access, destroys, .. } = plan else { return };
     for item in &mut batch.items {
         let one = Plan {
@@ -83,23 +82,24 @@ pub(super) fn judge_items(desk: &Desk<'_>, tool: &str, plan: &mut Plan) {
             basis: Basis::default(),
             work: Work::Arguments(Value::Null),
         };
-        let verdict = judge(&desk.state.policy, desk.granted(), &desk.state.rules, tool, &one);
+        let verdict = judge(&ctx.state.policy, ctx.granted(), &ctx.state.rules, tool, &one);
         if let Verdict::Refuse(why) = verdict {
             item.blocked.get_or_insert(why);
         }
     }
-    // The whole is judged by what is left of it.
+    // The batch is judged by its remaining items.
     let left = || batch.selected(&[]).map(|(_, item)| &item.access);
     let careful = left().find(|access| matches!(access, Access::WriteOutside(_))).or_else(|| left().next());
     *access = careful.cloned().unwrap_or_else(|| access.clone());
     *destroys = batch.destroys(&[]);
 }
 
-/// Whether a group that was applied holds a path, and the user did not reject it.
-fn is_in_group(desk: &Desk<'_>, id: &CallId, path: &str) -> Option<bool> {
-    let call = desk.state.session.call(id)?;
+/// Returns whether an applied group contains a path that the user did not reject; `None` if the group does not contain
+/// it.
+fn is_in_group(ctx: &Desk<'_>, id: &CallId, path: &str) -> Option<bool> {
+    let call = ctx.state.session.call(id)?;
     let Some(Preview::Batch(batch)) = call.shown.as_ref().map(|shown| &shown.preview) else { return None };
-    let entries = desk.state.session.entries();
+    let entries = ctx.state.session.entries();
     let rejected = entries.iter().rev().find_map(|entry| match entry {
         Entry::Decided { call, decision: Decision::Selected(rejected), .. } if call == id => {
             Some(rejected.as_slice())
@@ -108,47 +108,47 @@ fn is_in_group(desk: &Desk<'_>, id: &CallId, path: &str) -> Option<bool> {
     });
     let is_of = |item: &Item| Path::new(path).starts_with(&item.path) || item.path.starts_with(path);
     batch.items.iter().any(is_of).then(|| {
-        batch.selected(rejected.unwrap_or_default()).any(|(_, item)| is_of(item)) && is_done(desk, id)
+        batch.selected(rejected.unwrap_or_default()).any(|(_, item)| is_of(item)) && is_done(ctx, id)
     })
 }
 
-fn is_done(desk: &Desk<'_>, id: &CallId) -> bool {
-    let settled = desk.state.session.call(id).and_then(|call| call.settled);
-    let entry = settled.and_then(|at| desk.state.session.entries().get(at));
+fn is_done(ctx: &Desk<'_>, id: &CallId) -> bool {
+    let settled = ctx.state.session.call(id).and_then(|call| call.settled);
+    let entry = settled.and_then(|at| ctx.state.session.entries().get(at));
     matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
 }
 
-/// Whether a change is real: it was applied in this turn, or was so before, and is not put on a card again.
-fn is_real(desk: &Desk<'_>, path: &str) -> bool {
+/// Returns whether a change is live: applied in this turn, or earlier and not part of this turn.
+fn is_real(ctx: &Desk<'_>, path: &str) -> bool {
     let mut offered = false;
     for call in
-        desk.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP)
+        ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP)
     {
-        match is_in_group(desk, &call.id, path) {
+        match is_in_group(ctx, &call.id, path) {
             Some(true) => return true,
             Some(false) => offered = true,
             None => {}
         }
     }
-    for call in desk.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY) {
+    for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY) {
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         let Some(at) = arguments["path"].as_str() else { continue };
-        // A folder is applied with what goes along with it; what is in one that comes has cards of its own.
+        // A folder is applied with its contents, unless they have prompts of their own.
         if !Path::new(path).starts_with(at) && !Path::new(at).starts_with(path) {
             continue;
         }
         offered = true;
-        if is_done(desk, &call.id) {
+        if is_done(ctx, &call.id) {
             return true;
         }
     }
     !offered
 }
 
-/// What would go ahead by itself asks here: this is what the person wants to see.
+/// Requires approval for every call of an apply turn.
 pub(super) fn asks(offered: bool, verdict: Verdict) -> Verdict {
     match verdict {
-        Verdict::Allow(_) if offered => Verdict::Ask("you want to decide over each of these".to_owned()),
+        Verdict::Allow(_) if offered => Verdict::Ask("separate decision for each change".to_owned()),
         Verdict::Allow(_)
         | Verdict::Ask(_)
         | Verdict::Rehearse(_)

@@ -1,24 +1,23 @@
-//! The output of a running call, which is kept in case the program ends before the call does.
+//! Output of running calls, saved in case the program exits before the call ends.
 
 use super::state::Step;
 use super::{Desk, Effect};
 use crate::chat::{self, CallId, shorten};
 
-/// Bytes of output that the outcome of a call that was stopped holds at most.
+/// Most bytes of output in the outcome of an interrupted call.
 const LONGEST: usize = 64 << 10;
-/// Bytes of output that are kept in one record.
+/// Most bytes of output in one record.
 const AT_ONCE: usize = 16 << 10;
 
-/// Output of a running call so far, bounded.
+/// Output of a running call, bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Printed {
     text: String,
-    /// The end of the text that no record holds yet.
+    /// End of the text that is in no record yet.
     unkept: String,
 }
 
 impl Printed {
-    /// Adds what was printed since.
     pub(super) fn add(&mut self, more: &str) {
         self.text.push_str(more);
         if self.text.len() > 2 * LONGEST {
@@ -36,23 +35,23 @@ impl Printed {
         (!unkept.is_empty()).then(|| shorten::middle(&unkept, AT_ONCE).into_owned())
     }
 
-    /// The outcome of a call that was stopped: why, and what it had printed by then.
+    /// Returns the outcome of an interrupted call: the reason and its output.
     pub(super) fn outcome(&self, why: &str) -> String {
         outcome(why, &self.text)
     }
 }
 
-/// The outcome of a call that was stopped: why, and what it had printed by then.
+/// Returns the outcome of an interrupted call: the reason and its output.
 pub(super) fn outcome(why: &str, printed: &str) -> String {
     if printed.trim().is_empty() {
         return why.to_owned();
     }
-    format!("{why} Its output until then:\n{}", shorten::middle(printed, LONGEST))
+    format!("{why} Output until then:\n{}", shorten::middle(printed, LONGEST))
 }
 
-/// A running call has something to show.
-pub(super) fn progressed(desk: &mut Desk<'_>, id: &CallId, output: String, more: &str) {
-    if let Some(pending) = desk.state.pending_mut(id)
+/// Handles the progress of a running call.
+pub(super) fn progressed(ctx: &mut Desk<'_>, id: &CallId, output: String, more: &str) {
+    if let Some(pending) = ctx.state.pending_mut(id)
         && matches!(pending.step, Step::Running(_))
     {
         pending.output = output;
@@ -60,11 +59,11 @@ pub(super) fn progressed(desk: &mut Desk<'_>, id: &CallId, output: String, more:
     }
 }
 
-/// It is time to keep what a running call has printed.
-pub(super) fn keep_output(desk: &mut Desk<'_>, id: &CallId) {
-    let Some(pending) = desk.state.pending_mut(id) else { return };
+/// Saves the output of a running call.
+pub(super) fn keep_output(ctx: &mut Desk<'_>, id: &CallId) {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
     if let Some(text) = pending.printed.take_unkept() {
-        desk.effects.push(Effect::KeepPrinted(chat::Printed { call: id.clone(), text }));
+        ctx.effects.push(Effect::KeepPrinted(chat::Printed { call: id.clone(), text }));
     }
 }
 
@@ -73,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_taken_once_and_a_flood_is_bounded() {
+    fn returns_output_once_and_bounds_it() {
         let mut printed = Printed::default();
         assert_eq!((printed.take_unkept(), printed.outcome("Stopped.")), (None, "Stopped.".to_owned()));
         printed.add("one\n");
         printed.add("two\n");
         assert_eq!(printed.take_unkept().as_deref(), Some("one\ntwo\n"));
         assert_eq!(printed.take_unkept(), None);
-        assert_eq!(printed.outcome("Stopped."), "Stopped. Its output until then:\none\ntwo\n");
+        assert_eq!(printed.outcome("Stopped."), "Stopped. Output until then:\none\ntwo\n");
         for number in 0..100_000 {
             printed.add(&format!("line {number}\n"));
         }

@@ -1,13 +1,13 @@
-//! Calls that are made over and over within one turn, and come to the same each time.
+//! Detection of calls repeated within a turn with the same outcome.
 
 use crate::chat::{Outcome, ToolCall};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// So often the same call may come to the same unasked, and so often again after each yes. What runs side by side is
-/// counted when it has come to its end.
+/// Number of equal calls with equal outcomes before the user is asked, and again after each approval. Parallel calls
+/// are counted when they end.
 const MOST: u32 = 3;
 
-/// What was called in the present turn, with what came of it last, and how often in a row.
+/// Calls of the current turn, with the last outcome and the number of times in a row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Repeats(Vec<Repeat>);
 
@@ -16,12 +16,12 @@ struct Repeat {
     call: u64,
     came_to: u64,
     times: u32,
-    /// From so often on it is asked about.
+    /// The user is asked from this number on.
     asks_from: u32,
 }
 
 impl Repeats {
-    /// A call came to its end. One that may have changed something is a reason to make all others again.
+    /// Counts a call that has ended. One that may have changed something clears the counts of all others.
     pub(super) fn count(&mut self, call: &ToolCall, outcome: &Outcome, changed: bool) {
         let (call, came_to) = (hash((&call.name, &call.arguments)), hash(outcome.text()));
         if changed {
@@ -34,7 +34,7 @@ impl Repeats {
         }
     }
 
-    /// The person let a call go ahead. One that was asked about for its own sake may go on for as long again.
+    /// Records an approval. A call that was asked about because of repetition may be repeated as often again.
     pub(super) fn allow(&mut self, call: &ToolCall) {
         let call = hash((&call.name, &call.arguments));
         let asked = self.0.iter_mut().find(|repeat| repeat.call == call && repeat.times >= repeat.asks_from);
@@ -43,18 +43,14 @@ impl Repeats {
         }
     }
 
-    /// Why the person is to be asked about a call that needs no yes otherwise.
+    /// Returns the reason to ask about a call that otherwise needs no approval.
     pub(super) fn asks(&self, call: &ToolCall) -> Option<String> {
         let call = hash((&call.name, &call.arguments));
         let Repeat { times, asks_from, .. } = self.0.iter().find(|repeat| repeat.call == call)?;
-        (times >= asks_from).then(|| {
-            format!(
-                "the same call was made {times} times in this turn already, and came to the same each time"
-            )
-        })
+        (times >= asks_from).then(|| format!("{times} equal calls with the same outcome in this turn"))
     }
 
-    /// A turn begins.
+    /// Clears all counts when a turn starts.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -75,22 +71,22 @@ mod tests {
     }
 
     #[test]
-    fn calls_side_by_side_do_not_step_over_the_number_at_which_it_is_asked() {
+    fn asks_about_repeats_even_if_parallel_calls_skip_the_limit() {
         let (mut repeats, call) = (Repeats::default(), call("{}"));
         let run = |repeats: &mut Repeats, times| {
             (0..times).for_each(|_| repeats.count(&call, &Outcome::Done("x".into()), false));
             repeats.asks(&call).is_some()
         };
         assert!(!run(&mut repeats, 2));
-        assert!(run(&mut repeats, 2), "four, and none of them was the third alone");
-        assert!(run(&mut repeats, 4), "what was not allowed stays asked about");
+        assert!(run(&mut repeats, 2), "four, none of which ended as the third");
+        assert!(run(&mut repeats, 4), "still asks without an approval");
         repeats.allow(&call);
         assert!(!run(&mut repeats, 2));
         repeats.allow(&call);
-        assert!(run(&mut repeats, 1), "a yes before it is asked moves nothing on");
+        assert!(run(&mut repeats, 1), "an approval before the limit changes nothing");
         repeats.allow(&call);
         assert!(!run(&mut repeats, 0));
         repeats.count(&call, &Outcome::Done("y".into()), false);
-        assert!(!run(&mut repeats, 2) && run(&mut repeats, 3), "another result begins anew");
+        assert!(!run(&mut repeats, 2) && run(&mut repeats, 3), "another outcome restarts the count");
     }
 }

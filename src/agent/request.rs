@@ -1,23 +1,23 @@
-//! From a session to a request.
+//! Requests built from a session.
 
 use super::State;
 use crate::chat::{Message, Request, Session};
 
-/// What every request begins with, before the facts of the project.
+/// System prompt, before the facts about the project.
 const WORDS: &str = include_str!("system.md");
-/// Added in a dry run whose commands run on a stage.
-pub const DRY_RUN_STAGED: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands run over that layer, without a network, and nothing of what they do is left outside it. Work as you would for real, and do not claim that anything was really done.";
-/// Added in a dry run whose commands do not run.
-pub const DRY_RUN_TOLD: &str = "This session is a dry run. File changes go to a layer that your later reads see; commands and everything else are not run, and you are told what would have been done and what to take for its result. Work as you would for real, and do not claim that anything was really done.";
+/// Added in a dry run with an overlay sandbox.
+pub const DRY_RUN_STAGED: &str = "This session is a dry run. File changes go to an overlay that later reads see. Commands run in an overlay sandbox without network access; nothing outside it changes. Work as you would live. Do not claim that anything was changed live.";
+/// Added in a dry run without an overlay sandbox.
+pub const DRY_RUN_TOLD: &str = "This session is a dry run. File changes go to an overlay that later reads see. Commands and all other calls are not run; you receive a labelled simulated result. Work as you would live. Do not claim that anything was changed live.";
 
-/// Added where a session goes on for real behind what was rehearsed in it.
-pub const WAS_REHEARSED: &str = "This session began as a dry run and goes on for real. What calls did before that was only rehearsed: nothing of it is real but what the person has applied since. Look again before you rely on it.";
+/// Added in a live session that began as a dry run.
+pub const WAS_REHEARSED: &str = "This session began as a dry run and is now live. Earlier calls were only rehearsed; their effects exist only if the user applied them. Check before you rely on them.";
 
 /// Added for a sub-agent.
-const BENEATH: &str = "You are a sub-agent: the model that talks with the person has handed you one task, which is all you know of their talk. Do that task and nothing beyond it. Your last reply is its result: say what was found or done, with path:line, and what was not. The person sees your calls and answers them like any other; what they refuse stays refused.";
+const BENEATH: &str = "You are a sub-agent with one task from the main model. You do not see its conversation. Do only that task. Your last reply is the result: report what you found or did, with path:line, and what you did not do. The user sees and approves your calls as usual; do not retry what they deny.";
 
-/// The standing words with the facts of this session. `facts` are lines such as `Project: ~/src/app`; `stage` says
-/// what is rehearsed, or was.
+/// Builds the system prompt of a session. `facts` are lines such as `Project: ~/src/app`; `stage` is the text about the
+/// dry run, if any.
 pub fn standing_words(facts: &[String], stage: Option<&str>) -> String {
     let mut words = WORDS.trim().to_owned();
     if !facts.is_empty() {
@@ -31,12 +31,12 @@ pub fn standing_words(facts: &[String], stage: Option<&str>) -> String {
     words
 }
 
-/// What a sub-agent is given of these words, with what it is.
+/// Builds the system prompt of a sub-agent.
 pub fn words_beneath(words: &str) -> String {
     format!("{words}\n\n{BENEATH}")
 }
 
-/// The request for the next reply.
+/// Builds the request for the next reply.
 pub(super) fn build(state: &State) -> Request {
     let mut messages = vec![Message::System(state.words())];
     let (before, most) = state.measure.shortened().map_or((0, usize::MAX), |it| (it.before, it.most));
@@ -48,7 +48,7 @@ pub(super) fn build(state: &State) -> Request {
     Request { model: state.model.clone(), messages, tools: state.tools.clone(), most: None, pictures: vec![] }
 }
 
-/// Puts before each result that was rehearsed that it was, and how it came about.
+/// Labels each rehearsed result with its source.
 fn tell_each(session: &Session, messages: &mut [Message]) {
     for message in messages {
         if let Message::Tool { call, text } = message
@@ -59,8 +59,8 @@ fn tell_each(session: &Session, messages: &mut [Message]) {
     }
 }
 
-/// Leaves out what came of a reply that was asked for again: nobody said anything after it, and what the model says in
-/// its place follows, or is asked for with this request.
+/// Removes replies that the user retried: no user message follows them, and the model's new reply follows or is
+/// requested now.
 fn leave_out_replaced(messages: &mut Vec<Message>) {
     let ends = |message: &Message| matches!(message, Message::Model { calls, .. } if calls.is_empty());
     let follows = |message: Option<&Message>| matches!(message, None | Some(Message::Model { .. }));

@@ -1,43 +1,42 @@
-//! What stands without being asked about: how wide a yes may be kept, and what each kept yes has covered.
+//! Grants and rules: the scopes offered for a call, and the calls that each of them covered.
 
 use super::state::State;
 use super::waiting::Waiting;
 use crate::chat::{CallId, Entry, Grant, Span, Standing};
 use crate::policy::{self, Rule, Says, Subject, covers, may_be_rule, offers};
 
-/// One width in which a yes for the call that waits may be kept.
+/// A scope offered for the waiting call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Width {
-    /// What is granted, for this session.
+    /// Grant for this session.
     pub grant: Grant,
-    /// Whether it can also be written as a rule that lasts.
+    /// True if it can also be saved as a rule.
     pub lasts: bool,
-    /// The earlier calls of this session that it would have covered, each in a few words.
+    /// Short descriptions of earlier calls of this session that it would have covered.
     pub covered: Vec<String>,
 }
 
-/// Something that was allowed for longer than once.
+/// A grant or a rule that allows calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// What it allows.
     pub what: Allowed,
-    /// The calls of this session that went ahead by it, each with the entry that says so.
+    /// Calls of this session that it allowed: the entry of the plan and a short description.
     pub covered: Vec<(usize, String)>,
 }
 
-/// What was allowed, and where that stands.
+/// A grant or a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Allowed {
-    /// In this session.
+    /// A grant of this session.
     Here(Standing),
-    /// By a rule.
+    /// A rule of a rules file.
     Rule(Box<Rule>),
 }
 
-/// Every width in which a yes for the call that waits may be kept, the narrowest first.
+/// Returns the scopes offered for the waiting call, narrowest first.
 pub fn widths(state: &State) -> Vec<Width> {
     let Some(Waiting::Approval { call, plan, .. }) = state.waiting() else { return Vec::new() };
-    // What a rule asks about every time no yes keeps from being asked.
+    // A rule that asks cannot be overridden by a grant.
     if state.rules.broken.is_some() || state.rules.first(Says::Ask, &Subject::of(&call.name, plan)).is_some()
     {
         return Vec::new();
@@ -48,25 +47,25 @@ pub fn widths(state: &State) -> Vec<Width> {
         .map(|grant| {
             let mine = |look: &&Look<'_>| *look.call != call.id && covers(&grant, &look.subject);
             let covered = seen.iter().filter(mine).map(|look| look.summary.to_owned()).collect();
-            // A rule would also hold live, so a dry run keeps none.
+            // A rule would also be valid live, so a dry run offers none.
             Width { lasts: may_be_rule(&grant) && !state.is_dry_run(), grant, covered }
         })
         .collect()
 }
 
-/// Why nothing lasting may be kept for the call that waits, in words that follow “because”.
+/// Returns why no grant can be given for the waiting call.
 pub fn why_none(state: &State) -> Option<String> {
     let Some(Waiting::Approval { call, plan, .. }) = state.waiting() else { return None };
     if state.rules.broken.is_some() {
-        return Some("your rules cannot all be read".to_owned());
+        return Some("rules not fully readable".to_owned());
     }
     if let Some(rule) = state.rules.first(Says::Ask, &Subject::of(&call.name, plan)) {
-        return Some(format!("a rule of yours asks: {}", rule.told()));
+        return Some(format!("your rule: {}", rule.told()));
     }
     policy::why_none(&call.name, plan)
 }
 
-/// Everything that stands: what was allowed in this session, then the rules that allow.
+/// Returns the grants of this session, then the rules that allow.
 pub fn kept(state: &State) -> Vec<Kept> {
     let seen = looks(state, 0);
     let by = |speaks: &dyn Fn(&Look<'_>) -> bool| {
@@ -78,7 +77,7 @@ pub fn kept(state: &State) -> Vec<Kept> {
         what: Allowed::Here(standing.clone()),
     });
     let allowing = state.rules.list.iter().filter(|rule| rule.says == Says::Allow);
-    // What a grant of the session covers went ahead by that.
+    // A call covered by a grant was allowed by the grant, not by a rule.
     let first = |look: &Look<'_>| {
         let before = state.granted().iter().filter(|standing| standing.entry < look.entry);
         before.into_iter().all(|standing| !covers(&standing.grant, &look.subject))
@@ -91,13 +90,13 @@ pub fn kept(state: &State) -> Vec<Kept> {
 }
 
 impl State {
-    /// Every standing yes of this session.
+    /// Returns the grants of this session.
     pub fn granted(&self) -> &[Standing] {
         self.session.granted()
     }
 }
 
-/// A call that was looked at, as the session keeps it.
+/// A recorded plan of a call.
 struct Look<'a> {
     entry: usize,
     call: &'a CallId,
@@ -106,7 +105,7 @@ struct Look<'a> {
     subject: Subject<'a>,
 }
 
-/// The last look at every call of the session, from an entry on.
+/// Returns the last plan of every call of the session, starting at an entry.
 fn looks(state: &State, from: usize) -> Vec<Look<'_>> {
     let mut looks: Vec<Look<'_>> = Vec::new();
     for (index, entry) in state.session.entries().iter().enumerate().skip(from) {
@@ -122,7 +121,7 @@ fn looks(state: &State, from: usize) -> Vec<Look<'_>> {
 }
 
 impl Kept {
-    /// What it allows, in words.
+    /// Describes what it allows.
     pub fn words(&self) -> String {
         match &self.what {
             Allowed::Here(standing) => standing.grant.words(),
@@ -130,7 +129,7 @@ impl Kept {
         }
     }
 
-    /// The entry that granted it, where that is one of this session.
+    /// Returns the entry of the grant; `None` for a rule.
     pub fn entry(&self) -> Option<usize> {
         match &self.what {
             Allowed::Here(standing) => Some(standing.entry),
@@ -140,7 +139,7 @@ impl Kept {
 }
 
 impl Width {
-    /// The same for longer.
+    /// Returns the grant for another span.
     pub fn spanning(&self, span: Span) -> Grant {
         Grant { span, ..self.grant.clone() }
     }

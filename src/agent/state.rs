@@ -1,4 +1,4 @@
-//! What the agent knows: the session, the turn that runs, and what it waits for.
+//! State of the agent: the session, the running turn and what it waits for.
 
 use super::ahead::Ahead;
 use super::compacting::Tries;
@@ -17,85 +17,82 @@ use crate::policy::{Policy, Rules};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// All of the agent's state. Frontends read it; only `update` changes it.
+/// Complete state of the agent. Frontends read it; only `update` changes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Everything that was said and done.
     pub session: Session,
-    /// What goes on now.
     pub phase: Phase,
-    /// What may go ahead, and whether this is a dry run.
+    /// Permission mode and dry run setting.
     pub policy: Policy,
-    /// The rules of the person, and of the project where they trust it, as they stand now.
+    /// Rules of the user and, if trusted, of the project, as last read.
     pub rules: Arc<Rules>,
-    /// The model that is asked, by its service's name.
+    /// Model in use, by the name its provider knows.
     pub model: String,
-    /// Tokens that fit into a request to it, where that is known.
+    /// Context window of the model in tokens, if known.
     pub window: Option<u64>,
-    /// Whether the model may be asked for a name of the session.
+    /// True if the model may be asked for a session title.
     pub titles: bool,
-    /// What is known of how full the window is.
+    /// Estimate of the tokens in use.
     pub(super) measure: Measure,
-    /// What this turn has already tried to make room.
+    /// Attempts of this turn to fit into the context window.
     pub(super) tries: Tries,
-    /// How often the model was asked for a name.
+    /// Number of requests for a session title.
     pub(super) asked_names: u32,
-    /// The standing words to the model, facts about the project included.
+    /// System prompt, with facts about the project.
     pub system: String,
-    /// The project's own words to it, which the person trusts: [`State::instruct`] changes them.
+    /// Trusted instructions of the project; [`State::instruct`] changes them.
     pub instructions: Arc<Vec<Instructions>>,
-    /// Whether the model is told with each rehearsed result that it was rehearsed.
+    /// True if every rehearsed result is labelled as rehearsed in requests.
     pub tells_each: bool,
-    /// Whether the model is told nothing of the dry run.
+    /// True if the model must not learn that the session is a dry run.
     pub tells_nothing: bool,
-    /// What may be called.
+    /// Tools the model may call.
     pub tools: Vec<ToolSpec>,
-    /// Who is asked about a call before it is let start.
+    /// Hooks and model reviewer that check a call before it starts.
     pub advisers: Advisers,
-    /// Why the commands of this dry run do not run, where they do not: words that follow “no stage here: ”.
+    /// Reason why commands are not run in this dry run, if they are not. Follows “no overlay sandbox: ”.
     pub unstaged: Option<String>,
-    /// The model that imagines what would come of what this dry run leaves undone, where there is one: its name on one line.
+    /// Name of the model that simulates results in a dry run, if any; one line.
     pub simulator: Option<String>,
-    /// What a sub-agent is given; `None` where no task can be handed to one, as beneath a turn.
+    /// System prompt and tools of sub-agents; `None` in a sub-agent, which cannot start others.
     pub offer: Option<Offer>,
-    /// What the person said while a turn ran: it goes with the next request, and can be taken back until then.
+    /// User messages entered while a turn runs. They are sent with the next request and can be withdrawn until then.
     pub queue: Vec<String>,
-    /// Turns begun in this process.
+    /// Number of turns started in this process.
     pub(super) turns: u64,
-    /// Requests made in the present turn.
+    /// Number of requests made in the current turn.
     pub(super) rounds: u32,
-    /// Whether the calls of this turn are the person's own, and no model's.
+    /// True if the calls of this turn come from `/apply` and not from a model.
     pub(super) offered: bool,
-    /// What each of them changed when it was rehearsed.
+    /// Paths changed by each call while it was rehearsed.
     pub(super) did: HashMap<CallId, Vec<String>>,
-    /// How often an adviser was asked.
+    /// Number of reviews requested so far.
     pub(super) asked: u64,
-    /// Tasks handed to sub-agents in the present turn.
+    /// Number of tasks delegated to sub-agents in the current turn.
     pub(super) handed: u32,
-    /// The calls that wait for a person, the sub-agents' among them: whose card was first stays first.
+    /// Calls waiting for the user, those of sub-agents included, in the order in which they began to wait.
     pub(super) line: Vec<CallId>,
-    /// The call whose card the person brought before its turn.
+    /// Call whose approval prompt the user opened before its turn.
     pub(super) brought: Option<CallId>,
-    /// Whether calls are looked at for the list of what waits.
+    /// True while waiting calls are planned for the queue view.
     pub(super) listed: bool,
-    /// Calls that failed, and how often in a row; within one turn.
+    /// Failed calls of this turn, with the number of failures in a row.
     pub(super) failures: Vec<(ToolCall, u32)>,
-    /// Calls that came to something in the present turn.
+    /// Calls of this turn that have an outcome.
     pub(super) repeats: Repeats,
 }
 
-/// What goes on now.
+/// Current activity of the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Phase {
-    /// Nothing; the person's word is next.
+    /// No turn runs.
     Idle,
-    /// The model was asked and replies.
+    /// The model is replying.
     Thinking(Box<Draft>),
-    /// The calls of a reply are carried out.
+    /// The calls of a reply are being carried out.
     Acting {
-        /// Which turn.
         turn: TurnId,
-        /// The calls of the reply, in its order.
+        /// Calls of the reply, in the model's order.
         calls: Vec<Pending>,
     },
 }
@@ -103,45 +100,43 @@ pub enum Phase {
 /// One call of the reply being carried out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
-    /// The call.
     pub call: ToolCall,
-    /// How far it is.
     pub step: Step,
-    /// The call as it was before the person edited it, while the edit is looked at.
+    /// The call before the user's edit, while the edited call is planned.
     pub(super) before: Option<Box<Before>>,
-    /// Whether it is known to change something, from a look that was taken too early to count.
+    /// True if an earlier plan showed that the call changes something. That plan was made too early to be used.
     pub(super) changes: bool,
-    /// What is known of it before its turn, where the person looked at the list of what waits.
+    /// State from before its turn: the plan for the queue view and an early approval.
     pub ahead: Ahead,
-    /// The latest output of a running call, bounded; for the screen.
+    /// Latest output of the running call for the screen, bounded.
     pub output: String,
-    /// All output of a running call, bounded; for its outcome if it is stopped.
+    /// Output of the running call for its outcome if it is interrupted, bounded.
     pub(super) printed: Printed,
 }
 
-/// How far a call is.
+/// Stage of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Something before it is not settled.
+    /// An earlier call is not settled.
     Waiting,
-    /// Its tool looks.
+    /// Its tool is planning.
     Planning,
-    /// Somebody of the person's choice is asked about it.
+    /// A hook or the model reviewer is checking it.
     Consulting(Box<Consulting>),
-    /// A person has to say yes; with why they are asked.
+    /// Waits for the user's approval; with the reason for asking.
     ForApproval(Box<Plan>, String),
-    /// A person has to answer.
+    /// Waits for the user's answers.
     ForAnswer(Questions),
-    /// It runs, or is rehearsed.
+    /// Running or being rehearsed.
     Running(Box<Plan>),
-    /// A sub-agent works on it, or waits for a place to.
+    /// Delegated to a sub-agent, which works or waits for a free slot.
     Delegated(Box<SubAgent>),
-    /// It came to its end; the session has its outcome.
+    /// Ended; the session holds its outcome.
     Settled,
 }
 
 impl State {
-    /// The agent before anything was said.
+    /// Creates an agent with an empty session.
     pub fn new(policy: Policy, model: String, system: String, tools: Vec<ToolSpec>) -> Self {
         Self {
             session: Session::default(),
@@ -178,24 +173,24 @@ impl State {
         }
     }
 
-    /// Lets the model be told these words of the project from the next request on, in place of any before.
+    /// Replaces the project's instructions from the next request on.
     pub fn instruct(&mut self, instructions: Arc<Vec<Instructions>>) {
         self.instructions = instructions;
         let counted = self.session.counted().is_some();
         self.measure.fix(&self.words(), &self.tools, counted);
     }
 
-    /// Puts back messages that waited to be sent when the program ended. They wait on: nothing is sent by this.
+    /// Restores user messages that were queued when the program exited. Nothing is sent.
     pub fn restore_queue(&mut self, queue: Vec<String>) {
         self.queue = queue;
     }
 
-    /// Everything that stands before the talk in a request.
+    /// Returns the system prompt with the project's instructions.
     pub(super) fn words(&self) -> String {
         instructions::with(&self.system, &self.instructions)
     }
 
-    /// The calls being carried out; empty unless the agent is acting.
+    /// Returns the calls being carried out; empty unless the agent is acting.
     pub fn pending(&self) -> &[Pending] {
         match &self.phase {
             Phase::Acting { calls, .. } => calls,
@@ -203,18 +198,18 @@ impl State {
         }
     }
 
-    /// Whether the person decides over what was rehearsed, to have it done for real.
+    /// Returns whether the user is deciding on rehearsed changes and commands, to apply them live.
     pub fn applies(&self) -> bool {
         self.offered && !self.is_idle()
     }
 
-    /// Whether the person's word is next.
+    /// Returns whether no turn runs.
     pub fn is_idle(&self) -> bool {
         self.phase == Phase::Idle
     }
 
-    /// Whether something runs that needs nobody: the spinner turns. While one thing waits for a person another may go on: a
-    /// look at a call, a read, a sub-agent.
+    /// Returns whether something runs that needs no user, so that the spinner turns. While one call waits for the user,
+    /// another may be planned, read or worked on by a sub-agent.
     pub fn is_busy(&self) -> bool {
         let goes_on = |pending: &Pending| match &pending.step {
             Step::Planning | Step::Consulting(_) | Step::Running(_) => true,
@@ -224,7 +219,7 @@ impl State {
         !self.is_idle() && (self.waiting().is_none() || self.pending().iter().any(goes_on))
     }
 
-    /// Whether the last turn went wrong, or was stopped before anything came of it, so that the same can be asked
+    /// Returns whether the last turn failed, or was interrupted before any reply, so that the same request can be sent
     /// again.
     pub fn can_ask_again(&self) -> bool {
         let mut last = self.session.entries().iter().rev().filter(|entry| !entry.is_beside());
@@ -238,7 +233,7 @@ impl State {
             }
     }
 
-    /// The turn that runs.
+    /// Returns the running turn.
     pub fn turn(&self) -> Option<TurnId> {
         match &self.phase {
             Phase::Idle => None,
@@ -247,28 +242,29 @@ impl State {
         }
     }
 
-    /// Whether the model is summarising what was said before, rather than replying.
+    /// Returns whether the model is writing a summary rather than a reply.
     pub fn is_summarising(&self) -> bool {
         matches!(&self.phase, Phase::Thinking(draft) if draft.is_summary())
     }
 
-    /// Where the results of what is not run come from, in words behind “is”.
+    /// Describes the source of simulated results; follows “is”.
     pub fn stands_in(&self) -> String {
         match &self.simulator {
-            Some(model) => format!("an example, or imagined by {model}"),
+            Some(model) => format!("an example, or simulated by {model}"),
             None => "an example or a sample".to_owned(),
         }
     }
 
-    /// Why the person is asked, and in a dry run that leaves the command undone where its result comes from.
+    /// Returns the reason shown on the approval prompt. In a dry run that does not run the command it adds the source
+    /// of its result.
     pub(super) fn on_card(&self, reason: String, plan: &Plan) -> String {
         if !matches!(plan.work, Work::Command(_)) || !self.is_dry_run() || self.unstaged.is_none() {
             return reason;
         }
         match plan.access {
-            // What would be made up about files would be belied by the next look at them; a made-up secret misleads.
+            // A made-up file content would contradict the next read, and a made-up secret would mislead.
             Access::Read(_) | Access::Run(Run { discloses: true, .. }) => {
-                format!("{reason}. In this dry run it is not run, and nothing stands in for its result")
+                format!("{reason}. Not run in this dry run; no simulated result")
             }
             Access::Nothing
             | Access::ReadSensitive(_)
@@ -276,19 +272,19 @@ impl State {
             | Access::WriteOutside(_)
             | Access::Own(_)
             | Access::Run(_) => {
-                format!("{reason}. In this dry run it is not run: its result is {}", self.stands_in())
+                format!("{reason}. Not run in this dry run; its result is {}", self.stands_in())
             }
         }
     }
 
-    /// Whether nothing real is touched in this session.
+    /// Returns whether this session is a dry run.
     pub fn is_dry_run(&self) -> bool {
         self.policy.dry_run
     }
 }
 
 impl State {
-    /// Takes the reply that was coming; nothing goes on until the caller says what does.
+    /// Takes the incomplete reply and leaves the agent idle; the caller sets the next phase.
     pub(super) fn take_draft(&mut self) -> Option<Draft> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Thinking(draft) => Some(*draft),
@@ -299,7 +295,7 @@ impl State {
         }
     }
 
-    /// A call being carried out.
+    /// Returns a call being carried out.
     pub(super) fn pending_mut(&mut self, id: &CallId) -> Option<&mut Pending> {
         match &mut self.phase {
             Phase::Acting { calls, .. } => calls.iter_mut().find(|pending| pending.call.id == *id),
@@ -307,14 +303,14 @@ impl State {
         }
     }
 
-    /// How often this call failed in a row with the same arguments.
+    /// Returns how often this call failed in a row with the same arguments.
     pub(super) fn failures(&self, call: &ToolCall) -> u32 {
         let same =
             |(failed, _): &&(ToolCall, u32)| failed.name == call.name && failed.arguments == call.arguments;
         self.failures.iter().find(same).map_or(0, |(_, count)| *count)
     }
 
-    /// Counts a failure; a success of a tool forgives all of its calls.
+    /// Counts a failure. A success of a tool clears the failures of all its calls.
     pub(super) fn count_failure(&mut self, call: &ToolCall, failed: bool) {
         if !failed {
             self.failures.retain(|(other, _)| other.name != call.name);

@@ -1,4 +1,4 @@
-//! What becomes of open calls when the person stops the turn.
+//! Outcomes of unsettled calls when the user stops the turn.
 
 use super::Desk;
 use super::acting::{digest, settle};
@@ -6,9 +6,9 @@ use super::state::Step;
 use crate::chat::{Answer, CallId, Digest, Outcome, Status};
 use std::time::Duration;
 
-/// Settles what is open when the person stops the turn.
-pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
-    let open: Vec<(CallId, String, Digest)> = desk
+/// Settles every open call when the user stops the turn.
+pub(super) fn settle_the_rest(ctx: &mut Desk<'_>) {
+    let open: Vec<(CallId, String, Digest)> = ctx
         .state
         .pending()
         .iter()
@@ -20,11 +20,11 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
             };
             let words = match &pending.step {
                 Step::Settled => return None,
-                Step::Running(_) => pending
-                    .printed
-                    .outcome("The person stopped it in the middle. What it had done by then stays done."),
+                Step::Running(_) => {
+                    pending.printed.outcome("The user interrupted this call. Changes it had made remain.")
+                }
                 Step::Delegated(sub_agent) if sub_agent.has_begun() => {
-                    "The person stopped the sub-agent in the middle. What its calls had done by then stays done.".to_owned()
+                    "The user interrupted the sub-agent. Changes its calls had made remain.".to_owned()
                 }
                 Step::ForAnswer(questions) => Answer::without(Status::Deferred).result(questions),
                 Step::Waiting
@@ -32,13 +32,13 @@ pub(super) fn settle_the_rest(desk: &mut Desk<'_>) {
                 | Step::Consulting(_)
                 | Step::ForApproval(..)
                 | Step::Delegated(_) => {
-                    "Not done: the person stopped the turn before it began.".to_owned()
+                    "Not run: the user stopped the turn before this call started.".to_owned()
                 }
             };
             Some((pending.call.id.clone(), words, ran))
         })
         .collect();
     for (id, words, ran) in open {
-        settle(desk, &id, (Outcome::Interrupted(words), None), Duration::ZERO, ran);
+        settle(ctx, &id, (Outcome::Interrupted(words), None), Duration::ZERO, ran);
     }
 }

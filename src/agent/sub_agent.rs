@@ -1,7 +1,7 @@
-//! A sub-agent: a talk of its own beneath the turn, with the same model and under the same gate.
+//! Sub-agents: sessions of their own within a turn, with the same model and the same policy.
 //!
-//! It is the same machine once more. Its effects are the turn's, its facts are kept as facts beneath the call that handed
-//! it the task, and what it says last is that call's outcome.
+//! A sub-agent uses the same state machine. Its effects become effects of the turn, its entries are recorded under the
+//! call that started it, and its last reply is that call's outcome.
 
 use super::state::{Pending, State, Step};
 use super::{Desk, Effect, Event, Phase, acting, thinking};
@@ -10,51 +10,50 @@ use crate::chat::{
 };
 use std::time::Duration;
 
-/// Sub-agents that work at once; another one waits for a place.
+/// Most sub-agents that work at once; others wait for a free slot.
 pub const AT_ONCE: usize = 4;
-/// Tasks that one turn may hand to sub-agents.
+/// Most tasks that one turn may delegate.
 pub const IN_A_TURN: u32 = 12;
-/// Bytes of what a sub-agent tells the turn at most.
+/// Most bytes of a sub-agent's result.
 const LONGEST: usize = 16 << 10;
 
-/// What every sub-agent is given.
+/// System prompt and tools of every sub-agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// The standing words to the model.
     pub system: String,
-    /// What may be called. A sub-agent hands nothing on, whatever is offered here.
+    /// Tools it may call. A sub-agent cannot start others, whatever is listed here.
     pub tools: Vec<ToolSpec>,
 }
 
-/// One that works on a call, or will as soon as there is a place.
+/// A sub-agent that works on a call, or waits for a free slot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubAgent {
-    /// What it goes by: one line, harmless to any terminal.
+    /// Display name: one line without control characters.
     pub name: String,
-    /// Its talk, and what goes on in it.
+    /// State of its own session.
     pub state: State,
-    /// What it is told, until it begins.
+    /// Its task, until it starts.
     task: Option<String>,
-    /// Over which bytes it was allowed.
+    /// Digest of what was approved.
     pub(super) sha256: Digest,
-    /// What its replies and calls took, added up.
+    /// Total time of its replies and calls.
     worked: Duration,
 }
 
 impl SubAgent {
-    /// One that has its task yet to begin, or goes on with the talk that the state holds.
+    /// Creates a sub-agent with a task to start, or one that continues the session in `state`.
     pub(super) fn new(name: String, state: State, task: Option<String>, sha256: Digest) -> Self {
         Self { name, state, task, sha256, worked: Duration::ZERO }
     }
 
-    /// Whether it has begun: until then it waits for a place.
+    /// Returns whether it has started; until then it waits for a free slot.
     pub fn has_begun(&self) -> bool {
         self.task.is_none()
     }
 }
 
 impl Pending {
-    /// The sub-agent that works on it.
+    /// Returns the sub-agent that works on the call.
     pub fn sub_agent(&self) -> Option<&SubAgent> {
         if let Step::Delegated(sub_agent) = &self.step { Some(sub_agent) } else { None }
     }
@@ -65,7 +64,7 @@ impl Pending {
 }
 
 impl State {
-    /// The agent of a sub-agent of this one, before it was told its task; `None` beneath a turn.
+    /// Creates the state of a new sub-agent; `None` in a sub-agent.
     pub(super) fn beneath(&self) -> Option<Self> {
         let Offer { system, tools } = self.offer.clone()?;
         let mut state = Self::new(self.policy, self.model.clone(), system, tools);
@@ -80,7 +79,7 @@ impl State {
 }
 
 impl State {
-    /// Whether the request of a sub-agent failed and waits to be sent again.
+    /// Returns whether a sub-agent waits to retry a failed request.
     pub fn retries_beneath(&self) -> bool {
         self.pending().iter().filter_map(Pending::sub_agent).any(|it| match &it.state.phase {
             Phase::Thinking(draft) => draft.retrying.is_some(),
@@ -89,47 +88,46 @@ impl State {
     }
 }
 
-/// Why a plan that hands a task on cannot be taken up, in words for the model; `None` where it can, or does no such
-/// thing.
+/// Returns why a plan cannot be delegated, as an error for the model; `None` if it can, or is no task.
 pub(super) fn refusal(state: &State, plan: &Plan) -> Option<String> {
     match &plan.work {
         Work::Task(_) if state.offer.is_none() => {
-            Some("A sub-agent has no sub-agents of its own. Do this part yourself.".to_owned())
+            Some("A sub-agent cannot start sub-agents. Do this part yourself.".to_owned())
         }
         Work::Task(_) if state.handed >= IN_A_TURN => Some(format!(
-            "{IN_A_TURN} tasks were handed to sub-agents in this turn, which is the most. Do the rest yourself, or say what is left."
+            "Sub-agent limit reached: {IN_A_TURN} tasks per turn. Do the rest yourself or report what remains."
         )),
         Work::Task(_) | Work::Edit(_) | Work::Command(_) | Work::Arguments(_) | Work::Batch(_) => None,
     }
 }
 
-/// Hands the task of a call to a sub-agent, which begins as soon as there is a place.
-pub(super) fn hand(desk: &mut Desk<'_>, id: &CallId, task: &Task, sha256: Digest) {
-    let Some(state) = desk.state.beneath() else { return };
-    desk.state.handed += 1;
-    if let Some(pending) = desk.state.pending_mut(id) {
+/// Delegates the task of a call to a sub-agent, which starts once a slot is free.
+pub(super) fn hand(ctx: &mut Desk<'_>, id: &CallId, task: &Task, sha256: Digest) {
+    let Some(state) = ctx.state.beneath() else { return };
+    ctx.state.handed += 1;
+    if let Some(pending) = ctx.state.pending_mut(id) {
         let words = Some(task.words.clone());
         pending.step = Step::Delegated(Box::new(SubAgent::new(task.name.clone(), state, words, sha256)));
     }
 }
 
-/// Lets those begin that wait for a place, as far as there are places.
-pub(super) fn begin(desk: &mut Desk<'_>) {
+/// Starts waiting sub-agents while slots are free.
+pub(super) fn begin(ctx: &mut Desk<'_>) {
     loop {
-        let all = || desk.state.pending().iter().filter_map(|it| Some((&it.call.id, it.sub_agent()?)));
+        let all = || ctx.state.pending().iter().filter_map(|it| Some((&it.call.id, it.sub_agent()?)));
         if all().filter(|(_, it)| it.has_begun()).count() >= AT_ONCE {
             return;
         }
         let Some(id) = all().find(|(_, it)| !it.has_begun()).map(|(id, _)| id.clone()) else { return };
-        let sub_agent = desk.state.pending_mut(&id).and_then(Pending::sub_agent_mut);
+        let sub_agent = ctx.state.pending_mut(&id).and_then(Pending::sub_agent_mut);
         let Some(task) = sub_agent.and_then(|it| it.task.take()) else { return };
-        within(desk, &id, |below| thinking::said(below, task));
+        within(ctx, &id, |below| thinking::said(below, task));
     }
 }
 
-/// Hands an event to the sub-agent that it is for, and what is for everybody to each; gives back what the turn itself
-/// is to take.
-pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
+/// Passes an event to the sub-agent it belongs to, or to all of them. Returns the event if the turn itself has to
+/// handle it.
+pub(super) fn hand_down(ctx: &mut Desk<'_>, event: Event) -> Option<Event> {
     let runs = |turn: TurnId| move |state: &State| state.turn() == Some(turn);
     let has =
         |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
@@ -141,11 +139,11 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         | Event::Consulted { turn, .. }
         | Event::Progressed { turn, .. }
         | Event::OutputDue { turn, .. }
-        | Event::Finished { turn, .. } => whose(desk.state, runs(*turn)),
-        Event::Decided { call, .. } | Event::Answered { call, .. } => whose(desk.state, has(call.clone())),
+        | Event::Finished { turn, .. } => whose(ctx.state, runs(*turn)),
+        Event::Decided { call, .. } | Event::Answered { call, .. } => whose(ctx.state, has(call.clone())),
         Event::Listed | Event::Brought(_) | Event::Hurried => {
-            for id in all(desk.state) {
-                within(desk, &id, |below| super::take(below, event.clone()));
+            for id in all(ctx.state) {
+                within(ctx, &id, |below| super::take(below, event.clone()));
             }
             None
         }
@@ -166,17 +164,17 @@ pub(super) fn hand_down(desk: &mut Desk<'_>, event: Event) -> Option<Event> {
         | Event::ModeChanged(_) => None,
     };
     let Some(id) = to else { return Some(event) };
-    if !acting::may_decide(desk.state, &event) {
+    if !acting::may_decide(ctx.state, &event) {
         return None;
     }
-    if let Some(sub_agent) = desk.state.pending_mut(&id).and_then(Pending::sub_agent_mut) {
+    if let Some(sub_agent) = ctx.state.pending_mut(&id).and_then(Pending::sub_agent_mut) {
         sub_agent.worked += took(&event);
     }
-    within(desk, &id, |below| super::take(below, event));
+    within(ctx, &id, |below| super::take(below, event));
     None
 }
 
-/// What an event says of the time that something took.
+/// Returns the duration that an event reports.
 fn took(event: &Event) -> Duration {
     match event {
         Event::Chunk { chunk: Chunk::Done(_), after, .. } => *after,
@@ -190,27 +188,28 @@ fn all(state: &State) -> Vec<CallId> {
     handed.map(|pending| pending.call.id.clone()).collect()
 }
 
-/// The call of the sub-agent of whose state this is so.
+/// Returns the call of the sub-agent whose state matches.
 fn whose(state: &State, is: impl Fn(&State) -> bool) -> Option<CallId> {
     let of = |pending: &&Pending| pending.sub_agent().is_some_and(|it| is(&it.state));
     state.pending().iter().find(of).map(|pending| pending.call.id.clone())
 }
 
-/// The person stopped the turn: so does every sub-agent, in the same step.
-pub(super) fn stop(desk: &mut Desk<'_>) {
-    each(desk, super::interrupted);
+/// Interrupts all sub-agents when the user stops the turn.
+pub(super) fn stop(ctx: &mut Desk<'_>) {
+    each(ctx, super::interrupted);
 }
 
-/// Lets every sub-agent do this.
-pub(super) fn each(desk: &mut Desk<'_>, does: fn(&mut Desk<'_>)) {
-    for id in all(desk.state) {
-        within(desk, &id, does);
+/// Runs a function on every sub-agent.
+pub(super) fn each(ctx: &mut Desk<'_>, does: fn(&mut Desk<'_>)) {
+    for id in all(ctx.state) {
+        within(ctx, &id, does);
     }
 }
 
-/// Lets a sub-agent's machine work, with what it has in common with the turn. What it keeps is kept beneath its call.
-fn within(desk: &mut Desk<'_>, id: &CallId, does: impl FnOnce(&mut Desk<'_>)) {
-    let State { session, phase, policy, rules, model, window, turns, instructions, .. } = &mut *desk.state;
+/// Runs a function on the state of a sub-agent after copying the turn's shared settings to it. Its entries are recorded
+/// under its call.
+fn within(ctx: &mut Desk<'_>, id: &CallId, does: impl FnOnce(&mut Desk<'_>)) {
+    let State { session, phase, policy, rules, model, window, turns, instructions, .. } = &mut *ctx.state;
     let Phase::Acting { calls, .. } = phase else { return };
     let mut found = calls.iter_mut().filter(|pending| pending.call.id == *id);
     let Some(sub_agent) = found.find_map(Pending::sub_agent_mut) else { return };
@@ -228,12 +227,12 @@ fn within(desk: &mut Desk<'_>, id: &CallId, does: impl FnOnce(&mut Desk<'_>)) {
     does(&mut below);
     let effects = below.effects;
     *turns = state.turns;
-    desk.take_up(id, effects);
-    ended(desk, id);
+    ctx.take_up(id, effects);
+    ended(ctx, id);
 }
 
 impl Desk<'_> {
-    /// Does what a sub-agent wants done; its facts become facts beneath its call.
+    /// Takes over the effects of a sub-agent; its entries are recorded under its call.
     pub(super) fn take_up(&mut self, id: &CallId, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
@@ -250,9 +249,9 @@ impl Desk<'_> {
     }
 }
 
-/// Where a sub-agent came to its end, what it said is the outcome of its call.
-fn ended(desk: &mut Desk<'_>, id: &CallId) {
-    let Some(sub_agent) = desk.state.pending_mut(id).and_then(|pending| pending.sub_agent_mut()) else {
+/// Settles the call of a sub-agent that has ended. Its last reply is the outcome.
+fn ended(ctx: &mut Desk<'_>, id: &CallId) {
+    let Some(sub_agent) = ctx.state.pending_mut(id).and_then(|pending| pending.sub_agent_mut()) else {
         return;
     };
     if !sub_agent.state.is_idle() || !sub_agent.has_begun() {
@@ -270,14 +269,14 @@ fn ended(desk: &mut Desk<'_>, id: &CallId) {
         Some(Entry::Ended { ending: Ending::Failed(why) }) => {
             let why = why.trim_end_matches('.');
             let said = said.map_or_else(String::new, |said| {
-                format!(" What it said last:\n{}", shorten::middle(said, LONGEST))
+                format!(" Its last reply:\n{}", shorten::middle(said, LONGEST))
             });
-            Outcome::Failed(format!("The sub-agent did not come to an end: {why}.{said}"))
+            Outcome::Failed(format!("The sub-agent failed: {why}.{said}"))
         }
-        // Whoever stopped it settles its call.
+        // If it was interrupted, the interruption settles its call.
         Some(_) | None => return,
     };
     let (took, sha256) = (sub_agent.worked, sub_agent.sha256.clone());
-    acting::settle(desk, id, (outcome, None), took, sha256);
-    acting::advance(desk);
+    acting::settle(ctx, id, (outcome, None), took, sha256);
+    acting::advance(ctx);
 }

@@ -1,4 +1,4 @@
-//! The request for a summary of what was said before, and what is kept word for word beside it.
+//! The request for a summary of earlier entries, and the parts kept verbatim with the summary.
 
 use super::State;
 use crate::chat::summary::harmless;
@@ -8,35 +8,35 @@ use crate::chat::{
 use std::fmt::Write;
 
 const WORDS: &str = include_str!("summary.md");
-/// Tokens of a summary at most; …
+/// Most tokens of a summary, …
 const MOST: u64 = 2_000;
-/// … of a small window no more than this part.
+/// … limited to this fraction of a small context window.
 const MOST_PART: u64 = 4;
-/// What is summarised at once where nobody knows the window, in tokens.
+/// Tokens to summarize at once if the context window is unknown.
 const UNKNOWN: u64 = 100_000;
-/// How long, in bytes, an outcome may be, anything else of the model's, and what the person said: the first for which
-/// the request fits. The person's words come last, and only here: a talk in which they alone are too long for the
-/// window could never go on.
+/// Most bytes of an outcome, of any other text of the model, and of a user message. The first triple for which the
+/// request fits is used. User messages are shortened last, and only here: a session whose user messages alone exceed
+/// the window could not continue otherwise.
 pub(super) const LENGTHS: [Lengths; 2] = [
     &[(8_000, usize::MAX, usize::MAX), (2_000, 16_000, usize::MAX), (600, 4_000, usize::MAX)],
     &[(200, 1_000, usize::MAX), (80, 300, usize::MAX), (0, 80, usize::MAX), (0, 80, 4_000), (0, 80, 600)],
 ];
-/// More bytes than these for a token are not even counted.
+/// Texts with more bytes per token than this are rejected without counting.
 const BYTES: u64 = 16;
 
-/// How long each part may be, in bytes, gentle lengths first.
+/// Limits for each kind of text in bytes, longest first.
 type Lengths = &'static [(usize, usize, usize)];
-/// What the person said is kept whole beside a summary up to this part of the window, or so many tokens where nobody
-/// knows it: what one pasted once would be in the way of everything else.
+/// Fraction of the context window within which user messages are kept verbatim, with a limit in tokens that also
+/// applies if the window is unknown. Without it one long paste would displace everything else.
 const PINNED_PART: u64 = 4;
 const PINNED: u64 = 12_000;
-/// Things the person said last that are kept word for word.
+/// Most recent user messages kept verbatim.
 const LAST: usize = 3;
-/// Files that are named.
+/// Most files listed.
 const FILES: usize = 60;
 
-/// The request for a summary of everything up to this entry, and its tokens by our measure and corrected. `None`
-/// where it does not fit however much is left out.
+/// Builds the request for a summary of the entries before `upto`. Also returns its tokens, estimated and corrected.
+/// `None` if it does not fit, however much is truncated.
 pub(super) fn request(
     state: &State,
     upto: usize,
@@ -69,7 +69,7 @@ pub(super) fn request(
     })
 }
 
-/// The older talk as data; nothing where it has more than so many bytes.
+/// Renders the earlier entries as data; `None` if the text exceeds `most` bytes.
 fn told(
     state: &State,
     upto: usize,
@@ -79,42 +79,42 @@ fn told(
     let session = &state.session;
     let mut talk = String::new();
     fn add(talk: &mut String, who: &str, text: &str) {
-        // Writing into a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(talk, "[{who}]\n{}\n\n", harmless(text.trim()));
     }
     if let Some(summary) = session.summary() {
-        add(&mut talk, "Notes on what was said before this", summary);
+        add(&mut talk, "Summary of earlier entries", summary);
     }
     for entry in session.entries().get(session.sent_from()..upto).unwrap_or_default() {
         if talk.len() > most {
             return None;
         }
         match entry {
-            Entry::Said { text } => add(&mut talk, "The person said", &middle(text, person)),
+            Entry::Said { text } => add(&mut talk, "User", &middle(text, person)),
             Entry::Replied { text, calls, incomplete, .. } => {
                 if !text.trim().is_empty() {
-                    let cut = if incomplete.is_some() { ", and was cut short" } else { "" };
-                    add(&mut talk, &format!("The model replied{cut}"), &middle(text, others));
+                    let cut = if incomplete.is_some() { " (incomplete)" } else { "" };
+                    add(&mut talk, &format!("Model{cut}"), &middle(text, others));
                 }
                 for ToolCall { name, arguments, .. } in calls {
                     add(
                         &mut talk,
-                        &format!("It called {}", middle(name, 80)),
+                        &format!("Call of {}", middle(name, 80)),
                         &middle(arguments, others.min(4_000)),
                     );
                 }
             }
             Entry::Settled { outcome, .. } => {
                 let word = match outcome {
-                    Outcome::Done(_) => "It was done",
-                    Outcome::Failed(_) => "It failed",
-                    Outcome::Refused(_) => "It was refused",
-                    Outcome::Rehearsed(_) => "It was rehearsed, not done",
-                    Outcome::Interrupted(_) => "It was stopped",
+                    Outcome::Done(_) => "Done",
+                    Outcome::Failed(_) => "Failed",
+                    Outcome::Refused(_) => "Refused",
+                    Outcome::Rehearsed(_) => "Rehearsed, not done",
+                    Outcome::Interrupted(_) => "Interrupted",
                 };
                 add(&mut talk, word, &middle(&escape::strip_colors(outcome.text()), outcomes));
             }
-            Entry::Ended { ending: Ending::Interrupted } => add(&mut talk, "The person stopped the turn", ""),
+            Entry::Ended { ending: Ending::Interrupted } => add(&mut talk, "The user stopped the turn", ""),
             Entry::Ended { ending: Ending::Failed(why) } => {
                 add(&mut talk, "The turn failed", &middle(why, others))
             }
@@ -133,11 +133,11 @@ fn told(
             | Entry::Became { .. } => {}
         }
     }
-    Some(format!("<earlier_talk>\n{}\n</earlier_talk>\n\nWrite the notes on this talk now.", talk.trim()))
+    Some(format!("<earlier_talk>\n{}\n</earlier_talk>\n\nWrite the summary now.", talk.trim()))
 }
 
-/// What is kept word for word beside a summary up to this entry: what the person said first and last, what is open,
-/// what was changed. What stays as it was said is not said twice.
+/// Returns the text kept verbatim with a summary up to this entry: the first and the last user messages, open questions
+/// and calls, and changed files. Entries after `upto` are not repeated.
 pub(super) fn pinned(state: &State, upto: usize) -> String {
     let said: Vec<(usize, &str)> = state
         .session
@@ -154,26 +154,26 @@ pub(super) fn pinned(state: &State, upto: usize) -> String {
     let each = usize::try_from(room * 3).unwrap_or(usize::MAX) / (LAST + 1);
     let mut parts = Vec::new();
     if let Some((_, first)) = said.first().filter(|(index, _)| *index < upto) {
-        parts.push(format!("The person's first request:\n{}", middle(first.trim(), each)));
+        parts.push(format!("First user message:\n{}", middle(first.trim(), each)));
     }
     let last: Vec<_> = said.iter().skip(said.len().saturating_sub(LAST).max(1)).collect();
     for (_, text) in last.into_iter().filter(|(index, _)| *index < upto) {
-        parts.push(format!("The person said later:\n{}", middle(text.trim(), each)));
+        parts.push(format!("Later user message:\n{}", middle(text.trim(), each)));
     }
     parts.extend(open(state));
     if state.is_dry_run() {
-        parts.push("This session is a dry run: nothing real is touched.".to_owned());
+        parts.push("This session is a dry run: nothing is changed live.".to_owned());
     }
     let (changed, rehearsed) = files(state);
     for (word, files) in [("changed", changed), ("rehearsed, not changed", rehearsed)] {
         if !files.is_empty() {
-            parts.push(format!("Files that were {word}:\n{}", listed(&files)));
+            parts.push(format!("Files {word}:\n{}", listed(&files)));
         }
     }
     parts.join("\n\n")
 }
 
-/// Questions without an answer, and calls that wait.
+/// Returns unanswered questions and waiting calls.
 fn open(state: &State) -> Vec<String> {
     let mut open = Vec::new();
     for call in state.session.calls().filter(|call| call.beneath.is_none()) {
@@ -196,17 +196,13 @@ fn open(state: &State) -> Vec<String> {
             (Some(questions), ..) if stopped() => {
                 let texts = questions.list.iter().map(|question| format!("- {}", question.text));
                 open.push(format!(
-                    "The person was asked, and has not answered:\n{}",
+                    "Unanswered questions to the user:\n{}",
                     texts.collect::<Vec<_>>().join("\n")
                 ));
             }
             (None, shown, None) => {
                 let what = shown.as_ref().map_or(call.call.name.as_str(), |shown| shown.summary.as_str());
-                open.push(format!(
-                    "This call waits for the person: {}: {}",
-                    call.call.name,
-                    middle(what, 300)
-                ));
+                open.push(format!("Call waiting for the user: {}: {}", call.call.name, middle(what, 300)));
             }
             (Some(_) | None, ..) => {}
         }
@@ -215,7 +211,7 @@ fn open(state: &State) -> Vec<String> {
     open.split_off(old)
 }
 
-/// Files that were changed, and those that were rehearsed; each once.
+/// Returns the files that were changed and those that were rehearsed, each once.
 fn files(state: &State) -> (Vec<String>, Vec<String>) {
     let (mut changed, mut rehearsed) = (Vec::new(), Vec::new());
     for call in state.session.calls() {
@@ -250,7 +246,7 @@ fn listed(files: &[String]) -> String {
     let newest = &files[files.len().saturating_sub(FILES)..];
     let mut lines: Vec<String> = newest.iter().map(|file| format!("- {file}")).collect();
     if newest.len() < files.len() {
-        lines.push(format!("- and {} before these", files.len() - newest.len()));
+        lines.push(format!("- and {} earlier files", files.len() - newest.len()));
     }
     lines.join("\n")
 }

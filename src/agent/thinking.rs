@@ -1,4 +1,4 @@
-//! From what the person said to a whole reply.
+//! Model requests of a turn, from the user message to the complete reply.
 
 use super::compacting::{self, Tries};
 use super::draft::{Draft, Purpose, Quiet, Retrying};
@@ -6,78 +6,77 @@ use super::{Desk, Effect, Phase, acting, request};
 use crate::chat::{CallId, Chunk, Ending, Entry, Finish, ToolCall, TurnId};
 use std::time::Duration;
 
-/// Requests in one turn. A model that still calls tools after this many is going round in circles.
+/// Most requests in one turn. A model that still calls tools after this many is in a loop.
 const ROUNDS: u32 = 50;
 
-/// The person said something: it begins a turn, or waits for the next request of the one that runs. With no word more,
-/// what was said already and still waits begins a turn.
-pub(super) fn said(desk: &mut Desk<'_>, text: String) {
+/// Queues a user message. Starts a turn if none runs; an empty message starts one with the messages already queued.
+pub(super) fn said(ctx: &mut Desk<'_>, text: String) {
     if !text.trim().is_empty() {
-        desk.state.queue.push(text);
+        ctx.state.queue.push(text);
     }
-    if desk.state.is_idle() && !desk.state.queue.is_empty() {
-        begin(desk);
+    if ctx.state.is_idle() && !ctx.state.queue.is_empty() {
+        begin(ctx);
     }
 }
 
-/// Begins a turn with everything that was said and not yet sent.
-pub(super) fn begin(desk: &mut Desk<'_>) {
-    let turn = new_turn(desk);
-    ask(desk, turn);
+/// Starts a turn with all queued messages.
+pub(super) fn begin(ctx: &mut Desk<'_>) {
+    let turn = new_turn(ctx);
+    ask(ctx, turn);
 }
 
-/// A turn in which nothing was done yet.
-pub(super) fn new_turn(desk: &mut Desk<'_>) -> TurnId {
-    desk.state.turns += 1;
-    desk.state.rounds = 0;
-    desk.state.handed = 0;
-    desk.state.failures.clear();
-    desk.state.repeats.clear();
-    desk.state.tries = Tries::default();
-    desk.state.offered = false;
-    TurnId(desk.state.turns)
+/// Resets the per-turn state and returns the ID of a new turn.
+pub(super) fn new_turn(ctx: &mut Desk<'_>) -> TurnId {
+    ctx.state.turns += 1;
+    ctx.state.rounds = 0;
+    ctx.state.handed = 0;
+    ctx.state.failures.clear();
+    ctx.state.repeats.clear();
+    ctx.state.tries = Tries::default();
+    ctx.state.offered = false;
+    TurnId(ctx.state.turns)
 }
 
-/// Asks the model, with what was said meanwhile.
-pub(super) fn ask(desk: &mut Desk<'_>, turn: TurnId) {
-    for text in std::mem::take(&mut desk.state.queue) {
-        desk.keep(Entry::Said { text });
+/// Requests the next reply, after adding queued messages to the session and making room if needed.
+pub(super) fn ask(ctx: &mut Desk<'_>, turn: TurnId) {
+    for text in std::mem::take(&mut ctx.state.queue) {
+        ctx.keep(Entry::Said { text });
     }
-    if desk.state.rounds == ROUNDS {
-        desk.end(Ending::Failed(format!(
-            "The model called tools {ROUNDS} times in a row without coming to an end, so the turn was stopped."
+    if ctx.state.rounds == ROUNDS {
+        ctx.end(Ending::Failed(format!(
+            "Turn stopped: the model made {ROUNDS} requests in a row without finishing"
         )));
         return;
     }
-    if compacting::makes_room(desk, turn) {
+    if compacting::makes_room(ctx, turn) {
         return;
     }
-    if desk.state.is_hopeless() {
-        let window = desk.state.known_window().unwrap_or_default();
-        desk.end(Ending::Failed(format!(
-            "This is too long for the model: about {} tokens, of which {window} fit, and it cannot be made shorter without leaving out what you said",
-            desk.state.tokens()
+    if ctx.state.is_hopeless() {
+        let window = ctx.state.known_window().unwrap_or_default();
+        ctx.end(Ending::Failed(format!(
+            "Request too long for the model: about {} tokens, {window} fit. Only your own messages remain, and these are never truncated",
+            ctx.state.tokens()
         )));
         return;
     }
-    desk.state.rounds += 1;
-    send(desk, turn);
+    ctx.state.rounds += 1;
+    send(ctx, turn);
 }
 
-/// Sends the talk as it is.
-pub(super) fn send(desk: &mut Desk<'_>, turn: TurnId) {
-    desk.state.sends(desk.state.ours(), desk.state.tokens());
-    desk.state.phase = Phase::Thinking(Box::new(Draft::new(turn, Purpose::Reply)));
-    let request = Box::new(request::build(desk.state));
-    desk.effects.push(Effect::Stream { turn, request });
+/// Sends the request without further checks.
+pub(super) fn send(ctx: &mut Desk<'_>, turn: TurnId) {
+    ctx.state.sends(ctx.state.ours(), ctx.state.tokens());
+    ctx.state.phase = Phase::Thinking(Box::new(Draft::new(turn, Purpose::Reply)));
+    let request = Box::new(request::build(ctx.state));
+    ctx.effects.push(Effect::Stream { turn, request });
 }
 
-/// A piece of the reply came.
-pub(super) fn chunk(desk: &mut Desk<'_>, chunk: Chunk, after: Duration) {
-    let Phase::Thinking(draft) = &mut desk.state.phase else { return };
+/// Handles a part of the reply.
+pub(super) fn chunk(ctx: &mut Desk<'_>, chunk: Chunk, after: Duration) {
+    let Phase::Thinking(draft) = &mut ctx.state.phase else { return };
     if !matches!(chunk, Chunk::Usage(_) | Chunk::Echo(_)) {
         draft.quiet = None;
-        // After the wait it is asked again, which may be silent or bring signs of life.
+        // Before a retry the provider may send nothing, or only signs of life.
         if !matches!(chunk, Chunk::Quiet { .. }) {
             draft.retrying = None;
         }
@@ -88,7 +87,7 @@ pub(super) fn chunk(desk: &mut Desk<'_>, chunk: Chunk, after: Duration) {
     match chunk {
         Chunk::Text(text) => {
             draft.text.push_str(&text);
-            compacting::grown(desk);
+            compacting::grown(ctx);
         }
         Chunk::Reasoning(text) => draft.reasoning.push_str(&text),
         Chunk::WasReasoning => {
@@ -107,73 +106,73 @@ pub(super) fn chunk(desk: &mut Desk<'_>, chunk: Chunk, after: Duration) {
         Chunk::Answering { model, instead } => {
             draft.model = Some(model.clone());
             if let Some(why) = instead {
-                desk.keep(Entry::FellBack { model, why });
+                ctx.keep(Entry::FellBack { model, why });
             }
         }
         Chunk::Echo(echo) => draft.echo = Some(Box::new(echo)),
-        Chunk::Done(finish) => done(desk, finish),
+        Chunk::Done(finish) => done(ctx, finish),
     }
 }
 
-/// It is time to keep what came so far.
-pub(super) fn grew(desk: &mut Desk<'_>) {
-    let Phase::Thinking(draft) = &mut desk.state.phase else { return };
-    if let Some(grown) = draft.grown(&desk.state.model) {
-        desk.effects.push(Effect::KeepGrown(Box::new(grown)));
+/// Saves the partial reply.
+pub(super) fn grew(ctx: &mut Desk<'_>) {
+    let Phase::Thinking(draft) = &mut ctx.state.phase else { return };
+    if let Some(grown) = draft.grown(&ctx.state.model) {
+        ctx.effects.push(Effect::KeepGrown(Box::new(grown)));
     }
 }
 
-/// The reply is whole, or the service says that it is not.
-fn done(desk: &mut Desk<'_>, finish: Finish) {
-    if desk.state.is_summarising() {
-        // A summary that was cut at its limit is a summary; one that was withheld is none.
+/// Handles the end of the reply, which may be incomplete.
+fn done(ctx: &mut Desk<'_>, finish: Finish) {
+    if ctx.state.is_summarising() {
+        // A summary cut at the length limit is usable; a filtered one is not.
         return match finish {
-            Finish::Stop | Finish::Length => compacting::done(desk),
+            Finish::Stop | Finish::Length => compacting::done(ctx),
             Finish::Filtered(why) => {
-                compacting::failed(desk, &format!("the service withheld it ({why})"), false);
+                compacting::failed(ctx, &format!("the provider withheld it ({why})"), false);
             }
         };
     }
     let why = match finish {
-        Finish::Stop => return whole(desk),
-        Finish::Length => "the service cut it at its length limit".to_owned(),
-        Finish::Filtered(why) => format!("the service withheld the rest ({why})"),
+        Finish::Stop => return whole(ctx),
+        Finish::Length => "cut at the provider's length limit".to_owned(),
+        Finish::Filtered(why) => format!("the provider withheld the rest ({why})"),
     };
-    let called = match &desk.state.phase {
+    let called = match &ctx.state.phase {
         Phase::Thinking(draft) => draft.writing.is_some() || !draft.calls.is_empty(),
         Phase::Idle | Phase::Acting { .. } => false,
     };
-    let dropped = if called { " Calls in it were not run." } else { "" };
-    keep_what_came(desk, &why);
-    desk.end(Ending::Failed(format!("The reply is not whole: {why}.{dropped}")));
+    let dropped = if called { " Its calls were not run." } else { "" };
+    keep_what_came(ctx, &why);
+    ctx.end(Ending::Failed(format!("Incomplete reply: {why}.{dropped}")));
 }
 
-fn whole(desk: &mut Desk<'_>) {
-    let Some(draft) = desk.state.take_draft() else { return };
+fn whole(ctx: &mut Desk<'_>) {
+    let Some(draft) = ctx.state.take_draft() else { return };
     let turn = draft.turn;
-    let calls = named_apart(desk, &draft.calls);
+    let calls = named_apart(ctx, &draft.calls);
     let empty = draft.text.trim().is_empty() && calls.is_empty();
-    desk.state.measure.replied(draft.usage);
-    desk.keep(draft.replied(&desk.state.model, calls.clone(), None));
+    ctx.state.measure.replied(draft.usage);
+    ctx.keep(draft.replied(&ctx.state.model, calls.clone(), None));
     if empty {
-        return desk.end(Ending::Failed(
-            "The model replied with nothing at all. Ask again, or choose another model.".to_owned(),
+        return ctx.end(Ending::Failed(
+            "The model returned an empty reply. Retry or choose another model.".to_owned(),
         ));
     }
     if calls.is_empty() {
-        return desk.end(Ending::Finished);
+        return ctx.end(Ending::Finished);
     }
-    acting::begin(desk, turn, calls);
+    acting::begin(ctx, turn, calls);
 }
 
-/// The calls under names that no other call of the session has, sub-agents' included: some services count from zero
-/// in each reply.
-pub(super) fn named_apart(desk: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
+/// Renames calls whose IDs another call of the session has, sub-agents included. Some providers count from zero in each
+/// reply.
+pub(super) fn named_apart(ctx: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
     let mut apart: Vec<ToolCall> = Vec::new();
     for call in calls {
         let taken = |id: &CallId, apart: &[ToolCall]| {
-            desk.above.is_some_and(|session| session.call(id).is_some())
-                || desk.state.session.call(id).is_some()
+            ctx.above.is_some_and(|session| session.call(id).is_some())
+                || ctx.state.session.call(id).is_some()
                 || apart.iter().any(|other| other.id == *id)
         };
         let mut id = call.id.clone();
@@ -187,34 +186,33 @@ pub(super) fn named_apart(desk: &Desk<'_>, calls: &[ToolCall]) -> Vec<ToolCall> 
     apart
 }
 
-/// The request failed, or the reply was cut short.
-pub(super) fn failed(desk: &mut Desk<'_>, why: String, too_long: bool) {
-    let Phase::Thinking(draft) = &desk.state.phase else { return };
+/// Handles a failed request or a reply that was cut off.
+pub(super) fn failed(ctx: &mut Desk<'_>, why: String, too_long: bool) {
+    let Phase::Thinking(draft) = &ctx.state.phase else { return };
     if draft.is_summary() {
-        return compacting::failed(desk, &why, too_long);
+        return compacting::failed(ctx, &why, too_long);
     }
     let nothing_came = draft.text.is_empty() && draft.calls.is_empty();
     if too_long && nothing_came {
-        if compacting::sends_again(desk, &why) {
+        if compacting::sends_again(ctx, &why) {
             return;
         }
         let why = why.trim_end_matches('.');
-        let why = format!(
-            "The talk does not fit into the model's window, and no more of it can be left out: {why}"
-        );
-        desk.state.take_draft();
-        return desk.end(Ending::Failed(why));
+        let why =
+            format!("The session exceeds the model's context window and cannot be shortened further: {why}");
+        ctx.state.take_draft();
+        return ctx.end(Ending::Failed(why));
     }
-    keep_what_came(desk, &why);
-    desk.end(Ending::Failed(why));
+    keep_what_came(ctx, &why);
+    ctx.end(Ending::Failed(why));
 }
 
-/// Keeps what came of a reply that will not be whole. Its calls are dropped: half a reply runs nothing.
-pub(super) fn keep_what_came(desk: &mut Desk<'_>, why: &str) {
-    let Some(draft) = desk.state.take_draft() else { return };
+/// Records an incomplete reply. Its calls are dropped, because an incomplete reply runs nothing.
+pub(super) fn keep_what_came(ctx: &mut Desk<'_>, why: &str) {
+    let Some(draft) = ctx.state.take_draft() else { return };
     if draft.is_summary() || (draft.text.is_empty() && draft.reasoning.is_empty() && draft.usage.is_none()) {
         return;
     }
-    desk.state.measure.replied(draft.usage);
-    desk.keep(draft.replied(&desk.state.model, Vec::new(), Some(why.to_owned())));
+    ctx.state.measure.replied(draft.usage);
+    ctx.keep(draft.replied(&ctx.state.model, Vec::new(), Some(why.to_owned())));
 }

@@ -1,36 +1,32 @@
-//! What a person has to do before the turn goes on, whoever beneath it asks.
+//! Calls that wait for the user, those of sub-agents included.
 
 use super::state::{Pending, State, Step};
 use super::sub_agent::SubAgent;
 use crate::chat::{CallId, Plan, Questions, ToolCall};
 
-/// What a person has to do before the turn goes on.
+/// A call that waits for the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Waiting<'a> {
-    /// Say yes or no.
+    /// Waits for approval.
     Approval {
-        /// The call.
         call: &'a ToolCall,
-        /// What it would do.
         plan: &'a Plan,
-        /// Why they are asked.
+        /// Reason for asking.
         reason: &'a str,
-        /// The sub-agent whose call it is; `None` where it is the turn's own.
+        /// Name of the sub-agent whose call it is; `None` for the turn's own.
         by: Option<&'a str>,
     },
-    /// Answer.
+    /// Waits for answers.
     Answer {
-        /// The call.
         call: &'a ToolCall,
-        /// What is asked.
         questions: &'a Questions,
-        /// The sub-agent that asks; `None` where the turn itself does.
+        /// Name of the sub-agent that asks; `None` for the turn itself.
         by: Option<&'a str>,
     },
 }
 
 impl<'a> Waiting<'a> {
-    /// The call, if it is this one and waits for approval.
+    /// Returns the call if it is this one and waits for approval.
     pub fn approval(self, id: &CallId) -> Option<&'a ToolCall> {
         match self {
             Self::Approval { call, .. } if call.id == *id => Some(call),
@@ -40,14 +36,14 @@ impl<'a> Waiting<'a> {
 }
 
 impl State {
-    /// What a person has to do now, where they have to: the one seam for frontends. What has waited longest comes
-    /// first, whether the turn asks or a sub-agent beneath it, but for a card that the person brought before its turn.
+    /// Returns the call that waits for the user now. The only source of prompts for frontends. The longest waiting call
+    /// comes first, whether of the turn or of a sub-agent, unless the user opened another prompt before its turn.
     pub fn waiting(&self) -> Option<Waiting<'_>> {
         let mut all = self.under_way();
         if let Some(brought) = self.brought() {
             let found = self.under_way().find(|(_, pending)| pending.call.id == *brought);
             if found.is_some_and(|(_, pending)| pending.is_on_its_way()) {
-                // Until its card is there, no other is: a key that is meant for it must not answer that.
+                // No other prompt is shown until this one is ready, so that a key meant for it cannot answer another.
                 return None;
             }
             if let Some(waiting) = found.and_then(|(by, pending)| pending.waiting(by)) {
@@ -59,7 +55,7 @@ impl State {
                 continue;
             };
             if self.is_edited(pending) {
-                // The same card comes back as soon as the edit was looked at, and whoever is asked about it has spoken.
+                // The same prompt returns once the edit is planned and reviewed.
                 return None;
             }
             if let Some(waiting) = pending.waiting(by) {
@@ -69,13 +65,13 @@ impl State {
         all.find_map(|(by, pending)| pending.waiting(by))
     }
 
-    /// Everything that waits for a person, whoever asks, in the order of the calls.
+    /// Returns all calls that wait for the user, in the order of the calls.
     pub fn all_waiting(&self) -> impl Iterator<Item = Waiting<'_>> {
         self.under_way().filter_map(|(by, pending)| pending.waiting(by))
     }
 
-    /// Every call that is carried out, with the name of the sub-agent whose it is: the turn's own in the model's order,
-    /// and behind one that was handed to a sub-agent the calls of that.
+    /// Returns all calls being carried out, with the name of their sub-agent: the turn's own in the model's order, and
+    /// after a delegated call the calls of its sub-agent.
     pub fn under_way(&self) -> impl Iterator<Item = (Option<&str>, &Pending)> {
         self.pending().iter().flat_map(|pending| {
             let below = pending.sub_agent().into_iter().flat_map(|sub_agent| {
@@ -85,7 +81,7 @@ impl State {
         })
     }
 
-    /// Which of all calls under way the waiting one is, from 1, and how many there are; `(0, 0)` where none waits.
+    /// Returns the position of the waiting call, starting from 1, and the number of calls; `(0, 0)` if none waits.
     pub fn place(&self) -> (usize, usize) {
         let Some(Waiting::Approval { call, .. } | Waiting::Answer { call, .. }) = self.waiting() else {
             return (0, 0);
@@ -94,14 +90,14 @@ impl State {
         (before + 1, self.counted().count())
     }
 
-    /// The calls under way but for those that were handed to a sub-agent, whose own calls count in their place.
+    /// Returns the calls being carried out. A delegated call is replaced by the calls of its sub-agent.
     pub fn counted(&self) -> impl Iterator<Item = (Option<&str>, &Pending)> {
         let handed =
             |pending: &Pending| pending.sub_agent().is_some() || self.session.is_above(&pending.call.id);
         self.under_way().filter(move |(_, pending)| !handed(pending))
     }
 
-    /// Puts those that have begun to wait behind those that do.
+    /// Appends newly waiting calls to the approval queue and removes those that no longer wait.
     pub(super) fn line_up(&mut self) {
         let mut line = std::mem::take(&mut self.line);
         let waits = |(_, pending): &(Option<&str>, &Pending)| pending.waiting(None).is_some();
@@ -118,14 +114,14 @@ impl State {
         self.line = line;
     }
 
-    /// Whether the person changed it on its card, and the card is not there again yet.
+    /// Returns whether the user edited the call on its prompt and the prompt is not ready again.
     fn is_edited(&self, pending: &Pending) -> bool {
         let edited = || self.session.call(&pending.call.id).is_some_and(|call| call.edited.is_some());
         pending.before.is_some() || matches!(pending.step, Step::Consulting(_)) && edited()
     }
 
-    /// Whether the waiting call was brought before its turn, and the card whose turn it is waits behind it; be it a
-    /// sub-agent's.
+    /// Returns whether the waiting call's prompt was opened before its turn while another call's prompt waits;
+    /// sub-agents included.
     pub fn is_brought(&self) -> bool {
         let first = self.pending().iter().find(|pending| pending.waiting(None).is_some());
         let below = |it: &SubAgent| it.state.is_brought();
@@ -133,7 +129,7 @@ impl State {
             || self.pending().iter().filter_map(Pending::sub_agent).any(below)
     }
 
-    /// The call whose card the person brought before its turn, be it a sub-agent's.
+    /// Returns the call whose prompt the user opened before its turn; sub-agents included.
     fn brought(&self) -> Option<&CallId> {
         let below = || self.pending().iter().filter_map(Pending::sub_agent).find_map(|it| it.state.brought());
         self.brought.as_ref().or_else(below)
@@ -141,7 +137,7 @@ impl State {
 }
 
 impl Pending {
-    /// What the person has to do about this call, where they have to.
+    /// Returns the call if it waits for the user.
     fn waiting<'a>(&'a self, by: Option<&'a str>) -> Option<Waiting<'a>> {
         match &self.step {
             Step::ForApproval(plan, reason) => Some(Waiting::Approval { call: &self.call, plan, reason, by }),
@@ -155,7 +151,7 @@ impl Pending {
         }
     }
 
-    /// Whether its card was brought and is not there yet.
+    /// Returns whether its prompt was requested and is not ready.
     fn is_on_its_way(&self) -> bool {
         matches!(self.step, Step::Planning | Step::Consulting(_) | Step::Waiting)
     }

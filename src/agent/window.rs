@@ -1,66 +1,66 @@
-//! How much of the model's window the next request takes, and what is left out of it where it would take too much.
+//! Estimate of the context window in use, and truncation of old outcomes if the next request would exceed it.
 
 use super::State;
 use crate::chat::{Entry, ToolSpec, Usage, shorten, tokens};
 
-/// Room for the reply is this part of the window, …
+/// Fraction of the context window reserved for the reply, …
 const REPLY_PART: u64 = 5;
-/// … and so many tokens at most.
+/// … with this limit in tokens.
 const REPLY_MOST: u64 = 16_000;
-/// A window this much too small, in percent, is too small also where our measure is off.
+/// A request is certainly too long above this percentage of the window, whatever the error of the estimate.
 const SURELY: u64 = 125;
-/// How long an outcome may be where the talk has to be made shorter: the first of these, in bytes, that suffices.
+/// Lengths in bytes to which outcomes are truncated; the first one that suffices is used.
 const LENGTHS: [usize; 5] = [16 << 10, 4 << 10, 1 << 10, 300, 80];
-/// Our measure is corrected by what the service counts, within these bounds, in hundredths. What is outside them is
-/// a service that counts something else.
+/// Bounds, in percent, for the correction of the estimate by the provider's count. Values outside them mean that the
+/// provider counts something else.
 const BELIEVED: (u64, u64) = (70, 600);
 
-/// How full the model's window is.
+/// Use of the context window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gauge {
     /// Tokens of the next request.
     pub tokens: u64,
-    /// Tokens that fit, where that is known.
+    /// Context window in tokens, if known.
     pub window: Option<u64>,
-    /// Whether the service has not counted all of it.
+    /// True if the provider has not counted all of it.
     pub estimated: bool,
 }
 
 impl Gauge {
-    /// The share in percent, where the window is known.
+    /// Returns the used share in percent, if the window is known.
     pub fn share(&self) -> Option<u64> {
         self.window.filter(|window| *window > 0).map(|window| self.tokens.saturating_mul(100) / window)
     }
 }
 
-/// What is known of how full the window is, beside the session.
+/// Token estimate, kept in addition to the counts in the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Measure {
-    /// Tokens of the standing words and the tools, about.
+    /// Estimated tokens of the system prompt and the tools.
     fixed: u64,
-    /// What that was in the request that was counted last, where it has changed since.
+    /// The same value for the last counted request, if it has changed since.
     fixed_then: Option<u64>,
-    /// What that was in the request that was sent last.
+    /// The same value for the last sent request.
     fixed_sent: u64,
-    /// Tokens of the request that was sent last, by our measure and corrected.
+    /// Tokens of the last sent request: estimated and corrected.
     sent: (u64, u64),
-    /// What a refusal taught about our measure, in hundredths.
+    /// Correction in percent learned from a rejected request.
     taught: Option<u64>,
-    /// A request of so many tokens did not fit.
+    /// Largest known limit: a request of this many tokens was rejected.
     proved: Option<u64>,
     shortened: Option<Shortened>,
-    /// What the shortening spared in the request that was counted last.
+    /// Tokens saved by truncation in the last counted request.
     spared_then: u64,
 }
 
-/// Outcomes of which the middle is left out in every request.
+/// Truncation of outcomes in every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shortened {
-    /// Those before this entry.
+    /// Outcomes before this entry are truncated.
     pub(super) before: usize,
-    /// Bytes that are left of each.
+    /// Bytes that remain of each.
     pub(super) most: usize,
-    /// Tokens that this spares, about.
+    /// Estimated tokens saved.
     spared: u64,
 }
 
@@ -69,7 +69,7 @@ impl Measure {
         Self { fixed: fixed(system, tools), ..Self::default() }
     }
 
-    /// The standing words are others now. `counted` is whether a request with those before was counted.
+    /// Replaces the system prompt. `counted`: the provider has counted a request with the previous one.
     pub(super) fn fix(&mut self, system: &str, tools: &[ToolSpec], counted: bool) {
         if counted {
             self.fixed_then.get_or_insert(self.fixed);
@@ -81,13 +81,13 @@ impl Measure {
         self.fixed
     }
 
-    /// Another model has another window.
+    /// Forgets what was learned about the previous model's window.
     pub(super) fn forget_window(&mut self) {
         (self.proved, self.taught, self.sent) = (None, None, (0, 0));
     }
 
-    /// The last request did not fit, whatever is said of the window. Where the service says how long it was and what
-    /// fits, that is believed. Whether it did.
+    /// Records that the last request exceeded the window. Figures in the provider's message take precedence. Returns
+    /// whether there were any.
     pub(super) fn did_not_fit(&mut self, why: &str) -> bool {
         let (ours, corrected) = self.sent;
         let said = figures(why);
@@ -99,12 +99,12 @@ impl Measure {
         said.is_some()
     }
 
-    /// A summary has taken the place of what was shortened.
+    /// Removes the truncation, because a summary has replaced the truncated outcomes.
     pub(super) fn summarised(&mut self) {
         self.shortened = None;
     }
 
-    /// A reply came, with what the service counted for it.
+    /// Updates the estimate after a reply with the provider's count.
     pub(super) fn replied(&mut self, usage: Option<Usage>) {
         if usage.is_some_and(|usage| usage.input > 0) {
             self.spared_then = self.spared();
@@ -130,7 +130,7 @@ fn fixed(system: &str, tools: &[ToolSpec]) -> u64 {
 }
 
 impl State {
-    /// How full the model's window is.
+    /// Returns the use of the context window.
     pub fn gauge(&self) -> Gauge {
         let tokens = self.tokens();
         let counted = self.session.counted().is_some_and(|counted| {
@@ -142,7 +142,7 @@ impl State {
         Gauge { tokens, window: self.known_window(), estimated: !counted }
     }
 
-    /// What fits, as far as it is known: what was said, and what proved too much.
+    /// Returns the context window: the smaller of the configured one and the one learned from rejections.
     pub(super) fn known_window(&self) -> Option<u64> {
         match (self.window, self.measure.proved) {
             (Some(said), Some(proved)) => Some(said.min(proved)),
@@ -150,12 +150,12 @@ impl State {
         }
     }
 
-    /// Tokens of the next request: as the service counted the last one, with what came since.
+    /// Returns the tokens of the next request: the provider's last count plus an estimate of what was added.
     pub(super) fn tokens(&self) -> u64 {
         self.tokens_with(self.session.weight().saturating_sub(self.measure.spared()))
     }
 
-    /// Tokens of a request with a talk of this weight.
+    /// Returns the tokens of a request whose messages have this estimated weight.
     pub(super) fn tokens_with(&self, talk: u64) -> u64 {
         match self.session.counted() {
             Some(counted) if !counted.outdated => {
@@ -169,7 +169,7 @@ impl State {
         }
     }
 
-    /// Our measure, corrected by what the service counted last, or said when it refused a request as too long.
+    /// Corrects an estimate by the provider's last count, or by figures from a rejected request.
     pub(super) fn corrected(&self, ours: u64) -> u64 {
         let counted = self.session.counted().map(|counted| {
             let talk = counted.talk.saturating_sub(self.measure.spared_then);
@@ -179,30 +179,30 @@ impl State {
         ours.saturating_mul(hundredths.clamp(BELIEVED.0, BELIEVED.1)) / 100
     }
 
-    /// A request is sent whose talk and fixed parts are this much, by our measure.
+    /// Records the size of a request about to be sent.
     pub(super) fn sends(&mut self, ours: u64, corrected: u64) {
         self.measure.sent = (ours, corrected);
         self.measure.fixed_sent = self.measure.fixed;
     }
 
-    /// The next request by our measure alone.
+    /// Returns the uncorrected estimate for the next request.
     pub(super) fn ours(&self) -> u64 {
         self.measure.fixed + self.session.weight().saturating_sub(self.measure.spared())
     }
 
-    /// Whether so many tokens fit, with room for the reply. A window that nobody knows holds everything.
+    /// Returns whether this many tokens fit with room for the reply. Always true if the window is unknown.
     pub(super) fn fits(&self, tokens: u64) -> bool {
         self.known_window().is_none_or(|window| tokens + (window / REPLY_PART).min(REPLY_MOST) <= window)
     }
 
-    /// Whether the next request is too long beyond any doubt.
+    /// Returns whether the next request is certainly too long.
     pub(super) fn is_hopeless(&self) -> bool {
         let tokens = self.tokens().min(self.ours());
         self.known_window().is_some_and(|window| tokens > window.saturating_mul(SURELY) / 100)
     }
 
-    /// Leaves out the middle of long outcomes until the next request fits, the older ones first, and no more of them
-    /// than is needed. What the person said is never touched. Whether anything became shorter.
+    /// Truncates long outcomes until the next request fits: older ones first and no more than needed. User messages are
+    /// never truncated. Returns whether the request became shorter.
     pub(super) fn shorten(&mut self) -> bool {
         let before = self.tokens();
         let entries = self.session.entries();
@@ -234,8 +234,8 @@ impl State {
     }
 }
 
-/// How long a request was and what fits, where a service says both: `request (8677 tokens) exceeds the available
-/// context size (4096 tokens)`, `210000 tokens > 200000 maximum`.
+/// Parses the length and the limit of a request from a provider's error, such as `request (8677 tokens) exceeds the
+/// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
 fn figures(why: &str) -> Option<(u64, u64)> {
     let mut found = Vec::new();
     let words: Vec<&str> = why
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_refusal_says_of_lengths_is_read() {
+    fn reads_lengths_from_provider_errors() {
         let check = |why: &str, read: Option<(u64, u64)>| assert_eq!(figures(why), read, "{why}");
         check(
             "(400, exceed_context_size_error): request (8677 tokens) exceeds the available context size (4096 tokens)",

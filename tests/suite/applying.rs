@@ -316,14 +316,14 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     program.until_asked("apply: change check.sh?");
     program.keys("y");
     // What it changed is there: an ordinary yes does not do it once more.
-    let screen = program.until_asked("makes changes again that are applied already: check.sh,");
+    let screen = program.until_asked("repeats applied changes: check.sh,");
     assert!(screen.contains("old.txt"), "{screen}");
     program.keys("y");
     program.until("Destructive: y is not enough");
     program.keys("n");
     // That one's change was refused, so it is not made twice.
     let screen = program.until_asked("$ touch beside");
-    assert!(!screen.contains("makes changes again"), "{screen}");
+    assert!(!screen.contains("repeats applied changes"), "{screen}");
     program.keys("y");
     program.until_asked("$ exit 3");
     program.keys("n");

@@ -72,7 +72,7 @@ async fn r19_what_needs_a_yes_is_denied_and_the_exit_code_says_so() {
     assert!(["aye --resume", "by a rule", "--mode"].iter().all(|way| ways.contains(way)), "{ways}");
     // Nobody said no in the name of the person: not to the model, and not in the record.
     let told = service.received()[1].body["messages"].to_string();
-    assert!(told.contains("Nobody was there to say yes") && !told.contains("person said no"), "{told}");
+    assert!(told.contains("Denied: no interactive user") && !told.contains("The user denied"), "{told}");
     let (out, _, _) = prints(&service, Setup::again(&place, &["audit"]), "").await;
     assert!(out.contains("no interactive user: aye denied") && !out.contains("person said no"), "{out}");
 }

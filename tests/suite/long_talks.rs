@@ -267,7 +267,7 @@ fn a_summary_that_fails_is_told_and_nothing_is_lost() {
     let mut program = starts(setup);
     outgrows(&mut program);
     say(&mut program, "and a lid");
-    let screen = program.until("could not be summarised");
+    let screen = program.until("Cannot summarize the session");
     assert!(screen.contains("not today"), "{screen}");
     say(&mut program, "try again");
     program.until("Four.");

@@ -161,17 +161,17 @@ async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
         (
             half().finish("length").done(),
             "Half a\n",
-            "The reply is not whole: the service cut it at its length limit.",
+            "Incomplete reply: cut at the provider's length limit.",
         ),
         (
             half().finish("content_filter").done(),
             "Half a\n",
-            "The reply is not whole: the service withheld the rest (content_filter).",
+            "Incomplete reply: the provider withheld the rest (content_filter).",
         ),
         (
             Answer::stream().finish("stop").done(),
             "",
-            "The model replied with nothing at all. Ask again, or choose another model.",
+            "The model returned an empty reply. Retry or choose another model.",
         ),
     ])
     .await;
@@ -229,7 +229,7 @@ async fn a_call_dropped_with_half_a_reply_is_said_to_be_dropped() {
         .done();
     let (out, err, code, asked) = prints(vec![answer]).await;
     assert_eq!((out.as_str(), code, asked), ("", 1, 1));
-    assert!(err.contains("Calls in it were not run."), "{err}");
+    assert!(err.contains("Its calls were not run."), "{err}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -69,7 +69,7 @@ fn r68_nothing_of_a_project_is_used_before_the_card_and_all_of_it_after_a_yes() 
         last.contains("Use tabs, says the project.") && last.contains("Say hello, says the folder."),
         "{last}"
     );
-    assert!(last.find("You are the model behind aye") < last.find("----- AGENTS.md, "), "{last}");
+    assert!(last.find("You are the model in aye") < last.find("----- AGENTS.md, "), "{last}");
     assert!(!sent[0].contains("----- AGENTS.md"));
 }
 

@@ -59,7 +59,7 @@ fn r30_a_copy_for_real_is_a_word_of_its_own_and_brings_nothing_that_was_rehearse
     assert!(err.contains("is a dry run and stays one") && code == 0, "{err}");
     let (_, err, code) = prints(&place, &service, &["--resume", &dry, "--fork", "--live", "third"]);
     assert!(!err.contains("stays one") && code == 0, "{err}");
-    assert!(standing(&service).contains("began as a dry run and goes on for real"), "{}", standing(&service));
+    assert!(standing(&service).contains("began as a dry run and is now live"), "{}", standing(&service));
     let flags: Vec<bool> =
         headers(place.path()).iter().map(|header| header["dry_run"].as_bool().unwrap()).collect();
     assert_eq!(flags, [true, true, false]);

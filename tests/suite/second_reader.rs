@@ -162,7 +162,7 @@ fn whatever_goes_wrong_with_it_asks() {
     ] {
         let mut talk = reads(answer, more, "true\n");
         say(&mut talk.program, "again");
-        talk.program.until_asked("the second reader could not be asked: ");
+        talk.program.until_asked("the second reader failed: ");
         let (advice, why, failed, _) = said(talk.program.place.path()).unwrap();
         assert_eq!((advice, failed), (Advice::Ask, true), "{part}");
         assert!(part == "could not be asked" || why.contains(part), "{part}: {why}");
@@ -182,7 +182,7 @@ fn a_second_reader_that_is_set_wrong_is_not_one_that_is_gone() {
         let service = runtime.block_on(Service::start([runs("echo 1 >> made"), says("Done.")]));
         let mut program = starts(set(Setup::new(&[]), settings), &service);
         say(&mut program, "go");
-        program.until_asked("the second reader could not be asked: ");
+        program.until_asked("the second reader failed: ");
         let (_, why, failed, _) = said(program.place.path()).unwrap();
         assert!(failed && why.contains(part), "{settings}: {why}");
         assert_eq!(program.file("made"), None);
@@ -241,7 +241,7 @@ fn r17_a_sub_agents_call_is_looked_at_too_and_its_task_is_not_the_persons_word()
     );
     let mut program = starts(set(Setup::new(&[]), &settings), &service);
     say(&mut program, "look only");
-    let screen = program.until_asked("the second reader says “not asked for”");
+    let screen = program.until_asked("the second reader: “not asked for”");
     assert!(screen.contains("sub-agent “maker”"), "{screen}");
     assert_eq!(program.file("made"), None);
     let asked = reader.received();

@@ -99,7 +99,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     let talk = play.talk([runs("make test"), runs("make test"), says("Done.")]);
     let mut program = play.starts(&talk, &["--dry-run"], (100, 24));
     let first = program.until("Commands do not");
-    assert!(first.contains("is an example, or imagined by sim-7b."), "{first}");
+    assert!(first.contains("is an example, or simulated by sim-7b."), "{first}");
     say(&mut program, "try it with my words");
     let screen = program.until("changed on disk");
     assert!(screen.contains("◌ bash_exec    make test · imagined by sim-7b  "), "{screen}");
@@ -245,8 +245,8 @@ fn r30_the_card_the_record_and_the_doctor_say_where_a_result_comes_from() {
     let talk = play.talk([runs("make"), says("Done.")]);
     let mut program = play.starts(&talk, &["--dry-run"], (100, 30));
     say(&mut program, "go");
-    let card = program.until_asked("In this dry run it is not run: its result is an");
-    assert!(card.contains("imagined by sim-7b"), "{card}");
+    let card = program.until_asked("Not run in this dry run; its result is an");
+    assert!(card.contains("simulated by sim-7b"), "{card}");
     assert_eq!(play.simulator.received().len(), 0, "nobody is asked before the yes");
     program.keys("y");
     program.until("changed on disk");

@@ -133,7 +133,7 @@ async fn r30_the_card_of_a_command_that_reads_promises_no_result() {
     scene.state.rules = std::sync::Arc::new(rules);
     scene.say("go").await;
     let Some(Waiting::Approval { reason, .. }) = scene.state.waiting() else { panic!("nothing asks") };
-    assert!(reason.ends_with("it is not run, and nothing stands in for its result"), "{reason}");
+    assert!(reason.ends_with("Not run in this dry run; no simulated result"), "{reason}");
 }
 
 /// A prompt of a dry run offers what holds for the session, and that is kept; no rule.

@@ -211,7 +211,7 @@ fn r17_depth_and_count_are_bounded() {
         service.received().iter().filter(|request| of(&request.body)).count()
     };
     assert_eq!((asked("do a1"), asked("do a5"), asked("do deeper")), (2, 0, 0));
-    assert!(told(&service, "do a1")[0].contains("no sub-agents of its own"));
+    assert!(told(&service, "do a1")[0].contains("cannot start sub-agents"));
     // A no ends one of them, and the fifth begins.
     program.until_asked("$ sleep 0");
     program.insists("n", "a5 · needs approval: sleep 0");
@@ -320,7 +320,7 @@ fn r17_without_a_screen_a_sub_agents_question_waits_and_is_answered_later() {
         (&json!("run"), &json!("touch ran")),
         "the other one goes on until nothing but the question waits"
     );
-    assert!(told(&service, "do run")[0].starts_with("Nobody was there to say yes"));
+    assert!(told(&service, "do run")[0].starts_with("Denied: no interactive user"));
     let id = waits["session"].as_str().unwrap();
     let again =
         ["--base-url", &service.base_url, "--model", "scripted-7b", "-p", "--resume", id, "--answers", "-"];

@@ -138,7 +138,7 @@ fn what_a_killed_command_had_printed_stands_in_its_entry() {
     program.until("ask mode");
     // Opened in place, it shows the whole outcome.
     program.keys("\x1b[1;3A");
-    program.insists("\r", "Its output until then:");
+    program.insists("\r", "Output until then:");
     let screen = program.screen();
     assert!(
         screen.contains("outcome is unknown") && screen.contains("one") && screen.contains("two"),

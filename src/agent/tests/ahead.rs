@@ -84,7 +84,7 @@ fn r08_a_yes_before_its_turn_is_asked_for_again_where_the_plan_is_another() {
     let other = plan(Access::Write("elsewhere".into()));
     assert_eq!(shape(&planned(&mut state, "b", other)), ["ask b"]);
     let Some(Waiting::Approval { reason, .. }) = state.waiting() else { panic!("nothing waits") };
-    assert!(reason.ends_with("It is no longer what you said yes to"), "{reason}");
+    assert!(reason.ends_with("Changed since you approved it"), "{reason}");
     let (resumed, _) = resume(state.session.clone(), idle());
     let told = resumed.session.entries().iter().rev().find_map(|entry| match entry {
         Entry::Settled { call, outcome, .. } if call.0 == "b" => Some(outcome.text().to_owned()),

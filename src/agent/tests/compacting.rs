@@ -160,7 +160,7 @@ fn a_summary_that_fails_or_is_empty_is_told_and_changes_nothing() {
     let [Effect::Append(Entry::Ended { ending: Ending::Failed(why) })] = effects.as_slice() else {
         panic!("{effects:?}")
     };
-    assert_eq!(why, "What was said before could not be summarised: no power");
+    assert_eq!(why, "Cannot summarize the session: no power");
     assert_eq!(state.session.messages()[..before.len()], before[..]);
     said(&mut state, "again");
     assert!(state.is_summarising());
@@ -233,7 +233,7 @@ fn a_request_refused_as_too_long_is_made_shorter_and_sent_once_more() {
     let [Effect::Append(Entry::Ended { ending: Ending::Failed(why) })] = effects.as_slice() else {
         panic!("{:?}", shape(&effects))
     };
-    assert!(why.contains("does not fit into the model's window") && why.contains("400, too long"), "{why}");
+    assert!(why.contains("exceeds the model's context window") && why.contains("400, too long"), "{why}");
 }
 
 #[test]
@@ -326,9 +326,9 @@ fn what_is_kept_word_for_word_names_what_was_changed_and_what_is_open() {
     let Some(Effect::Append(Entry::Compacted { pinned, .. })) = effects.first() else {
         panic!("{effects:?}")
     };
-    assert!(pinned.contains("first request:\nwrite it"), "{pinned}");
-    assert!(pinned.contains("Files that were changed:\n- a"), "{pinned}");
-    assert!(pinned.contains("has not answered:\n- Which?"), "{pinned}");
+    assert!(pinned.contains("First user message:\nwrite it"), "{pinned}");
+    assert!(pinned.contains("Files changed:\n- a"), "{pinned}");
+    assert!(pinned.contains("Unanswered questions to the user:\n- Which?"), "{pinned}");
 }
 
 #[test]

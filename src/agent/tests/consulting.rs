@@ -238,18 +238,15 @@ fn the_card_says_who_asks_and_the_model_who_refused() {
     let (asks, fails) = (Does::Says(Advice::Ask), Does::Fails);
     assert_eq!(reason(&[asks], false, false), "it changes the project; the hook “h0” says: it is so");
     assert_eq!(reason(&[asks], true, false), "the hook “h0” says: it is so");
-    assert_eq!(reason(&[fails], true, false), "the hook “h0” could not be asked: it was lost");
-    assert_eq!(reason(&[asks], true, true), "the second reader says “it is so”");
-    assert_eq!(reason(&[fails], true, true), "the second reader could not be asked: it was lost");
+    assert_eq!(reason(&[fails], true, false), "the hook “h0” failed: it was lost");
+    assert_eq!(reason(&[asks], true, true), "the second reader: “it is so”");
+    assert_eq!(reason(&[fails], true, true), "the second reader failed: it was lost");
     assert_eq!(
         reason(&[fails, asks], true, false),
-        "the hook “h0” could not be asked: it was lost; the hook “h1” says: it is so"
+        "the hook “h0” failed: it was lost; the hook “h1”: it is so"
     );
     let denied = reason(&[Does::Says(Advice::Deny)], true, false);
-    assert!(
-        denied.starts_with("Refused: the hook “h0” of the person does not allow this: it is so."),
-        "{denied}"
-    );
+    assert!(denied.starts_with("Refused by the hook “h0”: it is so."), "{denied}");
     assert_eq!(reason(&[Does::Says(Advice::Allow)], false, false), "the hook “h0” allows it: it is so");
 }
 
@@ -328,7 +325,7 @@ fn a_session_that_ended_while_somebody_was_asked_says_that_nothing_was_done() {
         Effect::Append(Entry::Settled { outcome, .. }) => Some(outcome.text().to_owned()),
         _ => None,
     });
-    assert_eq!(told.as_deref(), Some("Not done: the program ended before it was allowed."));
+    assert_eq!(told.as_deref(), Some("Not run: the program exited before this call was approved."));
     assert!(!matches!(records(resumed.session.entries())[0].holds(), Holds::No(_)));
 }
 

@@ -61,7 +61,7 @@ fn r30_what_is_withheld_starts_nothing_and_the_turn_goes_on() {
     let mut untold = dry(false);
     untold.tells_nothing = true;
     judged(&mut untold, secret());
-    assert_eq!(settled(&untold).0, Outcome::Rehearsed("This cannot be looked at here: it (t).".into()));
+    assert_eq!(settled(&untold).0, Outcome::Rehearsed("Not readable here: it (t).".into()));
 }
 
 #[test]

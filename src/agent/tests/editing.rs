@@ -63,7 +63,7 @@ fn an_edit_that_does_not_fit_changes_nothing() {
             panic!("it waits as it did")
         };
         assert_eq!(call.arguments, r#"{"of":"a"}"#);
-        assert_eq!(reason.matches("Your change was not taken: no such thing").count(), 1, "{reason}");
+        assert_eq!(reason.matches("Edit rejected: no such thing").count(), 1, "{reason}");
     }
 }
 

@@ -70,11 +70,14 @@ fn what_a_running_call_printed_is_kept_and_stands_in_its_outcome() {
     };
     let told = outcome(&resumed);
     assert!(
-        told.contains("outcome is unknown") && told.ends_with("Its output until then:\none\ntwo\n"),
+        told.contains("outcome is unknown") && told.ends_with("Output until then:\none\ntwo\n"),
         "{told}"
     );
     // The user stops it, or leaves.
     update(&mut state, Event::Interrupted);
     let told = outcome(&state);
-    assert!(told.contains("stopped it") && told.ends_with("Its output until then:\none\ntwo\n"), "{told}");
+    assert!(
+        told.contains("interrupted this call") && told.ends_with("Output until then:\none\ntwo\n"),
+        "{told}"
+    );
 }

@@ -102,7 +102,7 @@ fn says(changed: &[&str], decisions: [Decision; 2]) -> Option<String> {
 fn r30_a_command_whose_changes_are_applied_says_that_it_makes_them_again() {
     let (yes, no) = (Decision::Once, Decision::Deny(String::new()));
     let of = |changed: &[&str], one: &Decision, two: &Decision| says(changed, [one.clone(), two.clone()]);
-    let again = |paths: &str| Some(format!("makes changes again that are applied already: {paths}"));
+    let again = |paths: &str| Some(format!("repeats applied changes: {paths}"));
     assert_eq!(of(&["a"], &yes, &no), again("a"));
     assert_eq!(of(&["a", "b/c"], &yes, &yes), again("a, b/c"));
     // A folder that came as a whole is there with what is in it, and one that was changed elsewhere is another.

@@ -198,11 +198,11 @@ fn r17_depth_and_count_are_bounded() {
     says(&mut state, "a", "", &[("x", "sub_agent")]);
     let effects = looked(&mut state, "a", "x", task("x"));
     assert_eq!(shape(&effects), ["a: refuse x", "a: refused x", "STREAM"]);
-    assert!(outcome(&state, "x").text().contains("no sub-agents of its own"));
+    assert!(outcome(&state, "x").text().contains("cannot start sub-agents"));
     let names: Vec<String> = (0..=IN_A_TURN).map(|at| format!("n{at}")).collect();
     let mut state = handed(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let last = names.last().unwrap();
-    assert!(outcome(&state, last).text().contains("12 tasks were handed"), "{:?}", outcome(&state, last));
+    assert!(outcome(&state, last).text().contains("12 tasks per turn"), "{:?}", outcome(&state, last));
     assert_eq!(state.session.calls().filter(|call| state.session.is_above(&call.call.id)).count(), AT_ONCE);
     // The next turn counts anew.
     update(&mut state, Event::Interrupted);
@@ -223,11 +223,8 @@ fn r65_the_rounds_of_a_sub_agent_are_bounded_and_the_turn_goes_on() {
     }
     assert_eq!(shape(&effects)[1..], ["one: ended badly", "failed one", "STREAM"]);
     let words = outcome(&state, "one").text();
-    assert!(
-        words.starts_with("The sub-agent did not come to an end: The model called tools 50 times"),
-        "{words}"
-    );
-    assert!(words.ends_with("What it said last:\non"), "{words}");
+    assert!(words.starts_with("The sub-agent failed: Turn stopped: the model made 50 requests"), "{words}");
+    assert!(words.ends_with("Its last reply:\non"), "{words}");
 }
 
 #[test]
@@ -276,7 +273,7 @@ fn r17_what_goes_wrong_beneath_is_an_outcome_and_breaks_nothing() {
     let effects =
         update(&mut state, Event::Failed { turn: below, why: "the service is gone".into(), too_long: false });
     assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
-    let words = "The sub-agent did not come to an end: the service is gone.";
+    let words = "The sub-agent failed: the service is gone.";
     assert_eq!(*outcome(&state, "one"), Outcome::Failed(words.into()));
     // What it tells is bounded, and nothing of it is a message of its own.
     let mut state = handed(&["one"]);
@@ -368,7 +365,7 @@ fn a_sub_agent_that_has_too_much_to_tell_is_summarised_as_a_turn_is() {
     let below = turn(beneath(&state, "one"));
     let effects = update(&mut state, Event::Failed { turn: below, why: "too long".into(), too_long: true });
     assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
-    assert!(outcome(&state, "one").text().contains("does not fit into the model's window"));
+    assert!(outcome(&state, "one").text().contains("exceeds the model's context window"));
 }
 
 #[test]

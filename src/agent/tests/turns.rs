@@ -82,7 +82,7 @@ fn r15_a_no_of_nobody_is_never_told_as_the_persons() {
     let effects = update(&mut state, Event::Decided { call: "a".into(), decision, by: By::Nobody });
     assert_eq!(shape(&effects), ["decided a", "refused a", "STREAM"]);
     let Some(Message::Tool { text, .. }) = state.session.messages().pop() else { panic!("the outcome") };
-    assert!(text.starts_with("Nobody was there to say yes, and nothing was done."), "{text}");
+    assert!(text.starts_with("Denied: no interactive user is available to approve this call."), "{text}");
     assert!(!text.contains("person") && !text.contains("words of whoever"), "{text}");
 }
 
@@ -339,7 +339,7 @@ fn r51_a_resumed_session_settles_what_was_open_and_runs_nothing() {
             _ => None,
         })
         .collect();
-    assert!(words[0].contains("outcome is unknown") && words[1].starts_with("Not done"), "{words:?}");
+    assert!(words[0].contains("outcome is unknown") && words[1].starts_with("Not run"), "{words:?}");
     assert!(resumed.is_idle());
 }
 

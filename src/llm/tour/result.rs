@@ -67,14 +67,16 @@ mod tests {
     #[test]
     fn results_of_the_program_are_classified() {
         let check = |text: &str, expected: Result<'_>| assert_eq!(read(text), expected, "{text}");
+        check("The user denied this call. It was not run.", Result::Refused);
+        check("The user denied this call: not now", Result::Refused);
+        check("Denied: no interactive user is available to approve this call.", Result::Refused);
+        check("Refused: plan mode allows only reading inside the project.", Result::Refused);
         check("The person said no. Nothing was done.", Result::Refused);
-        check("The person said no, and nothing was done. Their words: not now", Result::Refused);
-        check("Nobody was there to say yes, and nothing was done.", Result::Refused);
-        check("Refused: the session is in plan mode.", Result::Refused);
         check("Dry run: this was not done.", Result::Rehearsed);
+        check("Not run: the user stopped the turn before this call started.", Result::Stopped);
+        check("The user interrupted this call. Changes it had made remain.", Result::Stopped);
+        check("The program exited while this call ran. Its outcome is unknown.", Result::Stopped);
         check("Not done: the person stopped the turn before it began.", Result::Stopped);
-        check("The person stopped it in the middle.", Result::Stopped);
-        check("The program ended while this ran: its outcome is unknown.", Result::Stopped);
         check("Changed tests/retry.rs.", Result::Told("Changed tests/retry.rs."));
     }
 

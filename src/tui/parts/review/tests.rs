@@ -76,7 +76,7 @@ impl Prompt {
             by: None,
             plan: &self.plan,
             call: &call,
-            reason: "you want to decide over each of these",
+            reason: "separate decision for each change",
             may: "",
             place: (1, 2),
             home: None,
