@@ -1,4 +1,4 @@
-//! What a standing yes covers, and what a rule finds in a call: a yes is read as narrowly as it can be, a no as widely.
+//! Matching of calls by grants and rules. Grants and `allow` are matched narrowly, `ask` and `deny` widely.
 
 use super::rule::{About, Rule};
 use super::shell::{Named, Reading, Simple, Word, base};
@@ -8,7 +8,7 @@ use crate::chat::escaped_path::escape;
 use crate::chat::{Access, Grant, HardLinks, Reach, Scope, Script, Standing, Walls, script};
 use std::path::{Component, Path, PathBuf};
 
-/// Whether a grant lets the call go ahead. What is sensitive or destroys something is covered by none.
+/// Returns whether a grant covers the call. Calls that are sensitive or destroy something are never covered.
 pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
     if grant.tool != of.tool || !may_be_kept(of) {
         return false;
@@ -20,7 +20,7 @@ pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
                 && *network == line.network.is_some()
                 && is_bound(&grant.scripts, of)
         }
-        // A log may be older than what is known of a program, or written by hand.
+        // A session log may be older than the list of programs that are too wide, or edited by hand.
         (Scope::Words { words, folder }, Access::Run(line)) => {
             *folder == line.folder && offers::too_wide(words).is_none() && begins(words, of)
         }
@@ -39,13 +39,12 @@ pub fn covers(grant: &Grant, of: &Subject<'_>) -> bool {
     }
 }
 
-/// Whether the files that it runs are those that the yes was given for, to the byte.
+/// Returns whether the files the command runs have the same content as when the grant was given.
 pub(super) fn is_bound(scripts: &[Script], of: &Subject<'_>) -> bool {
     of.basis.bound().is_ok_and(|now| now == scripts)
 }
 
-/// Why a yes for exactly this command, given when it was bound to these files, does not cover it now; in words that follow
-/// “because”.
+/// Returns why a grant bound to these files does not cover the call now; `None` if the files are unchanged.
 pub(super) fn why_unbound(scripts: &[Script], of: &Subject<'_>) -> Option<String> {
     match of.basis.bound() {
         Ok(now) if now == scripts => None,
@@ -54,7 +53,7 @@ pub(super) fn why_unbound(scripts: &[Script], of: &Subject<'_>) -> Option<String
     }
 }
 
-/// Why a yes that was kept for exactly this command does not cover it any more, and which one that is.
+/// Explains why a grant or rule for exactly this command no longer applies because one of its files changed.
 pub(super) fn outdated(granted: &[Standing], rules: &Rules, of: &Subject<'_>) -> Option<String> {
     let line = of.line?;
     let here = granted.iter().filter(|standing| match &standing.grant.scope {
@@ -78,25 +77,25 @@ pub(super) fn outdated(granted: &[Standing], rules: &Rules, of: &Subject<'_>) ->
     here.chain(kept).next()
 }
 
-/// Whether anything lasting may cover this call at all.
+/// Returns whether any grant or rule may cover the call.
 pub(super) fn may_be_kept(of: &Subject<'_>) -> bool {
     !of.destroys
         && of.basis.hard_links.is_none()
         && of.basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive)
 }
 
-/// Says that a file has several names, in words that follow “because”.
+/// Describes a file with several hard links.
 pub(super) fn several_names(links: &HardLinks) -> String {
-    format!("{} has {} names (hard links)", escape(&links.path), links.names)
+    format!("hard link: {} ({} names)", escape(&links.path), links.names)
 }
 
-/// Whether a rule for this pattern names exactly this path, which may hold secrets: no wildcard, and no folder above.
+/// Returns whether a pattern names exactly this path: no wildcard and no parent folder.
 pub(super) fn names_exactly(pattern: &str, path: &Path) -> bool {
     !pattern.contains(['*', '?']) && path.to_str() == Some(pattern)
 }
 
-/// Returns the rules that allow reading every file with secrets that a command names, if these are all that keeps it from running
-/// without approval, in the read-only sandbox.
+/// Returns the rules that allow reading each of the secret files a command names, if these files are all that keeps the
+/// command from running without approval in the read-only sandbox.
 pub(super) fn reads_named<'a>(rules: &'a Rules, of: &Subject<'_>) -> Option<Vec<&'a Rule>> {
     let Access::Run(run) = of.access else { return None };
     let is_confined = matches!(run.walls, Walls::Raised(_)) && run.network.is_none();
@@ -110,22 +109,22 @@ pub(super) fn reads_named<'a>(rules: &'a Rules, of: &Subject<'_>) -> Option<Vec<
     run.named_secrets.iter().map(rule_for).collect()
 }
 
-/// A path with nothing in it but names.
+/// Returns whether a path consists of names only.
 pub(super) fn is_plain(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Whether the call is one plain command that begins with these words: nothing before it, beside it, behind it, around
-/// it or within its words, and nothing that it would run or reach beyond the project.
+/// Returns whether the call is a single plain command that begins with these words: no other command before, after,
+/// around or inside it, and nothing that it would run or reach outside the project.
 pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
     let Some(simple) = of.reading().and_then(plain) else { return false };
-    // Its end would be told the other way round.
+    // `!` inverts the exit status.
     let turned = of.line.is_some_and(|line| line.command.trim_start().starts_with('!'));
     let all = simple.words.len() >= words.len()
         && words.iter().zip(&simple.words).all(|(a, b)| b.known() == Some(a));
-    // What follows must not turn it into something else.
+    // Later words must not change what it runs.
     let tame = || riders::widening(&simple.words, words).is_none();
-    // What asks for the network is asked about.
+    // A request for network access needs approval.
     let offline = of.line.is_none_or(|line| line.network.is_none());
     offline
         && !words.is_empty()
@@ -138,7 +137,7 @@ pub(super) fn begins(words: &[String], of: &Subject<'_>) -> bool {
         && !of.basis.partial
 }
 
-/// The one command of a line, where it is nothing but this command and all its words are known as they stand.
+/// Returns the only command of a line, if the line is nothing else and all its words are known.
 pub fn plain(reading: &Reading) -> Option<&Simple> {
     let [simple] = reading.commands.as_slice() else { return None };
     let alone = reading.unclear.is_none()
@@ -154,8 +153,8 @@ pub fn plain(reading: &Reading) -> Option<&Simple> {
     (alone && known && !simple.words.is_empty()).then_some(simple)
 }
 
-/// Whether these words stand in any part of the call's command line that could be read: the first as a program, or as
-/// what another program is given to run, the others behind it in their order with nothing but options between them.
+/// Returns whether these words occur in any part of the command line that could be parsed: the first as a program or as
+/// an argument run by another program, the others after it in order with only options between them.
 pub(super) fn holds_words(words: &[String], of: &Subject<'_>) -> bool {
     let Some(reading) = of.reading() else { return false };
     let Some((program, rest)) = words.split_first() else { return false };
@@ -166,19 +165,19 @@ pub(super) fn holds_words(words: &[String], of: &Subject<'_>) -> bool {
     let parts = reading.commands.iter();
     let read = parts.flat_map(|simple| simple.wrappers.iter().chain([&simple.words])).any(|words| {
         let texts: Vec<&str> = words.iter().map(Word::shown).collect();
-        // One word alone is said of many things that do not run it.
+        // A single word occurs in many arguments that do not run it.
         let anywhere =
             !rest.is_empty() || texts.first().is_some_and(|first| offers::runs_what_it_is_given(base(first)));
         stands_in(&texts, anywhere)
     });
-    // What was not followed may be run all the same.
+    // A part that was not followed may run all the same.
     read || reading.unclear.is_some() && {
         let texts: Vec<&str> = reading.named.iter().map(|named| named.text.as_str()).collect();
         stands_in(&texts, true)
     }
 }
 
-/// Whether the texts begin with these words, with options between them that may each have a word of their own.
+/// Returns whether the texts begin with these words. Options with one value each may be between them.
 fn follow(wanted: &[String], texts: &[&str]) -> bool {
     let is_option = |text: &str| text.starts_with(['-', '+']);
     let mut rest = texts;
@@ -193,7 +192,7 @@ fn follow(wanted: &[String], texts: &[&str]) -> bool {
     })
 }
 
-/// Whether the call reads, changes or names a file that fits the pattern.
+/// Returns whether the call reads, changes or names a file that matches the pattern.
 pub(super) fn holds_path(pattern: &str, of: &Subject<'_>) -> bool {
     let fits = |path: &Path| fits_name(pattern, path);
     reaches(pattern, of.access)
@@ -205,7 +204,7 @@ pub(super) fn holds_path(pattern: &str, of: &Subject<'_>) -> bool {
         })
 }
 
-/// Whether what is reached so by its name fits the pattern.
+/// Returns whether a path of this access matches the pattern.
 pub(super) fn reaches(pattern: &str, access: &Access) -> bool {
     match access {
         Access::Nothing | Access::Run(_) => false,
@@ -222,11 +221,11 @@ fn fits_name(pattern: &str, path: &Path) -> bool {
 }
 
 fn fits_path(pattern: &str, path: &str) -> bool {
-    // An absolute pattern is about an absolute path, and no other.
+    // An absolute pattern matches absolute paths only.
     pattern.starts_with('/') == path.starts_with('/') && glob::path(pattern, path)
 }
 
-/// Whether a word names a file that fits, as it stands or behind a `=`.
+/// Returns whether a word, or its part after `=`, names a file that matches.
 fn names(named: &Named, pattern: &str, folder: &Path) -> bool {
     let value = named.text.split_once('=').map(|(_, value)| value);
     [Some(named.text.as_str()), value].into_iter().flatten().any(|word| {
@@ -236,7 +235,7 @@ fn names(named: &Named, pattern: &str, folder: &Path) -> bool {
     })
 }
 
-/// Without `.` and `..`, as far as that can be told without looking.
+/// Removes `.` and `..` from a path without looking at the file system.
 fn straightened(path: &Path) -> PathBuf {
     let mut straight = PathBuf::new();
     for part in path.components() {
@@ -249,20 +248,20 @@ fn straightened(path: &Path) -> PathBuf {
     straight
 }
 
-/// Whether the call's command line names an address at such a host: `https://host/…`, `user@host:…`, or the host alone.
+/// Returns whether the command line names a matching host: `https://host/…`, `user@host:…`, or the host alone.
 pub(super) fn holds_host(pattern: &str, of: &Subject<'_>) -> bool {
     let named = of.reading().map(|reading| reading.named.as_slice()).unwrap_or_default();
     named.iter().any(|named| hosts(&named.text).any(|host| glob::host(pattern, host)))
 }
 
-/// What in a word may be a host.
+/// Returns the parts of a word that may be a host.
 fn hosts(word: &str) -> impl Iterator<Item = &str> {
     let pieces = word.split(|letter: char| !(letter.is_alphanumeric() || ".-_".contains(letter)));
-    // Whether it is one only a resolver could tell; a word without a dot counts where it stands as an address does.
+    // Only a resolver could tell; a word without a dot counts as well.
     pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('-'))
 }
 
-/// Why a rule that allows commands does not cover a call of which it names the first word, or all of it; behind “because”.
+/// Explains why a rule that allows commands does not cover a call that begins with its first word, or equals it.
 pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
     if of.line.is_some_and(|line| rule.is_for(line, of.tool)) {
         return why_unbound(&rule.scripts, of).or_else(|| kept_from(of));
@@ -278,46 +277,45 @@ pub(super) fn why_not(rule: &Rule, of: &Subject<'_>) -> Option<String> {
     }
     let [simple] = reading.commands.as_slice() else {
         return Some(format!(
-            "the line is made of {} commands and it covers one alone",
+            "{} commands in the line; the rule covers a single one",
             reading.commands.len()
         ));
     };
     if !simple.prefix.is_empty() {
-        return owned("a variable is set before it");
+        return owned("variable set before the command");
     }
     if !simple.redirects.is_empty() {
-        return owned("it is redirected");
+        return owned("redirection");
     }
     let Some(simple) = plain(reading) else {
-        return owned("it is not plain what runs: a word is not known before, or something stands around it");
+        return owned("not a plain command: unknown word, or part of another command");
     };
     if let Some((wanted, found)) = words.iter().enumerate().find_map(|(at, word)| {
         let found = simple.words.get(at).map_or("", Word::shown);
         (found != word).then_some((word, found))
     }) {
-        return Some(format!("it has {found:?} where the rule has {wanted:?}"));
+        return Some(format!("{found:?} instead of {wanted:?}"));
     }
     if of.destroys {
         return kept_from(of);
     }
     if let Some(beyond) = &of.basis.beyond {
-        return Some(format!("it names {}", beyond.path.display()));
+        return Some(format!("path outside the project: {}", beyond.path.display()));
     }
     if let Some(target) = targets::added(words, &simple.words) {
-        return Some(format!("{target:?} is another target; it covers more options, not more targets"));
+        return Some(format!("other target {target:?}; the rule covers more options, not more targets"));
     }
-    riders::widening(&simple.words, words)
-        .map(|word| format!("{word} can make it run or write something else"))
+    riders::widening(&simple.words, words).map(|word| format!("{word} can run or write something else"))
 }
 
-/// What keeps every lasting yes from covering a command.
+/// Returns why no grant or rule can cover a command.
 fn kept_from(of: &Subject<'_>) -> Option<String> {
     if of.destroys {
-        return Some("it destroys something".to_owned());
+        return Some("destructive command".to_owned());
     }
     if let Some(links) = &of.basis.hard_links {
         return Some(several_names(links));
     }
     let beyond = of.basis.beyond.as_ref().filter(|beyond| beyond.sensitive)?;
-    Some(format!("it names {}, which holds secrets or is obeyed by other programs", beyond.path.display()))
+    Some(format!("secrets or configuration of other programs: {}", beyond.path.display()))
 }

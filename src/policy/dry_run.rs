@@ -1,24 +1,24 @@
-//! What a dry run makes of a verdict: the call is rehearsed, asks, or is withheld because of what it reads. Changing something
-//! can be rehearsed; sending what was read to a model cannot.
+//! Verdicts of a dry run: the call is rehearsed, asks, or is withheld because of the data it reads. A change can be
+//! rehearsed; data sent to a model cannot be taken back.
 
 use super::rule::{About, Rule, Rules, Says};
 use super::{Policy, Subject, Verdict, asked_by, cover, covers};
 use crate::chat::altered::ASKED;
 use crate::chat::{Access, Plan, Standing};
 
-/// Why a dry run does not run a call.
+/// Reason why a dry run does not run a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withheld {
-    /// What it reads, as a clause: `it reads .env, which may hold secrets`.
+    /// Description of what it reads: `read of .env (may hold secrets)`.
     pub reads: String,
-    /// Whether the user would be asked first, live. Otherwise it would run without asking.
+    /// True if the call would ask live; otherwise it would run without asking.
     pub asks: bool,
-    /// The verdict's reason, for the log.
+    /// Reason of the verdict, for the log.
     pub why: String,
 }
 
 impl Withheld {
-    /// The outcome, for the model and the user.
+    /// Returns the outcome for the model and the user.
     pub fn told(&self) -> String {
         let live = match self.asks {
             true => "the user would be asked first",
@@ -28,7 +28,7 @@ impl Withheld {
     }
 }
 
-/// The verdict of a dry run over a call, from the live one. A live refusal stays one.
+/// Converts a live verdict into that of a dry run. A refusal stays one.
 pub(super) fn verdict(
     policy: &Policy,
     granted: &[Standing],
@@ -43,40 +43,39 @@ pub(super) fn verdict(
     let discloses = is_disclosure(rules, of) && !is_covered(policy, granted, rules, of, plan);
     match live {
         Verdict::Ask(why) if policy.as_live => Verdict::Ask(why),
-        Verdict::Allow(_) if discloses && policy.as_live => Verdict::Ask(format!(
-            "{UNNAMED}, which a dry run reads only with an approval of exactly this call"
-        )),
+        Verdict::Allow(_) if discloses && policy.as_live => {
+            Verdict::Ask(format!("{UNNAMED}; a dry run needs approval of exactly this call"))
+        }
         Verdict::Ask(why) if discloses => Verdict::Withhold(Withheld {
             reads: with_secrets(&why, of),
             asks: true,
-            why: format!("this is a dry run; {ASKED}{why}"),
+            why: format!("dry run; {ASKED}{why}"),
         }),
         Verdict::Allow(why) if discloses => Verdict::Withhold(Withheld {
             reads: UNNAMED.to_owned(),
             asks: false,
-            why: format!("this is a dry run, and {UNNAMED}; for real it would have run, because {why}"),
+            why: format!("dry run, {UNNAMED}; live it would run: {why}"),
         }),
-        Verdict::Ask(why) => Verdict::Rehearse(format!("this is a dry run; {ASKED}{why}")),
-        Verdict::Allow(why) => {
-            Verdict::Rehearse(format!("this is a dry run; for real it would have run, because {why}"))
-        }
+        Verdict::Ask(why) => Verdict::Rehearse(format!("dry run; {ASKED}{why}")),
+        Verdict::Allow(why) => Verdict::Rehearse(format!("dry run; live it would run: {why}")),
         Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Refuse(_) => live,
     }
 }
 
-/// What is said of a command that reads secrets nobody named.
-const UNNAMED: &str = "it may read secrets";
+/// Describes a command that may read secrets although it names none.
+const UNNAMED: &str = "possible read of secrets";
 
-/// Whether an approval of this call is one of what it reads: it is asked about for that, or is what the policy calls sensitive.
+/// Returns whether approving this call also approves the data it reads: sensitive reads, and reads that a rule asks
+/// about.
 fn is_disclosure(rules: &Rules, of: &Subject<'_>) -> bool {
     let asked_for_path = || {
         let asking = rules.speaking(Says::Ask, of);
-        // What a file says that cannot be read is not known: it may be about this very path.
+        // An unreadable rules file may have a rule for this very path.
         rules.broken.is_some() || asking.iter().any(|rule| matches!(rule.about, About::Path(_)))
     };
     match of.access {
         Access::ReadSensitive(_) => true,
-        // A tool that only reads is asked about for nothing else.
+        // A tool that only reads asks for no other reason.
         Access::Read(_) if of.line.is_none() => asked_by(rules, of).is_some(),
         Access::Read(_) => asked_for_path(),
         Access::Run(run) => run.discloses || asked_for_path(),
@@ -84,9 +83,9 @@ fn is_disclosure(rules: &Rules, of: &Subject<'_>) -> bool {
     }
 }
 
-/// Whether what this call reads may go to the model without a prompt: a grant covers it, a rule allows exactly it, or it is a
-/// file of the system, which holds no secrets, in the mode that reads those. No prefix rule and no mode lets a dry run read
-/// secrets.
+/// Returns whether the data this call reads may go to the model without a prompt: a grant covers it, a rule allows
+/// exactly it, or it is a system file without secrets in a mode that allows reading those. Prefix rules and modes never
+/// let a dry run read secrets.
 pub fn may_disclose(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> bool {
     is_covered(policy, granted, rules, &Subject::of(tool, plan), plan)
 }
@@ -96,7 +95,7 @@ fn is_covered(policy: &Policy, granted: &[Standing], rules: &Rules, of: &Subject
         return false;
     }
     let is_exact = |rule: &Rule| match of.access {
-        // A rule allows those by their exact names alone.
+        // Rules allow sensitive reads only by exact path.
         Access::ReadSensitive(_) => true,
         Access::Run(line) => rule.is_for(line, of.tool),
         Access::Nothing | Access::Read(_) | Access::Write(_) | Access::WriteOutside(_) | Access::Own(_) => {
@@ -109,12 +108,12 @@ fn is_covered(policy: &Policy, granted: &[Standing], rules: &Rules, of: &Subject
         || matches!(of.access, Access::ReadSensitive(_)) && policy.mode.lets_through(plan, of)
 }
 
-/// The reason of an ask, with the secrets in it if it is about something else too.
+/// Returns the reason of an ask verdict, with a note about secrets if it does not mention them.
 fn with_secrets(why: &str, of: &Subject<'_>) -> String {
-    let is_said = ["secrets", "outside the project", "a rule of yours"].iter().any(|part| why.contains(part));
+    let is_said = ["secrets", "outside the project", "your rule"].iter().any(|part| why.contains(part));
     match of.access {
         Access::Run(run) if run.discloses && !is_said => {
-            format!("{why}; it may read secrets or files outside the project")
+            format!("{why}; possible read of secrets or files outside the project")
         }
         _ => why.to_owned(),
     }

@@ -1,13 +1,14 @@
-//! Patterns of paths and of hosts: `*` within a part, `**` across parts, `?` for one letter. Nothing else is special.
+//! Patterns for paths and hosts: `*` within a component, `**` across components, `?` for one character. Nothing else is
+//! special.
 
-/// Whether a path fits a pattern, part by part. `**` at the end takes in the folder itself.
+/// Returns whether a path matches a pattern, component by component. A trailing `**` also matches the folder itself.
 pub fn path(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = parts(pattern);
     let path: Vec<&str> = parts(path);
     fits(&pattern, &path, |part| *part == "**", |part, name| name_fits(part, name))
 }
 
-/// Whether a host fits a pattern: `*.example.com` takes in `example.com` and everything below it.
+/// Returns whether a host matches a pattern. `*.example.com` matches `example.com` and all its subdomains.
 pub fn host(pattern: &str, host: &str) -> bool {
     let (pattern, host) = (pattern.to_ascii_lowercase(), host.trim_end_matches('.').to_ascii_lowercase());
     match pattern.strip_prefix("*.") {
@@ -16,7 +17,7 @@ pub fn host(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// The parts of a path that say something: without `.` and empty ones.
+/// Returns the components of a path, without `.` and empty ones.
 fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
@@ -26,10 +27,10 @@ fn name_fits(pattern: &str, name: &str) -> bool {
     fits(&pattern, &name, |letter| *letter == '*', |wanted, letter| *wanted == '?' || wanted == letter)
 }
 
-/// Whether a row of things fits a row of patterns, of which `any` ones stand for any number of things. Takes no longer
-/// than one row times the other.
+/// Returns whether a sequence matches a sequence of patterns, of which those for which `any` is true match any number
+/// of items. Takes time proportional to the product of both lengths.
 fn fits<P, T>(patterns: &[P], things: &[T], any: impl Fn(&P) -> bool, one: impl Fn(&P, &T) -> bool) -> bool {
-    // Which prefixes of the things fit the patterns so far.
+    // reached[n]: the first n items match the patterns so far.
     let mut reached = vec![false; things.len() + 1];
     reached[0] = true;
     for pattern in patterns {
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stays_within_a_part_and_two_do_not() {
+    fn matches_wildcards_within_and_across_components() {
         for (pattern, fits, not) in [
             ("docs/**", &["docs/a", "docs/a/b.md", "docs", "./docs//a"][..], &["doc", "a/docs/b"][..]),
             ("docs/*.md", &["docs/a.md", "docs/.md"], &["docs/a/b.md", "docs/a.mdx"]),
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_compared_by_its_parts() {
+    fn matches_hosts_by_labels() {
         for (pattern, name, fits) in [
             ("example.com", "Example.com", true),
             ("example.com", "example.com.", true),

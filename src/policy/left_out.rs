@@ -1,11 +1,11 @@
-//! What the person's rules keep out of a call that reads whatever lies below a folder.
+//! Paths excluded by the user's rules from calls that read everything below a folder.
 
 use super::cover;
 use super::rule::{About, Rules, Says};
 use crate::chat::Access;
 
-/// The paths about which rules deny or ask, for one tool. A rule speaks of what a call names; what such a call only comes
-/// upon is asked about here, file by file.
+/// Paths that rules deny or ask about, for one tool. Rules are matched against the paths that a call names; the files
+/// found below them are checked one by one here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     denied: Vec<String>,
@@ -13,7 +13,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Of these rules, for this tool.
+    /// Collects the paths from the rules for a tool.
     pub fn of(rules: &Rules, tool: &str) -> Self {
         let all = || rules.list.iter().chain(rules.also.iter().map(|(_, rule)| rule));
         let about = |says| {
@@ -28,8 +28,8 @@ impl LeftOut {
         Self { denied: about(Says::Deny), asked: about(Says::Ask) }
     }
 
-    /// Whether a file that is reached so must be left out by a call that was allowed to look below `under`: a rule denies
-    /// it, or asks about it and did not ask about that folder.
+    /// Returns whether a call that may read below `under` must skip a file: a rule denies it, or asks about it and did
+    /// not ask about the folder.
     pub fn holds(&self, file: &Access, under: &Access) -> bool {
         let speaks = |pattern: &&String| cover::reaches(pattern, file);
         self.denied.iter().any(|pattern| speaks(&pattern))
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn r12_what_a_rule_denies_or_asks_about_is_left_out_below_a_folder_that_may_be_read() {
+    fn r12_skips_denied_files_below_a_readable_folder() {
         check(Says::Deny, None, "keys/**", "keys/a", "", true);
         check(Says::Deny, None, "keys/**", "key", "", false);
         check(Says::Deny, None, "**/*.pem", "deep/er/a.pem", "deep", true);
@@ -75,11 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_about_already_is_read() {
+    fn reads_files_that_the_folder_was_approved_for() {
         check(Says::Ask, None, "keys/**", "keys/a", "", true);
         check(Says::Ask, None, "keys/**", "keys/a", "keys", false);
         check(Says::Ask, None, "keys/*.pem", "keys/a.pem", "keys", true);
-        // A yes lifts no deny.
+        // An approval does not lift a denial.
         check(Says::Deny, None, "keys/**", "keys/a", "keys", true);
     }
 }

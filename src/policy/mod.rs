@@ -1,4 +1,4 @@
-//! May this plan go ahead? One pure function, called in one place.
+//! Verdict on a planned call: allow, ask, deny, rehearse or withhold. A pure function, called in one place.
 
 mod cover;
 mod dry_run;
@@ -28,34 +28,34 @@ use crate::chat::escaped_path::escape;
 use crate::chat::sensitive::sensitive;
 use crate::chat::{Access, Plan, Reach, Standing};
 
-/// What may go ahead without asking, fixed by the person outside any card.
+/// Permission settings, which only the user can change and never from a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Policy {
-    /// How much runs without asking.
+    /// Permission mode.
     pub mode: Mode,
-    /// Whether nothing real is touched. Fixed when the session is made.
+    /// True in a dry run. Fixed when the session is created.
     pub dry_run: bool,
-    /// Whether a dry run asks what would be asked for real. Otherwise it only says so.
+    /// True if a dry run asks for the approvals a live run would need. Otherwise it only reports them.
     pub as_live: bool,
 }
 
-/// What is to be done with a plan.
+/// Verdict of the policy on a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Do it; with what said so.
+    /// Run it; with the reason.
     Allow(String),
-    /// Ask the person; with why they are asked, for the card.
+    /// Ask the user; with the reason shown on the approval prompt.
     Ask(String),
-    /// Do it on the rehearsal's stage; with what said so.
+    /// Rehearse it in the dry run; with the reason.
     Rehearse(String),
-    /// A dry run does not do it: what it reads would go to the model without the approval that it needs.
+    /// Do not run it in the dry run: it would send data to the model without the required approval.
     Withhold(Withheld),
-    /// Never; with words for the model.
+    /// Deny it; with an error for the model.
     Refuse(String),
 }
 
 impl Verdict {
-    /// Its one word in the log.
+    /// Returns the name used in the log.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Allow(_) => "allow",
@@ -66,7 +66,7 @@ impl Verdict {
         }
     }
 
-    /// What said so, for the card and the log.
+    /// Returns the reason for the prompt and the log.
     pub fn why(&self) -> &str {
         match self {
             Self::Allow(why) | Self::Ask(why) | Self::Rehearse(why) | Self::Refuse(why) => why,
@@ -75,28 +75,38 @@ impl Verdict {
     }
 }
 
-/// Judges a plan. The order is the documentation: what is never done; what a rule denies; what touches nothing; what reads inside the
-/// project, unless a rule asks; the plan mode's refusal; what a rule asks about, or might if its file could be
-/// read; a standing yes of this session; a rule that allows; what the mode lets through; everything else is asked. In a dry run what would go
-/// ahead or be asked is rehearsed, with what it would have been; what would be asked because of what it reads is withheld.
+/// Judges a plan. The first match in this order wins:
+///
+/// 1. calls that are never allowed are refused;
+/// 2. a rule that denies;
+/// 3. calls without effects are allowed, and reads inside the project unless a rule asks;
+/// 4. plan mode refuses;
+/// 5. a rule that asks, or an unreadable rules file that may contain one;
+/// 6. a grant of this session;
+/// 7. a rule that allows;
+/// 8. the permission mode;
+/// 9. everything else asks.
+///
+/// In a dry run the verdicts `allow` and `ask` become `rehearse` with the live verdict in the reason, or `withhold` if
+/// the call would send data to the model that needs approval.
 pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
     if let Some(why) = never(&plan.access) {
         return Verdict::Refuse(format!(
-            "Refused, in every mode and whatever was allowed: {why}. Do not try it another way; say what the person can do themselves."
+            "Refused in every mode: {why}. Do not retry it in another form; tell the user what they can run themselves."
         ));
     }
     let of = Subject::of(tool, plan);
     if let Some(rule) = rules.first(Says::Deny, &of) {
         return Verdict::Refuse(format!(
-            "Refused by a rule of the person: {}. Do not try the same thing another way; say what you would have done.",
+            "Refused by a rule of the user: {}. Do not retry it in another form; report what you would have done.",
             rule.told()
         ));
     }
     let asks = asked_by(rules, &of);
     let settle = |live| dry_run::verdict(policy, granted, rules, &of, plan, live);
     match (&plan.access, &asks) {
-        (Access::Nothing, _) => return Verdict::Allow("it touches nothing".to_owned()),
-        (Access::Read(_), None) => return Verdict::Allow("it only reads inside the project".to_owned()),
+        (Access::Nothing, _) => return Verdict::Allow("no effects".to_owned()),
+        (Access::Read(_), None) => return Verdict::Allow("read inside the project".to_owned()),
         (Access::Read(_), Some(why)) => return settle(Verdict::Ask(why.clone())),
         (
             Access::ReadSensitive(_)
@@ -109,14 +119,14 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
     }
     if policy.mode == Mode::Plan {
         return Verdict::Refuse(
-            "Refused: the session is in plan mode, where nothing but reading inside the project runs. Say what you would do instead."
+            "Refused: plan mode allows only reading inside the project. Describe what you would do instead."
                 .to_owned(),
         );
     }
     settle(for_real(policy, granted, rules, &of, plan, asks))
 }
 
-/// The verdict over what may be done, were it for real.
+/// Returns the live verdict on a call that is neither refused nor without effects.
 fn for_real(
     policy: &Policy,
     granted: &[Standing],
@@ -130,7 +140,7 @@ fn for_real(
     }
     if let Some(links) = &plan.basis.hard_links {
         let others = match plan.access {
-            Access::Run(_) => "its other names, which may be outside the project, change with it",
+            Access::Run(_) => "its other names, possibly outside the project, change too",
             Access::Nothing
             | Access::Read(_)
             | Access::ReadSensitive(_)
@@ -141,17 +151,17 @@ fn for_real(
         return Verdict::Ask(format!("{}: {others}", cover::several_names(links)));
     }
     if let Some(standing) = granted.iter().find(|standing| covers(&standing.grant, of)) {
-        return Verdict::Allow(format!("you allowed it {}", standing.words()));
+        return Verdict::Allow(format!("allowed {}", standing.words()));
     }
     if let Some(rule) = rules.first(Says::Allow, of) {
-        return Verdict::Allow(format!("a rule of yours allows it: {}", rule.told()));
+        return Verdict::Allow(format!("your rule: {}", rule.told()));
     }
     if let Some(named) = cover::reads_named(rules, of) {
         let told: Vec<String> = named.iter().map(|rule| rule.told()).collect();
-        return Verdict::Allow(format!("a rule of yours allows what it reads: {}", told.join(", ")));
+        return Verdict::Allow(format!("your rules for the files it reads: {}", told.join(", ")));
     }
     if policy.mode.lets_through(plan, of) {
-        return Verdict::Allow(format!("the session is in {} mode", policy.mode.word()));
+        return Verdict::Allow(format!("{} mode", policy.mode.word()));
     }
     if let Some(why) = cover::outdated(granted, rules, of) {
         return Verdict::Ask(why);
@@ -160,15 +170,15 @@ fn for_real(
         Access::Nothing | Access::Read(_) | Access::Own(_) => String::new(),
         Access::ReadSensitive(path) => {
             let why = match (path.is_absolute(), sensitive(path)) {
-                (true, true) => "is outside the project and may hold secrets",
-                (true, false) => "is outside the project",
+                (true, true) => "outside the project, may hold secrets",
+                (true, false) => "outside the project",
                 (false, _) => "may hold secrets",
             };
-            format!("it reads {}, which {why}", escape(path))
+            format!("read of {} ({why})", escape(path))
         }
-        Access::Write(_) => "it changes the project".to_owned(),
+        Access::Write(_) => "change in the project".to_owned(),
         Access::WriteOutside(path) => {
-            format!("it changes {}, which is outside the project or which other programs obey", escape(path))
+            format!("change of {} (outside the project, or configuration of other programs)", escape(path))
         }
         Access::Run(run) => {
             let also = policy.mode.why_asked(run, of).filter(|also| *also != run.why);
@@ -177,27 +187,23 @@ fn for_real(
                 .flatten()
                 .filter(|why| !why.is_empty())
                 .collect();
-            if whys.is_empty() { "it runs a command".to_owned() } else { whys.join("; ") }
+            if whys.is_empty() { "command".to_owned() } else { whys.join("; ") }
         }
     })
 }
 
-/// Why the person is asked whatever else would allow it, where they are.
+/// Returns why the user is asked even if a grant, a rule or the mode would allow the call.
 fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
     let rule = rules.first(Says::Ask, of);
-    let asks = rule.map(|rule| format!("a rule of yours asks every time: {}", rule.told()));
-    asks.or_else(|| {
-        rules.broken.as_ref().map(|why| format!("your rules cannot all be read, so everything asks: {why}"))
-    })
+    let asks = rule.map(|rule| format!("your rule: {}", rule.told()));
+    asks.or_else(|| rules.broken.as_ref().map(|why| format!("rules not fully readable: {why}")))
 }
 
-/// Why this is never done, whoever allowed it; in words that follow “because”.
+/// Returns why the call is refused in every mode.
 fn never(access: &Access) -> Option<String> {
     match access {
         Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) => None,
-        Access::Own(path) => {
-            Some(format!("{} belongs to aye's own settings, sessions and keys", escape(path)))
-        }
+        Access::Own(path) => Some(format!("{} is part of aye's settings, sessions and keys", escape(path))),
         Access::Write(path) | Access::WriteOutside(path) => reach::is_own(&path.to_string_lossy()),
         Access::Run(run) => (run.reach == Reach::Never).then(|| run.why.clone()),
     }
@@ -222,7 +228,7 @@ mod tests {
         Access::Run(line.into())
     }
 
-    /// A plan that reaches so far.
+    /// Creates a plan with this access.
     pub fn plan(access: Access, destroys: bool) -> Plan {
         Plan {
             title: String::new(),
@@ -248,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_modes() {
+    fn judges_each_access_in_each_mode() {
         let ask = Policy::default();
         let plan = Policy { mode: Mode::Plan, ..Policy::default() };
         let dry = Policy { mode: Mode::Ask, dry_run: true, ..Policy::default() };
@@ -267,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn r24_a_file_with_several_names_is_written_by_no_grant_rule_or_mode() {
+    fn r24_hard_linked_files_always_ask() {
         let links = HardLinks { path: "a".into(), names: 3 };
         let linked = |access| Plan {
             basis: Basis { hard_links: Some(links.clone()), ..Basis::default() },
@@ -303,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn r13_only_a_rule_that_names_it_exactly_lets_what_may_hold_secrets_be_read() {
+    fn r13_only_an_exact_rule_allows_reading_secrets() {
         let read = plan(Access::ReadSensitive(".env".into()), false);
         let own = plan(Access::Own("/x/credentials.toml".into()), false);
         for (pattern, expected) in [
@@ -328,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn r11_a_grant_covers_exactly_what_it_names() {
+    fn r11_grant_covers_only_its_scope() {
         let grant = |scope| [Grant::new("tool", scope)];
         let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into(), network: false });
         let file = grant(Scope::File("a".into()));
@@ -358,6 +364,6 @@ mod tests {
             "another tool"
         );
         let dry = Policy { dry_run: true, ..Policy::default() };
-        assert_eq!(verdict(dry, &ls, run("ls"), false), "rehearse", "a grant does not leave the dry run");
+        assert_eq!(verdict(dry, &ls, run("ls"), false), "rehearse", "a grant does not end the dry run");
     }
 }

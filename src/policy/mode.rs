@@ -1,31 +1,32 @@
-//! How much runs without asking: fixed by the person, outside any card.
+//! Permission modes: how much runs without approval. Only the user sets them, never from a prompt.
 
 use super::Subject;
 use crate::chat::sensitive::is_system_file;
 use crate::chat::{Access, Plan, Reach, Run};
 use serde::{Deserialize, Serialize};
 
-/// How much runs without asking.
+/// Permission mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Reading inside the project runs; everything else is refused.
+    /// Reads inside the project run; everything else is refused.
     Plan,
-    /// Reading inside the project runs; everything else asks.
+    /// Reads inside the project run; everything else asks.
     #[default]
     Ask,
-    /// Changing files of the project runs too.
+    /// Changes to files of the project run too.
     Auto,
-    /// Commands run too. What may hold secrets, what can reach the network and what cannot be taken back outside the
-    /// project still asks, and what is never done is not done.
+    /// Commands run too. Possible reads of secrets, network access and irreversible actions outside the project still
+    /// ask. Calls that are never allowed are still refused.
     Full,
 }
 
 impl Mode {
-    /// Every one, from the narrowest to the widest.
+    /// All modes, narrowest first.
     pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Auto, Self::Full];
 
-    /// The one that a person's key changes to from here. A key that is pressed by mistake never widens it beyond asking.
+    /// Returns the mode that the mode key switches to. It never leads to less asking than the default, in case of a
+    /// mistyped key.
     pub fn next(self) -> Self {
         match self {
             Self::Plan => Self::Ask,
@@ -33,7 +34,7 @@ impl Mode {
         }
     }
 
-    /// Its one word, as it is written in the settings and on the screen.
+    /// Returns the name used in the settings and on the screen.
     pub fn word(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -43,17 +44,17 @@ impl Mode {
         }
     }
 
-    /// What it means, in a few words for the person.
+    /// Returns a short description for the user.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Plan => "the project is read, nothing is changed or run",
-            Self::Ask => "reading runs, everything else asks you",
-            Self::Auto => "reading and changing files, the rest asks",
-            Self::Full => "all runs but what cannot be taken back",
+            Self::Plan => "Reading the project only",
+            Self::Ask => "Reading without approval, the rest asks",
+            Self::Auto => "Reading and editing, the rest asks",
+            Self::Full => "Everything except irreversible actions",
         }
     }
 
-    /// Whether less is asked than by default.
+    /// Returns whether this mode asks less than the default.
     pub fn is_wide(self) -> bool {
         match self {
             Self::Plan | Self::Ask => false,
@@ -61,8 +62,8 @@ impl Mode {
         }
     }
 
-    /// Whether a plan goes ahead in this mode that does more than read. What destroys something asks in auto, and in full
-    /// if that is not plainly inside the project. What may hold secrets asks in every mode.
+    /// Returns whether this mode allows a plan that does more than read inside the project. Destructive calls ask in
+    /// `auto`, and in `full` unless they are clearly inside the project. Possible reads of secrets ask in every mode.
     pub(super) fn lets_through(self, plan: &Plan, of: &Subject<'_>) -> bool {
         let full = self == Self::Full;
         let whole = plan.destroys.is_none();
@@ -80,19 +81,20 @@ impl Mode {
         }
     }
 
-    /// Why a command asks in full mode that would run but for this, in words that follow “because”.
+    /// Returns why a command that `full` mode would otherwise allow asks.
     pub(super) fn why_asked(self, run: &Run, of: &Subject<'_>) -> Option<String> {
         if self != Self::Full || matches!(run.reach, Reach::Outside | Reach::Unclear | Reach::Never) {
             return None;
         }
         if run.sensitive {
-            return Some("it may read secrets".to_owned());
+            return Some("possible read of secrets".to_owned());
         }
-        can_reach_network(run, of).then(|| "it can reach the network".to_owned())
+        can_reach_network(run, of).then(|| "network access".to_owned())
     }
 }
 
-/// Whether nothing keeps a command off the network: no sandbox does, and one of its programs is not known to stay local.
+/// Returns whether a command may have network access: no sandbox prevents it, and a program of it is not known to stay
+/// local.
 fn can_reach_network(run: &Run, of: &Subject<'_>) -> bool {
     !run.walls.is_offline() && !of.stays_local()
 }
@@ -106,7 +108,7 @@ mod tests {
     use crate::policy::tests::plan;
     use crate::policy::{Policy, judge};
 
-    /// A command within a sandbox that keeps it off the network.
+    /// A command in a sandbox without network access.
     fn run(reach: Reach) -> Access {
         runs("x", reach, Walls::raised(Openings::default()), false)
     }
@@ -130,28 +132,28 @@ mod tests {
     }
 
     #[test]
-    fn r20_what_may_read_secrets_or_reach_the_network_asks_in_full_mode() {
+    fn r20_full_mode_asks_for_secrets_and_network() {
         let offline = || Walls::raised(Openings::default());
         let online = || Walls::raised(Openings { network: true, ..Openings::default() });
         let sockets = || Walls::raised(Openings { sockets: true, ..Openings::default() });
         let absent = || Walls::Absent("it is off".into());
         for (command, reach, walls, sensitive, expected, why) in [
             ("x", Reach::Runs, offline(), false, "allow", "full mode"),
-            ("x", Reach::Runs, offline(), true, "ask", "of this; it may read secrets"),
-            ("cat a", Reach::Writes, offline(), true, "ask", "of this; it may read secrets"),
-            ("x", Reach::Runs, online(), false, "ask", "of this; it can reach the network"),
-            ("x", Reach::Runs, sockets(), false, "ask", "of this; it can reach the network"),
-            ("x", Reach::Runs, absent(), false, "ask", "of this; it can reach the network"),
-            ("x", Reach::Runs, Walls::Unsaid, false, "ask", "it can reach the network"),
+            ("x", Reach::Runs, offline(), true, "ask", "of this; possible read of secrets"),
+            ("cat a", Reach::Writes, offline(), true, "ask", "of this; possible read of secrets"),
+            ("x", Reach::Runs, online(), false, "ask", "of this; network access"),
+            ("x", Reach::Runs, sockets(), false, "ask", "of this; network access"),
+            ("x", Reach::Runs, absent(), false, "ask", "of this; network access"),
+            ("x", Reach::Runs, Walls::Unsaid, false, "ask", "network access"),
             ("touch a && mkdir b", Reach::Runs, absent(), false, "allow", "full mode"),
             ("rm a", Reach::Runs, absent(), false, "allow", "full mode"),
             ("cp a b; cat b", Reach::Runs, absent(), false, "allow", "full mode"),
-            ("touch a; x", Reach::Runs, absent(), false, "ask", "it can reach the network"),
-            ("./touch a", Reach::Runs, absent(), false, "ask", "it can reach the network"),
-            ("LD_PRELOAD=./x touch a", Reach::Runs, absent(), false, "ask", "it can reach the network"),
-            ("touch a &", Reach::Runs, absent(), false, "ask", "it can reach the network"),
-            ("f() { x; }; f", Reach::Runs, absent(), false, "ask", "it can reach the network"),
-            ("git commit -m x", Reach::Runs, absent(), false, "ask", "it can reach the network"),
+            ("touch a; x", Reach::Runs, absent(), false, "ask", "network access"),
+            ("./touch a", Reach::Runs, absent(), false, "ask", "network access"),
+            ("LD_PRELOAD=./x touch a", Reach::Runs, absent(), false, "ask", "network access"),
+            ("touch a &", Reach::Runs, absent(), false, "ask", "network access"),
+            ("f() { x; }; f", Reach::Runs, absent(), false, "ask", "network access"),
+            ("git commit -m x", Reach::Runs, absent(), false, "ask", "network access"),
             ("x", Reach::Outside, absent(), true, "ask", "of this"),
         ] {
             let plan = plan(runs(command, reach, walls.clone(), sensitive), false);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn r20_the_table_of_all_four_modes() {
+    fn r20_judges_each_access_in_all_modes() {
         for (access, destroys, expected) in [
             (Access::Nothing, false, ["allow"; 4]),
             (Access::Read(vec!["a".into()]), false, ["allow"; 4]),
@@ -206,7 +208,7 @@ mod tests {
             } else if expected == ["refuse"; 4] {
                 "refuse"
             } else if matches!(plan.access, Access::ReadSensitive(_)) {
-                // Of these only what is no secret is read, where it is read live.
+                // Of these only system files without secrets are readable live, in full mode.
                 let mut dry = dry;
                 dry[3] = if expected[3] == "allow" { "withhold" } else { dry[3] };
                 assert_eq!(dry[1..], ["withhold"; 3], "{:?}", plan.access);
@@ -219,18 +221,18 @@ mod tests {
     }
 
     #[test]
-    fn r14_no_grant_lifts_what_is_never_done() {
+    fn r14_grants_do_not_lift_refusals() {
         let scope = Scope::Command { command: "x".into(), folder: "/p".into(), network: false };
         let (grant, call, by) = (Grant::new("t", scope), "c".into(), By::Nobody);
         let granted = [Standing { grant, entry: 0, number: 1, call, by }];
         let said =
             |reach| judge(&Policy::default(), &granted, &Rules::default(), "t", &plan(run(reach), false));
         assert_eq!(said(Reach::Runs).word(), "allow");
-        assert!(said(Reach::Never).why().contains("in every mode and whatever was allowed: of this"));
+        assert!(said(Reach::Never).why().contains("Refused in every mode: of this"));
     }
 
     #[test]
-    fn r20_the_key_never_leads_to_less_asking() {
+    fn r20_mode_key_never_widens_permissions() {
         assert_eq!(Mode::ALL.map(Mode::next), [Mode::Ask, Mode::Plan, Mode::Plan, Mode::Plan]);
         assert!(Mode::ALL.into_iter().all(|mode| !mode.next().is_wide()));
         assert_eq!(Mode::default(), Mode::Ask);

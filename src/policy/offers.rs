@@ -1,4 +1,4 @@
-//! How wide a yes for a call may be kept: what the card offers, the narrowest first.
+//! Scopes in which an approval can be kept as a grant or a rule, narrowest first.
 
 use super::cover::{self, may_be_kept};
 use super::shell::{base, is_interpreter, is_launcher};
@@ -6,20 +6,20 @@ use super::subject::Subject;
 use crate::chat::{Access, Grant, Plan, Scope};
 use std::path::Path;
 
-/// Programs that run what they are given: their name alone says nothing of what happens. So do shells and interpreters.
+/// Programs that run their arguments, so that their name says nothing about the effect. Shells and interpreters do too.
 #[rustfmt::skip]
 const WRAPPERS: &[&str] = &[
     "env", "time", "nohup", "setsid", "timeout", "nice", "ionice", "stdbuf", "command", "builtin", "exec", "busybox",
     "toybox", "xargs", "find", "fd", "sudo", "doas", "su", "pkexec", "runuser", "ssh", "mosh", "awk", "gawk", "mawk",
     "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "npx", "bunx", "pnpx", "uvx", "pipx", "at", "batch", "trap",
     "alias", "eval", "source", ".", "coproc", "crontab",
-    // They take code among their words
+    // These take code as arguments
     "csh", "tcsh", "nu", "elvish", "xonsh", "R", "julia", "elixir", "iex", "erl", "guile", "racket", "sbcl", "ocaml",
     "ghci", "runghc", "runhaskell", "jshell", "groovy", "scala", "gnuplot", "octave", "m4", "dc", "ipython", "tsx",
     "ts-node", "nix-shell",
 ];
 
-/// Programs whose first word says what they do; alone they can do anything.
+/// Programs whose first argument decides what they do.
 #[rustfmt::skip]
 const WORDY: &[&str] = &[
     "git", "hg", "svn", "jj", "cargo", "rustup", "npm", "pnpm", "yarn", "bun", "deno", "docker", "podman", "kubectl",
@@ -30,8 +30,8 @@ const WORDY: &[&str] = &[
     "tar", "rsync", "ip", "nmcli",
 ];
 
-/// Programs that change, delete or send what they are given, or run what some option says: these are kept as exactly one
-/// command alone.
+/// Programs that change, delete or send their arguments, or run what an option names. Only exact commands can be
+/// granted for them.
 #[rustfmt::skip]
 const BLUNT: &[&str] = &[
     "rm", "rmdir", "mv", "cp", "dd", "ln", "install", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "tee",
@@ -40,7 +40,7 @@ const BLUNT: &[&str] = &[
     "mongosh", "rustc", "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "split", "zip", "fzf", "man",
 ];
 
-/// First words of programs that set what other programs obey, or run what follows.
+/// Subcommands that change settings of other programs or run their arguments.
 #[rustfmt::skip]
 const SUB_WRAPPERS: &[(&str, &[&str])] = &[
     ("git", &["config", "submodule", "bisect", "filter-branch", "difftool", "mergetool", "rebase", "clone", "remote",
@@ -53,41 +53,41 @@ const SUB_WRAPPERS: &[(&str, &[&str])] = &[
     ("rustup", &["run"]), ("ip", &["netns", "vrf"]),
 ];
 
-/// Why these words are too wide to be allowed, behind “because”; `None` where they are not.
+/// Returns why these words are too wide for a rule; `None` if they are not.
 pub fn too_wide(words: &[String]) -> Option<String> {
     let program = words.first().map(|word| base(word)).filter(|program| !program.is_empty());
-    let Some(program) = program else { return Some("it names no program".to_owned()) };
+    let Some(program) = program else { return Some("no program named".to_owned()) };
     let sub = words.get(1).map(String::as_str);
     if runs_what_it_is_given(program) {
-        return Some(format!("{program} runs whatever it is given"));
+        return Some(format!("{program} runs its arguments"));
     }
     if words.iter().any(|word| word.starts_with('-')) {
-        return Some("the words before an option are what a rule can go by".to_owned());
+        return Some("option in the prefix; a prefix ends before the first option".to_owned());
     }
     if words[0].contains('/') {
-        return Some("a program named by its path may be another one tomorrow".to_owned());
+        return Some("program named by its path; the file can be replaced".to_owned());
     }
     if words.len() == 1 && WORDY.contains(&program) {
-        return Some(format!("{program} alone can do anything; its next word says what"));
+        return Some(format!("{program} without a subcommand can do anything"));
     }
     if BLUNT.contains(&program) {
-        return Some(format!("what {program} does depends on every word behind it"));
+        return Some(format!("effect of {program} depends on every argument"));
     }
     let wraps = SUB_WRAPPERS.iter().find(|(name, _)| *name == program);
     match (wraps, sub) {
         (Some((_, subs)), Some(sub)) if subs.contains(&sub) => {
-            Some(format!("{program} {sub} can make other programs run"))
+            Some(format!("{program} {sub} can run other programs"))
         }
         (Some(_) | None, _) => None,
     }
 }
 
-/// Whether a program runs what stands in its words.
+/// Returns whether a program runs its arguments.
 pub fn runs_what_it_is_given(program: &str) -> bool {
     is_interpreter(program) || is_launcher(program) || WRAPPERS.contains(&program)
 }
 
-/// Every width in which a yes for this call may be kept, the narrowest first. Empty where nothing lasting may be.
+/// Returns the scopes in which an approval of this call can be kept, narrowest first; empty if it cannot.
 pub fn offers(tool: &str, plan: &Plan) -> Vec<Grant> {
     let of = Subject::of(tool, plan);
     let Some(narrowest) = plan.always.clone().filter(|_| may_be_kept(&of)) else { return Vec::new() };
@@ -98,7 +98,7 @@ pub fn offers(tool: &str, plan: &Plan) -> Vec<Grant> {
             let words: Vec<String> =
                 words.into_iter().flatten().filter_map(|word| word.known().map(str::to_owned)).collect();
             let named = words.iter().take_while(|word| !word.starts_with('-')).count();
-            // Beyond three words it is hardly wider than the command itself.
+            // More than three words are hardly wider than the command itself.
             for count in (1..=named.min(3)).rev() {
                 let scope = Scope::Words { words: words[..count].to_vec(), folder: line.folder.clone() };
                 let grant = Grant::new(tool, scope);
@@ -121,21 +121,20 @@ pub fn offers(tool: &str, plan: &Plan) -> Vec<Grant> {
         | Access::Own(_) => {}
     }
     offers.retain(|grant| cover::covers(grant, &of));
-    // A file at the top of the project lies in no folder but the project's own.
+    // For a file at the top of the project both folder scopes are the project.
     offers.dedup_by(|a, b| a.scope == b.scope);
     offers
 }
 
-/// Why nothing lasting is offered for a call, in words that follow “because”; `None` where something is, or where its tool
-/// is asked about each time.
+/// Returns why no grant is offered for a call; `None` if one is, or if its tool always asks.
 pub fn why_none(tool: &str, plan: &Plan) -> Option<String> {
     let of = Subject::of(tool, plan);
     if let Some(beyond) = of.basis.beyond.as_ref().filter(|beyond| beyond.sensitive) {
         let path = beyond.path.display();
-        return Some(format!("it names {path}, which holds secrets or is obeyed by other programs"));
+        return Some(format!("secrets or configuration of other programs: {path}"));
     }
     if let Some(destroys) = &plan.destroys {
-        return Some(format!("it {destroys}"));
+        return Some(format!("destructive call: {destroys}"));
     }
     if let Some(links) = &plan.basis.hard_links {
         return Some(cover::several_names(links));
@@ -143,7 +142,7 @@ pub fn why_none(tool: &str, plan: &Plan) -> Option<String> {
     of.line.and_then(|_| of.basis.bound().err())
 }
 
-/// Whether a grant can be written as a rule that means the same: a name that is no text, or would be a pattern, cannot.
+/// Returns whether a grant can be written as an equivalent rule. A path that is not UTF-8 or contains wildcards cannot.
 pub fn may_be_rule(grant: &Grant) -> bool {
     let named = grant.scripts.iter().all(|script| script.path.to_str().is_some());
     let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));

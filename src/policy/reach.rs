@@ -1,4 +1,4 @@
-//! How far a command line reaches: only reads, and what; or why it has to be asked about.
+//! Effects of a command line: either it only reads certain paths, or a reason why it needs approval.
 
 mod danger;
 mod git;
@@ -18,68 +18,68 @@ use super::shell::{Joint, Reading, Redirect, Simple, Unclear, Within, Word};
 use crate::chat::Reach;
 use crate::chat::shorten::listed;
 
-/// What a command line does, as far as its words say.
+/// Effects of a command line, as far as its words show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reaches {
-    /// The worst of its parts.
+    /// Widest reach of its parts.
     pub reach: Reach,
-    /// Why, in words that follow “because”; empty where it only reads.
+    /// Reason for asking; empty if the line only reads.
     pub why: String,
-    /// What it touches that whoever knows the folder has to look up. Where it only reads and writes these are all.
+    /// Paths that have to be checked against the file system. Complete if the line only reads and writes.
     pub touches: Vec<Touch>,
 }
 
-/// Something a command touches by its name.
+/// A path that a command touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touch {
-    /// As it is named: known, a pattern, or below the person's home.
+    /// The word: a known path, a pattern, or a path below the user's home.
     pub word: Word,
-    /// Where relative names may begin, from the project's folder: more than one where a `cd` may have failed.
+    /// Possible working directories, relative to the project. More than one if a `cd` may have failed.
     pub folders: Vec<String>,
-    /// What is done there.
     pub how: How,
 }
 
-/// What a command does with what it names.
+/// Kind of access to a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// Looks at names, sizes and times.
+    /// Reads names, sizes and times.
     Names,
     /// Reads the file.
     Contents,
-    /// Reads the file, or every file below the folder; links in it are not followed.
+    /// Reads the file, or every file below the folder. Links inside it are not followed.
     Below {
-        /// Hidden files too.
+        /// True if hidden files are included.
         hidden: bool,
-        /// Folders of these names are left out.
+        /// Names of folders that are skipped.
         without: Vec<String>,
-        /// A link to a file is followed, and one to a folder may be.
+        /// True if a link to a file is followed, and one to a folder may be.
         links: bool,
     },
-    /// Nothing, but it must not be there, or hold any of these words where there are some: it would say what runs.
+    /// No access, but the file must not exist, or must not contain any of these words if there are some: it would
+    /// decide what runs.
     Silent(&'static [&'static str]),
-    /// Nothing: a pattern that must stand for no file, so that it stands as it is written.
+    /// No access: a pattern that must match no file, so that the shell leaves it unchanged.
     Unmatched,
-    /// Asks git, which does what the repository's own settings say.
+    /// Runs git, which follows the settings of the repository.
     Repository,
-    /// Prints content that git keeps: of tracked files, staged ones too, and of commits.
+    /// Prints content from the repository: tracked and staged files, and commits.
     Tracked {
-        /// Only below these paths from the project's folder; everything if there are none.
+        /// Limits the content to these paths, relative to the project; no limit if empty.
         below: Vec<String>,
-        /// Commits that were put aside may be among it.
+        /// True if the content may include stashed commits.
         stashed: bool,
     },
-    /// Runs there.
+    /// Runs in this folder.
     Works,
-    /// Writes there, from the beginning.
+    /// Overwrites the file.
     Write,
-    /// Writes at its end.
+    /// Appends to the file.
     Append,
-    /// Deletes it.
+    /// Deletes the file.
     Delete,
 }
 
-/// Tells how far a line reaches.
+/// Analyzes the effects of a command line.
 pub fn reaches(reading: &Reading) -> Reaches {
     if let Some(why) = refused::refused(reading) {
         return Reaches { reach: Reach::Never, why, touches: Vec::new() };
@@ -113,10 +113,10 @@ pub fn reaches(reading: &Reading) -> Reaches {
     all
 }
 
-/// Reasons that are told before the rest is counted.
+/// Most reasons that are listed; the others are counted.
 const WHYS: usize = 3;
 
-/// Why something is asked about: everything that reaches as far as the worst of it.
+/// Reasons for asking; only those with the widest reach are kept.
 #[derive(Debug, Default)]
 pub struct Whys {
     reach: Option<Reach>,
@@ -124,7 +124,7 @@ pub struct Whys {
 }
 
 impl Whys {
-    /// One more reason. What reaches less far than another one is not told beside it.
+    /// Adds a reason. Reasons with a narrower reach than another one are dropped.
     pub fn add(&mut self, reach: Reach, why: String) {
         if self.reach.is_none_or(|worst| reach > worst) {
             (self.reach, self.list) = (Some(reach), Vec::new());
@@ -134,13 +134,13 @@ impl Whys {
         }
     }
 
-    /// How far the worst of it reaches, and all that does.
+    /// Returns the widest reach and its reasons.
     pub fn worst(&self) -> Option<(Reach, String)> {
         Some((self.reach?, listed(&self.list, WHYS)))
     }
 }
 
-/// For every command of a line, where relative names may begin when it runs, from the project's folder.
+/// Returns the possible working directories of each command of a line, relative to the project.
 pub fn places(reading: &Reading) -> Vec<Vec<String>> {
     let mut folders = Folders::default();
     let place = |simple: &Simple| {
@@ -159,14 +159,14 @@ impl Reaches {
     }
 }
 
-/// What the redirections of one part touch, whatever its program is.
+/// Paths touched by the redirections of one command.
 #[derive(Default)]
 struct Redirections {
     touches: Vec<Touch>,
     whys: Vec<(Reach, String)>,
 }
 
-/// Judges the redirections of one part. They are the shell's: it opens the files before it starts any program.
+/// Judges the redirections of one command. The shell opens these files before it starts any program.
 fn redirections(simple: &Simple, folders: &[String]) -> Redirections {
     let mut found = Redirections::default();
     for redirect in &simple.redirects {
@@ -187,9 +187,9 @@ fn redirections(simple: &Simple, folders: &[String]) -> Redirections {
         match word {
             Word::Known(_) | Word::Home(_) if reads => {}
             Word::Known(_) | Word::Home(_) => {
-                found.whys.push((Reach::Writes, format!("it writes to {}", said(word))));
+                found.whys.push((Reach::Writes, format!("write to {}", said(word))));
             }
-            // Which file is read or written over is not known before the shell opens it.
+            // The file to read or overwrite is only known once the shell opens it.
             Word::Pattern(_) | Word::Unknown(_) => {
                 let reach = if reads { Reach::Unclear } else { Reach::Outside };
                 found.whys.push((reach, unknown(word)));
@@ -201,11 +201,11 @@ fn redirections(simple: &Simple, folders: &[String]) -> Redirections {
     found
 }
 
-/// What the program of one part does; why it is asked about if it does more than read.
+/// Returns the effects of the program of one command, or the reason for asking if it does more than read.
 fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     let mut all = Reaches { reach: Reach::Reads, why: String::new(), touches: Vec::new() };
     if simple.background {
-        return Err("it goes on in the background".to_owned());
+        return Err("background process".to_owned());
     }
     for wrapper in &simple.wrappers {
         programs::wraps_only(wrapper)?;
@@ -213,7 +213,7 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     for (name, value) in &simple.prefix {
         let Some(value) = value.known() else { return Err(unknown(value)) };
         if simple.words.is_empty() || !programs::is_harmless(name, value) {
-            return Err(format!("it sets {name}"));
+            return Err(format!("variable {name}"));
         }
     }
     if simple.words.is_empty() {
@@ -223,7 +223,7 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     let deleted: Vec<String> =
         touched.iter().filter(|(_, how)| *how == How::Delete).map(|(word, _)| said(word)).collect();
     if !deleted.is_empty() {
-        all.worsen(Reach::Runs, format!("it deletes {}", listed(&deleted, WHYS)));
+        all.worsen(Reach::Runs, format!("deletion of {}", listed(&deleted, WHYS)));
     }
     for (word, how) in touched {
         all.touches.push(Touch { word, folders: folders.to_vec(), how });
@@ -231,48 +231,48 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     Ok(all)
 }
 
-/// A word as it is told: bounded, and with nothing in it that does not show.
+/// Returns a word for display: shortened and without invisible characters.
 fn said(word: &Word) -> String {
     word.shown().chars().take(60).collect::<String>().escape_debug().to_string()
 }
 
-/// Says that a word is not known.
+/// Describes a word whose value is not known.
 fn unknown(word: &Word) -> String {
     let shown = said(word);
     match word {
         Word::Unknown(text) if !text.is_ascii() && !text.contains(['$', '`', '{', '~']) => {
-            format!("where “{shown}” ends depends on the language that is set; in quotes it would be known")
+            format!("end of “{shown}” depends on the locale; quote it")
         }
-        Word::Pattern(_) => format!("which files “{shown}” stands for is not known before it runs"),
+        Word::Pattern(_) => format!("files matching “{shown}” unknown before it runs"),
         Word::Known(_) | Word::Home(_) | Word::Unknown(_) => {
-            format!("what “{shown}” stands for is not known before it runs")
+            format!("value of “{shown}” unknown before it runs")
         }
     }
 }
 
-/// Where relative names begin, part by part: a `cd` holds for what follows it in the same shell.
+/// Tracks the working directory of each command: a `cd` affects later commands of the same shell.
 struct Folders {
-    /// The shells that are open, the outermost first.
+    /// Open shells, outermost first.
     shells: Vec<(Vec<Shell>, Places)>,
 }
 
-/// What sets one shell apart from another.
+/// Identifies a subshell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shell {
     Within(Within),
     Pipe(usize, usize),
 }
 
-/// Where a shell may be.
+/// Possible working directories of a shell.
 #[derive(Debug, Clone, Default)]
 struct Places {
-    /// Wherever it may be.
+    /// All possible directories.
     all: Vec<String>,
-    /// Where it is for certain, as long as `&&` follows `&&` behind a `cd`.
+    /// The certain ones, while a `cd` is followed by `&&` only.
     sure: Option<Vec<String>>,
 }
 
-/// Places that are followed. More are not worth it.
+/// Most directories that are tracked.
 const PLACES: usize = 8;
 
 impl Places {
@@ -288,10 +288,10 @@ impl Default for Folders {
 }
 
 impl Folders {
-    /// Where this part may be when it runs.
+    /// Returns the possible working directories of a command.
     fn at(&mut self, simple: &Simple) -> Vec<String> {
         let own = shells(simple);
-        // `(a); (b)` are two shells, though they look the same.
+        // `(a); (b)` are two shells with the same nesting.
         let fresh = simple.joint == Joint::First && !own.is_empty();
         while self
             .shells
@@ -301,7 +301,7 @@ impl Folders {
             self.shells.pop();
         }
         let Some((shell, places)) = self.shells.last_mut() else { return vec![String::new()] };
-        // What stands first in a shell of its own does not tell how that follows what was before it.
+        // The first command of a subshell has no connector to what came before it.
         if !matches!(simple.joint, Joint::And | Joint::Pipe | Joint::PipeBoth) {
             places.sure = None;
         }
@@ -312,17 +312,17 @@ impl Folders {
         now
     }
 
-    /// Takes up what a `cd` changed. Whoever stands behind it may be there or still be here.
+    /// Applies a `cd`. Later commands may run in the new directory or, if it failed, in the old one.
     fn after(&mut self, simple: &Simple) {
         let Some((_, places)) = self.shells.last_mut() else { return };
         let there: Vec<String> = match programs::goes_to(simple) {
             Some(to) => places.now().iter().map(|from| below(from, to)).collect(),
-            // That may be anywhere.
+            // Unknown target: treated as outside the project.
             None if matches!(simple.program(), Some("cd" | "pushd" | "popd")) => vec!["..".to_owned()],
             None => return,
         };
         for place in &there {
-            // Beyond what is followed it may be anywhere, which asks.
+            // Too many to track: treated as outside the project, which asks.
             let followed = places.all.contains(place) || places.all.len() < PLACES;
             let place = if followed { place.as_str() } else { ".." };
             if !places.all.iter().any(|known| known == place) {
@@ -338,7 +338,7 @@ fn shells(simple: &Simple) -> Vec<Shell> {
     within.chain(simple.pipes.iter().map(|(number, stage)| Shell::Pipe(*number, *stage))).collect()
 }
 
-/// A name as it is seen from `folder`.
+/// Joins a path to a folder; absolute and home paths stay as they are.
 pub fn below(folder: &str, name: &str) -> String {
     if folder.is_empty() || name.starts_with('/') || name == "~" || name.starts_with("~/") {
         return name.to_owned();

@@ -1,18 +1,18 @@
-//! What may not ride along behind the words of a rule: a word that makes the program run another one or what stands in it,
-//! obey another file, or work elsewhere.
+//! Arguments after the words of a prefix rule that would widen it: they make the program run another one, run code,
+//! read another settings file or work elsewhere.
 
 use super::grammar::{self, Holds, Opt, Program, Role, any_runner, options_in};
 use super::shell::Word;
 
-/// To these a word with `=` in it says what they run, and any word may come before a shell.
+/// Programs for which a word with `=` sets what they run, and any word may reach a shell.
 const OBEY_ASSIGNMENTS: &[&str] = &["make", "gmake", "just", "rake", "task"];
 
-/// What a shell would not take for a letter of a plain word.
+/// Characters with a meaning to a shell.
 const SIGNS: &[char] =
     &['=', ';', '|', '&', '<', '>', '$', '`', '(', ')', '\\', '"', '\'', '#', '!', '{', '}'];
 
-/// What follows the words of a rule in a command line, and makes the program run others, write a file or work elsewhere; or is
-/// no option of a program whose options are all known.
+/// Returns the first word after those of a rule that makes the program run others, write a file or work elsewhere, or
+/// that is an unknown option of a program whose options are all known.
 pub(super) fn widening<'a>(command: &'a [Word], rule: &[String]) -> Option<&'a str> {
     let (program, words) = command.split_first()?;
     let name = program.shown();
@@ -26,19 +26,19 @@ pub(super) fn widening<'a>(command: &'a [Word], rule: &[String]) -> Option<&'a s
     more.iter().find(|word| word.known().is_none_or(runs)).map(Word::shown)
 }
 
-/// The grammar by which the words behind a program are read, and how many of them stand before those.
+/// Returns the grammar for the arguments of a program, and the number of arguments before those it describes.
 fn grammar_of(program: &str, words: &[Word]) -> Option<(&'static Program, usize)> {
     let grammar = grammar::program_named(program)?;
     if grammar.subcommands.is_empty() {
         return Some((grammar, 0));
     }
-    // Of a subcommand that is not known only what runs others is looked for, as of those that commit.
+    // An unknown subcommand is checked only for options that run something, as for `commit`.
     let named = words.first().and_then(Word::known);
     let of = named.and_then(|name| grammar.subcommand(name)).or_else(|| grammar.subcommand("commit"))?;
     Some((of, 1))
 }
 
-/// A word by which a program does more than its grammar allows a rule to cover.
+/// Returns a word that makes a program do more than a rule may cover by its grammar.
 fn does_more<'a>(grammar: &'static Program, words: &'a [Word]) -> Option<&'a str> {
     let given = grammar::read(grammar, words);
     let wider = [Holds::Program, Holds::Place, Holds::List, Holds::Write];
@@ -56,7 +56,7 @@ fn does_more<'a>(grammar: &'static Program, words: &'a [Word]) -> Option<&'a str
 
 fn holds_code(program: &str, word: &str) -> bool {
     if OBEY_ASSIGNMENTS.contains(&program) {
-        // They take the blanks around a name away, and hand on what is left to a shell.
+        // They strip blanks around the name and pass the rest to a shell.
         return word.contains(char::is_whitespace) || word.contains(char::is_control) || word.contains(SIGNS);
     }
     let name = word.split_once('=').map(|(name, _)| name.trim());
@@ -66,7 +66,7 @@ fn holds_code(program: &str, word: &str) -> bool {
     word.contains("$(")
         || word.contains('`')
         || ((assigns || word.starts_with('-')) && word.contains([' ', '\t', '\n', ';', '|', '&', '<', '>']))
-        // A host, which it reaches by a program of its own.
+        // A remote host, which tar reaches through another program.
         || (program == "tar" && word.contains(':'))
 }
 
@@ -74,7 +74,7 @@ fn is_such_option(own: Option<&'static Program>, word: &str) -> bool {
     let runs = |option: &Opt| {
         option.role == Role::Asks || option.value.is(&[Holds::Program, Holds::Place, Holds::List])
     };
-    // A number behind it is one of lines or columns.
+    // `-C` with a number is a count of lines or columns.
     let elsewhere = word
         .strip_prefix("-C")
         .is_some_and(|rest| rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()));

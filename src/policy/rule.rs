@@ -1,4 +1,4 @@
-//! Rules: what one entry of a rules file says, and of which calls it speaks.
+//! Rules of the rules files, and the calls they match.
 
 use super::subject::Subject;
 use super::{cover, glob};
@@ -6,85 +6,80 @@ use crate::chat::{Access, CommandLine, Scope, Script, script};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Every rule that stands, those of the narrower scope first.
+/// All rules in force, those of the narrower scope first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// In the order in which they are told of.
+    /// Rules in the order in which they are listed to the user.
     pub list: Vec<Rule>,
-    /// Rules that ask or deny once more, by the other names of what they are about; with the place in the list of the one
-    /// that a person wrote. They are never told of.
+    /// Rules that ask or deny, repeated for the other names of their paths; with the index in `list` of the rule as
+    /// written. Never listed to the user.
     pub also: Vec<(usize, Rule)>,
-    /// Why nothing but what touches nothing goes ahead unasked: a file that says what is to be denied or asked cannot be
-    /// read whole. With the file and the line.
+    /// Set if a file with rules that deny or ask cannot be read completely: then every call with effects asks. With the
+    /// file and the line.
     pub broken: Option<String>,
 }
 
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// What it says.
     pub says: Says,
-    /// The tool it is for; every tool where there is none.
+    /// Tool it is limited to; `None` for every tool.
     pub tool: Option<String>,
-    /// What it is about.
     pub about: About,
-    /// Where it holds.
+    /// Projects in which it is valid.
     pub holds: Holds,
-    /// The day it was made, as `2026-11-22`; may be empty.
+    /// Creation date, as `2026-11-22`; may be empty.
     pub created: String,
-    /// The last day on which it holds; empty where it has no end.
+    /// Last day on which it is valid; empty if unlimited.
     pub expires: String,
-    /// The files that a command it allows is bound to, with what they held; sorted.
+    /// Files that the allowed command depends on, with their digests; sorted.
     pub scripts: Vec<Script>,
-    /// How it came to be, where it was kept from a card: `a`.
+    /// Key with which it was saved from a prompt, such as `a`.
     pub key: String,
-    /// Where it stands.
     pub at: At,
 }
 
-/// What a rule says. A deny beats an ask, and an ask beats an allow.
+/// Effect of a rule. Deny takes precedence over ask, and ask over allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Says {
-    /// Go ahead.
+    /// Run without approval.
     Allow,
-    /// Ask, whatever else would allow it.
+    /// Ask, whatever else would allow the call.
     Ask,
-    /// Never.
     Deny,
 }
 
-/// What a rule is about.
+/// Target of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
-    /// Every call of its tool.
+    /// Every call of the tool.
     Anything,
     /// This command line, byte for byte.
     Command(String),
     /// Commands that begin with these words.
     Words(Vec<String>),
-    /// Files that fit this pattern, relative to the project.
+    /// Files that match this pattern, relative to the project.
     Path(String),
-    /// Addresses at hosts that fit this pattern.
+    /// Addresses at hosts that match this pattern.
     Host(String),
 }
 
-/// Where a rule holds.
+/// Projects in which a rule is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holds {
-    /// In every project.
     Everywhere,
-    /// In this one: by the person's own file.
+    /// This project, from the user's rules file.
     Project(PathBuf),
-    /// In this one: by the project's file, which the person trusts as it is.
+    /// This project, from the project's rules file, which the user trusts in its current form.
     Trusted,
 }
 
-/// Where a rule stands.
+/// Location of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct At {
-    /// The file, as it is shown.
+    /// Displayed path of the file.
     pub file: String,
-    /// The line; 1 is the first.
+    /// Line number, starting from 1.
     pub line: usize,
 }
 
@@ -95,7 +90,7 @@ impl fmt::Display for At {
 }
 
 impl Says {
-    /// Its one word, as it is written.
+    /// Returns the name used in rules files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -106,8 +101,8 @@ impl Says {
 }
 
 impl Rule {
-    /// Whether it speaks of this call. An allow speaks only of what it plainly names; an ask and a deny also of what
-    /// merely holds it.
+    /// Returns whether the rule matches the call. `allow` matches only what it names explicitly; `ask` and `deny` also
+    /// match calls that merely contain it.
     pub fn speaks(&self, of: &Subject<'_>) -> bool {
         if self.tool.as_ref().is_some_and(|tool| tool != of.tool) {
             return false;
@@ -118,14 +113,14 @@ impl Rule {
         }
     }
 
-    /// Whether it allows exactly this line, whatever the scripts hold that run.
+    /// Returns whether the rule allows exactly this command line, regardless of the content of the scripts it runs.
     pub(super) fn is_for(&self, line: &CommandLine, tool: &str) -> bool {
         let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
         let exact = matches!(&self.about, About::Command(command) if *command == line.command);
         self.says == Says::Allow && of_tool && exact && line.network.is_none()
     }
 
-    /// Whether it allows this tool to read this file, which may hold secrets: it names it exactly.
+    /// Returns whether the rule names exactly this file, which may hold secrets, and allows the tool to read it.
     pub(super) fn names_secret(&self, path: &Path, tool: &str) -> bool {
         let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
         let is_named = matches!(&self.about, About::Path(pattern) if cover::names_exactly(pattern, path));
@@ -146,11 +141,11 @@ impl Rule {
                     && cover::is_plain(path)
                     && path.to_str().is_some_and(|path| glob::path(pattern, path))
             }
-            // What may hold secrets is named in full, or asked about.
+            // A file with secrets must be named exactly.
             (About::Path(pattern), Access::ReadSensitive(path)) => cover::names_exactly(pattern, path),
-            // A tool alone is no narrow thing to allow: a command can be anything.
+            // A rule for a tool without a target allows writes only: a command could do anything.
             (About::Anything, Access::Write(_)) => cover::may_be_kept(of),
-            // No tool goes to a host by itself, and a command that names one may go to another.
+            // No tool connects to a host itself, and a command that names one may connect to another.
             (About::Host(_) | About::Command(_) | About::Path(_) | About::Anything, _) => false,
         }
     }
@@ -165,14 +160,14 @@ impl Rule {
         }
     }
 
-    /// What it says and of what, in words: `allow cargo test …`.
+    /// Describes effect and target, as `allow cargo test …`.
     pub fn words(&self) -> String {
         let tool = self.tool.as_ref().map(|tool| format!("{tool} ")).unwrap_or_default();
         let about = match &self.about {
-            About::Anything => "of anything".to_owned(),
-            About::Command(command) => format!("of exactly: {command}"),
+            About::Anything => "every call".to_owned(),
+            About::Command(command) => format!("exactly: {command}"),
             About::Words(words) => format!("{} …", words.join(" ")),
-            About::Path(pattern) => format!("of {pattern}"),
+            About::Path(pattern) => format!("{pattern}"),
             About::Host(host) => format!("to {host}"),
         };
         let bound = match self.scripts.is_empty() {
@@ -182,21 +177,21 @@ impl Rule {
         format!("{} {tool}{about}{bound}", self.says.word())
     }
 
-    /// What it says, where it stands, and since and until when.
+    /// Describes the rule with its location and dates.
     pub fn told(&self) -> String {
         format!("{} ({})", self.words(), self.stands())
     }
 
-    /// Where it stands, and since and until when.
+    /// Describes the location and the dates.
     pub fn stands(&self) -> String {
         let key = if self.key.is_empty() { String::new() } else { format!(" with {}", self.key) };
         let since =
-            if self.created.is_empty() { String::new() } else { format!(", kept {}{key}", self.created) };
+            if self.created.is_empty() { String::new() } else { format!(", saved {}{key}", self.created) };
         let until = if self.expires.is_empty() { String::new() } else { format!(", until {}", self.expires) };
         format!("{}{since}{until}", self.at)
     }
 
-    /// The rule that keeps a grant of this scope.
+    /// Returns the rule target for the scope of a grant.
     pub fn about(scope: &Scope) -> About {
         match scope {
             Scope::Command { command, .. } => About::Command(command.clone()),
@@ -209,17 +204,17 @@ impl Rule {
 }
 
 impl Rules {
-    /// Whether a yes of the session may let the call go ahead: no rule asks or denies.
+    /// Returns whether a grant may allow the call: no rule asks or denies.
     pub fn lets_grants(&self, of: &Subject<'_>) -> bool {
         self.broken.is_none() && self.first(Says::Ask, of).is_none() && self.first(Says::Deny, of).is_none()
     }
 
-    /// The first rule that says this of the call, as it was written.
+    /// Returns the first rule with this effect that matches the call, as written.
     pub fn first(&self, says: Says, of: &Subject<'_>) -> Option<&Rule> {
         self.speaking(says, of).into_iter().next()
     }
 
-    /// Every rule that says this of the call, as it was written.
+    /// Returns all rules with this effect that match the call, as written.
     pub(super) fn speaking(&self, says: Says, of: &Subject<'_>) -> Vec<&Rule> {
         let speaks = |rule: &Rule| rule.says == says && rule.speaks(of);
         let also = self.also.iter().filter(|(_, rule)| speaks(rule)).map(|(at, _)| *at);

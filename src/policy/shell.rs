@@ -1,5 +1,5 @@
-//! What a command line says, read as a shell would read it. Where it is not plain what the shell will do with it, that is
-//! said too, and nothing is guessed.
+//! Parsing of command lines as bash would parse them. A line whose meaning is not certain is marked as unclear; nothing
+//! is guessed.
 
 mod heredoc;
 mod joined;
@@ -13,64 +13,62 @@ pub use named::{Named, Place};
 pub use word::Word;
 pub(super) use wrapper::{FOUND, is_interpreter, is_launcher, is_shell};
 
-/// Characters of a command line; a longer one is [`Unclear`], though what is found in it is still told.
+/// Most characters of a command line; a longer one is [`Unclear`], but its commands are still listed.
 pub const LONGEST: usize = 10_000;
-/// Simple commands of a command line.
+/// Most simple commands of a command line.
 pub const MOST: usize = 50;
-/// How deep one command may lie in others: subshells, substitutions, `bash -c "bash -c …"`.
+/// Most levels of nesting: subshells, substitutions, `bash -c "bash -c …"`.
 pub const DEPTH: usize = 24;
 
-/// What a command line says.
+/// A parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reading {
-    /// Every simple command in it, in the order in which the shell comes to them: those of a substitution stand before
-    /// the command whose words hold it, those that a `bash -c` starts behind it. Where the line is unclear these are what could
-    /// be made out: enough to refuse by, never to allow by.
+    /// Every simple command, in the order in which the shell runs them. Those of a substitution come before the command
+    /// that contains it, those started by `bash -c` after it. If the line is unclear these are the commands that could
+    /// be found: enough to refuse the line, but never to allow it.
     pub commands: Vec<Simple>,
-    /// The first reason why it is not plain what the shell will do, in words that follow “because”.
+    /// First reason why the line is not certain to be parsed as bash does.
     pub unclear: Option<Unclear>,
-    /// Every word that may name a file, wherever it stands.
+    /// Every word that may name a file, wherever it occurs.
     pub named: Vec<Named>,
-    /// How many pipelines there are.
     pipelines: usize,
 }
 
-/// Why a command line is not followed, in words that follow “because”.
+/// Reason why a command line is unclear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unclear(pub String);
 
-/// One program with its words, or an assignment alone.
+/// A program with its arguments, or assignments alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Simple {
-    /// What stands between the command before and this one.
+    /// Operator between the previous command and this one.
     pub joint: Joint,
-    /// What it lies in, the outermost first.
+    /// Enclosing constructs, outermost first.
     pub within: Vec<Within>,
-    /// For every pipeline that it is part of, the outermost first: which one, and the how-manyeth part of it.
+    /// Pipelines it is part of, outermost first: the number of the pipeline and its stage in it.
     pub pipes: Vec<(usize, usize)>,
-    /// Whether it goes on while what follows already runs.
+    /// True if later commands start while it runs.
     pub background: bool,
-    /// Variables that are set before it: `A=b cmd`.
+    /// Variables assigned before it: `A=b cmd`.
     pub prefix: Vec<(String, Word)>,
-    /// The wrappers taken off in front of it, the outermost first, each with its own words: `env A=b`, `timeout 5`.
+    /// Wrappers removed in front of it, outermost first, each with its own arguments: `env A=b`, `timeout 5`.
     pub wrappers: Vec<Vec<Word>>,
-    /// The program and what it is given. Empty where there are only assignments or redirections.
+    /// The program and its arguments. Empty for assignments or redirections alone.
     pub words: Vec<Word>,
-    /// Where it reads from and writes to.
     pub redirects: Vec<Redirect>,
-    /// What it lets an interpreter run that stands in the line itself: `-c 'print(1)'`.
+    /// Code for an interpreter in the line itself: `-c 'print(1)'`.
     pub inline: Option<Word>,
-    /// The file that an interpreter is to run, or that is run itself: `bash x.sh`, `./x.sh`.
+    /// File that an interpreter runs, or that is run itself: `bash x.sh`, `./x.sh`.
     pub script: Option<Word>,
 }
 
-/// What stands between one command and the next.
+/// Operator between two commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Joint {
-    /// Nothing: it is the first where it stands.
+    /// None: first command of its construct.
     #[default]
     First,
-    /// `;` or a new line.
+    /// `;` or a newline.
     Then,
     /// `&`
     Beside,
@@ -84,7 +82,7 @@ pub enum Joint {
     PipeBoth,
 }
 
-/// What a command lies in.
+/// Construct that contains a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Within {
     /// `( … )`
@@ -95,13 +93,13 @@ pub enum Within {
     Substitution,
     /// `<( … )` or `>( … )`.
     Process,
-    /// A loop, a condition, a function: what is not followed.
+    /// A loop, a condition or a function, which is not followed.
     Other,
-    /// The words of this program: `bash -c '…'`, `find -exec …`, `xargs …`.
+    /// The arguments of this program: `bash -c '…'`, `find -exec …`, `xargs …`.
     Words(String),
 }
 
-/// Where a command reads from or writes to.
+/// A redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Redirect {
     /// `< file`
@@ -110,45 +108,45 @@ pub enum Redirect {
     Write(Word),
     /// `>> file`, `&>> file`
     Append(Word),
-    /// `2>&1`, `>&-`: onto what is open already.
+    /// `2>&1`, `>&-`: an open file descriptor.
     Onto,
-    /// `<<END`: the text, where the shell changes nothing in it.
+    /// The text of a here-document or a here-string.
     Text(Word),
 }
 
 impl Reading {
-    /// Marks it as unclear; the first reason stays.
+    /// Marks the line as unclear; the first reason is kept.
     fn unclear(&mut self, why: impl Into<String>) {
         self.unclear.get_or_insert_with(|| Unclear(why.into()));
     }
 }
 
 impl Simple {
-    /// The program by the last part of its name, where it is known: `/usr/bin/env` is `env`.
+    /// Returns the last component of the program's name if known: `env` for `/usr/bin/env`.
     pub fn program(&self) -> Option<&str> {
         self.words.first().and_then(Word::known).map(base)
     }
 
-    /// What the program is given.
+    /// Returns the arguments of the program.
     pub fn arguments(&self) -> &[Word] {
         self.words.get(1..).unwrap_or_default()
     }
 }
 
-/// The last part of a program's name.
+/// Returns the last component of a program's name.
 pub fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Reads a command line as bash does after `-c`. It never fails: what it cannot follow is `unclear`.
+/// Parses a command line as `bash -c` does. Never fails; parts that cannot be followed make it unclear.
 pub fn read(command: &str) -> Reading {
     let mut reading = Reading::default();
     if command.chars().count() > LONGEST {
-        reading.unclear(format!("it is longer than {LONGEST} characters"));
+        reading.unclear(format!("command longer than {LONGEST} characters"));
     }
     tree::read(command, 0, &mut reading);
     if reading.commands.len() > MOST {
-        reading.unclear(format!("it is made of more than {MOST} commands"));
+        reading.unclear(format!("more than {MOST} commands"));
     }
     reading
 }

@@ -1,28 +1,26 @@
-//! What rules and grants are asked about: one call, as far as it is known.
+//! The call that rules and grants are matched against.
 
 use super::reach;
 use super::shell::{self, Reading};
 use crate::chat::{Access, Basis, CommandLine, Plan, Preview};
 use std::cell::OnceCell;
 
-/// A call that is judged, or one that was.
+/// A call that is or was judged.
 #[derive(Debug)]
 pub struct Subject<'a> {
-    /// The tool.
     pub tool: &'a str,
-    /// How far it reaches.
     pub access: &'a Access,
-    /// Whether something is destroyed.
+    /// True if something is destroyed.
     pub destroys: bool,
-    /// What it rests on.
+    /// Preconditions of the plan.
     pub basis: &'a Basis,
-    /// The command it runs, where it runs one, be it only to read.
+    /// Command that it runs, if any, including commands that only read.
     pub line: Option<&'a CommandLine>,
     reading: OnceCell<Option<Reading>>,
 }
 
 impl<'a> Subject<'a> {
-    /// A call of this tool, and what is shown of it.
+    /// Creates a subject from a tool and the parts of its plan.
     pub fn new(
         tool: &'a str,
         access: &'a Access,
@@ -38,17 +36,17 @@ impl<'a> Subject<'a> {
         Self { tool, access, destroys, basis, line, reading: OnceCell::new() }
     }
 
-    /// A call that was looked at.
+    /// Creates a subject from a plan.
     pub fn of(tool: &'a str, plan: &'a Plan) -> Self {
         Self::new(tool, &plan.access, &plan.preview, plan.destroys.is_some(), &plan.basis)
     }
 
-    /// Whether it is a command whose every program is known to stay off the network.
+    /// Returns whether all programs of the command are known to stay off the network.
     pub(super) fn stays_local(&self) -> bool {
         self.reading().is_some_and(reach::stays_local)
     }
 
-    /// Its command line, as the shell reads it. Read once, when it is first wanted.
+    /// Returns the parsed command line, which is parsed on first use.
     pub fn reading(&self) -> Option<&Reading> {
         self.reading.get_or_init(|| self.line.map(|line| shell::read(&line.command))).as_ref()
     }

@@ -1,11 +1,11 @@
-//! Programs that take several targets: a rule for `make check` covers more options, and no other target.
+//! Programs that take several targets. A rule for `make check` covers more options, but no other target.
 //!
-//! Which options they have is in their grammars: a word after an option that those do not know may be a target.
+//! Their options are in their grammars. A word after an option that the grammar does not know may be a target.
 
 use super::grammar::{self, Problem};
 use super::shell::{Word, base};
 
-/// Programs whose operands are targets, each of which they run.
+/// Programs that run each of their operands as a target.
 #[rustfmt::skip]
 const RUNNERS: &[&str] = &[
     "make", "gmake", "bmake", "remake", "nmake", "dmake", "pmake", "mingw32-make", "colormake", "just", "task", "go-task",
@@ -13,13 +13,13 @@ const RUNNERS: &[&str] = &[
     "fab", "grunt", "gulp", "inv", "invoke", "lein", "mage", "npm-run-all", "pants", "redo", "run-p", "run-s", "sbt",
     "scons", "tup", "waf", "xmake",
 ];
-/// The same with a verb before the first target: `bazel test //a`.
+/// Programs with a verb before the first target: `bazel test //a`.
 const WITH_VERB: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "turbo"];
-/// Those that hand what follows `--` to the target.
+/// Programs that pass the words after `--` to the target.
 const HAND_ON: &[&str] = &["task", "go-task"];
 
 /// Returns the first word after those of a rule that may be a target. `None` if there is none, if the program takes no
-/// targets, or if the rule names none and so speaks of all.
+/// targets, or if the rule names no target and so covers all.
 pub(super) fn added(words: &[String], all: &[Word]) -> Option<String> {
     let program = words.first().map(|program| base(program))?;
     let has_verb = WITH_VERB.contains(&program);
@@ -35,8 +35,8 @@ pub(super) fn added(words: &[String], all: &[Word]) -> Option<String> {
     target.map(|target| target.shown().to_owned())
 }
 
-/// The first word after one whose meaning is not certain that may be a target: what seems to be the value of a later option is
-/// one if that option is the value of this one.
+/// Returns the first word that may be a target after a word of uncertain meaning. What looks like the value of a later
+/// option is a target if that option is the value of the uncertain one.
 fn uncertain<'a>(problem: &Problem, rest: &'a [Word]) -> Option<&'a Word> {
     let odd = match problem {
         Problem::Unknown(text) | Problem::Abbreviated(text) | Problem::Missing(text) => text,
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn r11_a_rule_for_a_target_covers_options_and_no_other_target() {
+    fn r11_rule_for_a_target_covers_no_other_target() {
         for command in [
             "make check",
             "make check -j4",
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn after_an_option_that_is_not_known_every_word_may_be_a_target() {
+    fn any_word_after_an_unknown_option_may_be_a_target() {
         for (rule, command, target) in [
             // The unknown option may take `-o`, or share its word with one that takes a value.
             ("make check", "make check --later -o deploy", Some("deploy")),
@@ -111,13 +111,13 @@ mod tests {
             ("make check", "make check --later -k", None),
             ("task test", "task test --later -- deploy", Some("deploy")),
             ("task test", "task test -C 4 -- deploy", None),
-            // What make takes for no number is a target.
+            // Values that make does not accept as numbers are targets.
             ("make check", "make check -j inf", Some("inf")),
             ("make check", "make check -j 2.5", Some("2.5")),
             ("make check", "make check -j 1e3", Some("1e3")),
             ("make check", "make check -l nan", Some("nan")),
             ("make check", "make check -l .", Some(".")),
-            // Its kin reads options in its own way.
+            // Similar programs read options in their own way.
             ("bmake check", "bmake check -W deploy", Some("deploy")),
             ("bmake check", "bmake check -j 4 -k", None),
             ("nmake check", "nmake check -o deploy", Some("deploy")),

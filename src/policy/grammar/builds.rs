@@ -1,9 +1,9 @@
-//! Programs that build, run and publish: only those of their options that run other programs, obey other files or work
-//! elsewhere. What else they accept is not here, so a rule for them covers it.
+//! Programs that build, run and publish. Holds only their options that run other programs, read settings or work
+//! elsewhere; a rule for such a program covers all its other options.
 
 use super::{Attached, GNU, Holds, NO_OPERANDS, Opt, Program, Role, Syntax, flag, holds, takes};
 
-/// Most of them take a long option with one dash too.
+/// Most of these programs accept long options with one dash too.
 const LOOSE: Syntax = Syntax { is_single_dash: true, attached: Attached::Any, ..GNU };
 
 pub(super) const fn partial(names: &'static [&'static str], options: &'static [Opt]) -> Program {
@@ -30,7 +30,7 @@ pub(super) const fn asks(names: &'static str) -> Opt {
     flag(names).with(Role::Asks)
 }
 
-/// Options with such names run a program, obey a file or write elsewhere, whatever the program is.
+/// Options of these names run a program, read settings or write elsewhere in any program.
 #[rustfmt::skip]
 pub(super) static ANY_RUNNER: Program = partial(&[""], &[
     runs("--exec"), runs("--execute"), runs("--exec-path"), runs("--exec-batch"), runs("--upload-pack"),
@@ -47,7 +47,7 @@ pub(super) static ANY_RUNNER: Program = partial(&[""], &[
     place("--chdir"),
 ]);
 
-/// Where a program works, by the long names of such options.
+/// Long options that set the folder in which a program works.
 #[rustfmt::skip]
 pub(super) static ANY_PLACE: Program = partial(&[""], &[
     place("--directory"), place("--git-dir"), place("--work-tree"), place("--prefix"), place("--manifest-path"),

@@ -1,13 +1,13 @@
-//! Programs that change, delete or fetch files: what they write over and where they work.
+//! Programs that change, delete or fetch files: the files they overwrite and the folders they work in.
 
 use super::{GNU, Holds, Operands, Program, Role, Syntax, all, first, flag, holds, may, program, takes};
 
 const COREUTILS: &str = "GNU coreutils 9";
 
-/// Sources, and where they go to.
+/// Sources, followed by a target.
 const COPIES: Operands = Operands { last: Some(Holds::Write), ..all(Holds::Below) };
 
-/// Only what is needed to know what they write: other options are passed over.
+/// A partial grammar: only the options that decide what is written.
 const fn partial(
     names: &'static [&'static str],
     states: &'static str,

@@ -1,4 +1,4 @@
-//! Programs that print the bytes of files, or tell what they are.
+//! Programs that print the bytes or the type of files.
 
 use super::{
     Attached, GNU, Holds, Operands, Program, Role, Syntax, all, first, flag, holds, may, program, takes,
@@ -6,8 +6,8 @@ use super::{
 
 const READS: Operands = all(Holds::Read);
 
-/// Whole words, of which many begin alike and only their first letters are compared: `-ps5` is `-p`, and what follows it are
-/// operands. The first operand ends the options; the second one is written.
+/// Options are whole words of which only the first characters are compared: `-ps5` means `-p`. The first operand ends
+/// the options; the second one is written.
 const XXD: Syntax = Syntax {
     bundles: false,
     attached: Attached::Numbers,
@@ -35,11 +35,11 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-b"), flag("-c"), flag("-C"), flag("-d"), flag("-o"), flag("-v"), flag("-x"), takes("-n"), takes("-s"),
         holds("-f", Holds::List), takes("-e").with(Role::Asks),
     ], READS),
-    // It takes options from a file that is named after `@`.
+    // It reads options from a file named after `@`.
     program(&["strings"], "GNU binutils 2.40", &[
         flag("-a --all"), flag("-f --print-file-name"), takes("-n --bytes"), takes("-t --radix"),
     ], READS),
-    // With `-z` and `-Z` it runs programs, with `-p` it sets times, with `-s` it reads devices.
+    // `-z` and `-Z` run programs, `-p` sets times, `-s` reads devices.
     program(&["file"], "file 5", &[
         flag("-b --brief"), flag("-h --no-dereference"), flag("-i --mime"), flag("-L --dereference"),
         flag("-n --no-buffer"), flag("-N --no-pad"), flag("-r --raw"), flag("-v --version"), flag("-0 --print0"),

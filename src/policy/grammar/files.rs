@@ -1,10 +1,10 @@
-//! Programs that look at files and at the system: names, sizes, times.
+//! Programs that show properties of files and of the system: names, sizes, times.
 
 use super::{Holds, NO_OPERANDS, Operands, Opt, Program, Role, all, flag, holds, may, program, takes};
 
 const COREUTILS: &str = "GNU coreutils 9";
 
-/// Files that are looked at; the current folder if none is named.
+/// Files that are looked at; the working directory by default.
 const LOOKS: Operands = Operands { default: Some("."), ..all(Holds::Names) };
 
 const fn asks(names: &'static str) -> Opt {
@@ -25,7 +25,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         holds("-I --ignore", Holds::Pattern), holds("--hide", Holds::Pattern), takes("-w --width"),
         takes("--block-size"), takes("--sort"), takes("--time"), takes("--time-style"), takes("--format"),
         takes("--indicator-style"), takes("--quoting-style"), may("--color"), may("--hyperlink"),
-        // They go where links lead.
+        // These follow links.
         asks("-L --dereference"), asks("--dereference-command-line-symlink-to-dir"),
     ], LOOKS),
     program(&["stat"], COREUTILS, &[
@@ -39,7 +39,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         takes("-t --threshold"), holds("--exclude", Holds::Pattern), may("--time"), takes("--time-style"),
         asks("-L --dereference"), holds("-X --exclude-from", Holds::List), holds("--files0-from", Holds::List),
     ], LOOKS),
-    // It opens its operands, to ask which disk they are on.
+    // df opens its operands to find their file systems.
     program(&["df"], COREUTILS, &[
         flag("-a --all"), flag("-h --human-readable"), flag("-H --si"), flag("-i --inodes"), flag("-k"),
         flag("-l --local"), flag("-P --portability"), flag("-T --print-type"), flag("--total"), flag("--no-sync"),
@@ -62,7 +62,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-F"), flag("-J"), flag("-X"), flag("-U"), flag("-v"), flag("-x"),
         flag("--dirsfirst"), flag("--noreport"), flag("--gitignore"), flag("--prune"), flag("--du"), flag("--si"),
         takes("-L"), holds("-P", Holds::Pattern), holds("-I", Holds::Pattern),
-        // It runs itself again, follows links, reads names from files, writes.
+        // These run tree again, follow links, read names from files, or write.
         asks("-R"), asks("-l"), takes("-H").with(Role::Asks), takes("-T").with(Role::Asks), holds("-o", Holds::Write),
         asks("--fromfile"), asks("--info"),
     ], LOOKS) },
@@ -81,7 +81,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     program(&["nproc"], COREUTILS, &[flag("--all"), takes("--ignore")], NO_OPERANDS),
     program(&["whoami"], COREUTILS, &[], NO_OPERANDS),
     program(&["id"], COREUTILS, &[flag("-u"), flag("-g"), flag("-G"), flag("-n"), flag("-r")], NO_OPERANDS),
-    // With an operand it sets the name.
+    // An operand sets the host name.
     program(&["hostname"], "Debian hostname", &[], NO_OPERANDS),
     program(&["uptime"], "procps", &[flag("-p --pretty"), flag("-s --since")], NO_OPERANDS),
     program(&["free"], "procps", &[
@@ -89,7 +89,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     ], NO_OPERANDS),
     Program { syntax: super::Syntax { permutes: false, ..super::GNU }, ..program(&["seq"], COREUTILS,
         &[flag("-w --equal-width"), takes("-f --format"), takes("-s --separator")], all(Holds::Word)) },
-    // A word that begins with `+` is a format; any other operand sets the clock.
+    // An operand that begins with `+` is a format; any other operand sets the clock.
     program(&["date"], COREUTILS, &[
         flag("-u --utc --universal"), flag("-R --rfc-email"), may("-I --iso-8601"), takes("--rfc-3339"),
         takes("-d --date"), holds("-r --reference", Holds::Names), holds("-f --file", Holds::List),
@@ -97,8 +97,8 @@ pub(super) static PROGRAMS: &[Program] = &[
     ], all(Holds::Word)),
 ];
 
-/// Letters share a word, but the value of one of them is always the next word, and further letters of the word follow:
-/// `-Lo 2 x` writes to `x`. So a letter with a value stands alone.
+/// Short options share a word, but the value of each is the next word and further options of the same word follow: `-Lo
+/// 2 x` writes to `x`. So an option with a value must be a word of its own.
 const TREE: super::Syntax = super::Syntax {
     attached: super::Attached::Never,
     abbreviates: false,
@@ -106,5 +106,5 @@ const TREE: super::Syntax = super::Syntax {
     ..super::GNU
 };
 
-/// `getopt` of bash's own commands: no long options, and the first operand ends the options.
+/// `getopt` of the bash builtins: no long options, and the first operand ends the options.
 const BUILTIN: super::Syntax = super::Syntax { permutes: false, abbreviates: false, ..super::GNU };

@@ -1,4 +1,4 @@
-//! git: the options before the subcommand, and those of its subcommands.
+//! git: its options before the subcommand, and those of the subcommands.
 
 use super::revisions::{OPTIONS, SYNTAX};
 use super::{
@@ -7,10 +7,10 @@ use super::{
 
 const STATES: &str = "git 2.30 to 2.50";
 
-/// `parse_options` of git; the value of a long option follows `=`.
+/// `parse_options` of git: the value of a long option follows `=`.
 const PARSED: Syntax = Syntax { has_separate_long: false, ..GNU };
 
-/// What follows the subcommand is not git's own.
+/// git before the subcommand; words after it belong to the subcommand.
 const OUTER: Syntax =
     Syntax { bundles: false, attached: Attached::Never, permutes: false, abbreviates: false, ..GNU };
 
@@ -20,7 +20,7 @@ const fn reads(names: &'static [&'static str], options: &'static [Opt], operands
     Program { names, states: STATES, syntax: PARSED, options, operands, subcommands: &[], is_complete: true }
 }
 
-/// Only what tells whether work that is not committed is lost.
+/// Options that decide whether uncommitted work is lost.
 const fn partial(names: &'static [&'static str], options: &'static [Opt]) -> Program {
     Program { syntax: GNU, is_complete: false, ..reads(names, options, REVISIONS) }
 }
@@ -150,7 +150,7 @@ static SUBCOMMANDS: &[Program] = &[
         flag("-n --dry-run"), flag("-q --quiet")]),
     partial(&["stash"], &[]),
     partial(&["worktree"], &[forces("-f --force")]),
-    // Other subcommands: an option in this place runs another program.
+    // Other subcommands: this option runs another program.
     partial(&["commit", "merge", "am", "cherry-pick", "revert", "fetch", "pull", "add"], &[
         takes("-m --message"), takes("-e"), holds("-O", Holds::Program),
     ]),

@@ -1,71 +1,70 @@
-//! Reads the words behind a program by its grammar. It guesses nothing: what is not certain is a [`Problem`].
+//! Parsing of arguments by the grammar of a program. Nothing is guessed: anything uncertain is a [`Problem`].
 
 use super::{Attached, Holds, Opt, Program, Role, Value, flag};
 use crate::policy::shell::Word;
 
-/// What a program is given.
+/// Parsed arguments of a program.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// Options in their order.
+    /// Options in order.
     pub options: Vec<GivenOption>,
     /// Words that are neither options nor values of options, without the first `--`.
     pub operands: Vec<Word>,
-    /// How many of the operands stand before `--`; `None` if there is no `--`.
+    /// Number of operands before `--`; `None` without `--`.
     pub before_end: Option<usize>,
-    /// Words like `--include=*.rs`: the shell replaces them if files are named so.
+    /// Words like `--include=*.rs`, which the shell replaces if files of such names exist.
     pub unmatched: Vec<Word>,
-    /// Separate values of options that stand after an operand: files to an implementation that does not permute. None of
-    /// programs that have only one implementation, and no names of folders that are left out.
+    /// Separate values of options after an operand, which are files to an implementation that does not permute. Empty
+    /// for programs with a single implementation; without the names of excluded folders.
     pub late: Vec<Word>,
-    /// All that is not certain.
+    /// Everything that is not certain.
     pub problems: Vec<Problem>,
 }
 
-/// One option that is given.
+/// An option that is given.
 #[derive(Debug)]
 pub struct GivenOption {
-    /// Which one.
     pub option: &'static Opt,
-    /// The word it stands in.
+    /// Word that contains it.
     pub word: String,
-    /// Its value, if it is given one.
+    /// Value, if any.
     pub value: Option<Word>,
 }
 
-/// Why it is not certain what a word means.
+/// Reason why the meaning of a word is not certain.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The grammar does not hold this option, or not written like this.
+    /// The grammar has no such option, or not in this spelling.
     Unknown(String),
-    /// A long option is not spelled whole.
+    /// A long option is abbreviated.
     Abbreviated(String),
     /// The value of this option is missing.
     Missing(String),
-    /// What the shell makes of this word is not known before it runs.
+    /// The shell's expansion of this word is unknown before it runs.
     Unexpanded(Word),
 }
 
-/// `-5`, for programs that have it.
+/// `-5`, for programs that accept it.
 static NUMBER: Opt = flag("-NUM");
 
 impl Given {
-    /// Whether an option with one of these names is given, however it is written.
+    /// Returns whether an option with one of these names is given, in any spelling.
     pub fn has(&self, any: &[&str]) -> bool {
         self.values(any).next().is_some()
     }
 
-    /// The values of the options with one of these names.
+    /// Returns the values of the options with one of these names.
     pub fn values<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = Option<&'a Word>> {
         let named = |option: &&GivenOption| option.option.all_names().any(|name| any.contains(&name));
         self.options.iter().filter(named).map(|option| option.value.as_ref())
     }
 
-    /// The texts of those values.
+    /// Returns the texts of those values.
     pub fn texts<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = &'a str> {
         self.values(any).flatten().map(Word::shown)
     }
 
-    /// Whether an option of this role is given.
+    /// Returns whether an option with this role is given.
     pub fn has_role(&self, role: Role) -> bool {
         self.options.iter().any(|option| option.option.role == role)
     }
@@ -81,7 +80,7 @@ impl Given {
 }
 
 impl GivenOption {
-    /// Whether it neither writes, runs nor works elsewhere, and reads nothing that this program is not asked about.
+    /// Returns whether the option neither writes, runs nor works elsewhere, and reads no additional files.
     pub fn only_reads(&self) -> bool {
         let by_role = match self.option.role {
             Role::Asks | Role::Forces | Role::Keeps | Role::Changes => false,
@@ -98,18 +97,18 @@ impl GivenOption {
     }
 }
 
-/// `5`, `+5`, `-5`, `5k`: a sign, digits and a unit.
+/// Returns whether a text is an optional sign, digits and an optional unit: `5`, `+5`, `-5`, `5k`.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let unit = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
     unit.len() < digits.len() && unit.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// What a value must not be for an option to only read.
+/// Kinds of values with which an option does more than read.
 const WIDER: [Holds; 5] = [Holds::List, Holds::Write, Holds::Delete, Holds::Place, Holds::Program];
 
 impl Value {
-    /// Whether there may be a value, of one of these kinds.
+    /// Returns whether there may be a value of one of these kinds.
     pub fn is(self, kinds: &[Holds]) -> bool {
         match self {
             Self::None => false,
@@ -119,11 +118,11 @@ impl Value {
     }
 }
 
-/// Options that are spelled whole where they would be taken for the beginning of another one.
+/// Complete option names that could be mistaken for abbreviations of other ones.
 const WHOLE: &[&str] = &["rm", "global", "diff"];
 
-/// Every option that one word may give, whatever stands around it, with the value in that word. For programs of which not
-/// all options are known: a word counts for each option that it may begin, with one dash or two.
+/// Returns all options that a word may give on its own, with the value in that word. For programs of which not all
+/// options are known: a word counts for each option that it may abbreviate, with one dash or two.
 pub fn options_in<'a>(program: &'static Program, word: &'a str) -> Vec<(&'static Opt, Option<&'a str>)> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let bare = name.trim_start_matches('-');
@@ -132,7 +131,7 @@ pub fn options_in<'a>(program: &'static Program, word: &'a str) -> Vec<(&'static
         return given;
     }
     let has_two = name.starts_with("--");
-    // Behind one dash letters may stand each for itself.
+    // After one dash each letter may be an option.
     let may_begin = bare.len() >= if has_two { 1 } else { 4 } && !WHOLE.contains(&bare);
     let fits = |known: &str| {
         let long = known.strip_prefix("--").or_else(|| known.strip_prefix('-').filter(|rest| rest.len() > 1));
@@ -156,7 +155,7 @@ pub fn options_in<'a>(program: &'static Program, word: &'a str) -> Vec<(&'static
     given
 }
 
-/// Reads the words behind a program. A subcommand and what follows it are operands.
+/// Parses the arguments of a program. A subcommand and the words after it are operands.
 pub fn read(program: &'static Program, words: &[Word]) -> Given {
     let mut reader = Reader { program, words: words.iter(), given: Given::default(), is_over: false };
     while let Some(word) = reader.words.next() {
@@ -169,7 +168,7 @@ struct Reader<'a> {
     program: &'static Program,
     words: std::slice::Iter<'a, Word>,
     given: Given,
-    /// Whether all that follows are operands.
+    /// True if all further words are operands.
     is_over: bool,
 }
 
@@ -213,7 +212,8 @@ impl Reader<'_> {
         self.is_over |= !self.program.syntax.permutes;
     }
 
-    /// `--include=*.rs` is what it seems if no file is named so; any other pattern that begins with a dash is not.
+    /// Reads a pattern that begins with a dash. `--include=*.rs` is an option if no file of such a name exists; others
+    /// are problems.
     fn read_pattern(&mut self, word: &Word, text: &str) {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         match self.program.option(name).map(|option| (option, option.value)) {
@@ -263,7 +263,7 @@ impl Reader<'_> {
         self.given.add(option, text, value);
     }
 
-    /// One short option, or several in one word.
+    /// Reads one or more short options in one word.
     fn read_short(&mut self, text: &str, letters: &str) {
         let syntax = &self.program.syntax;
         for (at, letter) in letters.char_indices() {
@@ -300,7 +300,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The next word, if it is a number.
+    /// Takes the next word if it is a number.
     fn next_number(&mut self, has_point: bool) -> Option<Word> {
         let next = self.words.as_slice().first()?;
         let digits = next.known()?;
@@ -309,7 +309,7 @@ impl Reader<'_> {
         is_number.then(|| self.words.next().cloned()).flatten()
     }
 
-    /// The next word, as the value of the option in this one.
+    /// Takes the next word as the value of an option.
     fn next_value(&mut self, text: &str, option: &Opt, holds: Holds) -> Option<Word> {
         let Some(word) = self.words.next() else {
             self.given.problems.push(Problem::Missing(text.to_owned()));

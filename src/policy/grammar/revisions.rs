@@ -1,8 +1,8 @@
-//! Options of the commands of git that walk commits and show differences.
+//! Options of git commands that walk commits and show differences.
 
 use super::{Attached, GNU, Holds, Opt, Role, Syntax, Value, flag, holds, may, takes};
 
-/// Each word is one option: `log` and `diff` read them one by one. The value of a long option follows `=`.
+/// Each word is one option, as `log` and `diff` parse them. The value of a long option follows `=`.
 pub(super) const SYNTAX: Syntax =
     Syntax { bundles: false, attached: Attached::Any, has_numbers: true, has_separate_long: false, ..GNU };
 
@@ -24,15 +24,15 @@ const fn may_as(names: &'static str, role: Role) -> Opt {
 
 #[rustfmt::skip]
 pub(super) const OPTIONS: &[Opt] = &[
-    // The content of files
+    // Content of files
     shows("-p -u --patch"), may_as("-U --unified", Role::Shows), shows("--binary"), may_as("--word-diff", Role::Shows),
     may_as("--color-words", Role::Shows), shows("--check"), holds("-L", Holds::Range).with(Role::Shows),
     shows("-c"), shows("--cc"), shows("--patch-with-stat"), shows("--patch-with-raw"), shows("-m"),
-    // Names and numbers of files
+    // Names and statistics of files
     may_as("--stat", Role::Lists), lists("--shortstat"), lists("--numstat"), lists("--name-only"), lists("--name-status"),
     lists("--summary"), lists("--raw"), lists("-s --no-patch"), may_as("--dirstat", Role::Lists), lists("--compact-summary"),
     lists("--quiet"), flag("-q"),
-    // How differences look
+    // Format of differences
     flag("-b --ignore-space-change"), flag("-w --ignore-all-space"), flag("-i --regexp-ignore-case"), flag("-z"),
     flag("-t"), flag("-E --extended-regexp"), flag("-F --fixed-strings"), flag("-P --perl-regexp"),
     may("-M --find-renames"), may("-C --find-copies"), flag("--find-copies-harder"), may("-B --break-rewrites"),
@@ -40,7 +40,7 @@ pub(super) const OPTIONS: &[Opt] = &[
     flag("--exit-code"), flag("--minimal"), flag("--histogram"), flag("--patience"), may("--relative"), flag("--full-index"),
     flag("--no-renames"), flag("--no-prefix"), flag("--ignore-blank-lines"), flag("--cached --staged"), flag("--merge-base"),
     flag("-W --function-context"), takes("--inter-hunk-context"),
-    // Which commits are listed tells what the content of files is.
+    // The selection of commits reveals content of files.
     takes("-S").with(Role::Shows), takes("-G").with(Role::Shows), flag("--pickaxe-regex"), flag("--pickaxe-all"),
     // Commits
     takes("-n --max-count"), flag("--oneline"), flag("--graph"), flag("--all"), may("--decorate"), flag("--no-decorate"),
@@ -50,7 +50,7 @@ pub(super) const OPTIONS: &[Opt] = &[
     flag("--date-order"), may("--branches"), may("--tags"), may("--remotes"), flag("--left-right"), flag("--cherry-pick"),
     takes("--skip"), flag("--boundary"), flag("--full-history"), flag("--source"), flag("--no-notes"), flag("--numbered"),
     flag("--email"), flag("--count"), flag("--objects"),
-    // They run programs, write, or read files that are in no repository.
+    // These run programs, write, or read files outside the repository.
     asks("--ext-diff"), asks("--textconv"), asks("--show-signature"), holds("--output", Holds::Write), asks("--no-index"),
     holds("-O", Holds::List), flag("--stdin").with(Role::Asks),
 ];

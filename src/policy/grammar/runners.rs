@@ -1,20 +1,20 @@
-//! Programs whose operands are targets, each of which they run: make and its like. Of their options only those listed are
-//! known; a rule covers no word after another option.
+//! Programs that run each operand as a target, such as make. Only the listed options are known; a rule covers no word
+//! after another option.
 
 use super::builds::{asks, partial, place, runs};
 use super::{Opt, Program, Role, Value, flag, may, takes};
 
-/// A count, which may be the next word.
+/// An option with a count, which may be the next word.
 const fn count(names: &'static str) -> Opt {
     Opt { names, value: Value::OptionalNumber { has_point: false }, role: Role::Plain }
 }
 
-/// No option is known.
+/// A program without known options.
 pub(super) static UNKNOWN: Program = partial(&[""], &[]);
 
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[
-    // GNU make 4 and what is made of it.
+    // GNU make 4 and programs based on it.
     partial(&["make", "gmake", "remake", "mingw32-make", "colormake"], &[
         runs("-f --file"), runs("-E"), runs("-I --include-dir"), place("-C"),
         takes("-o --old-file --assume-old"), takes("-W --what-if --new-file --assume-new"),
@@ -27,7 +27,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-S --no-keep-going --stop"), flag("-t --touch"), flag("-v --version"), flag("-h --help"),
         flag("-w --print-directory"), flag("--no-print-directory"), flag("--warn-undefined-variables"), flag("--trace"),
     ]),
-    // make of the BSDs, in which `-W` takes no value.
+    // BSD make, in which `-W` takes no value.
     partial(&["bmake"], &[
         runs("-f"), runs("-I"), runs("-m"), place("-C"), takes("-D"), takes("-d"), takes("-j"), takes("-V"), flag("-B"),
         flag("-e"), flag("-i"), flag("-k"), flag("-n"), flag("-q"), flag("-r"), flag("-S"), flag("-s"), flag("-t"),

@@ -1,10 +1,10 @@
-//! Programs with a language of their own. Their scripts are judged apart: what the options say is here.
+//! Programs with a script language. Only their options are described here; scripts are judged separately.
 
 use super::{GNU, Holds, Program, Role, Syntax, first, flag, holds, may, program, takes};
 
-/// To `awk` the first operand ends the options, and the second one is a file whatever it begins with.
+/// In `awk` the first operand ends the options, and the second one is a file even if it begins with a dash.
 const AWK: Syntax = Syntax { permutes: false, abbreviates: false, ..GNU };
-/// `-rf x` is `-r -f x`; a value is always the next word.
+/// `-rf x` means `-r -f x`; a value is always the next word.
 const JQ: Syntax = Syntax { attached: super::Attached::Never, abbreviates: false, has_end: false, ..GNU };
 
 #[rustfmt::skip]

@@ -9,13 +9,13 @@ const fn asks(names: &'static str) -> Opt {
     flag(names).with(Role::Asks)
 }
 
-/// A pattern, unless an option holds it, and then what is searched.
+/// A pattern, unless an option holds it, then the files to search.
 const SEARCHES: Operands = first(&[Holds::Pattern], Some(Holds::Read));
 
-/// The parsers of Rust programs: no abbreviations.
+/// Option parsers of Rust programs: no abbreviations.
 const RUST: Syntax = Syntax { abbreviates: false, ..GNU };
 
-/// Whole words behind the places; some take the next word.
+/// Words with one dash after the folders; some take the next word as value.
 const FIND: Syntax = Syntax {
     bundles: false,
     attached: Attached::Never,
@@ -43,7 +43,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         holds("--exclude-dir", Holds::Pattern).with(Role::Excludes),
         holds("-e --regexp", Holds::Pattern).with(Role::Replaces), holds("-f --file", Holds::Read).with(Role::Replaces),
         flag("-r --recursive").with(Role::Recursive), takes("-d --directories"),
-        // `-R` goes where links lead, `-D read` reads devices and pipes.
+        // `-R` follows links, `-D read` reads devices and pipes.
         asks("-R --dereference-recursive"), takes("-D --devices").with(Role::Asks),
         holds("--exclude-from", Holds::List),
     ], SEARCHES) },
@@ -94,10 +94,10 @@ pub(super) static PROGRAMS: &[Program] = &[
         takes("-printf"), takes("-fstype"), takes("-newermt"), takes("-newerct"), holds("-newer", Holds::Names),
         holds("-fprint", Holds::Write), holds("-fprint0", Holds::Write), holds("-fls", Holds::Write),
         holds("-fprintf", Holds::Write), holds("-files0-from", Holds::List),
-        // What follows it up to `;` or `+` is a command, which is judged as one.
+        // The words after it up to `;` or `+` are a command, which is judged separately.
         holds("-exec", Holds::Program), holds("-execdir", Holds::Program), holds("-ok", Holds::Program),
         holds("-okdir", Holds::Program), asks("-delete").with(Role::Forces),
-        // Before the places: whether links are followed.
+        // Options before the folders: handling of links.
         flag("-H"), flag("-P"), asks("-L"), Opt { names: "-O", value: Value::Optional(Holds::Word), role: Role::Asks },
         takes("-D").with(Role::Asks),
     ], Operands { rest: Some(Holds::Names), default: Some("."), ..super::NO_OPERANDS }) },

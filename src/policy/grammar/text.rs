@@ -13,7 +13,7 @@ const fn asks(names: &'static str) -> Opt {
 
 const READS: Operands = all(Holds::Read);
 
-/// Programs of POSIX whose other implementations end the options with the first operand.
+/// POSIX programs; some implementations end the options with the first operand.
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[
     program(&["cat"], COREUTILS, &[
@@ -24,7 +24,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         holds("-n --lines", Holds::Number), holds("-c --bytes", Holds::Number), flag("-q --quiet --silent"),
         flag("-v --verbose"), flag("-z --zero-terminated"),
     ], READS) },
-    // `-cf` is `-c -f` to it, which follows a file for ever.
+    // `-cf` means `-c -f`, which follows a file endlessly.
     Program { syntax: GNU_NUMBERS, ..program(&["tail"], COREUTILS, &[
         holds("-n --lines", Holds::Number), holds("-c --bytes", Holds::Number), flag("-q --quiet --silent"),
         flag("-v --verbose"), flag("-z --zero-terminated"), asks("-f -F --retry"), may("--follow").with(Role::Asks),
@@ -45,7 +45,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         holds("--compress-program", Holds::Program), holds("--files0-from", Holds::List),
         holds("--random-source", Holds::Read),
     ], READS),
-    // A second operand is written.
+    // The second operand is written.
     program(&["uniq"], COREUTILS, &[
         flag("-c --count"), flag("-d --repeated"), flag("-D"), may("--all-repeated"), takes("-f --skip-fields"),
         may("--group"), flag("-i --ignore-case"), takes("-s --skip-chars"), flag("-u --unique"),
@@ -89,11 +89,11 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-B --ignore-blank-lines"), takes("-I --ignore-matching-lines"), flag("-a --text"),
         flag("--strip-trailing-cr"), flag("-d --minimal"), takes("--horizon-lines"), flag("--speed-large-files"),
         may("--color"),
-        // It runs `pr`, reads further files.
+        // These run `pr` or read further files.
         asks("-l --paginate"), holds("-X --exclude-from", Holds::List), holds("--from-file", Holds::Below),
         holds("--to-file", Holds::Below),
     ], all(Holds::Below)),
-    // `-c` checks the files that its operand names.
+    // `-c` checks the files named in its operand.
     program(&["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"], COREUTILS, &[
         flag("-b --binary"), flag("-t --text"), flag("-z --zero"), flag("--tag"), asks("-c --check"),
     ], READS),

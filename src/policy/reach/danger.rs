@@ -1,22 +1,22 @@
-//! Why a program is asked about, and whether what it does may be beyond taking back.
+//! Reasons for asking about a program, and whether its effects may be irreversible.
 
 use super::refused::CHANGERS;
 use super::{Folders, How, Touch, part, place};
 use crate::chat::Reach;
 use crate::policy::shell::{Reading, Simple, Word, is_launcher, is_shell};
 
-/// They reach others, or what other programs and people rely on.
+/// Programs that affect other machines, or state that other programs and people depend on.
 #[rustfmt::skip]
 const OUTSIDE: &[&str] = &[
-    // The network
+    // Network
     "curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "http", "https",
     "xh", "aria2c", "mail", "sendmail", "mutt", "rclone", "s3cmd", "mc", "lftp", "smbclient", "croc",
-    // Accounts elsewhere
+    // Remote accounts
     "gh", "glab", "hub", "aws", "gcloud", "az", "kubectl", "helm", "oc", "terraform", "tofu", "pulumi", "ansible",
     "ansible-playbook", "heroku", "vercel", "netlify", "flyctl", "fly", "doctl", "firebase", "wrangler", "twine",
     // Databases
     "psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "dropdb", "createdb",
-    // The machine
+    // System
     "systemctl", "service", "launchctl", "kill", "pkill", "killall", "shutdown", "reboot", "halt", "poweroff", "mount",
     "umount", "crontab", "at", "batch", "chown", "chgrp", "useradd", "userdel", "usermod", "passwd", "iptables", "nft",
     "ip", "ifconfig", "sysctl", "modprobe", "insmod", "dd", "shred", "fdisk", "parted", "wipefs", "mkswap", "apt",
@@ -31,13 +31,13 @@ const OUTSIDE: &[&str] = &[
     "semanage", "restorecon", "sgdisk", "blkdiscard", "hdparm", "efibootmgr", "bootctl", "grub-install", "grub-mkconfig",
     "update-grub", "update-initramfs", "mkinitcpio", "dracut", "diskutil", "hdiutil", "tmutil", "nvram", "csrutil", "spctl",
     "pmset", "scutil", "systemsetup", "softwareupdate", "xcode-select", "gsettings", "dconf", "ipcrm", "wall",
-    // Its network
+    // Network configuration
     "ufw", "firewall-cmd", "ip6tables", "iptables-restore", "ebtables", "tc", "route", "arp", "ethtool", "rfkill", "iw",
     "iwconfig", "nmcli", "nmtui", "networkctl", "resolvectl", "networksetup", "wg", "wg-quick", "openvpn", "tailscale",
-    // Its services
+    // System services
     "rc-service", "rc-update", "sv", "initctl", "chkconfig", "update-rc.d", "invoke-rc.d", "supervisorctl", "s6-rc", "pm2",
     "machinectl", "systemd-run", "systemd-nspawn", "atd", "anacron", "fcrontab", "homectl", "portablectl",
-    // Its packages
+    // Packages of the system
     "zypper", "aptitude", "apt-key", "apt-mark", "dpkg-reconfigure", "dpkg-divert", "add-apt-repository", "debconf",
     "update-alternatives", "alternatives", "emerge", "eselect", "nix-env", "nixos-rebuild", "home-manager", "guix", "port",
     "pkg", "pkg_add", "pkg_delete", "opkg", "xbps-install", "xbps-remove", "eopkg", "swupd", "yay", "paru", "pamac",
@@ -45,7 +45,7 @@ const OUTSIDE: &[&str] = &[
     "volta", "pyenv", "rbenv", "asdf", "mise", "ghcup", "sdk", "corepack", "cpan", "cpanm",
 ];
 
-/// With one of these words they change what is installed for the user or for all.
+/// Arguments with which these programs change what is installed for the user or the system.
 const INSTALLING: &[(&[&str], &[&str])] = &[
     (
         &["pip", "pip2", "pip3", "pipx", "easy_install"],
@@ -68,10 +68,10 @@ const INSTALLING: &[(&[&str], &[&str])] = &[
     (&["nix"], &["profile", "registry", "upgrade-nix", "store"]),
 ];
 
-/// Programs that only change the files they are given, and reach no network.
+/// Programs that only change the files they are given and have no network access.
 const LOCAL: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
 
-/// Whether every program of a line is known to stay off the network: it only reads, deletes or changes files.
+/// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.
 pub(in crate::policy) fn stays_local(reading: &Reading) -> bool {
     let mut folders = Folders::default();
     let is_local = |simple: &Simple| {
@@ -86,11 +86,12 @@ pub(in crate::policy) fn stays_local(reading: &Reading) -> bool {
     reading.unclear.is_none() && reading.commands.iter().all(is_local)
 }
 
-/// Whether a command changes the system or what other programs obey, or installs something for more than the project.
+/// Returns whether a command changes the system or settings of other programs, or installs something outside the
+/// project.
 fn changes_system(program: &str, arguments: &[Word]) -> bool {
     let words: Vec<&str> = arguments.iter().map(Word::shown).collect();
     match program {
-        // Whatever they do beyond what is known to read sets the clock, or the name of the machine.
+        // Except for the known reading forms, these set the clock or the host name.
         "date" | "hostname" | "domainname" => true,
         "git" => changes_settings(&words),
         _ => INSTALLING.iter().any(|(programs, installing)| {
@@ -99,7 +100,7 @@ fn changes_system(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Whether git is asked to change its settings, which say what it runs.
+/// Returns whether git is asked to change its settings, which decide what it runs.
 fn changes_settings(words: &[&str]) -> bool {
     let mut rest = words.iter();
     let command = loop {
@@ -127,7 +128,7 @@ fn changes_settings(words: &[&str]) -> bool {
     }
 }
 
-/// With one of these words they do.
+/// Arguments with which these programs publish something.
 const PUBLISHING: &[(&str, &[&str])] = &[
     ("git", &["push", "send-email", "svn", "p4"]),
     ("cargo", &["publish", "yank", "owner", "login", "install", "uninstall"]),
@@ -142,7 +143,7 @@ const PUBLISHING: &[(&str, &[&str])] = &[
     ("just", &["deploy", "publish", "release"]),
 ];
 
-/// They run what the project says.
+/// Programs that run code of the project.
 #[rustfmt::skip]
 const BUILDS: &[&str] = &[
     "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "make", "gmake", "cmake", "ninja", "meson", "go", "pytest",
@@ -151,7 +152,7 @@ const BUILDS: &[&str] = &[
     "prettier", "ruff", "mypy", "black", "pre-commit", "ctest", "rustc", "gcc", "cc", "clang", "g++",
 ];
 
-/// What a program that is asked about touches by its words: whoever knows the folder says whether that is in the project.
+/// Returns the paths in the arguments of a program that asks, to be checked against the project folder.
 pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
     let touch = |word: Word, how: How| Touch { word, folders: folders.to_vec(), how };
     let mut touches = Vec::new();
@@ -162,7 +163,7 @@ pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
     let changes = CHANGERS.contains(&program);
     let (mut is_place, mut behind_places) = (false, false);
     for word in simple.arguments() {
-        // What is not known stands with its quotes.
+        // Unknown words still have their quotes.
         let shown = match word {
             Word::Unknown(raw) => raw.replace(['"', '\'', '\\'], ""),
             Word::Known(_) | Word::Pattern(_) | Word::Home(_) => word.shown().to_owned(),
@@ -172,7 +173,7 @@ pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
         match (held, word) {
             (Some(place), Word::Unknown(_)) if !place.is_empty() => touches.push(touch(word.clone(), does)),
             (Some(place), _) if !place.is_empty() => touches.push(touch(named(place), does)),
-            // Here a word of which nothing is known counts too.
+            // As the value of such an option, an unknown word counts too.
             _ if is_place => touches.push(touch(word.clone(), does)),
             (_, Word::Unknown(_)) => {}
             _ if changes && !word.shown().starts_with('-') && !behind_places => {
@@ -181,7 +182,7 @@ pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
             _ => {}
         }
         is_place = held == Some("");
-        // What it looks through stands before what it looks for, and behind how links are taken.
+        // The folders to search come before the expression, and after the options for links.
         behind_places |= program == "find"
             && word.shown().starts_with(['-', '(', '!'])
             && !place::is_before_places(word.shown());
@@ -189,12 +190,12 @@ pub(super) fn touched(simple: &Simple, folders: &[String]) -> Vec<Touch> {
     touches
 }
 
-/// What a name stands for that is part of a word: no shell replaces a `~` there, but a program may.
+/// Converts a path inside a word. No shell expands a `~` there, but a program may.
 fn named(name: &str) -> Word {
     if name.starts_with('~') { Word::Home(name.to_owned()) } else { Word::Known(name.to_owned()) }
 }
 
-/// Whether what it does may be beyond taking back.
+/// Returns how far the effects of a command may reach.
 pub(super) fn of(simple: &Simple) -> Reach {
     let Some(program) = simple.program() else { return Reach::Runs };
     let publishes = PUBLISHING.iter().any(|(name, words)| {
@@ -213,7 +214,7 @@ pub(super) fn of(simple: &Simple) -> Reach {
     if is_launcher(program) || reads_its_lines(simple) {
         return Reach::Unclear;
     }
-    // Whoever is handed words that nobody knows may do it to anything.
+    // With unknown arguments, it may affect anything.
     let unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
     let changes =
         matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
@@ -229,17 +230,17 @@ pub(super) fn of(simple: &Simple) -> Reach {
     if changes && (unknown || simple.arguments().iter().any(far)) { Reach::Outside } else { Reach::Runs }
 }
 
-/// Whether it is a shell that takes what it runs from elsewhere: a here-document, a pipe, a file that is fed to it.
+/// Returns whether a shell reads its commands from elsewhere: a here-document, a pipe or a redirected file.
 fn reads_its_lines(simple: &Simple) -> bool {
     let told = simple.inline.is_some() || (simple.script.is_some() && !takes_input(simple));
     simple.program().is_some_and(is_shell) && !told && !asks_about_itself(simple)
 }
 
-/// Whether a shell takes its lines from what comes in, so that the first word behind its options is no script.
-/// Shells read options as a language of their own (`-xs`, `+s`, `-o name`), for which there is no grammar: any letter counts.
+/// Returns whether a shell reads its commands from its input, so that its first operand is no script. Shells read
+/// options in their own way (`-xs`, `+s`, `-o name`), for which there is no grammar, so every `s` counts.
 pub(super) fn takes_input(shell: &Simple) -> bool {
     let arguments = shell.arguments();
-    // The same word may stand before it as what an option takes.
+    // The same word may occur before it as the value of an option.
     let options = arguments.iter().rposition(|word| Some(word) == shell.script.as_ref());
     arguments[..options.unwrap_or(arguments.len())]
         .iter()
@@ -247,53 +248,53 @@ pub(super) fn takes_input(shell: &Simple) -> bool {
         .any(|option| option.starts_with('-') && !option.starts_with("--") && option.contains('s'))
 }
 
-/// Whether a program is asked for nothing but what it is. Any other word beside that may be the one it obeys.
+/// Returns whether a program is only asked for its version or help. Any other argument may decide what it does.
 pub(super) fn asks_about_itself(simple: &Simple) -> bool {
     matches!(simple.arguments(), [word] if matches!(word.known(), Some("--version" | "--help")))
 }
 
-/// Why a program that is on no list is asked about.
+/// Returns the reason for asking about a program that is not known to only read.
 pub(super) fn why(simple: &Simple, name: &str) -> String {
     let shown: String = name.chars().take(60).collect();
     let shown = shown.escape_debug();
     if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
-        return format!("{shown} runs what it is given");
+        return format!("commands run by {shown}");
     }
     if reads_its_lines(simple) {
-        return format!("{shown} runs what comes in, which is not read before");
+        return format!("input run as commands by {shown}");
     }
     if simple.inline.is_some() {
-        return format!("{shown} runs code that stands in the line");
+        return format!("inline code run by {shown}");
     }
     if let Some(script) = &simple.script {
         let script: String = script.shown().chars().take(60).collect();
-        return format!("it runs {}, which can do anything", script.escape_debug());
+        return format!("script {}", script.escape_debug());
     }
     if OUTSIDE.contains(&name) {
-        return format!("{shown} reaches beyond the project");
+        return format!("effects of {shown} outside the project");
     }
     if is_launcher(name) {
-        return format!("{shown} runs what it is given");
+        return format!("commands run by {shown}");
     }
     if changes_system(name, simple.arguments()) {
-        return format!("{shown} changes the system or what is installed for you");
+        return format!("system or installation change by {shown}");
     }
     if BUILDS.contains(&name) {
-        return format!("{shown} runs the project's own code");
+        return format!("project code run by {shown}");
     }
     match name {
         "awk" | "gawk" | "mawk" | "nawk" | "vi" | "vim" | "nvim" | "ex" | "ed" | "emacs" | "man" | "less"
         | "more" => {
-            format!("{shown} can start other programs")
+            format!("possible other programs started by {shown}")
         }
         "export" | "declare" | "typeset" | "local" | "readonly" | "set" | "shopt" | "unset" | "alias"
         | "enable" | "hash" | "read" | "mapfile" | "let" | "ulimit" | "umask" => {
-            format!("{shown} changes how the shell goes on")
+            format!("shell state change by {shown}")
         }
-        "env" | "printenv" => format!("{shown} tells what every variable holds"),
+        "env" | "printenv" => format!("all environment variables shown by {shown}"),
         "mkdir" | "touch" | "cp" | "mv" | "ln" | "chmod" | "tee" | "truncate" | "install" | "patch" => {
-            format!("{shown} changes files")
+            format!("file changes by {shown}")
         }
-        _ => format!("{shown} may change things"),
+        _ => format!("possible changes by {shown}"),
     }
 }

@@ -1,5 +1,5 @@
-//! What git only shows. It obeys the settings of the repository, which can start programs; so every use of it also touches
-//! the repository, and whoever knows the folder looks whether its settings are plain.
+//! Git commands that only show something. Git follows the settings of the repository, which can start programs; so
+//! every command also touches the repository, whose settings are then checked.
 
 use super::How;
 use super::operands::{read, read_known, take_script};
@@ -8,7 +8,7 @@ use super::unknown;
 use crate::policy::grammar::{Given, Role, Value};
 use crate::policy::shell::Word;
 
-/// What git touches, where it only shows.
+/// Returns what a git command touches if it only shows something.
 pub(super) fn git(words: &[Word]) -> Touched {
     let program = grammar_of("git")?;
     let outer = read_known("git", program, words)?;
@@ -29,7 +29,7 @@ pub(super) fn git(words: &[Word]) -> Touched {
     });
     if let Some(odd) = odd {
         let shown: String = odd.word.chars().take(40).collect();
-        return Err(format!("git with {} may run other programs", shown.escape_debug()));
+        return Err(format!("possible other programs run by git {}", shown.escape_debug()));
     }
     let (name, words) = match outer.operands.split_first() {
         Some((Word::Known(name), words)) => (name.as_str(), words),
@@ -40,7 +40,7 @@ pub(super) fn git(words: &[Word]) -> Touched {
         return Ok(Vec::new());
     }
     let called = format!("git {name}");
-    let may_change = || format!("{called} may change the repository");
+    let may_change = || format!("possible repository change by {called}");
     let words = match (name, words) {
         ("stash" | "worktree", [Word::Known(what)]) if what == "list" => return Ok(repository()),
         ("stash" | "worktree", _) => return Err(may_change()),
@@ -58,12 +58,12 @@ pub(super) fn git(words: &[Word]) -> Touched {
         take_script(&called, grammar, &mut given)?;
     }
     if matches!(name, "branch" | "tag") && !given.operands.is_empty() && !given.has_role(Role::Lists) {
-        return Err(format!("{called} with a name may change the repository"));
+        return Err(format!("possible repository change by {called} with a name"));
     }
     let formats = ["--format", "--pretty", "--sort"];
     if let Some(format) = given.texts(&formats).find(|format| checks_signatures(format)) {
         let shown: String = format.chars().take(40).collect();
-        return Err(format!("“{}” lets git run gpg", shown.escape_debug()));
+        return Err(format!("gpg run by git for “{}”", shown.escape_debug()));
     }
     let mut touched = repository();
     touched.extend(ranges(&given));
@@ -97,7 +97,8 @@ fn repository() -> Vec<(Word, How)> {
     vec![(here_word(), How::Repository)]
 }
 
-/// The files that `-L 1,5:file` names. A function's name may hold a colon too, so each of them may begin one.
+/// Returns the files that `-L 1,5:file` names. A function name may contain a colon too, so the file may begin after
+/// each one.
 fn ranges(given: &Given) -> Vec<(Word, How)> {
     let named = given.texts(&["-L"]).flat_map(|range| {
         range.match_indices(':').map(|(at, _)| range[at + 1..].to_owned()).filter(|name| !name.is_empty())
@@ -105,10 +106,10 @@ fn ranges(given: &Given) -> Vec<(Word, How)> {
     named.map(|name| (Word::Known(name), How::Names)).collect()
 }
 
-/// The content that is printed: what follows commits, differences and the index.
+/// Returns the content that is printed: commits, differences and the index.
 fn shown_content(name: &str, given: &Given) -> Option<How> {
     let texts: Vec<&str> = given.operands.iter().map(Word::shown).collect();
-    // A name of a commit cannot be told from one of a file's content, which is printed whatever the options are.
+    // A hash may be a commit or a file's content, which is printed whatever the options are.
     let is_hash = |text: &str| {
         let mut pieces = text.split(|sign: char| !sign.is_ascii_alphanumeric());
         pieces.any(|piece| {
@@ -129,7 +130,7 @@ fn shown_content(name: &str, given: &Given) -> Option<How> {
         "grep" => true,
         _ => false,
     };
-    // `HEAD:src/main.rs` is this file and nothing else; its name is looked at with the operands.
+    // `HEAD:src/main.rs` is exactly this file; its name is checked with the operands.
     let is_name = |commit: &str| {
         !commit.is_empty()
             && commit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-~^".contains(&byte))
@@ -144,7 +145,7 @@ fn shown_content(name: &str, given: &Given) -> Option<How> {
         || texts
             .iter()
             .any(|text| is_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
-    // The difference that `git status -v` prints is that of everything, whatever paths follow.
+    // `git status -v` prints the difference of everything, whatever paths follow.
     let prints_others = name == "status" || given.has(&["-C", "--find-copies-harder", "--follow"]);
     let paths = given.before_end.map_or(&[][..], |before| &texts[before..]);
     let below = if prints_others || !paths.iter().all(|path| is_literal(path)) { &[] } else { paths };
@@ -152,7 +153,7 @@ fn shown_content(name: &str, given: &Given) -> Option<How> {
     Some(How::Tracked { below: below.collect(), stashed })
 }
 
-/// Whether a path stands for itself and what is below it.
+/// Returns whether a path means only itself and what is below it.
 fn is_literal(path: &str) -> bool {
     let named = path.trim_start_matches("./").trim_end_matches('/');
     !named.is_empty()
@@ -161,7 +162,8 @@ fn is_literal(path: &str) -> bool {
         && !named.split('/').any(|part| matches!(part, "" | "." | ".."))
 }
 
-/// Whether git looks at signatures for this, by running gpg: `%G?`, with a sign between too, and `%(signature)`.
+/// Returns whether git verifies signatures for this format by running gpg: `%G?`, also with a sign between, and
+/// `%(signature)`.
 fn checks_signatures(format: &str) -> bool {
     let starts = |piece: &str| piece.strip_prefix(['+', '-', ' ']).unwrap_or(piece).starts_with('G');
     format.split('%').skip(1).any(starts) || format.contains("signature")
@@ -170,10 +172,10 @@ fn checks_signatures(format: &str) -> bool {
 fn changes(name: &str) -> String {
     let shown: String = name.chars().take(40).collect();
     match name {
-        "push" => "git push changes the repository elsewhere".to_owned(),
+        "push" => "change of the remote repository by git push".to_owned(),
         "fetch" | "pull" | "clone" | "remote" | "ls-remote" | "submodule" => {
-            format!("git {name} reaches the network or tells where from")
+            format!("network access or remote addresses through git {name}")
         }
-        _ => format!("git {} may change the repository", shown.escape_debug()),
+        _ => format!("possible repository change by git {}", shown.escape_debug()),
     }
 }

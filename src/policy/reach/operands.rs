@@ -1,14 +1,14 @@
-//! What a command line touches by the grammar of its program: operands and values of options that name files.
+//! Paths touched by a command line according to the grammar of its program: operands and option values that name files.
 
 use super::programs::{Touched, plain};
 use super::{How, unknown};
 use crate::policy::grammar::{self, Given, GivenOption, Holds, Problem, Program, Role, Value};
 use crate::policy::shell::Word;
 
-/// Reads words by the grammar of a program. Fails with the reason if one of them may do more than read.
+/// Parses arguments by the grammar of a program. Fails with the reason if one of them may do more than read.
 pub(super) fn read(called: &str, program: &'static Program, words: &[Word]) -> Result<Given, String> {
     let given = read_known(called, program, words)?;
-    // A pattern stands for any number of names, so which operand is the one that is written is not known.
+    // A pattern expands to any number of names, so it is not known which operand is written.
     let is_harmful =
         |kind: &Holds| matches!(kind, Holds::Write | Holds::Delete | Holds::Place | Holds::Program);
     let operands = &program.operands;
@@ -23,29 +23,27 @@ pub(super) fn read(called: &str, program: &'static Program, words: &[Word]) -> R
     }
 }
 
-/// The same, whatever the options do: fails only if it is not certain what the words mean.
+/// Parses arguments like [`read`] whatever the options do. Fails only if the meaning of an argument is not certain.
 pub(super) fn read_known(called: &str, program: &'static Program, words: &[Word]) -> Result<Given, String> {
     let given = grammar::read(program, words);
     match given.problems.first() {
         Some(Problem::Unknown(text)) => Err(may_do_more(called, text)),
-        Some(Problem::Abbreviated(text)) => {
-            Err(format!("{called} with {}, which is not spelled whole, may do more than read", shorten(text)))
-        }
-        Some(Problem::Missing(text)) => Err(format!("{called} lacks a value after {}", shorten(text))),
+        Some(Problem::Abbreviated(text)) => Err(format!("abbreviated option {} of {called}", shorten(text))),
+        Some(Problem::Missing(text)) => Err(format!("missing value after {} of {called}", shorten(text))),
         Some(Problem::Unexpanded(word)) => Err(unknown(word)),
         None => Ok(given),
     }
 }
 
 fn may_do_more(called: &str, option: &str) -> String {
-    format!("{called} with {} may do more than read", shorten(option))
+    format!("possible changes by {called} {}", shorten(option))
 }
 
 fn shorten(text: &str) -> String {
     text.chars().take(40).collect::<String>().escape_debug().to_string()
 }
 
-/// What is done with something of this kind; `None` if it names no file.
+/// Returns the access to a value of this kind; `None` if it names no file.
 fn how(holds: Holds) -> Option<How> {
     match holds {
         Holds::Names | Holds::Revision => Some(How::Names),
@@ -63,14 +61,14 @@ fn how(holds: Holds) -> Option<How> {
     }
 }
 
-/// What its options touch, apart from its operands.
+/// Returns the paths touched by options, apart from operands.
 pub(super) fn of_options(program: &Program, given: &Given) -> Vec<(Word, How)> {
     let of_value = |option: &GivenOption| match option.option.value {
         Value::None | Value::OptionalNumber { .. } => None,
         Value::Required(holds) | Value::Optional(holds) => Some((option.value.clone()?, how(holds)?)),
     };
     let mut touched: Vec<(Word, How)> = given.options.iter().filter_map(of_value).collect();
-    // To an implementation that ends the options with the first operand these are operands too.
+    // For implementations that end the options with the first operand these are operands too.
     if let Some(how) = program.operands.rest.and_then(how) {
         touched.extend(given.late.iter().map(|word| (word.clone(), how.clone())));
     }
@@ -79,7 +77,7 @@ pub(super) fn of_options(program: &Program, given: &Given) -> Vec<(Word, How)> {
     touched
 }
 
-/// Takes the pattern or the script from the operands, unless an option holds it. Fails if none is given.
+/// Takes the pattern or the script from the operands, unless an option holds it. Fails if there is none.
 pub(super) fn take_script(
     called: &str,
     program: &Program,
@@ -98,17 +96,17 @@ pub(super) fn take_script(
             Ok(Some(script))
         }
         Some(word) => Err(unknown(word)),
-        None => Err(format!("{called} is given no {what}")),
+        None => Err(format!("missing {what} of {called}")),
     }
 }
 
-/// What the operands touch, each of them in one way.
+/// Returns the operands with one kind of access.
 pub(super) fn each(operands: &[Word], how: &How) -> Vec<(Word, How)> {
     let named = operands.iter().filter(|word| word.known() != Some("-") || *how == How::Names);
     named.map(|word| (word.clone(), how.clone())).collect()
 }
 
-/// What a program touches that does nothing but what its grammar says.
+/// Returns the paths touched by a program that does only what its grammar states.
 pub(super) fn touched(called: &str, program: &'static Program, words: &[Word]) -> Touched {
     let given = read(called, program, words)?;
     let mut touched = of_options(program, &given);
@@ -121,12 +119,12 @@ pub(super) fn touched(called: &str, program: &'static Program, words: &[Word]) -
     for (at, word) in given.operands.iter().enumerate() {
         let word = std::slice::from_ref(word);
         match operands.first.get(at).copied().or(operands.rest) {
-            Some(Holds::Write) => return Err(format!("{called} writes to a second file")),
+            Some(Holds::Write) => return Err(format!("second file written by {called}")),
             Some(holds) => match how(holds) {
                 Some(how) => touched.extend(each(word, &how)),
                 None => touched.extend(plain(word)?),
             },
-            None => return Err(format!("{called} with words behind it may do more than read")),
+            None => return Err(format!("possible changes by {called} with arguments")),
         }
     }
     Ok(touched)

@@ -1,13 +1,14 @@
-//! Where a program works or writes by one of its options: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
+//! Options that set the folder in which a program works or writes: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
 
 use super::refused::CHANGERS;
 use crate::policy::grammar::{Holds, any_place, options_in, program_named};
 
-/// Options of those who change files whose words name none that they change.
+/// Options of file-changing programs whose values are not files to change.
 const NAMELESS: &[&str] =
     &["--exclude", "--expression", "--transform", "--xform", "--suffix", "--mode", "--date"];
 
-/// The place that an option of this program holds; empty where the next word is the place. `None` where it holds none.
+/// Returns the folder in an option of this program; empty if the next word is the folder. `None` if the option sets
+/// none.
 pub(super) fn of<'a>(program: &str, word: &'a str) -> Option<&'a str> {
     if !word.starts_with('-') {
         return None;
@@ -34,8 +35,8 @@ pub(super) fn of<'a>(program: &str, word: &'a str) -> Option<&'a str> {
     place.map(|(_, value)| value.unwrap_or_default())
 }
 
-/// Whether this is an option of `find` that stands before what it looks through. All others are parts of its expression, a language
-/// in which their order counts.
+/// Returns whether this option of `find` comes before the folders to search. All others are part of its expression, in
+/// which the order counts.
 pub(super) fn is_before_places(word: &str) -> bool {
     matches!(word, "-H" | "-L" | "-P") || word.starts_with("-O") || word.starts_with("-D")
 }
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_found_however_its_option_is_written() {
+    fn finds_folder_in_any_option_spelling() {
         for (program, word, place) in [
             ("cp", "--target-directory=/x", Some("/x")),
             ("cp", "--targ=/x", Some("/x")),

@@ -1,25 +1,25 @@
-//! What is refused in every mode and whatever was allowed: what takes the decision out of the person's hands, and what
-//! cannot be taken back by anyone. It looks at what could be made out even of a line that is not followed.
+//! Commands refused in every mode: those that take decisions away from the user, and those that are irreversible. Also
+//! checks the parts of a line that could be found if the line is unclear.
 
 use super::{Folders, below, danger, place};
 use crate::policy::grammar::{Role, program_named, read};
 use crate::policy::shell::{Place, Reading, Redirect, Simple, Within, Word, base, is_interpreter, is_shell};
 
-/// They give a command more rights than the person's own.
+/// Programs that give a command more privileges than the user has.
 #[rustfmt::skip]
 const PRIVILEGE: &[&str] = &[
     "sudo", "sudoedit", "sudo-rs", "su", "doas", "pkexec", "run0", "runuser", "gksudo", "gksu", "kdesudo", "kdesu",
     "dzdo", "pfexec",
 ];
 
-/// They bring something from elsewhere.
+/// Programs that download data.
 #[rustfmt::skip]
 const DOWNLOADS: &[&str] = &[
     "curl", "wget", "wget2", "fetch", "aria2c", "http", "https", "xh", "lynx", "w3m", "links", "elinks", "nc", "ncat",
     "netcat", "socat", "telnet", "lwp-request", "GET", "ftp", "tnftp", "axel",
 ];
 
-/// They change the files they are given.
+/// Programs that change the files they are given.
 #[rustfmt::skip]
 pub(super) const CHANGERS: &[&str] = &[
     "rm", "rmdir", "unlink", "mv", "cp", "ln", "tee", "touch", "mkdir", "install", "truncate", "dd", "sed", "perl",
@@ -30,7 +30,7 @@ pub(super) const CHANGERS: &[&str] = &[
 /// Branches that others build on.
 const PROTECTED: &[&str] = &["main", "master"];
 
-/// Why the line is refused, in words that follow “because”.
+/// Returns why the line is refused.
 pub(super) fn refused(reading: &Reading) -> Option<String> {
     let mut folders = Folders::default();
     let of_one = reading.commands.iter().find_map(|simple| {
@@ -40,7 +40,7 @@ pub(super) fn refused(reading: &Reading) -> Option<String> {
         refused
     });
     of_one.or_else(|| downloaded(reading)).or_else(|| {
-        // What could not be parsed may be run all the same, line by line.
+        // A part that could not be parsed may run all the same, line by line.
         let lost = reading.unclear.is_some();
         let name = reading
             .named
@@ -51,10 +51,10 @@ pub(super) fn refused(reading: &Reading) -> Option<String> {
 }
 
 fn privilege(name: &str) -> String {
-    format!("{name} gives a command more rights than yours")
+    format!("higher privileges through {name}")
 }
 
-/// Why one part is refused, where relative names begin in this folder.
+/// Returns why one command is refused in this working directory.
 fn one(simple: &Simple, folder: &str) -> Option<String> {
     for redirect in &simple.redirects {
         if let Redirect::Write(word) | Redirect::Append(word) = redirect
@@ -69,12 +69,12 @@ fn one(simple: &Simple, folder: &str) -> Option<String> {
     }
     let mode = |word: &Word| word.known().is_some_and(|text| text == "--mode" || text.starts_with("--mode="));
     if program == "aye" && simple.arguments().iter().any(mode) {
-        return Some("how much runs without asking is set by you alone".to_owned());
+        return Some("permission mode set by a command; only the user may set it".to_owned());
     }
     if program == "aye"
         && simple.arguments().iter().any(|word| matches!(word.known(), Some("trust" | "untrust")))
     {
-        return Some("what is trusted is said by you alone".to_owned());
+        return Some("trust set by a command; only the user may set it".to_owned());
     }
     if CHANGERS.contains(&program) || program.starts_with("mkfs") {
         let only_reads =
@@ -82,7 +82,7 @@ fn one(simple: &Simple, folder: &str) -> Option<String> {
         for word in simple.arguments().iter().filter(|_| !only_reads) {
             let word = match word.known().and_then(|text| text.strip_prefix("of=")) {
                 Some(target) => Word::Known(target.to_owned()),
-                // What is read there is no matter.
+                // Reading any file is fine here.
                 None if program == "dd" => continue,
                 None => word.clone(),
             };
@@ -100,14 +100,14 @@ fn one(simple: &Simple, folder: &str) -> Option<String> {
                 .skip_while(|word| place::is_before_places(word.shown()))
                 .take_while(|word| !word.shown().starts_with('-'))
                 .any(|word| everything(&seen_from(folder, word)));
-            everything.then(|| "it deletes all of the system or of your home".to_owned())
+            everything.then(|| "deletion of the system or of your home folder".to_owned())
         }
         "git" => pushes(simple.arguments()),
         _ => None,
     }
 }
 
-/// A name as it is seen from `folder`.
+/// Joins a word to the working directory.
 fn seen_from(folder: &str, word: &Word) -> Word {
     match word {
         Word::Known(text) => Word::Known(below(folder, text)),
@@ -116,16 +116,16 @@ fn seen_from(folder: &str, word: &Word) -> Word {
     }
 }
 
-/// Why nothing may be written there.
+/// Returns why this path may not be written.
 fn written(word: &Word) -> Option<String> {
     let path = plain(word.shown());
     if path.starts_with("/dev/") && !matches!(word, Word::Unknown(_)) && is_device(&path) {
-        return Some(format!("{} is a device", path.escape_debug()));
+        return Some(format!("write to a device: {}", path.escape_debug()));
     }
     is_own(&path)
 }
 
-/// Why nothing may be written to this path, where it belongs to aye itself.
+/// Returns why this path may not be written if it belongs to aye.
 pub(in crate::policy) fn is_own(path: &str) -> Option<String> {
     let parts: Vec<String> = path.split('/').map(str::to_lowercase).collect();
     let own = parts.iter().any(|part| part == ".aye")
@@ -133,7 +133,7 @@ pub(in crate::policy) fn is_own(path: &str) -> Option<String> {
             pair[1] == "aye"
                 && matches!(pair[0].as_str(), ".config" | "share" | "state" | "application support")
         });
-    own.then(|| format!("{} belongs to aye's own settings and sessions", path.escape_debug()))
+    own.then(|| format!("{} is part of aye's settings and sessions", path.escape_debug()))
 }
 
 fn is_device(path: &str) -> bool {
@@ -143,7 +143,7 @@ fn is_device(path: &str) -> bool {
     !harmless
 }
 
-/// A path without `.`, `//` and what `..` takes back, and without quotes.
+/// Normalizes a path: removes `.`, `//`, `..` and quotes.
 fn plain(path: &str) -> String {
     let path = path.replace(['"', '\''], "").replace("${HOME}", "~").replace("$HOME", "~");
     let mut parts: Vec<&str> = Vec::new();
@@ -158,7 +158,7 @@ fn plain(path: &str) -> String {
     format!("{start}{}", parts.join("/"))
 }
 
-/// Whether this is all of the system, or all of a home.
+/// Returns whether the path is the system or a whole home folder.
 fn everything(word: &Word) -> bool {
     let path = plain(word.shown());
     let path = path.strip_suffix('*').unwrap_or(&path);
@@ -185,10 +185,10 @@ fn removes(simple: &Simple, folder: &str) -> Option<String> {
     let all = given.has_role(Role::Recursive)
         && simple.arguments().iter().any(|word| everything(&seen_from(folder, word)));
     let is_refused = all || given.has(&["--no-preserve-root"]);
-    is_refused.then(|| "it deletes all of the system or of your home".to_owned())
+    is_refused.then(|| "deletion of the system or of your home folder".to_owned())
 }
 
-/// A push that replaces or deletes a branch that others build on.
+/// Returns why a push is refused: it replaces or deletes a branch that others build on.
 fn pushes(arguments: &[Word]) -> Option<String> {
     let git = program_named("git")?;
     let outer = read(git, arguments);
@@ -197,7 +197,7 @@ fn pushes(arguments: &[Word]) -> Option<String> {
     let forces = given.has(&["--force", "--force-with-lease"]);
     let deletes = given.has(&["--delete"]);
     if given.has(&["--mirror"]) || (forces && given.has(&["--all", "--branches"])) {
-        return Some("it replaces every branch of the repository elsewhere".to_owned());
+        return Some("replacement of every branch of the remote repository".to_owned());
     }
     let names: Vec<&str> = given.operands.iter().map(Word::shown).collect();
     names.iter().skip(1).find_map(|name| {
@@ -206,11 +206,11 @@ fn pushes(arguments: &[Word]) -> Option<String> {
         let replaces = forces || deletes || name.starts_with('+') || (from.is_empty() && name.contains(':'));
         let branch = to.strip_prefix("refs/heads/").or_else(|| to.strip_prefix("heads/")).unwrap_or(to);
         (replaces && PROTECTED.contains(&branch))
-            .then(|| format!("it replaces {branch}, which others build on, in the repository elsewhere"))
+            .then(|| format!("replacement of the shared branch {branch} in the remote repository"))
     })
 }
 
-/// A download that an interpreter runs.
+/// Returns why a line is refused that runs a download with an interpreter.
 fn downloaded(reading: &Reading) -> Option<String> {
     let commands = &reading.commands;
     for (at, simple) in commands.iter().enumerate() {
@@ -225,7 +225,7 @@ fn downloaded(reading: &Reading) -> Option<String> {
             };
             simple.pipes.iter().any(later)
         });
-        // What is substituted into the words of a command, or handed to it as a file.
+        // Downloads substituted into the words of a command, or passed to it as a file.
         let holders = (0..simple.within.len())
             .filter(|depth| matches!(simple.within[*depth], Within::Substitution | Within::Process));
         let holding = holders.filter_map(|depth| {
@@ -234,19 +234,19 @@ fn downloaded(reading: &Reading) -> Option<String> {
         let runner =
             piped.filter(|other| runs_stdin(other)).chain(holding.filter(|other| runs_unknown(other))).next();
         if let Some(runner) = runner.map(|runner| runner.program().unwrap_or("the shell")) {
-            return Some(format!("what {program} brings would be run by {runner} unseen"));
+            return Some(format!("download by {program} run unseen by {runner}"));
         }
     }
     None
 }
 
-/// Bash connects where it reads from `/dev/tcp`.
+/// Returns `/dev/tcp` if a redirection reads from it: bash opens a connection.
 fn from_net(simple: &Simple) -> Option<&'static str> {
     let reads = |redirect: &Redirect| matches!(redirect, Redirect::Read(word) if word.shown().starts_with("/dev/tcp/"));
     simple.redirects.iter().any(reads).then_some("/dev/tcp")
 }
 
-/// Whether it runs what comes in.
+/// Returns whether the command runs its input.
 fn runs_stdin(simple: &Simple) -> bool {
     let Some(program) = simple.program().filter(|program| is_interpreter(program)) else { return false };
     let known = |text: &str| simple.arguments().iter().any(|word| word.known() == Some(text));
@@ -256,13 +256,13 @@ fn runs_stdin(simple: &Simple) -> bool {
             matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
                 || (is_shell(program) && danger::takes_input(simple))
         }
-        // A shell asked for more than what it is runs what comes in all the same.
+        // A shell with any other option than these runs its input.
         (None, None) if is_shell(program) => !danger::asks_about_itself(simple),
         (None, None) => !known("-m") && !known("--version") && !known("-V") && !known("--help"),
     }
 }
 
-/// Whether it runs what nobody can know before.
+/// Returns whether the command runs code that is unknown before it runs.
 fn runs_unknown(simple: &Simple) -> bool {
     let is = |word: &Option<Word>| matches!(word, Some(Word::Unknown(_)));
     let given = simple.redirects.iter().any(|redirect| {
@@ -280,7 +280,7 @@ mod tests {
     use crate::policy::shell;
 
     #[test]
-    fn what_cannot_be_taken_back_is_refused_however_its_options_are_written() {
+    fn refuses_irreversible_commands_with_any_option_spelling() {
         for (line, is_refused) in [
             ("rm -rf /", true),
             ("rm -fR ~", true),

@@ -1,30 +1,30 @@
-//! The scripts that a command line runs, and where they may lie: what a lasting yes for it has to be bound to.
+//! Script files that a command line runs and their possible locations. A grant for the line is bound to these files.
 
 use super::{Folders, below, programs, said};
 use crate::policy::offers::runs_what_it_is_given;
 use crate::policy::shell::{Reading, Redirect, Simple, Word, is_interpreter, is_shell};
 
-/// What a command line runs that stands in files.
+/// Files that a command line runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runs {
-    /// Nothing, as far as its words say.
+    /// None, as far as the words show.
     Nothing,
-    /// These, by their names from the project's folder. What else the line names may be run too, where it exists.
+    /// These files, relative to the project. Other files named in the line may run too, if they exist.
     Files(Vec<Part>),
-    /// That cannot be told; why, in words that follow “because”.
+    /// Unknown, with the reason.
     Unknown(String),
 }
 
-/// A name of what may be run.
+/// A file that may be run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
-    /// From the project's folder.
+    /// Path relative to the project.
     pub name: String,
-    /// Whether it is plainly what runs: then it is no folder either.
+    /// True if this file certainly runs, so that it cannot be a folder.
     pub plainly: bool,
 }
 
-/// Variables that say what else runs, or where it is looked for.
+/// Variables that decide what else runs, or where it is searched.
 #[rustfmt::skip]
 const SAY_WHERE: &[&str] = &[
     "PATH", "CDPATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONSTARTUP",
@@ -37,7 +37,7 @@ const NAME_ONE: &[&str] = &[
     "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "BROWSER", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
 ];
 
-/// Programs that take a file of code behind one of these options.
+/// Programs that take a file of code as the value of one of these options.
 const BY_OPTION: &[(&str, &[&str])] = &[
     ("awk", &["-f", "--file"]),
     ("gawk", &["-f", "--file", "-i", "-E", "--exec", "--include"]),
@@ -51,10 +51,10 @@ const BY_OPTION: &[(&str, &[&str])] = &[
     ("jq", &["-f", "--from-file", "-L"]),
 ];
 
-/// Builtins behind which a name may mean another program.
+/// Builtins after which a name may mean another program.
 const RENAMING: &[&str] = &["alias", "enable", "hash", "pushd", "popd", "chroot", "unshare", "nsenter"];
 
-/// The scripts of a command line.
+/// Returns the script files of a command line.
 pub fn scripts(reading: &Reading) -> Runs {
     let mut found = Found { parts: Vec::new(), lost: None };
     let mut folders = Folders::default();
@@ -63,7 +63,7 @@ pub fn scripts(reading: &Reading) -> Runs {
         let at = folders.at(simple);
         runs |= found.part(simple, &at);
         if simple.program() == Some("cd") && programs::goes_to(simple).is_none() {
-            goes.get_or_insert_with(|| "where it goes to is not known before it runs".to_owned());
+            goes.get_or_insert_with(|| "target of cd unknown before it runs".to_owned());
         }
         folders.after(simple);
     }
@@ -97,12 +97,12 @@ impl Found {
                 self.parts.extend(folders.iter().map(|folder| Part { name: below(folder, name), plainly }));
             }
             Word::Pattern(_) | Word::Unknown(_) => {
-                self.lost(format!("which file it runs as “{}” is not known before it runs", said(word)));
+                self.lost(format!("script “{}” unknown before it runs", said(word)));
             }
         }
     }
 
-    /// Whether this part runs a script.
+    /// Adds the scripts of one command. Returns whether it runs any.
     fn part(&mut self, simple: &Simple, folders: &[String]) -> bool {
         let before = self.parts.len();
         let sets = simple.prefix.iter().map(|(name, value)| (name.as_str(), value.shown()));
@@ -114,10 +114,10 @@ impl Found {
             SAY_WHERE.contains(name) || (NAME_ONE.contains(name) && value.contains(['/', '$', '`']))
         };
         if let Some((name, _)) = sets.chain(given).find(says) {
-            self.lost(format!("{name} says what runs, or where that is looked for"));
+            self.lost(format!("{name} decides what runs"));
         }
         if RENAMING.contains(&program) && !simple.arguments().is_empty() {
-            self.lost(format!("behind {program} a name may mean another program"));
+            self.lost(format!("{program} changes which program a name runs"));
         }
         let firsts = simple.wrappers.iter().filter_map(|words| words.first()).chain(simple.words.first());
         for first in firsts.filter(|first| first.shown().contains('/')) {
@@ -140,7 +140,7 @@ impl Found {
             };
             *name == program && simple.arguments().iter().any(|word| is(word.shown()))
         });
-        // `find -exec` was read: what it runs is a part of its own.
+        // `find -exec` has been parsed: the command it runs is one of its own.
         let hands_on = runs_what_it_is_given(program)
             && !matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
         if by_option || hands_on {
@@ -149,7 +149,7 @@ impl Found {
         by_option || self.parts.len() > before
     }
 
-    /// Any of its words may be what runs.
+    /// Adds every argument that may be what runs.
     fn all(&mut self, simple: &Simple, folders: &[String]) {
         for word in simple.arguments() {
             match word {
@@ -162,7 +162,7 @@ impl Found {
         }
     }
 
-    /// Whether it runs more than what stands in the line.
+    /// Adds the scripts of an interpreter. Returns whether it runs more than code in the line.
     fn interpreter(&mut self, simple: &Simple, folders: &[String]) -> bool {
         let program = simple.program().unwrap_or_default();
         let mut comes_in = false;
@@ -174,9 +174,9 @@ impl Found {
         }
         let alone = simple.script.is_none() && simple.inline.is_none();
         if alone && !comes_in && simple.pipes.iter().any(|(_, stage)| *stage > 0) {
-            self.lost("what comes to it through the pipe is what runs");
+            self.lost("script read from a pipe");
         }
-        // A shell's words behind its script are data; another interpreter's options are not known well enough for that.
+        // Arguments of a shell after its script are data; options of other interpreters are not known well enough.
         if !is_shell(program) && !matches!(program, "eval" | "source" | ".") {
             let unknown = simple.arguments().iter().find(|word| !matches!(word, Word::Known(_)));
             if let Some(word) = unknown.filter(|_| simple.inline.is_none()) {
@@ -188,7 +188,7 @@ impl Found {
     }
 }
 
-/// Whether python is given a module by its name, which runs the project's own code as `make` does.
+/// Returns whether python is given a module name, which runs project code as `make` does.
 fn is_module(simple: &Simple) -> bool {
     let python = simple.program().is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"));
     python && simple.arguments().first().is_some_and(|word| word.known() == Some("-m"))
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn r11_what_a_line_runs_is_found_wherever_it_stands() {
+    fn r11_finds_scripts_anywhere_in_a_line() {
         for (command, expected) in [
             ("cargo test", "nothing"),
             ("make", "nothing"),

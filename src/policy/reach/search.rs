@@ -1,4 +1,4 @@
-//! Programs that look for files and for what stands in them.
+//! Programs that search for files and in files.
 
 use super::How;
 use super::operands::{each, of_options, read, take_script};
@@ -11,15 +11,15 @@ fn here() -> Word {
     Word::Known(".".to_owned())
 }
 
-/// `grep`. With `-R` it follows links, so that asks.
+/// Judges `grep`. With `-R` it follows links, so that asks.
 pub(super) fn grep(name: &str, words: &[Word]) -> Touched {
     let program = grammar_of("grep")?;
     let mut given = read(name, program, words)?;
     take_script(name, program, &mut given)?;
-    // It takes the beginning of a word for the word.
+    // grep accepts an abbreviation of the word.
     let may_recurse = |how: &str| !matches!(how, "skip" | "read");
     let recursive = given.has_role(Role::Recursive) || given.texts(&["--directories"]).any(may_recurse);
-    // The name is a pattern to grep: one with a sign in it may mean another folder.
+    // grep treats the name as a pattern: one with wildcards may mean another folder.
     let plain = |name: &&str| !name.contains(['*', '?', '[', '\\']);
     let without: Vec<String> = given
         .texts(&["--exclude-dir"])
@@ -35,7 +35,7 @@ pub(super) fn grep(name: &str, words: &[Word]) -> Touched {
     Ok(touched)
 }
 
-/// `rg`, without what starts another program or follows links.
+/// Judges `rg` without options that start another program or follow links.
 pub(super) fn rg(words: &[Word]) -> Touched {
     let program = grammar_of("rg")?;
     let mut given = read("rg", program, words)?;
@@ -43,12 +43,12 @@ pub(super) fn rg(words: &[Word]) -> Touched {
     if !lists {
         take_script("rg", program, &mut given)?;
     }
-    // What a pattern or a kind of file names is read though it is hidden.
+    // A file that matches a glob or a type is read even if it is hidden.
     let globs: Vec<&str> =
         given.texts(&["--glob", "--iglob"]).filter(|glob| !glob.starts_with('!')).collect();
     let named = !globs.is_empty() || given.has(&["--type"]);
     let asked = given.has_role(Role::Hidden);
-    // A kind of file is no name of a folder, so `.git` stays closed.
+    // A type does not match folder names, so `.git` stays excluded.
     let ending = |glob: &&str| {
         let ending = glob.strip_prefix("*.").unwrap_or_default();
         !ending.is_empty() && ending != "git" && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -65,7 +65,7 @@ pub(super) fn rg(words: &[Word]) -> Touched {
     Ok(touched)
 }
 
-/// `fd`, without what runs something for each file.
+/// Judges `fd` without options that run something for each file.
 pub(super) fn fd(words: &[Word]) -> Touched {
     let program = grammar_of("fd")?;
     let mut given = read("fd", program, words)?;
@@ -80,7 +80,7 @@ pub(super) fn fd(words: &[Word]) -> Touched {
     Ok(touched)
 }
 
-/// `find`, without what runs, deletes or writes.
+/// Judges `find` without actions that run, delete or write.
 pub(super) fn find(words: &[Word]) -> Touched {
     let program = grammar_of("find")?;
     let mut places = Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn find(words: &[Word]) -> Touched {
     while let Some(word) = words.next() {
         let Some(text) = word.known() else { return Err(unknown(word)) };
         if text == "-exec" {
-            // What runs is a command of its own; with what it finds.
+            // The command that runs is judged separately, with the names found.
             runs = true;
             words.by_ref().find(|word| matches!(word.known(), Some(";" | "+")));
             continue;
@@ -108,14 +108,14 @@ pub(super) fn find(words: &[Word]) -> Touched {
             Some(Value::Required(Holds::Word | Holds::Number | Holds::Pattern)) => match words.next() {
                 Some(Word::Known(_)) => {}
                 Some(word) => return Err(unknown(word)),
-                None => return Err(format!("find lacks a value after {text}")),
+                None => return Err(format!("missing value after {text} of find")),
             },
             Some(Value::Required(Holds::Names)) => {
                 places.extend(words.next().map(|word| (word.clone(), How::Names)));
             }
             Some(Value::Required(_) | Value::Optional(_) | Value::OptionalNumber { .. }) | None => {
                 let shown: String = text.chars().take(40).collect();
-                return Err(format!("find with {} may do more than look", shown.escape_debug()));
+                return Err(format!("possible changes by find {}", shown.escape_debug()));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Programs with a little language of their own that could also write and run: `sed`, `awk` and `jq`. Only what plainly prints is
-//! followed.
+//! Programs with a script language that can also write and run: `sed`, `awk` and `jq`. Only scripts that clearly just
+//! print are followed.
 
 use super::How;
 use super::operands::{each, of_options, read, take_script};
@@ -7,22 +7,22 @@ use super::programs::{Touched, grammar_of};
 use super::unknown;
 use crate::policy::shell::Word;
 
-/// `sed -n 1,20p`, `sed s/a/b/`.
+/// Judges `sed -n 1,20p`, `sed s/a/b/`.
 pub(super) fn sed(words: &[Word]) -> Touched {
     let program = grammar_of("sed")?;
     let mut given = read("sed", program, words)?;
     let script = take_script("sed", program, &mut given)?;
     let mut scripts = given.texts(&["-e"]).chain(script.as_deref());
     if !scripts.all(prints) {
-        return Err("a script of sed may write and run".to_owned());
+        return Err("possible writes and commands in the sed script".to_owned());
     }
     let mut touched = of_options(program, &given);
     touched.extend(each(&given.operands, &How::Contents));
     Ok(touched)
 }
 
-/// Whether every step of a script of sed is an address with `p`, `d`, `q` or `=`, or a replacement that neither writes nor
-/// runs.
+/// Returns whether every command of a sed script is an address with `p`, `d`, `q` or `=`, or a replacement that neither
+/// writes nor runs.
 fn prints(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -38,7 +38,7 @@ fn prints(script: &str) -> bool {
     }
 }
 
-/// What stands behind one step; `None` where it is not one of those.
+/// Returns the text after one command; `None` if it is none of these.
 fn step(text: &str) -> Option<&str> {
     let mut rest = address(text)?;
     if let Some(second) = rest.strip_prefix(',') {
@@ -57,11 +57,11 @@ fn step(text: &str) -> Option<&str> {
     let mark = rest.chars().next().filter(|mark| "/|#,:@!_%".contains(*mark))?;
     let rest = piece(&rest[1..], mark)?;
     let rest = piece(rest, mark)?;
-    // `e` runs what comes of it, `w` writes it.
+    // The flag `e` runs the result, `w` writes it.
     Some(rest.trim_start_matches(|flag: char| "gIip0123456789".contains(flag)))
 }
 
-/// What stands behind an address, which may be none.
+/// Returns the text after an address, which may be empty.
 fn address(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix('/') {
         return piece(rest, '/');
@@ -72,19 +72,19 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// What stands behind the next `mark`. Within brackets it is not agreed whether it counts.
+/// Returns the text after the next `mark`. Implementations disagree on whether one inside brackets counts.
 fn piece(text: &str, mark: char) -> Option<&str> {
     let mut open = false;
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
         match letter {
             '\n' => return None,
-            // `[:alpha:]` within them does not close them.
+            // `[:alpha:]` inside brackets does not close them.
             '[' if open && text[at + 1..].starts_with([':', '.', '=']) => {
                 let sign = &text[at + 1..at + 2];
                 let inside = text[at + 2..].find(&format!("{sign}]"))?;
                 let end = at + 2 + inside + 1;
-                // A mark in there is not agreed on either.
+                // Implementations disagree on a mark in here too.
                 if text[at..end].contains([mark, '\\', '\n']) {
                     return None;
                 }
@@ -93,7 +93,7 @@ fn piece(text: &str, mark: char) -> Option<&str> {
             '\\' => drop(letters.next().filter(|(_, next)| *next != '\n')?),
             '[' => {
                 open = true;
-                // A `]` right behind it is one of its letters.
+                // A `]` right after the bracket is one of its characters.
                 let inside = text[at + 1..].strip_prefix('^').unwrap_or(&text[at + 1..]);
                 if inside.starts_with(']') {
                     return None;
@@ -107,20 +107,20 @@ fn piece(text: &str, mark: char) -> Option<&str> {
     None
 }
 
-/// Whatever of these stands in a program of awk, it may run, write, or read what it was not given.
+/// Words with which an awk program may run, write, or read other files.
 #[rustfmt::skip]
 const OF_AWK: &[&str] = &[
     "system", "getline", "close", "fflush", "@", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "func",
     "\\\n", "/inet",
 ];
 
-/// `awk '{ print $1 }'`.
+/// Judges `awk '{ print $1 }'`.
 pub(super) fn awk(name: &str, words: &[Word]) -> Touched {
     let grammar = grammar_of("awk")?;
     let mut given = read(name, grammar, words)?;
     let program = take_script(name, grammar, &mut given)?.unwrap_or_default();
     if !only_prints(&program) {
-        return Err(format!("a program of {name} may write and run"));
+        return Err(format!("possible writes and commands in the {name} program"));
     }
     // `a=b` among the files sets a variable.
     if let Some(word) = given.operands.iter().find(|word| word.shown().contains('=')) {
@@ -129,13 +129,13 @@ pub(super) fn awk(name: &str, words: &[Word]) -> Touched {
     Ok(each(&given.operands, &How::Contents))
 }
 
-/// `jq` reads what its filter includes, too.
+/// Judges `jq`, which also reads what its filter includes.
 pub(super) fn jq(words: &[Word]) -> Touched {
     let program = grammar_of("jq")?;
     let mut given = read("jq", program, words)?;
     let filter = take_script("jq", program, &mut given)?.unwrap_or_default();
     if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
-        return Err("the filter of jq may read other files".to_owned());
+        return Err("possible reads of other files by the jq filter".to_owned());
     }
     Ok(each(&given.operands, &How::Contents))
 }
@@ -147,7 +147,7 @@ fn only_prints(program: &str) -> bool {
     if odd || piped || OF_AWK.iter().any(|word| program.contains(word)) {
         return false;
     }
-    // A `>` is a comparison before the first action, where no text or pattern can hide where that begins.
+    // `>` is a comparison before the first action, if no string or pattern can hide where that begins.
     let pattern = program.split('{').next().unwrap_or_default();
     let plain = !pattern.contains(['"', '/', '\\']);
     let rest = if plain { &program[pattern.len()..] } else { program };
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r12_of_sed_only_what_prints_is_followed() {
+    fn r12_follows_only_printing_sed_scripts() {
         for script in [
             "p",
             "1p",
@@ -220,7 +220,7 @@ mod tests {
             "n",
             "1~2e",
             "sxaxbxe",
-            // To some the second mark stands within brackets.
+            // Some implementations read the second mark as inside brackets.
             "s|[[:alpha:]|]|1;s|w out|x|",
             "s/[[:a:]/]/1;s/e;/x/p",
             "s/[[.a.]/]/1;s/e;/x/p",
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn r12_of_awk_only_what_prints_is_followed() {
+    fn r12_follows_only_printing_awk_programs() {
         for program in [
             "{print $1}",
             "NR>=10 && NR<=20",

@@ -1,11 +1,11 @@
-//! The text of a here-document, once it is sure that bash ends it where the grammar does.
+//! Text of a here-document, if it is certain that bash ends it where the grammar does.
 
 use super::{Word, word};
 use tree_sitter::Node;
 
-/// The text behind `<<END`. Fails where bash may read it otherwise, with words that follow “because”.
+/// Returns the text after `<<END`. Fails with a reason if bash may read it differently.
 pub(super) fn read(text: &str, node: Node<'_>, children: &[Node<'_>]) -> Result<Word, String> {
-    let odd = || "it is not plain where its here-document ends".to_owned();
+    let odd = || "end of the here-document unclear".to_owned();
     let of = |kind: &str| children.iter().find(|child| child.kind() == kind);
     let start = of("heredoc_start").ok_or_else(odd)?;
     let tabs = of("<<-").is_some();
@@ -14,7 +14,7 @@ pub(super) fn read(text: &str, node: Node<'_>, children: &[Node<'_>]) -> Result<
     if end.is_empty() || end.contains('\n') {
         return Err(odd());
     }
-    // The body begins with the next line. Nothing that stands before it may reach into that line.
+    // The body begins with the next line. Nothing before it may extend into that line.
     let line = text.get(start.end_byte()..).and_then(|rest| rest.find('\n')).ok_or_else(odd)?;
     let begin = start.end_byte() + line + 1;
     let before = children.iter().filter(|child| !matches!(child.kind(), "heredoc_body" | "heredoc_end"));
@@ -37,12 +37,13 @@ pub(super) fn read(text: &str, node: Node<'_>, children: &[Node<'_>]) -> Result<
     Err(odd())
 }
 
-/// Whether what follows `<<END` on its line could hold a second here-document or a quote over its end.
+/// Returns whether the rest of the line after `<<END` could hold a second here-document, or a quote across the line
+/// end.
 fn line_is_odd(rest: &str) -> bool {
     rest.contains("<<") || rest.contains('#') || rest.trim_end_matches('\n').ends_with('\\')
 }
 
-/// The text, where bash replaces nothing in it.
+/// Returns the text, known if bash expands nothing in it.
 fn body(text: &str, replaces: bool) -> Word {
     if replaces && text.contains(['$', '`', '\\']) {
         Word::Unknown(text.to_owned())

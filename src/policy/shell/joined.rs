@@ -1,4 +1,4 @@
-//! Commands that signs join: `a && b || c`, `a | b`.
+//! Commands joined by operators: `a && b || c`, `a | b`.
 
 use super::Joint;
 use super::tree::{Context, Walk};
@@ -22,13 +22,13 @@ impl Walk<'_> {
         last
     }
 
-    /// A sign that joins commands stands in the line of the first: behind a new line bash takes it for a mistake.
+    /// Checks that an operator is on the line of the first command: bash reports a syntax error if it begins a line.
     fn same_line(&mut self, end: Option<usize>, sign: Node<'_>) {
         let Some(end) = end.filter(|_| matches!(sign.kind(), "&&" | "||" | "|" | "|&")) else { return };
         let gap = self.text.get(end..sign.start_byte()).unwrap_or_default();
         let before = self.text.get(..end).unwrap_or_default();
         if gap.replace("\\\n", "").contains('\n') || before.ends_with('\n') {
-            self.unclear(format!("“{}” begins a line in it", sign.kind()));
+            self.unclear(format!("“{}” at the start of a line", sign.kind()));
         }
     }
 

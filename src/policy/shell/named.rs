@@ -1,29 +1,28 @@
-//! Every word of a line that may name a file, wherever it stands and however little else is understood of the line.
+//! All words of a line that may name a file, even if the rest of the line is not understood.
 
 use tree_sitter::Node;
 
-/// Words that are looked at.
+/// Most words that are collected.
 const MOST: usize = 2001;
-/// How deep a command may lie in the words of another: `sh -c 'sh -c "…"'`.
+/// Most levels of command lines inside words: `sh -c 'sh -c "…"'`.
 const DEPTH: usize = 3;
 
-/// Where a word stands.
+/// Position of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// It is what runs.
+    /// Program.
     First,
-    /// Behind that.
+    /// Argument.
     Later,
-    /// Something is written there.
+    /// Target of an output redirection.
     Written,
 }
 
 /// A word that may name a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// Without its quotes; what the shell would replace in it is left as it was written.
+    /// Text without quotes; expansions are left as written.
     pub text: String,
-    /// Where it stands.
     pub place: Place,
 }
 
@@ -55,7 +54,7 @@ fn below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<Named>) {
                 | "number"
                 | "variable_assignment"
         );
-        // What could not be read may be run all the same: bash goes line by line.
+        // A part that could not be parsed may run all the same: bash parses line by line.
         let is_lost = node.kind() == "ERROR" && node.child_count() == 0;
         if is_word {
             push(raw, place, depth, words);
@@ -67,7 +66,7 @@ fn below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<Named>) {
         let inner = if is_word { Place::Later } else { place };
         let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
         for child in children.into_iter().rev() {
-            // The pieces of a word are not words; what is substituted in it holds some.
+            // The parts of a word are not words, except those in its substitutions.
             if !is_word || holds_commands(child) {
                 open.push((child, inner));
             }
@@ -100,7 +99,7 @@ fn push(raw: &str, place: Place, depth: usize, words: &mut Vec<Named>) {
     words.push(Named { text, place });
 }
 
-/// Without quotes and backslashes, as far as they can be told.
+/// Removes quotes and backslashes as far as possible.
 fn bare(raw: &str) -> (String, bool) {
     let mut text = String::new();
     let (mut quote, mut quoted) = (None, false);

@@ -1,4 +1,4 @@
-//! Where the commands of a line read from and write to.
+//! Redirections of the commands of a line.
 
 use super::tree::{Context, Walk, blank};
 use super::{Joint, Redirect, Simple, Word, heredoc};
@@ -26,7 +26,7 @@ impl Walk<'_> {
         if bodies == 0 {
             // `>a b=c ls` sets a variable.
             if words.iter().any(|word| word.known().is_none_or(|text| text.contains('='))) {
-                self.unclear("words stand behind a redirection in it");
+                self.unclear("words after a redirection");
             }
             self.push(Simple { redirects, words, ..blank(context) });
             return from;
@@ -34,11 +34,11 @@ impl Walk<'_> {
         for simple in &mut self.reading.commands[from..to] {
             simple.redirects.extend(redirects.iter().cloned());
         }
-        // `cat a > b c`: words go on behind the target.
+        // `cat a > b c`: more arguments follow the target.
         if !words.is_empty() {
             match &mut self.reading.commands[from..to] {
                 [only] if only.wrappers.is_empty() && only.inline.is_none() => only.words.extend(words),
-                _ => self.unclear("words stand behind a redirection in it"),
+                _ => self.unclear("words after a redirection"),
             }
         }
         from
@@ -63,7 +63,7 @@ impl Walk<'_> {
                 "file_descriptor" => {
                     numbered = true;
                     if !self.raw(child).bytes().all(|byte| byte.is_ascii_digit()) {
-                        self.unclear("a redirection in it has a name");
+                        self.unclear("named file descriptor");
                     }
                 }
                 kind @ ("<" | ">" | ">>" | ">|" | "&>" | "&>>" | ">&" | "<&" | ">&-" | "<&-" | "<<<") => {
@@ -72,11 +72,11 @@ impl Walk<'_> {
                 _ => {
                     let before = self.text.get(..child.start_byte()).unwrap_or_default();
                     if !targets.is_empty() && !before.ends_with([' ', '\t', '\n']) {
-                        self.unclear("it is not plain what a redirection in it is for");
+                        self.unclear("ambiguous redirection");
                     }
-                    // What stands behind `>&` bash expands a second time, without its quotes: even `>&'$(id)'` runs id.
+                    // Bash expands the word after `>&` a second time, without its quotes: even `>&'$(id)'` runs id.
                     if matches!(operator, ">&" | "<&") && targets.is_empty() && !is_bare(&self.raw(child)) {
-                        self.unclear(format!("what stands behind “{operator}” in it is expanded twice"));
+                        self.unclear(format!("word after “{operator}” is expanded twice"));
                     }
                     targets.push(self.word(child, context));
                 }
@@ -95,12 +95,12 @@ impl Walk<'_> {
             (">>" | "&>>", Some(target)) => Redirect::Append(target),
             ("<<<", Some(text)) => Redirect::Text(text),
             (operator, _) => {
-                return self.unclear(format!("the redirection “{operator}” in it is not followed"));
+                return self.unclear(format!("unsupported redirection “{operator}”"));
             }
         });
     }
 
-    /// `ls 2>x` and `ls a2>x` are not the same: digits right before a redirection belong to it where they stand alone.
+    /// `ls 2>x` and `ls a2>x` differ: digits before a redirection belong to it only if they are a word of their own.
     fn stands_apart(&mut self, node: Node<'_>) {
         let before = self.text.get(..node.start_byte()).unwrap_or_default();
         let own = self.raw(node).starts_with(|letter: char| letter.is_ascii_digit() || letter == '{');
@@ -117,7 +117,7 @@ impl Walk<'_> {
         let sign = raw.trim_start_matches(|letter: char| letter.is_ascii_digit());
         let is_glued = node.kind() == "heredoc_redirect" && !(ends_blank && sign.starts_with("<<"));
         if (own && !ends_blank) || (!own && is_number) || goes_on || is_glued {
-            self.unclear("it is not plain what a redirection in it is for");
+            self.unclear("ambiguous redirection");
         }
     }
 
@@ -136,14 +136,14 @@ impl Walk<'_> {
                     let mut words = Vec::new();
                     self.redirect(child, context, redirects, &mut words);
                     if !words.is_empty() {
-                        self.unclear("words stand behind a redirection in it");
+                        self.unclear("words after a redirection");
                     }
                 }
                 "heredoc_body" => self.descend(child, context, false),
                 "<<" | "<<-" | "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
-                // A pipe or a list that goes on behind `<<END`: what takes it up is told, and that it is not followed.
+                // A pipe or a list after `<<END`: its commands are listed, but not followed.
                 kind => {
-                    self.unclear("its here-document is followed by more on the same line");
+                    self.unclear("commands after a here-document on the same line");
                     let piped = Context { joint: Joint::Pipe, ..context.clone() };
                     if kind == "pipeline" {
                         self.pipeline(child, &piped);
@@ -156,12 +156,12 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a word is read the same however often it is expanded.
+/// Returns whether repeated expansion does not change a word.
 fn is_bare(word: &str) -> bool {
     word.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+,:%@=".contains(letter))
 }
 
-/// Whether a word behind `>&` means what is open already: a number, `-`, or a number that is closed then.
+/// Returns whether a word after `>&` is an open file descriptor: a number, `-`, or a number that is closed afterwards.
 fn is_open(onto: &str) -> bool {
     let digits = onto.strip_suffix('-').unwrap_or(onto);
     digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 4 && !onto.is_empty()

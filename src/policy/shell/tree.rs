@@ -1,32 +1,32 @@
-//! From the grammar's tree of a line to its simple commands. Only the kinds of nodes named here are followed, and between
-//! them nothing may stand but blanks: what the grammar skips, bash may well read.
+//! Extracts simple commands from the syntax tree of a line. Only the node kinds named here are followed, and only
+//! blanks may be between them: bash may well read what the grammar skips.
 
 use super::{DEPTH, Joint, Reading, Simple, Within, Word, named, word, wrapper};
 use tree_sitter::{Node, Parser, Tree};
 
-/// Reads a line, or what stands as one in the words of another, into `reading`.
+/// Parses a line, or an argument that is one, into `reading`.
 pub(super) fn read(text: &str, depth: usize, reading: &mut Reading) {
     inner(text, depth, &Context::default(), reading);
 }
 
-/// Reads the text of a `bash -c` as what lies in `context`.
+/// Parses the text of a `bash -c` inside `context`.
 pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut Reading) {
     if text.starts_with(['-', '+']) {
-        reading.unclear("the shell would take it for an option");
+        reading.unclear("read as an option by the shell");
     }
     if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
-        reading.unclear(format!("it holds a control character (<U+{:04X}>)", u32::from(odd)));
+        reading.unclear(format!("control character <U+{:04X}>", u32::from(odd)));
     }
-    // The grammar ends a word behind `\;`, bash goes on with it in the next line.
+    // The grammar ends a word after `\;`; bash continues it on the next line.
     if text.contains("\\;\\\n") {
-        reading.unclear("a word in it goes on in the next line");
+        reading.unclear("word continued on the next line");
     }
     let Some(tree) = parsed(text) else {
-        return reading.unclear("it could not be read");
+        return reading.unclear("not parsable");
     };
     let root = tree.root_node();
     if root.has_error() {
-        reading.unclear("it is not read without doubt as a shell would read it");
+        reading.unclear("syntax not fully understood");
     }
     if depth == 0 {
         named::gather(root, text, &mut reading.named);
@@ -35,9 +35,9 @@ pub(super) fn inner(text: &str, depth: usize, context: &Context, reading: &mut R
     walk.sequence(root, context);
 }
 
-/// The grammar's tree, whose places are those of the text. Every byte that is not ASCII is hidden from it behind a sign
-/// that means nothing where it stands: the grammar's own code looks letters up in a table that ends long before Unicode
-/// does. What stands in a word is read from the text itself.
+/// Parses a text with the grammar; byte positions in the tree are those of the text. Non-ASCII bytes are replaced by a
+/// neutral character, because the grammar looks characters up in a table that is too short for Unicode. Words are read
+/// from the text itself.
 pub(super) fn parsed(text: &str) -> Option<Tree> {
     let ascii: Vec<u8> = text.bytes().map(|byte| if byte.is_ascii() { byte } else { b':' }).collect();
     let mut parser = Parser::new();
@@ -45,7 +45,7 @@ pub(super) fn parsed(text: &str) -> Option<Tree> {
     parser.parse(&ascii, None)
 }
 
-/// What a command lies in.
+/// Constructs around a command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Context {
     pub(super) within: Vec<Within>,
@@ -61,7 +61,7 @@ impl Context {
     }
 }
 
-/// A walk over one tree.
+/// Traversal of one syntax tree.
 pub(super) struct Walk<'a> {
     pub(super) text: &'a str,
     depth: usize,
@@ -77,7 +77,7 @@ impl Walk<'_> {
         self.text.get(node.byte_range()).unwrap_or_default().to_owned()
     }
 
-    /// The children, once it is sure that nothing but blanks is between them and around them.
+    /// Returns the children of a node after checking that there are only blanks between and around them.
     pub(super) fn children<'n>(&mut self, node: Node<'n>, lines: bool) -> Vec<Node<'n>> {
         let children: Vec<Node<'n>> = node.children(&mut node.walk()).collect();
         let (mut from, end) = match node.parent() {
@@ -94,8 +94,7 @@ impl Walk<'_> {
 
     fn blank(&mut self, from: usize, to: usize, lines: bool) {
         let gap = self.text.get(from..to.max(from)).unwrap_or("?");
-        // A line that goes on joins what stands before it with what stands behind it, unless a blank or the kind of either
-        // parts them.
+        // A line continuation joins the text before and after it, unless a blank or an operator separates them.
         if gap.replace("\\\n", "").is_empty() && !gap.is_empty() {
             let before = self.text.get(..from).unwrap_or_default();
             let behind = self.text.get(to..).unwrap_or_default();
@@ -103,17 +102,17 @@ impl Walk<'_> {
                 && behind
                     .starts_with(|letter: char| letter.is_ascii_alphanumeric() || "'\"./".contains(letter));
             if !parted && !behind.is_empty() {
-                self.unclear("it is not plain how a shell reads a line that goes on in it");
+                self.unclear("ambiguous line continuation");
             }
         }
         let gap = gap.replace("\\\n", "");
         let skipped = gap.chars().find(|letter| !(matches!(letter, ' ' | '\t') || lines && *letter == '\n'));
         if let Some(skipped) = skipped {
-            self.unclear(format!("it is not plain how a shell reads “{}” in it", skipped.escape_debug()));
+            self.unclear(format!("ambiguous “{}”", skipped.escape_debug()));
         }
     }
 
-    /// Commands one after the other. Gives where the last of them begins among the commands.
+    /// Reads commands in sequence.
     fn sequence(&mut self, node: Node<'_>, context: &Context) {
         let mut context = context.clone();
         let mut from = self.reading.commands.len();
@@ -123,7 +122,7 @@ impl Walk<'_> {
                 "(" | ")" | "{" | "}" | "$(" | "<(" | ">(" | "`" | "comment" => {}
                 ";" | "&" => {
                     if ended.is_none() {
-                        self.unclear(format!("“{}” ends no command in it", child.kind()));
+                        self.unclear(format!("“{}” without a command", child.kind()));
                     }
                     if child.kind() == "&" {
                         self.reading.commands[from..].iter_mut().for_each(|simple| simple.background = true);
@@ -133,11 +132,11 @@ impl Walk<'_> {
                 }
                 _ => {
                     if let Some(end) = ended {
-                        // Nothing but a new line may part them; behind a here-document that was in it.
+                        // Only a newline may separate them, possibly after a here-document.
                         let gap = self.text.get(end..child.start_byte()).unwrap_or_default();
                         let before = self.text.get(..end).unwrap_or_default();
                         if !gap.replace("\\\n", "").contains('\n') && !before.ends_with('\n') {
-                            self.unclear("two commands stand side by side in it");
+                            self.unclear("two commands without a separator");
                         }
                         context.joint = Joint::Then;
                     }
@@ -149,11 +148,12 @@ impl Walk<'_> {
         }
     }
 
-    /// One command, pipeline or list. Gives where the commands begin that a redirection behind it is for.
+    /// Reads one command, pipeline or list. Returns the index of the first command that a redirection after it applies
+    /// to.
     pub(super) fn statement(&mut self, node: Node<'_>, context: &Context) -> usize {
         let from = self.reading.commands.len();
         if context.within.len() > DEPTH {
-            self.unclear(format!("it is nested more than {DEPTH} deep"));
+            self.unclear(format!("nested more than {DEPTH} levels deep"));
             return from;
         }
         match node.kind() {
@@ -168,7 +168,7 @@ impl Walk<'_> {
             "negated_command" => {
                 // `!a` is a name.
                 if !self.raw(node).starts_with(['!']) || !self.raw(node)[1..].starts_with([' ', '\t']) {
-                    self.unclear("it is not plain what “!” is for in it");
+                    self.unclear("ambiguous “!”");
                 }
                 for child in self.children(node, false).into_iter().filter(|child| child.kind() != "!") {
                     self.statement(child, context);
@@ -180,7 +180,7 @@ impl Walk<'_> {
                 let raw = self.raw(node);
                 let inside = raw[1..].strip_suffix('}').unwrap_or_default().trim_end_matches([' ', '\t']);
                 if !inside.starts_with([' ', '\t', '\n']) || !inside.ends_with([';', '&', '\n']) {
-                    self.unclear("it is not plain what “{” is for in it");
+                    self.unclear("ambiguous “{”");
                 }
                 self.sequence(node, &context.in_a(Within::Group));
             }
@@ -192,16 +192,16 @@ impl Walk<'_> {
         from
     }
 
-    /// A program with its words, or assignments.
+    /// Reads a program with its arguments, or assignments.
     fn simple(&mut self, node: Node<'_>, context: &Context) {
         let mut simple = blank(context);
         let children =
             if node.kind() == "variable_assignment" { vec![node] } else { self.children(node, false) };
         let mut end = None;
         for child in children {
-            // Two words without a blank between them are one.
+            // Words without a blank between them are one word.
             if end == Some(child.start_byte()) && !child.kind().ends_with("_redirect") {
-                self.unclear("two words in it stand side by side");
+                self.unclear("two words without a separator");
             }
             end = Some(child.end_byte());
             match child.kind() {
@@ -239,10 +239,10 @@ impl Walk<'_> {
             && !name.starts_with(|letter: char| letter.is_ascii_digit())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !plain {
-            self.unclear(format!("the assignment to “{}” in it is not followed", name.escape_debug()));
+            self.unclear(format!("unsupported assignment to “{}”", name.escape_debug()));
         }
         let value = match word::read(value) {
-            // Nothing is replaced by names of files behind `=`.
+            // File names are not expanded after `=`.
             Ok(Word::Pattern(text)) => Word::Known(text),
             Ok(word) => word,
             Err(why) => {
@@ -256,7 +256,7 @@ impl Walk<'_> {
     pub(super) fn word(&mut self, node: Node<'_>, context: &Context) -> Word {
         self.descend(node, context, false);
         word::read(&self.raw(node)).unwrap_or_else(|why| {
-            // `<( … )` is a word with blanks in it.
+            // `<( … )` is a word that contains blanks.
             if !matches!(node.kind(), "process_substitution" | "concatenation" | "command_name")
                 || !self.raw(node).contains('(')
             {
@@ -266,7 +266,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Finds the substitutions anywhere in a node and, where `commands` is set, the commands too.
+    /// Finds the substitutions anywhere in a node and, if `commands` is set, the commands too.
     pub(super) fn descend(&mut self, node: Node<'_>, context: &Context, commands: bool) {
         let mut open = vec![node];
         while let Some(node) = open.pop() {
@@ -297,7 +297,7 @@ impl Walk<'_> {
 
     fn substitution(&mut self, node: Node<'_>, context: &Context, within: Within) {
         if context.within.len() > DEPTH {
-            return self.unclear(format!("it is nested more than {DEPTH} deep"));
+            return self.unclear(format!("nested more than {DEPTH} levels deep"));
         }
         self.sequence(node, &context.in_a(within));
     }
@@ -307,7 +307,7 @@ impl Walk<'_> {
     }
 }
 
-/// Nothing yet, in its place.
+/// Creates an empty command in a context.
 pub(super) fn blank(context: &Context) -> Simple {
     Simple {
         joint: context.joint,
@@ -317,40 +317,40 @@ pub(super) fn blank(context: &Context) -> Simple {
     }
 }
 
-/// Words that are part of the language where a program should stand.
+/// Keywords that cannot be a program name.
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
     "function", "coproc", "{", "}", "!", "[[", "]]",
 ];
 
-/// Why this cannot be taken for the name of a program.
+/// Returns why a word cannot be a program name.
 fn no_program(raw: &str, name: &Word) -> Option<String> {
     let shown = raw.escape_debug();
     match name {
-        Word::Known(name) if name.is_empty() => Some("a program in it has no name".to_owned()),
-        Word::Known(_) if raw.starts_with('%') => Some(format!("“{shown}” is a job of the shell's")),
-        Word::Known(_) if RESERVED.contains(&raw) => Some(format!("“{shown}” in it is not followed")),
+        Word::Known(name) if name.is_empty() => Some("empty program name".to_owned()),
+        Word::Known(_) if raw.starts_with('%') => Some(format!("shell job “{shown}”")),
+        Word::Known(_) if RESERVED.contains(&raw) => Some(format!("keyword “{shown}”")),
         // `A=b` would be an assignment.
         Word::Known(_) if raw.split_once('=').is_some_and(|(name, _)| !name.contains('/')) => {
-            Some(format!("it is not plain whether “{shown}” is a program"))
+            Some(format!("“{shown}” may be an assignment or a program"))
         }
         Word::Known(_) => None,
         Word::Pattern(_) | Word::Home(_) | Word::Unknown(_) => {
-            Some(format!("which program “{shown}” is cannot be known before it runs"))
+            Some(format!("program “{shown}” unknown before it runs"))
         }
     }
 }
 
-/// Why a part of the language is not followed.
+/// Returns why a syntax construct is not followed.
 fn other(kind: &str) -> String {
     let what = match kind {
-        "function_definition" => "it defines a function",
-        "for_statement" | "c_style_for_statement" | "while_statement" => "it holds a loop",
-        "if_statement" | "case_statement" => "it holds a condition",
-        "test_command" => "it holds a test in brackets",
-        "compound_statement" => "it holds arithmetic",
-        _ => "it holds something that is not followed",
+        "function_definition" => "function definition",
+        "for_statement" | "c_style_for_statement" | "while_statement" => "loop",
+        "if_statement" | "case_statement" => "condition",
+        "test_command" => "test in brackets",
+        "compound_statement" => "arithmetic",
+        _ => "unsupported shell syntax",
     };
     what.to_owned()
 }

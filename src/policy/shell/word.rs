@@ -1,21 +1,21 @@
-//! One word of a command line without its quotes, or that it is not known before it runs.
+//! One word of a command line without its quotes, or marked as unknown before the line runs.
 
-/// One word.
+/// A word of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// This text, to the byte.
+    /// Known text, byte for byte.
     Known(String),
-    /// A pattern, which the shell replaces by the names that fit. As it was written, so that quoted and unquoted stay
-    /// apart; where there are quotes or backslashes in it, it is [`Word::Unknown`].
+    /// A pattern, as written, which the shell replaces by the names that match. One with quotes or backslashes is
+    /// [`Word::Unknown`], so that quoted and unquoted characters are not confused.
     Pattern(String),
-    /// `~`, or what is below it, as `~/x`.
+    /// `~`, or a path below it such as `~/x`.
     Home(String),
-    /// Not known before it runs: as it was written.
+    /// Unknown before it runs; as written.
     Unknown(String),
 }
 
 impl Word {
-    /// Its text, where that is known to the byte.
+    /// Returns the text if it is known exactly.
     pub fn known(&self) -> Option<&str> {
         match self {
             Self::Known(text) => Some(text),
@@ -23,7 +23,7 @@ impl Word {
         }
     }
 
-    /// As it is told to a person.
+    /// Returns the text to display.
     pub fn shown(&self) -> &str {
         match self {
             Self::Known(text) | Self::Pattern(text) | Self::Home(text) | Self::Unknown(text) => text,
@@ -31,11 +31,10 @@ impl Word {
     }
 }
 
-/// What ends a word where it is not quoted.
+/// Characters that end an unquoted word.
 const META: &str = " \t\n|&;()<>";
 
-/// Reads the word that stands as `raw` in the line. Fails, with words that follow “because”, where bash would not take
-/// all of it for one word.
+/// Parses the word written as `raw`. Fails with a reason if bash would not read all of it as one word.
 pub fn read(raw: &str) -> Result<Word, String> {
     let mut text = String::new();
     let (mut unknown, mut pattern, mut quoted, mut brace) = (false, false, false, false);
@@ -44,7 +43,7 @@ pub fn read(raw: &str) -> Result<Word, String> {
         match letter {
             '\'' => {
                 quoted = true;
-                let end = raw[at + 1..].find('\'').ok_or("a quote is not closed")?;
+                let end = raw[at + 1..].find('\'').ok_or("unclosed quote")?;
                 text.push_str(&raw[at + 1..at + 1 + end]);
                 while letters.next_if(|(next, _)| *next <= at + 1 + end).is_some() {}
             }
@@ -56,21 +55,21 @@ pub fn read(raw: &str) -> Result<Word, String> {
                 while letters.next_if(|(next, _)| *next <= at + length).is_some() {}
             }
             '\\' => match letters.next() {
-                None => return Err("it ends with a backslash".to_owned()),
+                None => return Err("backslash at the end".to_owned()),
                 Some((_, '\n')) => {}
                 Some((_, next)) => {
                     quoted = true;
                     text.push(next);
                 }
             },
-            // A lone dollar at the end is a dollar.
+            // A single dollar at the end is literal.
             '$' if letters.peek().is_none() && at > 0 => text.push('$'),
             '$' | '`' => return Ok(Word::Unknown(raw.to_owned())),
             letter if META.contains(letter) => {
-                return Err(format!("“{}” is not read as one word", raw.escape_debug()));
+                return Err(format!("“{}” is not one word", raw.escape_debug()));
             }
-            '#' if at == 0 => return Err("a comment stands where a word should".to_owned()),
-            // What counts as a blank depends on the language that is set.
+            '#' if at == 0 => return Err("comment instead of a word".to_owned()),
+            // Which characters are blanks depends on the locale.
             letter if !letter.is_ascii() => {
                 unknown = true;
                 text.push(letter);
@@ -94,7 +93,7 @@ pub fn read(raw: &str) -> Result<Word, String> {
             letter => text.push(letter),
         }
     }
-    // `{a,b}` and `{1..9}` become several words.
+    // `{a,b}` and `{1..9}` expand to several words.
     if unknown || (brace && (raw.contains(',') || raw.contains(".."))) || (pattern && quoted) {
         return Ok(Word::Unknown(raw.to_owned()));
     }
@@ -106,8 +105,8 @@ pub fn read(raw: &str) -> Result<Word, String> {
     })
 }
 
-/// What stands in double quotes, from behind the first: its text, whether that is known, and its length with the
-/// closing quote.
+/// Parses text in double quotes, starting after the opening quote. Returns the text, whether it is known, and its
+/// length including the closing quote.
 fn double(raw: &str) -> Result<(String, bool, usize), String> {
     let mut text = String::new();
     let mut known = true;
@@ -126,9 +125,9 @@ fn double(raw: &str) -> Result<(String, bool, usize), String> {
                 }
                 Some(_) => text.push('\\'),
             },
-            // `"$"`, `"a$ b"`, `"x$|y"`: nothing follows that could be a name.
+            // `"$"`, `"a$ b"`, `"x$|y"`: no name can follow.
             '$' if letters.peek().is_some_and(|(_, next)| "\" |)/.,:%".contains(*next)) => text.push('$'),
-            // Quotes within a substitution within quotes do not end here, so the end is not known either.
+            // Quotes in a substitution do not end the string, so the end is unknown too.
             '$' | '`' => {
                 known = false;
                 if letter == '`' || letters.peek().is_some_and(|(_, next)| "({[".contains(*next)) {
@@ -138,7 +137,7 @@ fn double(raw: &str) -> Result<(String, bool, usize), String> {
             letter => text.push(letter),
         }
     }
-    Err("a quote is not closed".to_owned())
+    Err("unclosed quote".to_owned())
 }
 
 #[cfg(test)]
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_taken_off_as_the_shell_does() {
+    fn removes_quotes_like_bash() {
         let known = |raw: &str, text: &str| check(raw, &Word::Known(text.to_owned()));
         known("ls", "ls");
         known("'a b'", "a b");
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_shell_replaces_is_not_known() {
+    fn expanded_words_are_unknown() {
         for raw in [
             "$x",
             "a$x",
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_word_is_refused() {
+    fn rejects_text_that_is_not_one_word() {
         for raw in
             ["a b", "a\tb", "a\nb", "a;b", "a|b", "a&b", "(a)", "a>b", "<a", "'a", "\"a", "a\\", "#a", "\"\\"]
         {

@@ -1,18 +1,18 @@
-//! What a program runs that is named in its words: `timeout 5 ls`, `bash -c 'ls'`, `xargs ls`, `find -exec ls`.
+//! Programs that run a program named in their arguments: `timeout 5 ls`, `bash -c 'ls'`, `xargs ls`, `find -exec ls`.
 
 use super::tree::{self, Context};
 use super::{DEPTH, Joint, Reading, Simple, Within, Word};
 
-/// A wrapper, and which of its options take a word of their own. Any other option is not followed.
+/// A wrapper, and its options that take a value. Any other option is not followed.
 struct Wrapper {
     name: &'static str,
-    /// Options that stand alone.
+    /// Options without a value.
     alone: &'static [&'static str],
-    /// Options whose word is the next one.
+    /// Options whose value is the next word.
     taking: &'static [&'static str],
-    /// Beginnings of options that hold their word: `--signal=`, `-n5`.
+    /// Prefixes of options that contain their value: `--signal=`, `-n5`.
     holding: &'static [&'static str],
-    /// Words of its own before the program: how long, for `timeout`.
+    /// Number of operands before the program, such as the duration of `timeout`.
     own: usize,
 }
 
@@ -38,10 +38,10 @@ const WRAPPERS: &[Wrapper] = &[
         holding: &["-n", "-P", "-I", "-L", "-d", "-s", "--max-args=", "--max-procs=", "--delimiter="], own: 0 },
 ];
 
-/// Stands for the name that `find` hands on.
-pub(in crate::policy) const FOUND: &str = "what find finds";
+/// Placeholder for the names that `find` passes on.
+pub(in crate::policy) const FOUND: &str = "files found by find";
 
-/// Shells: `-c` takes a line, and a word that is no option is a script.
+/// Shells: `-c` takes a command line, and the first operand is a script.
 const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"];
 
 /// Interpreters, with the options that take code.
@@ -66,7 +66,7 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("pwsh", &["-c", "-Command"]),
 ];
 
-/// Programs that run what stands in their words and are not followed, since their options are not known well enough.
+/// Programs that run their arguments and are not followed, because their options are not known well enough.
 #[rustfmt::skip]
 const LAUNCHERS: &[&str] = &[
     "parallel", "watch", "script", "strace", "ltrace", "gdb", "valgrind", "perf", "flock", "entr", "expect", "unshare",
@@ -77,12 +77,12 @@ const LAUNCHERS: &[&str] = &[
     "daemonize", "sshpass", "ssh-agent", "caffeinate", "tmux", "screen",
 ];
 
-/// Whether the program runs what stands in its words, and is not followed.
+/// Returns whether the program runs its arguments and is not followed.
 pub(in crate::policy) fn is_launcher(program: &str) -> bool {
     LAUNCHERS.contains(&program) || program.starts_with("ld-linux")
 }
 
-/// Whether the program runs what it is given or what comes in: a shell or another interpreter.
+/// Returns whether the program is a shell or another interpreter.
 pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
     let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     SHELLS.contains(&program)
@@ -90,12 +90,11 @@ pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
         || matches!(program, "source" | "." | "eval")
 }
 
-/// Whether the program is a shell.
 pub(in crate::policy) fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program)
 }
 
-/// Adds the command, and behind it what it runs that can be read.
+/// Adds the command, followed by the commands that it runs as far as they can be parsed.
 pub(super) fn unwrap(mut simple: Simple, depth: usize, reading: &mut Reading) {
     while let Some(name) = simple.program().map(str::to_owned) {
         let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else { break };
@@ -111,22 +110,22 @@ pub(super) fn unwrap(mut simple: Simple, depth: usize, reading: &mut Reading) {
                     assignments(&mut simple);
                 }
                 if name == "xargs" {
-                    simple.words.push(Word::Unknown("what xargs reads".to_owned()));
+                    simple.words.push(Word::Unknown("input of xargs".to_owned()));
                 }
                 if simple.words.first().is_some_and(|word| word.known().is_none()) {
-                    reading.unclear(format!("which program {name} runs cannot be known before it runs"));
+                    reading.unclear(format!("program run by {name} unknown before it runs"));
                 }
             }
             Ok(_) => break,
             Err(option) => {
-                reading.unclear(format!("{name} is not followed with {}", option.escape_debug()));
+                reading.unclear(format!("unsupported option of {name}: {}", option.escape_debug()));
                 break;
             }
         }
     }
     let Some(program) = simple.program().map(str::to_owned) else { return reading.commands.push(simple) };
     if program == "alias" && !simple.arguments().is_empty() {
-        reading.unclear("it gives a command another name");
+        reading.unclear("alias definition");
     }
     let (mut line, mut inner) = (None, None);
     if is_shell(&program) {
@@ -162,10 +161,10 @@ pub(super) fn unwrap(mut simple: Simple, depth: usize, reading: &mut Reading) {
     let deep = context.within.len() > DEPTH || depth > DEPTH;
     reading.commands.push(simple);
     match line {
-        Some(_) if deep => reading.unclear(format!("it is nested more than {DEPTH} deep")),
+        Some(_) if deep => reading.unclear(format!("nested more than {DEPTH} levels deep")),
         Some(Word::Known(text)) => tree::inner(&text, depth + 1, &context, reading),
         Some(Word::Pattern(_) | Word::Home(_) | Word::Unknown(_)) => {
-            reading.unclear(format!("what {program} runs cannot be known before it runs"));
+            reading.unclear(format!("commands run by {program} unknown before it runs"));
         }
         None => {}
     }
@@ -183,7 +182,7 @@ fn is(word: &Word, any: &[&str]) -> bool {
     word.known().is_some_and(|text| any.contains(&text))
 }
 
-/// How many of the words belong to the wrapper; the option that is not followed, where there is one.
+/// Returns the number of words that belong to the wrapper, or the option that is not followed.
 fn taken(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
@@ -210,7 +209,7 @@ fn taken(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
     Ok(at + wrapper.own)
 }
 
-/// Takes `A=b` behind `env` for what it is.
+/// Parses `A=b` after `env` as assignments.
 fn assignments(simple: &mut Simple) {
     while let Some((name, value)) =
         simple.words.first().and_then(Word::known).and_then(|text| text.split_once('='))
@@ -220,7 +219,7 @@ fn assignments(simple: &mut Simple) {
     }
 }
 
-/// What a shell is given to run.
+/// Commands given to a shell.
 enum Given {
     Line(Word),
     Script(Word),
@@ -261,8 +260,8 @@ fn shell(arguments: &[Word]) -> Given {
     Given::Nothing
 }
 
-/// The code or the script that an interpreter is given. Options before it are passed over: where one takes a word, that
-/// word is taken for the script, and the call asks as it would anyway.
+/// Finds the code or the script given to an interpreter. Options before it are skipped. If one of them takes a value,
+/// that value is taken for the script, and the call asks as it would anyway.
 fn interpreter(program: &str, simple: &mut Simple) {
     let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let code = INTERPRETERS.iter().find(|(name, _)| *name == program || *name == plain);
@@ -285,13 +284,13 @@ fn interpreter(program: &str, simple: &mut Simple) {
     }
 }
 
-/// What `find` runs.
+/// Returns the commands that `find` runs.
 fn executed(simple: &Simple, reading: &mut Reading) -> Option<Vec<Vec<Word>>> {
     let mut found = Vec::new();
-    // A `+` ends it behind `{}`; elsewhere it is one more word to one `find`, and the end to another.
+    // `+` ends the command after `{}`. Elsewhere some implementations of `find` treat it as an argument.
     let arguments = simple.arguments();
     if arguments.windows(2).any(|pair| is(&pair[1], &["+"]) && !is(&pair[0], &["{}"])) {
-        reading.unclear("it is not plain where what find runs ends");
+        reading.unclear("end of the command run by find unclear");
     }
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -299,7 +298,7 @@ fn executed(simple: &Simple, reading: &mut Reading) -> Option<Vec<Vec<Word>>> {
             let inner = words.by_ref().take_while(|word| !is(word, &[";", "+"]));
             let names = |word: &Word| match word.known() {
                 Some("{}") => Word::Unknown(FOUND.to_owned()),
-                Some(text) if text.contains("{}") => Word::Unknown("what find makes of a name".to_owned()),
+                Some(text) if text.contains("{}") => Word::Unknown("name made by find".to_owned()),
                 _ => word.clone(),
             };
             found.push(inner.map(names).collect());
