@@ -17,7 +17,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What stands in the reason of a dry run's verdict before why the user would have been asked live.
-pub const ASKED: &str = "for real you would have been asked, because ";
+pub const ASKED: &str = "live it would ask: ";
+/// The same text in sessions of earlier versions.
+const ASKED_BEFORE: &str = "for real you would have been asked, because ";
 
 /// What a dry run came to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -243,7 +245,10 @@ fn plural(count: usize, one: &str) -> String {
 pub fn live_ask<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
     match verdict {
         "ask" => Some(why),
-        "rehearse" | "withhold" => why.split_once(ASKED).map(|(_, why)| why),
+        "rehearse" | "withhold" => {
+            let split = why.split_once(ASKED).or_else(|| why.split_once(ASKED_BEFORE));
+            split.map(|(_, why)| why)
+        }
         _ => None,
     }
 }

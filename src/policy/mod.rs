@@ -289,10 +289,10 @@ mod tests {
             )),
         ];
         for (access, why) in [
-            (Access::Write("a".into()), "a has 3 names (hard links): its other names keep the old content"),
+            (Access::Write("a".into()), "hard link: a (3 names): its other names keep the old content"),
             (
                 run("tee a"),
-                "a has 3 names (hard links): its other names, which may be outside the project, change with it",
+                "hard link: a (3 names): its other names, possibly outside the project, change too",
             ),
         ] {
             for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
@@ -304,7 +304,7 @@ mod tests {
             }
             let plan = Plan { always: Some(granted[0].grant.clone()), ..linked(access) };
             assert!(offers("tool", &plan).is_empty());
-            assert_eq!(why_none("tool", &plan).as_deref(), Some("a has 3 names (hard links)"));
+            assert_eq!(why_none("tool", &plan).as_deref(), Some("hard link: a (3 names)"));
         }
     }
 

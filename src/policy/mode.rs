@@ -47,10 +47,10 @@ impl Mode {
     /// Returns a short description for the user.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Plan => "Reading the project only",
-            Self::Ask => "Reading without approval, the rest asks",
-            Self::Auto => "Reading and editing, the rest asks",
-            Self::Full => "Everything except irreversible actions",
+            Self::Plan => "reads only, nothing is changed or run",
+            Self::Ask => "reads run, everything else asks",
+            Self::Auto => "reads and edits run, the rest asks",
+            Self::Full => "everything except irreversible actions",
         }
     }
 

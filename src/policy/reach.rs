@@ -213,7 +213,7 @@ fn part(simple: &Simple, folders: &[String]) -> Result<Reaches, String> {
     for (name, value) in &simple.prefix {
         let Some(value) = value.known() else { return Err(unknown(value)) };
         if simple.words.is_empty() || !programs::is_harmless(name, value) {
-            return Err(format!("variable {name}"));
+            return Err(format!("assignment to {name}"));
         }
     }
     if simple.words.is_empty() {

@@ -252,7 +252,7 @@ fn the_verdict_names_the_rule_or_the_grant_behind_it() {
     let verdict = judge(&Policy::default(), &[], &rules(vec![kept]), "tool", &run("cargo test"));
     assert_eq!(
         verdict.why(),
-        "a rule of yours allows it: allow cargo test … (rules.toml:3, kept 2026-11-22 with a, until 2027-02-20)"
+        "your rule: allow cargo test … (rules.toml:3, saved 2026-11-22 with a, until 2027-02-20)"
     );
     let by = By::Person { key: "enter".into(), after_ms: 900 };
     let grant = Grant::new("tool", Scope::File("a".into()));
@@ -261,7 +261,7 @@ fn the_verdict_names_the_rule_or_the_grant_behind_it() {
         judge(&Policy::default(), &[standing], &Rules::default(), "tool", &plan(Access::Write("a".into())));
     assert_eq!(
         verdict.why(),
-        "you allowed it before with enter, on call 2 of this session: every tool of a, for this session"
+        "allowed before with enter, on call 2 of this session: every tool of a, for this session"
     );
 }
 
@@ -334,12 +334,12 @@ fn every_step_to_a_verdict_is_told() {
         format!("{}\n{}", steps.join("\n"), verdict.word())
     };
     insta::assert_snapshot!(told("A=1 cargo test > x && git push"), @r"
-    how it is read: [cargo] [test] · with A=1 · writes x | and then [git] [push]
-    what it reaches: tool
-    the mode: ask: reading runs, everything else asks you
-    rules that deny: speaks: deny git push … (rules.toml:3)
-    rules that ask: there are none
-    rules that allow: does not speak: allow cargo test … (rules.toml:3), because the line is made of 2 commands and it covers one alone
+    parsed command: [cargo] [test] · variable A=1 · writes x | && [git] [push]
+    effects: tool
+    mode: ask: reads run, everything else asks
+    rules that deny: matches: deny git push … (rules.toml:3)
+    rules that ask: none
+    rules that allow: does not match: allow cargo test … (rules.toml:3): 2 commands in the line; the rule covers a single one
     refuse
     ");
 }

@@ -84,7 +84,7 @@ fn r28_a_hook_is_told_the_call_as_json_and_gets_its_words_as_they_are() {
     assert_eq!(told["project"], json!(project));
     assert_eq!(told["access"]["reach"], "run");
     assert_eq!(told["preview"]["what"]["command"], "echo 1 > made");
-    assert_eq!((&told["verdict"], &told["why"]), (&json!("ask"), &json!("it writes to made")));
+    assert_eq!((&told["verdict"], &told["why"]), (&json!("ask"), &json!("write to made")));
     let session = entries_file(setup.place.path());
     assert!(session.contains(told["session"].as_str().unwrap()), "{session}");
     assert_eq!(text("words"), "a b|$HOME|", "no shell reads them");
@@ -135,7 +135,7 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
         assert!(why.contains(part), "{script} {more}: {why}");
         let asked = entries(setup.place.path()).into_iter().any(|entry| {
             matches!(entry, Entry::Planned { verdict, why, .. }
-                if verdict == "ask" && why.starts_with("it writes to made; the hook “check” failed: "))
+                if verdict == "ask" && why.starts_with("write to made; the hook “check” failed: "))
         });
         assert!(asked, "{script}");
     }

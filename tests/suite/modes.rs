@@ -32,8 +32,8 @@ async fn r13_a_command_that_reads_a_secret_waits_and_its_card_says_why() {
         ("cat .env", "it reads .env, which may hold secrets"),
         ("cat .e*", "which may hold secrets"),
         ("cat /etc/hostname", "outside the project"),
-        ("ls\ntouch made", "touch changes files"),
-        ("cat $HOME/x", "not known before it runs"),
+        ("ls\ntouch made", "file changes by touch"),
+        ("cat $HOME/x", "unknown before it runs"),
     ] {
         let mut scene = Scene::new([run(command), says("Done.")]).has(".env", "KEY=1\n");
         scene.say("go").await;

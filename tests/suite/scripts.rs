@@ -40,7 +40,7 @@ fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
     program.until_quiet("That was 1.");
     assert_eq!(ran(person.place.path()), 2);
     let told = person.told(&["rules", "explain", "bash run.sh"]).0;
-    assert!(told.contains("speaks: allow bash_exec of exactly: bash run.sh (run.sh unchanged)"), "{told}");
+    assert!(told.contains("matches: allow bash_exec exactly: bash run.sh (run.sh unchanged)"), "{told}");
 
     // Changed by a letter it asks, and says why.
     std::fs::write(person.path("project/run.sh"), "echo >> ran \n").unwrap();
@@ -100,7 +100,7 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     say(&mut program, "again");
     program.until_asked("run.sh has changed since you allowed it on call 1 of this session");
     let told = person.told(&["rules", "explain", "--continue", "bash run.sh"]).0;
-    assert!(told.contains("not any more: run.sh has changed since you allowed it on call 1"), "{told}");
+    assert!(told.contains("outdated: run.sh has changed since you allowed it on call 1"), "{told}");
     program.insists("n", "That was 1.");
     assert_eq!(ran(person.place.path()), 1);
     // Every call is there, with why it went ahead or was asked. A no too many is no word of it.

@@ -90,7 +90,7 @@ fn r08_a_yes_before_its_turn_is_asked_for_again_where_the_plan_is_another() {
         Entry::Settled { call, outcome, .. } if call.0 == "b" => Some(outcome.text().to_owned()),
         _ => None,
     });
-    assert!(told.is_some_and(|told| told.starts_with("Not done")), "it never ran");
+    assert!(told.is_some_and(|told| told.starts_with("Not run")), "it never ran");
 }
 
 #[test]
@@ -134,9 +134,9 @@ fn r51_a_yes_that_was_never_reached_did_nothing_and_one_that_was_is_unknown() {
     brought(&mut state, "c");
     planned(&mut state, "c", write());
     decided(&mut state, "c", Decision::Once);
-    assert!(told(&state, "c").starts_with("Not done"), "{}", told(&state, "c"));
+    assert!(told(&state, "c").starts_with("Not run"), "{}", told(&state, "c"));
     decided(&mut state, "a", Decision::Once);
-    assert!(told(&state, "a").contains("unknown") && told(&state, "c").starts_with("Not done"));
+    assert!(told(&state, "a").contains("unknown") && told(&state, "c").starts_with("Not run"));
     finished(&mut state, "a");
     planned(&mut state, "b", write());
     decided(&mut state, "b", Decision::Deny(String::new()));

@@ -236,8 +236,8 @@ fn the_card_says_who_asks_and_the_model_who_refused() {
         verdict(&state).1.to_owned()
     };
     let (asks, fails) = (Does::Says(Advice::Ask), Does::Fails);
-    assert_eq!(reason(&[asks], false, false), "it changes the project; the hook “h0” says: it is so");
-    assert_eq!(reason(&[asks], true, false), "the hook “h0” says: it is so");
+    assert_eq!(reason(&[asks], false, false), "change in the project; the hook “h0”: it is so");
+    assert_eq!(reason(&[asks], true, false), "the hook “h0”: it is so");
     assert_eq!(reason(&[fails], true, false), "the hook “h0” failed: it was lost");
     assert_eq!(reason(&[asks], true, true), "the second reader: “it is so”");
     assert_eq!(reason(&[fails], true, true), "the second reader failed: it was lost");

@@ -49,7 +49,8 @@ fn r30_what_is_withheld_starts_nothing_and_the_turn_goes_on() {
     let effects = judged(&mut state, secret());
     assert_eq!(shape(&effects), ["withhold a", "rehearsed a", "STREAM"]);
     let (outcome, staged) = settled(&state);
-    let told = "Withheld in this dry run: it reads .env, which may hold secrets. Live, the user would be asked first.";
+    let told =
+        "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first.";
     assert_eq!(outcome, Outcome::Rehearsed(told.into()));
     assert_eq!(staged, Some(Staged::simulated(How::Withheld)));
     let session = &state.session;

@@ -94,5 +94,5 @@ fn r51_a_call_that_was_edited_and_not_allowed_was_never_started() {
             _ => None,
         })
     };
-    assert!(text("a").is_some_and(|text| text.contains("Not done")), "{:?}", text("a"));
+    assert!(text("a").is_some_and(|text| text.contains("Not run")), "{:?}", text("a"));
 }

@@ -61,8 +61,8 @@ fn r15_the_log_says_what_said_so_for_every_verdict() {
     let is = |found: (String, String), verdict: &str, part: &str| {
         assert!(found.0 == verdict && found.1.contains(part), "{found:?}");
     };
-    is(judged(Policy::default(), read()), "allow", "only reads inside the project");
-    is(judged(Policy::default(), write()), "ask", "changes the project");
+    is(judged(Policy::default(), read()), "allow", "read inside the project");
+    is(judged(Policy::default(), write()), "ask", "change in the project");
     is(judged(Policy { dry_run: true, ..Policy::default() }, write()), "rehearse", "dry run");
     is(judged(Policy { mode: Mode::Plan, ..Policy::default() }, write()), "refuse", "plan mode");
     let mut state = idle();
@@ -73,7 +73,7 @@ fn r15_the_log_says_what_said_so_for_every_verdict() {
     decided(&mut state, "a", Decision::Always(grant));
     finished(&mut state, "a");
     planned(&mut state, "b", write());
-    is(why(&state), "allow", "you allowed it before with y, on call 1 of this session: every write of a");
+    is(why(&state), "allow", "allowed before with y, on call 1 of this session: every write of a");
 }
 
 #[test]

@@ -242,10 +242,10 @@ fn r17_stopping_stops_all_and_nothing_late_is_taken() {
     });
     assert_eq!(cancelled.skip(1).collect::<Vec<_>>(), turns, "each of them, behind the turn's own");
     assert!(state.is_idle() && state.session.open_calls().is_empty());
-    assert!(outcome(&state, "x").text().contains("before it began"));
-    assert!(outcome(&state, "y").text().contains("in the middle"));
-    assert!(outcome(&state, "a").text().contains("stopped the sub-agent in the middle"));
-    assert!(outcome(&state, "e").text().contains("before it began"), "it had no place yet");
+    assert!(outcome(&state, "x").text().contains("before this call started"));
+    assert!(outcome(&state, "y").text().contains("interrupted"));
+    assert!(outcome(&state, "a").text().contains("interrupted the sub-agent"));
+    assert!(outcome(&state, "e").text().contains("before this call started"), "it had no place yet");
     let before = state.clone();
     for turn in turns {
         for event in [

@@ -277,7 +277,7 @@ fn r65_the_same_call_that_comes_to_the_same_three_times_is_asked_about() {
     }
     assert!(!circles(&mut state, "d", "the same"));
     let Some(Waiting::Approval { reason, .. }) = state.waiting() else { panic!("{:?}", state.waiting()) };
-    assert!(reason.contains("made 3 times in this turn"), "{reason}");
+    assert!(reason.contains("3 equal calls"), "{reason}");
     // A yes lets it go on for as long again, and a no opens nothing.
     decided(&mut state, "d", Decision::Once);
     came_to(&mut state, "d", "the same");

@@ -295,6 +295,6 @@ pub(super) fn why(simple: &Simple, name: &str) -> String {
         "mkdir" | "touch" | "cp" | "mv" | "ln" | "chmod" | "tee" | "truncate" | "install" | "patch" => {
             format!("file changes by {shown}")
         }
-        _ => format!("possible changes by {shown}"),
+        _ => format!("unknown effects of {shown}"),
     }
 }

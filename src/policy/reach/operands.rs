@@ -36,7 +36,7 @@ pub(super) fn read_known(called: &str, program: &'static Program, words: &[Word]
 }
 
 fn may_do_more(called: &str, option: &str) -> String {
-    format!("possible changes by {called} {}", shorten(option))
+    format!("effects beyond reading: {called} {}", shorten(option))
 }
 
 fn shorten(text: &str) -> String {
@@ -124,7 +124,7 @@ pub(super) fn touched(called: &str, program: &'static Program, words: &[Word]) -
                 Some(how) => touched.extend(each(word, &how)),
                 None => touched.extend(plain(word)?),
             },
-            None => return Err(format!("possible changes by {called} with arguments")),
+            None => return Err(format!("effects beyond reading: {called} with arguments")),
         }
     }
     Ok(touched)

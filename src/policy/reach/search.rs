@@ -115,7 +115,7 @@ pub(super) fn find(words: &[Word]) -> Touched {
             }
             Some(Value::Required(_) | Value::Optional(_) | Value::OptionalNumber { .. }) | None => {
                 let shown: String = text.chars().take(40).collect();
-                return Err(format!("possible changes by find {}", shown.escape_debug()));
+                return Err(format!("effects beyond reading: find {}", shown.escape_debug()));
             }
         }
     }

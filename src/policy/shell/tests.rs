@@ -109,11 +109,11 @@ fn r12_wrappers_are_taken_off_and_what_they_run_is_read() {
     check("/usr/bin/env ls", "[ls]");
     check("time -p ls", "[ls]");
     check("command -v ls", "[command] [-v] [ls]");
-    check("a | xargs -n1 rm", "[a] / | [rm] ?[what xargs reads]");
+    check("a | xargs -n1 rm", "[a] / | [rm] ?[input of xargs]");
     check("bash -lc 'a && b'", "[bash] [-lc] [a && b] / bash: [a] / bash: && [b]");
     check("sh -c \"sh -c 'a'\"", "[sh] [-c] [sh -c 'a'] / sh: [sh] [-c] [a] / sh: sh: [a]");
     check("eval a 'b; c'", "[eval] [a] [b; c] / eval: [a] [b] / eval: ; [c]");
-    check("find . -exec rm {} +", "[find] [.] [-exec] [rm] [{}] [+] / find: [rm] ?[what find finds]");
+    check("find . -exec rm {} +", "[find] [.] [-exec] [rm] [{}] [+] / find: [rm] ?[files found by find]");
     check(
         "find . -exec sh -c 'rm x' \\;",
         "[find] [.] [-exec] [sh] [-c] [rm x] [;] / find: [sh] [-c] [rm x] / find: sh: [rm] [x]",
@@ -142,12 +142,12 @@ fn r12_what_bash_may_read_otherwise_is_unclear() {
     for (command, why) in [
         ("ls\r", "control character"),
         ("ls\u{b}x", "control character"),
-        ("ls\u{a0}x", "which program"),
-        ("ls 'x", "without doubt"),
-        ("ls $(", "without doubt"),
-        ("f() { ls; }", "defines a function"),
-        ("function f { ls; }", "defines a function"),
-        ("alias ls=rm", "another name"),
+        ("ls\u{a0}x", "unknown before it runs"),
+        ("ls 'x", "not fully understood"),
+        ("ls $(", "not fully understood"),
+        ("f() { ls; }", "function definition"),
+        ("function f { ls; }", "function definition"),
+        ("alias ls=rm", "alias definition"),
         ("for i in a; do ls; done", "loop"),
         ("while a; do b; done", "loop"),
         ("if a; then b; fi", "condition"),
@@ -155,29 +155,29 @@ fn r12_what_bash_may_read_otherwise_is_unclear() {
         ("[[ -v a ]]", "brackets"),
         ("[ -f a ]", "brackets"),
         ("((a=1))", "arithmetic"),
-        ("coproc ls", "not followed"),
-        ("$x a", "which program"),
-        ("\"$(a)\" b", "which program"),
-        ("$'\\x72m' x", "which program"),
-        ("r{m,} x", "which program"),
-        ("* x", "which program"),
-        ("~/x", "which program"),
-        ("'' x", "no name"),
+        ("coproc ls", "keyword"),
+        ("$x a", "unknown before it runs"),
+        ("\"$(a)\" b", "unknown before it runs"),
+        ("$'\\x72m' x", "unknown before it runs"),
+        ("r{m,} x", "unknown before it runs"),
+        ("* x", "unknown before it runs"),
+        ("~/x", "unknown before it runs"),
+        ("'' x", "empty program name"),
         ("a[1]=2 ls", "assignment"),
-        ("a=(1 2)", "not read as one word"),
+        ("a=(1 2)", "not one word"),
         ("PATH+=x ls", "assignment"),
-        ("ls ;; pwd", "side by side"),
-        ("cat <<A; ls\n  a\nA\n", "without doubt"),
-        ("cat <<A <<B\nA\nB\n", "without doubt"),
+        ("ls ;; pwd", "without a separator"),
+        ("cat <<A; ls\n  a\nA\n", "not fully understood"),
+        ("cat <<A <<B\nA\nB\n", "not fully understood"),
         ("cat <<A | sh\nx\nA", "here-document"),
-        ("cat <> f", "without doubt"),
+        ("cat <> f", "not fully understood"),
         ("ls {x}>f", "redirection"),
-        ("env -S 'rm x' y", "env is not followed"),
-        ("timeout --unknown 5 ls", "timeout is not followed"),
-        ("xargs $x", "which program xargs"),
-        ("bash -c \"$x\"", "what bash runs"),
-        ("bash -c 'ls", "without doubt"),
-        ("bash -c 'f() { ls; }'", "defines a function"),
+        ("env -S 'rm x' y", "unsupported option of env"),
+        ("timeout --unknown 5 ls", "unsupported option of timeout"),
+        ("xargs $x", "run by xargs unknown"),
+        ("bash -c \"$x\"", "run by bash unknown"),
+        ("bash -c 'ls", "not fully understood"),
+        ("bash -c 'f() { ls; }'", "function definition"),
     ] {
         let said = read(command).unclear.map(|Unclear(why)| why).unwrap_or_default();
         if !said.contains(why) {

@@ -388,13 +388,13 @@ fn r26_naming_secrets_or_outside_is_sensitive_for_any_program() {
 fn reasons_are_understandable() {
     let (_place, disk) = project();
     for (command, says) in [
-        ("exit 3", "exit may change things"),
-        ("echo x > \u{8bf4}\u{660e}.txt", "depends on the language that is set; in quotes it would be known"),
-        ("echo x > \"$where\"", "is not known before it runs"),
+        ("exit 3", "unknown effects of exit"),
+        ("echo x > \u{8bf4}\u{660e}.txt", "depends on the locale; quote it"),
+        ("echo x > \"$where\"", "unknown before it runs"),
     ] {
         let (_, why) = reach(command, &disk);
         assert!(why.contains(says), "{command}: {why}");
     }
     let (known, why) = reach("echo x > '\u{8bf4}\u{660e}.txt'", &disk);
-    assert!(why.contains("writes to"), "{known:?} {why}");
+    assert!(why.contains("write to"), "{known:?} {why}");
 }

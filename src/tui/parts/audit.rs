@@ -242,7 +242,6 @@ pub fn step(entry: &Entry) -> Option<String> {
         Entry::Planned { verdict, why, hooks_not_run, .. } => {
             let between = match (verdict.as_str(), why.is_empty()) {
                 (_, true) => "",
-                ("ask", false) => " because ",
                 (_, false) => ": ",
             };
             let hooks = words_of_hooks_not_run(hooks_not_run).map(|words| format!("; {words}"));

@@ -88,7 +88,7 @@ fn descriptions_of_modes_are_complete_in_a_narrow_terminal() {
         let shows = screen.shows();
         let words: Vec<&str> = shows.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
         let words = words.join(" ");
-        for end in ["cannot be taken back", "changed or run", "everything else asks you", "the rest asks"] {
+        for end in ["irreversible actions", "changed or run", "everything else asks", "the rest asks"] {
             let last = end.rsplit(' ').next().unwrap();
             assert!(words.contains(end) || words.contains(last), "{width}: {end}: {shows}");
         }

@@ -51,7 +51,7 @@ pub(super) fn draw(
         by: None,
         plan,
         call: &call,
-        reason: "cargo runs the project's own code",
+        reason: "project code run by cargo",
         may: "network off",
         place: (1, 3),
         home: Some(Path::new("/home/ada")),
