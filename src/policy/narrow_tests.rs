@@ -1,4 +1,4 @@
-//! What a yes for a command's first words never covers: words behind them that bring code of their own.
+//! Prefix rules never cover words after the prefix that bring code of their own.
 
 use super::*;
 use crate::chat::{By, CommandLine, Grant, Scope, Standing};
@@ -13,7 +13,7 @@ fn allowed(words: &str, command: &str) -> bool {
 }
 
 #[test]
-fn r11_a_kept_prefix_never_covers_code_in_the_words_behind_it() {
+fn r11_prefix_rule_covers_no_code_in_later_arguments() {
     for (words, covered, not) in [
         (
             "make test",
@@ -198,7 +198,7 @@ fn r11_a_kept_prefix_never_covers_code_in_the_words_behind_it() {
 }
 
 #[test]
-fn r11_a_prefix_that_is_too_wide_covers_nothing_wherever_it_was_kept() {
+fn r11_too_wide_prefix_covers_nothing() {
     for words in
         ["git", "bash", "taskset 1", "npx eslint", "sqlite3 x", "gcc", "strace", "env ls", "rm x", "-c x"]
     {

@@ -1,4 +1,4 @@
-//! Rules and grants before calls: what is said, and that a yes never reaches further than it was meant.
+//! Rules and grants: matching, precedence, reasons, and that a grant never covers more than intended.
 
 use super::*;
 use crate::chat::{Basis, Beyond, By, CommandLine, Grant, Plan, Scope, Standing};
@@ -42,7 +42,7 @@ fn judged(rules: &Rules, plan: &Plan) -> &'static str {
 }
 
 #[test]
-fn r11_a_rule_that_allows_covers_one_plain_command_and_what_is_inside() {
+fn r11_allow_rule_covers_single_plain_commands() {
     let allow = rules(vec![
         rule(Says::Allow, words("cargo test")),
         rule(Says::Allow, About::Path("docs/**".into())),
@@ -101,7 +101,7 @@ fn r11_a_rule_that_allows_covers_one_plain_command_and_what_is_inside() {
 }
 
 #[test]
-fn r26_nothing_that_lasts_covers_what_is_sensitive_or_destroys() {
+fn r26_rules_and_grants_never_cover_sensitive_or_destructive_calls() {
     let allow = rules(vec![
         rule(Says::Allow, words("cat")),
         rule(Says::Allow, About::Command("cat x".into())),
@@ -141,7 +141,7 @@ fn r26_nothing_that_lasts_covers_what_is_sensitive_or_destroys() {
 }
 
 #[test]
-fn r12_deny_rules_hold_at_any_length() {
+fn r12_deny_rules_apply_at_any_command_length() {
     let deny = rules(vec![
         rule(Says::Deny, words("git push")),
         rule(Says::Deny, About::Path("secrets/**".into())),
@@ -197,7 +197,7 @@ fn r12_deny_rules_hold_at_any_length() {
 }
 
 #[test]
-fn r12_a_deny_beats_an_ask_and_an_ask_beats_an_allow_in_every_order() {
+fn r12_deny_precedes_ask_and_ask_precedes_allow() {
     let (allow, ask, deny) =
         [Says::Allow, Says::Ask, Says::Deny].map(|says| rule(says, words("cargo test"))).into();
     let standing = Standing {
@@ -232,7 +232,7 @@ fn r12_a_deny_beats_an_ask_and_an_ask_beats_an_allow_in_every_order() {
         judge(&plan_mode, &[], &rules(vec![allow.clone()]), "tool", &run("cargo test")).word(),
         "refuse"
     );
-    // A rule may ask about what is read, and a file that cannot be read makes all of it ask.
+    // A rule may ask about reads, and an unreadable rules file makes every call with effects ask.
     let read = plan(Access::Read(vec!["a".into()]));
     assert_eq!(judged(&rules(vec![rule(Says::Ask, About::Path("a".into()))]), &read), "ask");
     let broken = Rules { broken: Some("rules.toml:1: x".into()), ..rules(vec![allow.clone()]) };
@@ -242,7 +242,7 @@ fn r12_a_deny_beats_an_ask_and_an_ask_beats_an_allow_in_every_order() {
 }
 
 #[test]
-fn the_verdict_names_the_rule_or_the_grant_behind_it() {
+fn verdict_names_its_rule_or_grant() {
     let kept = Rule {
         created: "2026-11-22".into(),
         expires: "2027-02-20".into(),
@@ -266,7 +266,7 @@ fn the_verdict_names_the_rule_or_the_grant_behind_it() {
 }
 
 #[test]
-fn r11_a_prefix_is_offered_only_where_its_words_say_what_happens() {
+fn r11_offers_only_meaningful_prefixes() {
     let offered = |command: &str| -> Vec<String> {
         let scope = Scope::Command { command: command.into(), folder: "/p".into(), network: false };
         let plan = Plan { always: Some(Grant::new("tool", scope)), ..run(command) };
@@ -325,7 +325,7 @@ fn r11_a_prefix_is_offered_only_where_its_words_say_what_happens() {
 }
 
 #[test]
-fn every_step_to_a_verdict_is_told() {
+fn explains_every_check() {
     let allow = rules(vec![rule(Says::Allow, words("cargo test")), rule(Says::Deny, words("git push"))]);
     let told = |command: &str| {
         let (steps, verdict) = explain(&Policy::default(), &[], &allow, "tool", &run(command));
@@ -359,12 +359,12 @@ fn pieces() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn r11_a_kept_prefix_never_covers_a_command_with_anything_added(before in pieces(), within in pieces(), behind in pieces()) {
+    fn r11_prefix_rule_covers_no_added_syntax(before in pieces(), within in pieces(), behind in pieces()) {
         let command = format!("{before}cargo{within} test {behind}");
         let allow = rules(vec![rule(Says::Allow, words("cargo test"))]);
         if judged(&allow, &run(&command)) == "allow" {
-            // Then it is made of plain words alone: no sign outside of quotes, and cargo test in front. An end or a
-            // remark adds nothing where nothing follows.
+            // The command must consist of plain words, without operators outside quotes, beginning with `cargo test`. A
+            // terminator or a comment adds nothing if nothing follows it.
             let nothing = |rest: &str| rest.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'));
             let (mut quote, mut last) = (None, ' ');
             let mut letters = command.trim().chars();
@@ -387,7 +387,7 @@ proptest! {
                     (None, '\'' | '"') => quote = Some(letter),
                     (Some('"'), letter) => prop_assert!(!"$`".contains(letter) , "{command:?}"),
                     (Some(_), _) => {}
-                    // A home stands for another word only where a word or a value begins.
+                    // `~` is expanded only at the start of a word or a value.
                     (None, '~') => prop_assert!(!begins && before != '=', "{command:?}"),
                     (None, letter) => prop_assert!(!"|&<>$`()*".contains(letter), "{command:?}"),
                 }

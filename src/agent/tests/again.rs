@@ -1,4 +1,4 @@
-//! A request that failed: what is asked again, by whom it is answered, and that nothing is run twice.
+//! Retrying a failed turn and falling back to another model; no call runs twice.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn again(state: &mut State) -> Vec<Effect> {
     update(state, Event::AskedAgain)
 }
 
-/// The messages of a request in a few letters, without the standing words.
+/// Returns the messages of a request as short strings, without the system prompt.
 fn asked(effects: &[Effect]) -> Vec<String> {
     let Some(Effect::Stream { request, .. }) = effects.last() else {
         panic!("nothing was asked: {effects:?}")
@@ -26,7 +26,7 @@ fn asked(effects: &[Effect]) -> Vec<String> {
 }
 
 #[test]
-fn the_same_is_asked_again_without_a_word_and_in_a_turn_of_its_own() {
+fn retries_failed_request_in_a_new_turn() {
     let mut state = idle();
     said(&mut state, "go");
     let first = turn(&state);
@@ -35,14 +35,14 @@ fn the_same_is_asked_again_without_a_word_and_in_a_turn_of_its_own() {
     let effects = again(&mut state);
     assert_eq!((shape(&effects), asked(&effects)), (vec!["STREAM".to_owned()], vec!["person go".to_owned()]));
     assert_ne!(turn(&state), first);
-    assert_eq!(again(&mut state), [], "it is asked already");
+    assert_eq!(again(&mut state), [], "a request is running");
     replies(&mut state, "yes", &[]);
     assert!(!state.can_ask_again());
     assert_eq!(again(&mut state), [], "nothing went wrong");
 }
 
 #[test]
-fn half_a_reply_is_kept_and_not_told_once_it_is_asked_for_again() {
+fn keeps_partial_reply_but_does_not_send_it_on_retry() {
     let mut state = idle();
     said(&mut state, "go");
     chunk(&mut state, Chunk::Text("Half".into()));
@@ -61,7 +61,7 @@ fn half_a_reply_is_kept_and_not_told_once_it_is_asked_for_again() {
 }
 
 #[test]
-fn half_a_reply_that_the_person_went_on_from_is_told() {
+fn sends_partial_reply_if_the_user_continued_from_it() {
     let mut state = idle();
     said(&mut state, "go");
     chunk(&mut state, Chunk::Text("Half".into()));
@@ -72,7 +72,7 @@ fn half_a_reply_that_the_person_went_on_from_is_told() {
 }
 
 #[test]
-fn r49_a_call_that_ran_is_never_run_again() {
+fn r49_retry_never_runs_a_call_again() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "read")]);
@@ -94,7 +94,7 @@ fn r49_a_call_that_ran_is_never_run_again() {
 }
 
 #[test]
-fn what_was_said_meanwhile_goes_with_it() {
+fn retry_sends_queued_messages() {
     let mut state = idle();
     said(&mut state, "go");
     said(&mut state, "and quickly");
@@ -104,7 +104,7 @@ fn what_was_said_meanwhile_goes_with_it() {
 }
 
 #[test]
-fn a_turn_that_was_stopped_before_anything_came_can_be_asked_again_and_no_other() {
+fn only_interrupted_turns_without_reply_can_be_retried() {
     let mut state = idle();
     assert_eq!(again(&mut state), [], "nothing was said");
     said(&mut state, "go");
@@ -119,7 +119,7 @@ fn a_turn_that_was_stopped_before_anything_came_can_be_asked_again_and_no_other(
 }
 
 #[test]
-fn a_failure_can_be_asked_again_after_a_restart() {
+fn failed_turn_can_be_retried_after_restart() {
     let mut state = idle();
     said(&mut state, "go");
     fails(&mut state, "down");
@@ -128,7 +128,7 @@ fn a_failure_can_be_asked_again_after_a_restart() {
 }
 
 #[test]
-fn r49_only_a_request_that_waits_is_hurried() {
+fn r49_only_a_pending_retry_can_be_sent_now() {
     let mut state = idle();
     assert_eq!(update(&mut state, Event::Hurried), []);
     said(&mut state, "go");
@@ -141,7 +141,7 @@ fn r49_only_a_request_that_waits_is_hurried() {
 }
 
 #[test]
-fn who_answers_in_place_of_another_is_kept_with_the_reason_and_with_the_reply() {
+fn records_fallback_model_with_reason_and_reply() {
     let mut state = idle();
     said(&mut state, "go");
     let instead = Some("the service failed (503)".to_owned());
@@ -160,7 +160,7 @@ fn who_answers_in_place_of_another_is_kept_with_the_reason_and_with_the_reply() 
 }
 
 #[test]
-fn a_silence_is_known_until_something_comes() {
+fn silence_ends_with_the_next_chunk() {
     let mut state = idle();
     said(&mut state, "go");
     let quiet =

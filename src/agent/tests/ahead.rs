@@ -1,8 +1,8 @@
-//! The list of what waits: looks and answers before their turn.
+//! Previews and approvals from the queue, before a call's turn.
 
 use super::*;
 
-/// Three writes of one reply; the first waits for a yes.
+/// Three writes in one reply; the first waits for approval.
 fn three() -> State {
     let mut state = idle();
     said(&mut state, "go");
@@ -23,10 +23,10 @@ fn waits(state: &State) -> Option<(&str, (usize, usize))> {
 }
 
 #[test]
-fn the_list_looks_at_each_call_once_and_changes_nothing() {
+fn queue_plans_each_call_once_without_side_effects() {
     let mut state = three();
     assert_eq!(shape(&update(&mut state, Event::Listed)), ["PLAN b"]);
-    assert_eq!(shape(&update(&mut state, Event::Listed)), [""; 0], "one look at a time");
+    assert_eq!(shape(&update(&mut state, Event::Listed)), [""; 0], "one plan at a time");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["PLAN c"]);
     assert_eq!(shape(&planned(&mut state, "c", question())), [""; 0]);
     let looks: Vec<_> = state.pending().iter().map(|pending| pending.ahead.look.clone()).collect();
@@ -42,20 +42,20 @@ fn the_list_looks_at_each_call_once_and_changes_nothing() {
 }
 
 #[test]
-fn r08_a_look_under_way_is_not_taken_for_the_one_that_counts() {
+fn r08_queue_plan_is_not_used_for_the_call() {
     let mut state = three();
     update(&mut state, Event::Listed);
     decided(&mut state, "a", Decision::Once);
-    assert_eq!(shape(&finished(&mut state, "a")), ["done a"], "b is still being looked at as it was");
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a"], "b is still being planned for the queue");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["PLAN b"]);
     assert_eq!(shape(&planned(&mut state, "b", write())), ["ask b"]);
 }
 
 #[test]
-fn r18_a_yes_before_its_turn_keeps_the_order_and_one_at_a_time() {
+fn r18_early_approval_keeps_the_order_of_calls() {
     let mut state = three();
     assert_eq!(shape(&brought(&mut state, "c")), ["PLAN c"]);
-    assert_eq!(waits(&state), None, "no other card while this one comes");
+    assert_eq!(waits(&state), None, "no other prompt meanwhile");
     assert_eq!(shape(&planned(&mut state, "c", write())), ["ask c"]);
     assert_eq!(waits(&state), Some(("c", (3, 3))));
     assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), [""; 0], "b was not shown");
@@ -70,11 +70,15 @@ fn r18_a_yes_before_its_turn_keeps_the_order_and_one_at_a_time() {
         shape(&decided(&mut state, "b", Decision::Deny(String::new()))),
         ["decided b", "refused b", "PLAN c"]
     );
-    assert_eq!(shape(&planned(&mut state, "c", write())), ["ACT c"], "the same plan: its yes stands");
+    assert_eq!(
+        shape(&planned(&mut state, "c", write())),
+        ["ACT c"],
+        "the plan is unchanged: the approval is valid"
+    );
 }
 
 #[test]
-fn r08_a_yes_before_its_turn_is_asked_for_again_where_the_plan_is_another() {
+fn r08_changed_plan_needs_a_new_approval() {
     let mut state = three();
     brought(&mut state, "b");
     planned(&mut state, "b", write());
@@ -94,7 +98,7 @@ fn r08_a_yes_before_its_turn_is_asked_for_again_where_the_plan_is_another() {
 }
 
 #[test]
-fn a_card_that_is_put_back_waits_as_before_and_a_no_before_its_turn_is_one() {
+fn closed_early_prompt_waits_again_and_early_denial_counts() {
     let mut state = three();
     brought(&mut state, "b");
     planned(&mut state, "b", write());
@@ -108,7 +112,7 @@ fn a_card_that_is_put_back_waits_as_before_and_a_no_before_its_turn_is_one() {
 }
 
 #[test]
-fn what_was_brought_can_be_edited_and_needs_its_yes_then() {
+fn early_prompt_can_be_edited_and_still_needs_approval() {
     let mut state = three();
     brought(&mut state, "b");
     planned(&mut state, "b", write());
@@ -121,7 +125,7 @@ fn what_was_brought_can_be_edited_and_needs_its_yes_then() {
 }
 
 #[test]
-fn r51_a_yes_that_was_never_reached_did_nothing_and_one_that_was_is_unknown() {
+fn r51_resume_distinguishes_unreached_approvals_from_started_calls() {
     let told = |state: &State, id: &str| {
         let (resumed, _) = resume(Session::replay(state.session.entries().to_vec()), idle());
         let of = |entry: &Entry| match entry {
@@ -145,7 +149,7 @@ fn r51_a_yes_that_was_never_reached_did_nothing_and_one_that_was_is_unknown() {
 }
 
 #[test]
-fn stopping_settles_what_has_its_yes_as_not_done() {
+fn interrupting_settles_early_approved_calls_as_not_run() {
     let mut state = three();
     brought(&mut state, "c");
     planned(&mut state, "c", write());
@@ -159,20 +163,24 @@ fn stopping_settles_what_has_its_yes_as_not_done() {
 }
 
 #[test]
-fn r08_a_look_at_an_edit_that_was_put_back_makes_no_card() {
+fn r08_plan_of_a_dropped_edit_shows_no_prompt() {
     let mut state = three();
     brought(&mut state, "b");
     planned(&mut state, "b", write());
     decided(&mut state, "b", Decision::Edited(serde_json::json!({ "path": "elsewhere" })));
     update(&mut state, Event::Brought(None));
-    assert_eq!(shape(&brought(&mut state, "b")), [""; 0], "the look at the edit is under way");
+    assert_eq!(shape(&brought(&mut state, "b")), [""; 0], "the edit is being planned");
     let of_the_edit = plan(Access::Write("elsewhere".into()));
-    assert_eq!(shape(&planned(&mut state, "b", of_the_edit)), ["PLAN b"], "it says nothing of b as it is");
+    assert_eq!(
+        shape(&planned(&mut state, "b", of_the_edit)),
+        ["PLAN b"],
+        "that plan is not of the unedited b"
+    );
     assert_eq!(shape(&planned(&mut state, "b", write())), ["ask b"]);
 }
 
 #[test]
-fn a_card_that_goes_back_when_its_turn_has_come_is_looked_at_again() {
+fn early_prompt_closed_at_its_turn_is_planned_again() {
     let mut state = three();
     brought(&mut state, "c");
     planned(&mut state, "c", write());
@@ -184,10 +192,14 @@ fn a_card_that_goes_back_when_its_turn_has_come_is_looked_at_again() {
 }
 
 #[test]
-fn r08_a_yes_counts_for_the_card_that_is_shown_alone() {
+fn r08_approval_applies_only_to_the_shown_prompt() {
     let mut state = three();
     brought(&mut state, "b");
-    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "b is on its way to the screen");
+    assert_eq!(
+        shape(&decided(&mut state, "a", Decision::Once)),
+        [""; 0],
+        "the prompt of b is being prepared"
+    );
     planned(&mut state, "b", write());
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0]);
     assert_eq!(waits(&state), Some(("b", (2, 3))));

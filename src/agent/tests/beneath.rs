@@ -1,18 +1,18 @@
-//! Sub-agents in any order of replies, looks, cards, ends and stops; stopped and resumed after every step.
+//! Sub-agents under random orders of replies, plans, prompts, ends and stops; stopped and resumed after every step.
 
 use super::*;
 use crate::chat::audit::{Holds, records};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// What is under way, as the runtime would have it.
+/// Simulated runtime: requests, plans and calls in progress.
 struct World {
     state: State,
     log: Vec<Entry>,
     streams: Vec<TurnId>,
     looks: Vec<(TurnId, ToolCall)>,
     runs: Vec<(TurnId, CallId)>,
-    /// Turns that were stopped: nothing of theirs counts any more.
+    /// Interrupted turns, whose events no longer count.
     over: HashSet<TurnId>,
     shown: HashMap<CallId, Plan>,
     replies: u32,
@@ -42,7 +42,7 @@ impl World {
                 Effect::Append(entry) => self.log.push(entry),
                 Effect::Stream { turn, request } => {
                     super::laws::well_formed(&request.messages);
-                    assert!(!self.over.contains(&turn), "nothing begins for a turn that is over");
+                    assert!(!self.over.contains(&turn), "nothing starts for a turn that has ended");
                     self.streams.push(turn);
                 }
                 Effect::Plan { turn, call } => self.looks.push((turn, call)),
@@ -64,7 +64,7 @@ impl World {
         if let Some(Waiting::Approval { call, plan, by, .. }) = self.state.waiting() {
             self.shown.insert(call.id.clone(), plan.clone());
             let whose = self.state.session.sub_agent(&call.id);
-            assert_eq!(by, whose, "the card says whose it is");
+            assert_eq!(by, whose, "the prompt names the sub-agent");
         }
         let at_work = self
             .state
@@ -78,7 +78,7 @@ impl World {
         assert!(at <= of && (of > 0) == self.state.waiting().is_some());
     }
 
-    /// R8 and R17: nothing of anybody runs but what its own card has shown, or what only reads.
+    /// R8 and R17: a call runs only after its own prompt was shown and approved, or if it only reads.
     fn allowed(&self, call: &ToolCall, plan: &Plan) {
         if matches!(plan.access, Access::Read(_)) {
             return;
@@ -89,7 +89,7 @@ impl World {
             Some(Entry::Planned { verdict, .. }) if verdict == "allow" => {
                 let of = crate::policy::Subject::of(&call.name, plan);
                 let covers = |standing: &Standing| crate::policy::covers(&standing.grant, &of);
-                assert!(self.state.granted().iter().any(covers), "a yes from before");
+                assert!(self.state.granted().iter().any(covers), "covered by a grant");
             }
             Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }) => {
                 assert_eq!(self.shown.get(&call.id), Some(plan), "what runs was shown");
@@ -125,7 +125,7 @@ impl World {
                 for at in 0..which % 4 {
                     let name = ["hands on", "reads", "writes", "hands on", "asks"]
                         [usize::from((which / 4 + at) % 5)];
-                    // Every reply counts its calls from zero, as some services do.
+                    // Every reply counts its calls from zero, as some providers do.
                     self.happens(chunk(Chunk::Call(call(&format!("call_{at}"), name))));
                 }
                 self.streams.retain(|other| *other != turn);
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// The person answers what waits.
+    /// The user answers the shown prompt.
     fn answer(&mut self, which: u8) {
         let by = By::Nobody;
         let event = match self.state.waiting() {
@@ -185,7 +185,7 @@ impl World {
         self.happens(event);
     }
 
-    /// The program ended here, and another one opens the session.
+    /// The program exits here, and another process opens the session.
     fn resumes(&mut self) {
         let (state, effects) = resume(Session::replay(self.log.clone()), blank());
         let runs = |effect: &Effect| !matches!(effect, Effect::Append(_));
@@ -213,14 +213,14 @@ impl World {
         }
         if self.state.is_idle() {
             let open = self.state.session.calls().filter(|call| call.settled.is_none()).count();
-            assert_eq!(open, 0, "whoever made it");
+            assert_eq!(open, 0, "at most one open call");
         }
     }
 }
 
 proptest! {
     #[test]
-    fn r17_sub_agents_run_nothing_that_was_not_shown_and_something_always_moves(
+    fn r17_sub_agents_run_only_shown_calls_and_always_proceed(
         steps in prop::collection::vec(any::<(u8, u8)>(), 0..200)
     ) {
         let mut world = World::of(blank());

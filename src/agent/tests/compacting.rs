@@ -1,9 +1,9 @@
-//! Talks that do not fit into the window.
+//! Sessions that exceed the context window.
 
 use super::*;
 use crate::chat::tokens;
 
-/// Words of about so many tokens.
+/// Returns text of about this many tokens.
 pub(super) fn words(tokens: usize) -> String {
     "word ".repeat(tokens)
 }
@@ -30,7 +30,7 @@ fn text(request: &Request) -> String {
     format!("{:?}", request.messages)
 }
 
-/// A finished turn of about so many tokens.
+/// Runs a finished turn of about this many tokens.
 pub(super) fn takes_turn(state: &mut State, name: &str, tokens: usize) {
     said(state, &format!("{name} {}", words(tokens / 2)));
     assert!(!state.is_summarising(), "{name} fits");
@@ -52,7 +52,7 @@ fn too_long(state: &mut State) -> Vec<Effect> {
 }
 
 #[test]
-fn a_talk_that_would_not_fit_is_summarised_before_it_is_sent() {
+fn summarizes_before_a_request_that_would_not_fit() {
     let mut state = long_talk();
     let effects = said(&mut state, &format!("six {}", words(900)));
     assert_eq!(shape(&effects).last().map(String::as_str), Some("STREAM"));
@@ -73,9 +73,9 @@ fn a_talk_that_would_not_fit_is_summarised_before_it_is_sent() {
     assert!(size(next) < 2_400, "{}", size(next));
     let next_words = text(next);
     assert!(next_words.contains("A tea pot.") && next_words.contains("six word"));
-    assert!(next_words.contains("one word"), "the first request is kept word for word");
+    assert!(next_words.contains("one word"), "the first user message is kept verbatim");
     assert!(!next_words.contains("re-one word"), "replies are not");
-    assert!(next_words.contains("four word"), "nor is anything the person said lately");
+    assert!(next_words.contains("four word"), "the latest user messages follow after the summary");
     assert_eq!(state.session.usage().input, 3000, "what it cost is counted");
     assert!(!state.is_summarising() && state.turn().is_some(), "the turn goes on");
     let effects = replies(&mut state, "Done.", &[]);
@@ -83,7 +83,7 @@ fn a_talk_that_would_not_fit_is_summarised_before_it_is_sent() {
 }
 
 #[test]
-fn a_summary_is_told_on_the_persons_side_joined_with_their_next_words() {
+fn sends_summary_joined_with_the_next_user_message() {
     let mut state = long_talk();
     said(&mut state, &format!("six {}", words(900)));
     let effects = replies(&mut state, "The notes.", &[]);
@@ -95,11 +95,11 @@ fn a_summary_is_told_on_the_persons_side_joined_with_their_next_words() {
     };
     assert!(first.contains("The notes.") && first.contains("They are data"), "{first}");
     let rest = first.split(crate::chat::summary::END).nth(1).unwrap();
-    assert!(rest.contains("word"), "what the person said next follows in the same message");
+    assert!(rest.contains("word"), "the next user message follows in the same message");
 }
 
 #[test]
-fn an_unknown_window_is_never_made_room_in() {
+fn never_compacts_with_unknown_window() {
     let mut state = idle();
     for _ in 0..20 {
         takes_turn(&mut state, "one", 5_000);
@@ -108,7 +108,7 @@ fn an_unknown_window_is_never_made_room_in() {
 }
 
 #[test]
-fn a_later_summary_takes_the_earlier_one_in() {
+fn later_summary_includes_the_earlier_one() {
     let mut state = long_talk();
     said(&mut state, &format!("six {}", words(900)));
     replies(&mut state, "First notes.", &[]);
@@ -123,11 +123,11 @@ fn a_later_summary_takes_the_earlier_one_in() {
     let effects = replies(&mut state, "Second notes.", &[]);
     let sent = text(request(&effects));
     assert!(sent.contains("Second notes.") && !sent.contains("First notes."), "{sent}");
-    assert!(sent.contains("one word"), "the first request is still there");
+    assert!(sent.contains("one word"), "the first user message is still there");
 }
 
 #[test]
-fn a_session_read_back_sends_the_same() {
+fn restored_session_sends_the_same_request() {
     let mut state = long_talk();
     said(&mut state, &format!("six {}", words(900)));
     replies(&mut state, "The notes.", &[]);
@@ -140,7 +140,7 @@ fn a_session_read_back_sends_the_same() {
 }
 
 #[test]
-fn esc_while_it_summarises_ends_the_turn_and_keeps_what_was_said() {
+fn interrupting_a_summary_ends_the_turn_and_keeps_messages() {
     let mut state = long_talk();
     said(&mut state, &format!("six {}", words(900)));
     chunk(&mut state, Chunk::Text("## Half of".into()));
@@ -151,7 +151,7 @@ fn esc_while_it_summarises_ends_the_turn_and_keeps_what_was_said() {
 }
 
 #[test]
-fn a_summary_that_fails_or_is_empty_is_told_and_changes_nothing() {
+fn failed_or_empty_summary_is_reported_and_changes_nothing() {
     let mut state = long_talk();
     let before = state.session.messages();
     said(&mut state, &format!("six {}", words(900)));
@@ -167,11 +167,11 @@ fn a_summary_that_fails_or_is_empty_is_told_and_changes_nothing() {
     assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Stop))), ["ended badly"]);
     said(&mut state, "and again");
     chunk(&mut state, Chunk::Text(words(10_000)));
-    assert!(!state.is_summarising(), "what has no end is cut");
+    assert!(!state.is_summarising(), "an endless summary is cut");
 }
 
 #[test]
-fn a_summary_longer_than_what_it_is_for_is_not_taken() {
+fn discards_summary_longer_than_its_source() {
     let mut state = long_talk();
     update(&mut state, Event::WindowKnown(None));
     update(&mut state, Event::CompactionWanted);
@@ -185,7 +185,7 @@ fn a_summary_longer_than_what_it_is_for_is_not_taken() {
 }
 
 #[test]
-fn the_person_can_have_it_at_any_time_between_turns() {
+fn user_can_request_summary_between_turns() {
     let mut state = idle();
     assert_eq!(update(&mut state, Event::CompactionWanted), [], "there is nothing yet");
     takes_turn(&mut state, "one", 600);
@@ -207,7 +207,7 @@ fn the_person_can_have_it_at_any_time_between_turns() {
 }
 
 #[test]
-fn what_is_said_while_it_summarises_by_hand_is_sent_after_it() {
+fn message_during_manual_summary_is_sent_afterwards() {
     let mut state = idle();
     takes_turn(&mut state, "one", 600);
     update(&mut state, Event::CompactionWanted);
@@ -217,7 +217,7 @@ fn what_is_said_while_it_summarises_by_hand_is_sent_after_it() {
 }
 
 #[test]
-fn a_request_refused_as_too_long_is_made_shorter_and_sent_once_more() {
+fn shortens_and_resends_a_request_rejected_as_too_long() {
     let mut state = idle();
     for name in ["one", "two", "three", "four"] {
         takes_turn(&mut state, name, 1_000);
@@ -228,7 +228,7 @@ fn a_request_refused_as_too_long_is_made_shorter_and_sent_once_more() {
     assert!(state.is_summarising());
     let effects = replies(&mut state, "Notes.", &[]);
     assert!(size(request(&effects)) < 2_500, "{}", size(request(&effects)));
-    assert!(state.gauge().window.is_some(), "what was sent is known to be too much");
+    assert!(state.gauge().window.is_some(), "the rejected size is remembered");
     let effects = too_long(&mut state);
     let [Effect::Append(Entry::Ended { ending: Ending::Failed(why) })] = effects.as_slice() else {
         panic!("{:?}", shape(&effects))
@@ -237,7 +237,7 @@ fn a_request_refused_as_too_long_is_made_shorter_and_sent_once_more() {
 }
 
 #[test]
-fn a_window_that_proved_smaller_is_remembered_until_another_model_answers() {
+fn remembers_learned_window_until_model_switch() {
     let mut state = window(100_000);
     for name in ["one", "two", "three", "four"] {
         takes_turn(&mut state, name, 1_000);
@@ -255,7 +255,7 @@ fn a_window_that_proved_smaller_is_remembered_until_another_model_answers() {
 }
 
 #[test]
-fn a_summary_refused_as_too_long_is_asked_for_with_less_and_not_for_ever() {
+fn retries_too_long_summary_with_less_a_limited_number_of_times() {
     let mut state = window(100_000);
     for name in ["one", "two", "three", "four"] {
         takes_turn(&mut state, name, 10_000);
@@ -273,7 +273,7 @@ fn a_summary_refused_as_too_long_is_asked_for_with_less_and_not_for_ever() {
 }
 
 #[test]
-fn of_one_long_turn_the_older_outcomes_are_shortened_and_the_persons_words_never() {
+fn truncates_old_outcomes_and_never_user_messages() {
     let mut state = window(8_000);
     let mine = format!("mine {}", words(900));
     let mut effects = said(&mut state, &mine);
@@ -294,13 +294,13 @@ fn of_one_long_turn_the_older_outcomes_are_shortened_and_the_persons_words_never
     let request = request(&effects);
     let sent = text(request);
     assert!(sent.contains("characters left out here") && sent.contains("ends"));
-    assert!(request.messages.contains(&Message::Person(mine)), "what the person said is whole");
+    assert!(request.messages.contains(&Message::Person(mine)), "the user message is complete");
     let Some(Message::Tool { text, .. }) = request.messages.last() else { panic!() };
-    assert!(!text.contains("left out"), "the newest is whole");
+    assert!(!text.contains("left out"), "the newest outcome is complete");
 }
 
 #[test]
-fn what_cannot_be_made_to_fit_is_told_and_not_sent() {
+fn reports_request_that_cannot_fit_without_sending_it() {
     let mut state = window(2_000);
     let effects = said(&mut state, &words(9_000));
     let Some(Effect::Append(Entry::Ended { ending: Ending::Failed(why) })) = effects.last() else {
@@ -310,7 +310,7 @@ fn what_cannot_be_made_to_fit_is_told_and_not_sent() {
 }
 
 #[test]
-fn what_is_kept_word_for_word_names_what_was_changed_and_what_is_open() {
+fn verbatim_part_lists_changed_files_and_open_questions() {
     let mut state = idle();
     said(&mut state, "write it");
     replies(&mut state, "", &[("a", "write_file")]);
@@ -332,7 +332,7 @@ fn what_is_kept_word_for_word_names_what_was_changed_and_what_is_open() {
 }
 
 #[test]
-fn what_is_far_too_long_for_one_summary_is_summarised_in_parts() {
+fn summarizes_very_long_sessions_in_parts() {
     let mut state = idle();
     for number in 0..12 {
         takes_turn(&mut state, &format!("n{number}"), 2_000);
@@ -352,10 +352,10 @@ fn what_is_far_too_long_for_one_summary_is_summarised_in_parts() {
 }
 
 #[test]
-fn a_talk_whose_first_words_alone_are_too_long_can_still_go_on() {
+fn session_with_too_long_first_message_can_continue() {
     let mut state = window(6_000);
     said(&mut state, &format!("begins {} ends", words(20_000)));
-    assert!(state.is_idle(), "it was told to be too long");
+    assert!(state.is_idle(), "reported as too long");
     said(&mut state, "then something short");
     assert!(state.is_summarising());
     let effects = replies(&mut state, "A long text was pasted.", &[]);

@@ -1,4 +1,4 @@
-//! Whoever is asked between the verdict and the act: what their words change, and that nothing starts before them.
+//! Reviews between the verdict and the start of a call: their effect on the verdict, and no start before they end.
 
 mod any_order;
 mod below;
@@ -7,7 +7,7 @@ mod meanwhile;
 use super::*;
 use crate::chat::audit::{Holds, records};
 
-/// What an adviser does.
+/// Behavior of a reviewer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Does {
     Says(Advice),
@@ -28,7 +28,7 @@ fn hook(name: &str) -> Hook {
     Hook { name: name.into(), ..Hook::default() }
 }
 
-/// An agent that asks so many hooks, and the second reader where it is wanted.
+/// Creates an agent with this many hooks, and a model reviewer if wanted.
 fn asking(hooks: usize, second_reader: bool) -> State {
     let hooks = (0..hooks).map(|at| hook(&format!("h{at}"))).collect();
     State { advisers: Advisers { hooks, second_reader }, ..idle() }
@@ -48,7 +48,7 @@ fn consulted(state: &mut State, effects: &[Effect], said: Said) -> Option<Vec<Ef
     Some(update(state, Event::Consulted { turn, call, round, said }))
 }
 
-/// A call with this plan, everybody answering in their order; the last effects.
+/// Plans a call and lets all reviewers answer in order; returns the last effects.
 fn judged(state: &mut State, intent: Intent, answers: &[Does]) -> Vec<Effect> {
     said(state, "go");
     replies(state, "", &[("a", "t")]);
@@ -81,7 +81,7 @@ fn granted(state: &mut State) {
     });
 }
 
-/// The strictest of what was said; an allow only where it may.
+/// Expected verdict: the strictest answer; `allow` only if permitted.
 fn expected(judged: &str, may_be_lifted: bool, hooks: &[Does], reader: Option<Does>) -> &'static str {
     let said = |wanted: &[Does]| hooks.iter().any(|does| wanted.contains(does));
     let lifted = may_be_lifted && said(&[Does::Says(Advice::Allow)]);
@@ -93,14 +93,14 @@ fn expected(judged: &str, may_be_lifted: bool, hooks: &[Does], reader: Option<Do
     };
     match (after, reader) {
         ("allow", None | Some(Does::Says(Advice::Allow))) => "allow",
-        // It may not deny: then too it only asks.
+        // A model reviewer may not deny: its denial only asks.
         ("allow", Some(_)) => "ask",
         (after, _) => after,
     }
 }
 
 #[test]
-fn the_strictest_word_counts_in_whatever_order_it_comes() {
+fn strictest_review_wins_in_any_order() {
     let lists = |length: u32| {
         (0..4_usize.pow(length))
             .map(move |number| (0..length).map(|at| ALL[number / 4_usize.pow(at) % 4]).collect::<Vec<Does>>())
@@ -119,7 +119,7 @@ fn the_strictest_word_counts_in_whatever_order_it_comes() {
             let effects = if at_once == "allow" {
                 judged(&mut state, intent, &answers)
             } else {
-                // The second reader is not asked about what does not go ahead.
+                // The model reviewer only reviews calls that would run.
                 judged(&mut state, intent, hooks)
             };
             let wanted = expected(if grant { "allow" } else { "ask" }, lifts, hooks, reader);
@@ -134,7 +134,7 @@ fn the_strictest_word_counts_in_whatever_order_it_comes() {
 }
 
 #[test]
-fn an_allow_spares_no_ask_of_what_no_standing_yes_may_cover() {
+fn hook_cannot_approve_what_no_grant_may_cover() {
     let change = |change: fn(&mut Plan)| {
         let Intent::Act(mut plan) = covered(Access::Write("a".into())) else { unreachable!() };
         change(&mut plan);
@@ -172,23 +172,23 @@ fn an_allow_spares_no_ask_of_what_no_standing_yes_may_cover() {
 }
 
 #[test]
-fn nobody_lifts_a_refusal_and_nobody_is_even_asked() {
+fn refused_calls_are_not_reviewed() {
     let mut state = asking(2, true);
     state.policy.mode = Mode::Plan;
     let effects = judged(&mut state, covered(Access::Write("a".into())), &[]);
     assert_eq!(shape(&effects), ["refuse a", "refused a", "STREAM"]);
-    // Nor one that comes while somebody is asked.
+    // Nor a denial that arrives during the review.
     let mut state = asking(1, true);
     let effects = judged(&mut state, covered(Access::Write("a".into())), &[]);
     update(&mut state, Event::ModeChanged(Mode::Plan));
     let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
-    // What it lifted is looked at once more, and that lifts nothing either.
+    // A call that a hook approved is reviewed once more, and that does not lift a denial either.
     let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
     assert_eq!(shape(&effects), ["allow says a", "refuse a", "refused a", "STREAM"]);
 }
 
 #[test]
-fn a_dry_run_asks_only_hooks_that_say_so_and_stays_one() {
+fn dry_run_runs_only_hooks_that_opt_in() {
     let dry = |mut state: State| {
         state.policy.dry_run = true;
         state
@@ -208,7 +208,7 @@ fn a_dry_run_asks_only_hooks_that_say_so_and_stays_one() {
 }
 
 #[test]
-fn reads_are_nobodys_but_for_a_hook_that_names_their_tool() {
+fn reads_are_reviewed_only_by_hooks_that_name_the_tool() {
     let mut state = asking(2, true);
     assert_eq!(shape(&judged(&mut state, read(), &[])), ["allow a", "ACT a"]);
     for (tools, asked) in
@@ -226,7 +226,7 @@ fn reads_are_nobodys_but_for_a_hook_that_names_their_tool() {
 }
 
 #[test]
-fn the_card_says_who_asks_and_the_model_who_refused() {
+fn reasons_name_the_reviewer() {
     let reason = |judged_as: &[Does], grant: bool, reader: bool| {
         let mut state = asking(judged_as.len() - usize::from(reader), reader);
         if grant {
@@ -251,7 +251,7 @@ fn the_card_says_who_asks_and_the_model_who_refused() {
 }
 
 #[test]
-fn what_the_person_changed_stays_theirs() {
+fn edited_calls_always_ask() {
     let mut state = asking(1, false);
     judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Ask)]);
     decided(&mut state, "a", Decision::Edited(serde_json::json!({"b": 1})));
@@ -260,7 +260,7 @@ fn what_the_person_changed_stays_theirs() {
     assert_eq!(shape(&effects), ["allow says a", "ask a"]);
 }
 
-/// Two calls of one reply: the first asks, and the person has brought the card of the second.
+/// Two calls of one reply: the first asks, and the user has opened the prompt of the second.
 fn second_brought() -> State {
     let mut state = asking(1, false);
     said(&mut state, "go");
@@ -272,12 +272,12 @@ fn second_brought() -> State {
 }
 
 #[test]
-fn a_card_that_was_brought_before_its_turn_starts_nothing_early() {
+fn early_prompt_starts_no_review_result_early() {
     let mut state = second_brought();
     let asks = planned(&mut state, "b", covered(Access::Write("b".into())));
     assert_eq!(shape(&asks), ["CONSULT b"]);
-    assert_eq!(state.waiting(), None, "no other card meanwhile: a key is meant for this one");
-    // It goes back while the hook is asked: the answer says nothing any more.
+    assert_eq!(state.waiting(), None, "no other prompt meanwhile: a key is meant for this one");
+    // It returns to the queue during the review, so the answer no longer counts.
     update(&mut state, Event::Brought(None));
     assert!(matches!(state.waiting(), Some(Waiting::Approval { call, .. }) if call.id == "a".into()));
     assert_eq!(consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))), Some(vec![]));
@@ -286,7 +286,7 @@ fn a_card_that_was_brought_before_its_turn_starts_nothing_early() {
     assert_eq!(consulted(&mut state, &asks, answer(Does::Says(Advice::Allow))), Some(vec![]), "of the first");
     let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
     assert_eq!(shape(&effects), ["allow says b", "ask b"]);
-    // The yes is kept; at its turn the same plan starts, and the hook has seen it.
+    // The approval is stored. At its turn the unchanged plan starts; the hook has reviewed it.
     assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), ["decided b"]);
     decided(&mut state, "a", Decision::Once);
     assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN b"]);
@@ -294,7 +294,7 @@ fn a_card_that_was_brought_before_its_turn_starts_nothing_early() {
 }
 
 #[test]
-fn a_card_that_was_brought_and_is_refused_gives_way_to_the_one_whose_turn_it_is() {
+fn refused_early_prompt_returns_to_the_current_call() {
     let mut state = second_brought();
     let effects = planned(&mut state, "b", covered(Access::Write("b".into())));
     let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Deny))).unwrap();
@@ -304,7 +304,7 @@ fn a_card_that_was_brought_and_is_refused_gives_way_to_the_one_whose_turn_it_is(
 }
 
 #[test]
-fn stopping_while_somebody_is_asked_settles_the_call_and_a_late_word_changes_nothing() {
+fn interrupting_a_review_settles_the_call_and_ignores_late_answers() {
     let mut state = asking(1, true);
     let asks = judged(&mut state, covered(Access::Write("a".into())), &[]);
     assert_eq!(shape(&asks), ["CONSULT a"]);
@@ -315,7 +315,7 @@ fn stopping_while_somebody_is_asked_settles_the_call_and_a_late_word_changes_not
 }
 
 #[test]
-fn a_session_that_ended_while_somebody_was_asked_says_that_nothing_was_done() {
+fn resume_settles_call_under_review_as_not_run() {
     let mut state = asking(2, false);
     let intent = covered(Access::Write("a".into()));
     judged(&mut state, intent, &[Does::Says(Advice::Allow)]);
@@ -330,7 +330,7 @@ fn a_session_that_ended_while_somebody_was_asked_says_that_nothing_was_done() {
 }
 
 #[test]
-fn the_second_reader_gets_the_persons_last_words_and_a_hook_none() {
+fn only_model_reviewer_receives_user_messages() {
     let mut state = asking(1, true);
     granted(&mut state);
     for words in ["one", "two", "three"] {
@@ -349,7 +349,7 @@ fn the_second_reader_gets_the_persons_last_words_and_a_hook_none() {
 }
 
 #[test]
-fn what_a_second_reader_cost_is_counted() {
+fn counts_usage_of_model_reviewer() {
     let mut state = asking(0, true);
     granted(&mut state);
     let effects = judged(&mut state, covered(Access::Write("a".into())), &[]);
@@ -359,7 +359,7 @@ fn what_a_second_reader_cost_is_counted() {
 }
 
 #[test]
-fn a_hook_does_not_go_over_a_rule_that_asks() {
+fn hook_does_not_override_a_rule_that_asks() {
     for (list, expected) in [(Vec::new(), "allow"), (vec![rule(Says::Ask, "t")], "ask")] {
         let mut state = asking(1, false);
         state.rules = std::sync::Arc::new(Rules { list, ..Rules::default() });

@@ -1,4 +1,4 @@
-//! A dry run: what is withheld, what an approval lets be read, and which hooks were not run.
+//! Dry runs: withheld calls, approvals for reading, and hooks that are not run.
 
 use super::*;
 
@@ -12,14 +12,14 @@ fn secret() -> Intent {
     plan(Access::ReadSensitive(".env".into()))
 }
 
-/// A call with this plan; the effects of that.
+/// Plans a call and returns the effects.
 fn judged(state: &mut State, intent: Intent) -> Vec<Effect> {
     said(state, "go");
     replies(state, "", &[("a", "t")]);
     planned(state, "a", intent)
 }
 
-/// Whether the call runs, and if so whether what it reads may go to the model.
+/// Returns whether the call runs and, if so, whether the model may see what it reads.
 fn approved(effects: &[Effect]) -> Option<bool> {
     effects.iter().find_map(|effect| match effect {
         Effect::Rehearse { approved, .. } => Some(*approved),
@@ -44,7 +44,7 @@ fn hooks(state: &State) -> Vec<String> {
 }
 
 #[test]
-fn r30_what_is_withheld_starts_nothing_and_the_turn_goes_on() {
+fn r30_withheld_call_starts_nothing_and_turn_continues() {
     let mut state = dry(false);
     let effects = judged(&mut state, secret());
     assert_eq!(shape(&effects), ["withhold a", "rehearsed a", "STREAM"]);
@@ -58,7 +58,7 @@ fn r30_what_is_withheld_starts_nothing_and_the_turn_goes_on() {
     assert!(!session.call(&"a".into()).unwrap().started);
     let read_back = Session::replay(session.entries().iter().cloned());
     assert_eq!(&read_back, session);
-    // A model that is told nothing of the dry run is told nothing of this.
+    // A model that must not learn of the dry run does not learn of this either.
     let mut untold = dry(false);
     untold.tells_nothing = true;
     judged(&mut untold, secret());
@@ -66,23 +66,23 @@ fn r30_what_is_withheld_starts_nothing_and_the_turn_goes_on() {
 }
 
 #[test]
-fn r30_only_an_approval_lets_a_rehearsed_call_disclose_what_it_reads() {
+fn r30_rehearsed_call_discloses_only_with_approval() {
     let mut state = dry(true);
     assert_eq!(shape(&judged(&mut state, secret())), ["ask a"]);
     assert_eq!(approved(&decided(&mut state, "a", Decision::Once)), Some(true));
-    // It was read as live, and says so.
+    // It was read as in a live run, and the outcome shows that.
     let turn = turn(&state);
     let (outcome, staged) = (Outcome::Rehearsed("KEY".into()), Some(Staged::ran()));
     let took = Duration::ZERO;
     update(&mut state, Event::Finished { turn, call: "a".into(), outcome, staged, took });
     assert_eq!(settled(&state), (Outcome::Done("KEY".into()), None));
     assert_eq!(state.session.would_ask(), 1);
-    // What nobody approved runs without.
+    // Without an approval it runs without disclosing.
     assert_eq!(approved(&judged(&mut dry(false), write())), Some(false));
     let mut full = dry(false);
     full.policy.mode = Mode::Full;
     assert_eq!(approved(&judged(&mut full, write())), Some(false));
-    // A rule for exactly this file is an approval.
+    // A rule for exactly this file counts as approval.
     let mut ruled = dry(false);
     let exact = Rule { about: About::Path(".env".into()), ..rule(Says::Allow, "t") };
     ruled.rules = std::sync::Arc::new(Rules { list: vec![exact], ..Rules::default() });
@@ -91,19 +91,19 @@ fn r30_only_an_approval_lets_a_rehearsed_call_disclose_what_it_reads() {
 }
 
 #[test]
-fn r30_a_call_says_which_hooks_a_dry_run_did_not_run() {
+fn r30_lists_hooks_not_run_in_a_dry_run() {
     let hook = |name: &str, in_dry_run| Hook { name: name.into(), tools: None, in_dry_run };
     let all = vec![hook("one", false), hook("two", true), hook("three", false)];
     let advisers = Advisers { hooks: all, second_reader: false };
     let mut state = State { advisers: advisers.clone(), ..dry(false) };
     let effects = judged(&mut state, write());
-    assert_eq!(shape(&effects), ["CONSULT a"], "two is asked");
+    assert_eq!(shape(&effects), ["CONSULT a"], "hook two reviews it");
     let turn = turn(&state);
     let Some(Effect::Consult { round, .. }) = effects.last() else { panic!("{effects:?}") };
     let said = Said { advice: Advice::Allow, why: String::new(), failed: false, took_ms: 1, usage: None };
     update(&mut state, Event::Consulted { turn, call: "a".into(), round: *round, said });
     assert_eq!(hooks(&state), ["one", "three"]);
-    // Reading inside the project is no matter of theirs, and a refusal of nobody's.
+    // Hooks do not review reads inside the project or refused calls.
     let mut reads = State { advisers: advisers.clone(), ..dry(false) };
     judged(&mut reads, read());
     assert!(hooks(&reads).is_empty());
@@ -113,11 +113,11 @@ fn r30_a_call_says_which_hooks_a_dry_run_did_not_run() {
     assert!(hooks(&refused).is_empty());
     let hooks_live = vec![hook("one", false)];
     let mut live = State { advisers: Advisers { hooks: hooks_live, second_reader: false }, ..idle() };
-    assert_eq!(shape(&judged(&mut live, write())), ["CONSULT a"], "live it is asked");
+    assert_eq!(shape(&judged(&mut live, write())), ["CONSULT a"], "reviewed in a live run");
 }
 
 #[test]
-fn r30_a_hook_that_asks_lets_nothing_be_read_that_is_withheld() {
+fn r30_hook_that_asks_does_not_lift_withholding() {
     for (advice, verdict) in
         [(Advice::Allow, "withhold"), (Advice::Ask, "withhold"), (Advice::Deny, "refuse")]
     {
@@ -134,13 +134,13 @@ fn r30_a_hook_that_asks_lets_nothing_be_read_that_is_withheld() {
 }
 
 #[test]
-fn r30_a_copy_counts_what_would_have_asked_anew() {
+fn r30_copied_session_restarts_count_of_live_prompts() {
     let mut state = dry(false);
     judged(&mut state, secret());
     let mut session = state.session;
     session.apply(Entry::Became { dry_run: false, of: SessionId("01J".into()) });
     assert_eq!(session.would_ask(), 0);
-    // What is judged again of a call from before counts once.
+    // A call planned again in the copy counts once.
     let again = session.entries().iter().find(|entry| matches!(entry, Entry::Planned { .. })).cloned();
     let again = again.expect("it was judged");
     session.apply(again.clone());

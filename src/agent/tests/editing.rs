@@ -1,4 +1,4 @@
-//! Calls that the person changed before they ran.
+//! Edits of a call's arguments before it runs.
 
 use super::*;
 use serde_json::{Value, json};
@@ -17,12 +17,12 @@ fn waits() -> State {
 }
 
 #[test]
-fn an_edited_call_is_looked_at_and_judged_anew_and_waits_again() {
+fn edited_call_is_planned_and_judged_again() {
     let mut state = waits();
     let effects = edits(&mut state, "a", json!({"of": "mine"}));
     let [Effect::Plan { call, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(call.arguments, r#"{"of":"mine"}"#);
-    assert!(state.waiting().is_none(), "nothing is answered while its tool looks");
+    assert!(state.waiting().is_none(), "no prompt while the tool plans");
     assert_eq!(shape(&planned(&mut state, "a", write())), ["decided a", "ask a"]);
     let Some(Waiting::Approval { call, .. }) = state.waiting() else { panic!("it waits again") };
     assert_eq!(call.arguments, r#"{"of":"mine"}"#);
@@ -32,7 +32,7 @@ fn an_edited_call_is_looked_at_and_judged_anew_and_waits_again() {
 }
 
 #[test]
-fn r08_the_model_is_told_what_its_call_was_changed_to() {
+fn r08_model_receives_the_edited_arguments() {
     let mut state = waits();
     edits(&mut state, "a", json!({"of": "mine"}));
     planned(&mut state, "a", write());
@@ -49,7 +49,7 @@ fn r08_the_model_is_told_what_its_call_was_changed_to() {
 }
 
 #[test]
-fn an_edit_that_does_not_fit_changes_nothing() {
+fn invalid_edit_changes_nothing() {
     let mut state = waits();
     for _ in 0..2 {
         assert_eq!(shape(&edits(&mut state, "a", json!({"of": "nonsense"}))), ["PLAN a"]);
@@ -68,14 +68,14 @@ fn an_edit_that_does_not_fit_changes_nothing() {
 }
 
 #[test]
-fn an_edit_that_needs_no_yes_is_shown_all_the_same() {
+fn edited_call_is_shown_even_if_allowed() {
     let mut state = waits();
     edits(&mut state, "a", json!({}));
     assert_eq!(shape(&planned(&mut state, "a", read())), ["decided a", "ask a"]);
 }
 
 #[test]
-fn an_edit_of_a_call_that_does_not_wait_is_nobodys() {
+fn edit_of_a_call_not_waiting_is_ignored() {
     let mut state = waits();
     assert_eq!(edits(&mut state, "b", json!({})), []);
     decided(&mut state, "a", Decision::Deny(String::new()));
@@ -83,7 +83,7 @@ fn an_edit_of_a_call_that_does_not_wait_is_nobodys() {
 }
 
 #[test]
-fn r51_a_call_that_was_edited_and_not_allowed_was_never_started() {
+fn r51_resume_settles_unapproved_edit_as_not_run() {
     let mut state = waits();
     edits(&mut state, "a", json!({}));
     planned(&mut state, "a", write());

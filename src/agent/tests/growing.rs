@@ -1,4 +1,4 @@
-//! What is kept of a reply while it grows.
+//! Saving partial replies and output of running calls.
 
 use super::*;
 use crate::chat::Grown;
@@ -19,7 +19,7 @@ fn comes(state: &mut State, chunk: Chunk) {
 }
 
 #[test]
-fn r51_what_came_since_the_last_time_is_kept_and_nothing_twice() {
+fn r51_saves_only_new_parts_of_a_reply() {
     let mut state = idle();
     assert!(grows(&mut state).is_empty());
     said(&mut state, "go");
@@ -32,7 +32,7 @@ fn r51_what_came_since_the_last_time_is_kept_and_nothing_twice() {
     comes(&mut state, Chunk::Text("two".into()));
     let second = grows(&mut state);
     assert_eq!((&second[0].text, &second[0].reasoning), (&More(4, "two".into()), &More(2, String::new())));
-    // What was said turned out to be thought: none of it stands any more.
+    // Text turned out to be reasoning, so no text is left.
     comes(&mut state, Chunk::WasReasoning);
     comes(&mut state, Chunk::Text("a longer reply".into()));
     let third = grows(&mut state);
@@ -44,7 +44,7 @@ fn r51_what_came_since_the_last_time_is_kept_and_nothing_twice() {
 }
 
 #[test]
-fn what_a_running_call_printed_is_kept_and_stands_in_its_outcome() {
+fn saves_output_and_includes_it_in_interrupted_outcome() {
     let mut state = idle();
     state.policy.mode = Mode::Full;
     said(&mut state, "go");
@@ -60,8 +60,8 @@ fn what_a_running_call_printed_is_kept_and_stands_in_its_outcome() {
     assert_eq!(prints(&mut state, "one\n"), []);
     prints(&mut state, "two\n");
     assert_eq!(due(&mut state), ["KEEP one\ntwo\n"]);
-    assert_eq!(due(&mut state), [""; 0], "nothing is written while nothing changes");
-    // The program is killed, and what was kept is read back.
+    assert_eq!(due(&mut state), [""; 0], "nothing is saved without new output");
+    // The program is killed, and the saved output is read back.
     let printed = [("a".into(), "one\ntwo\n".to_owned()), ("b".into(), "of another".to_owned())].into();
     let (resumed, _) = resume_with(state.session.clone(), idle(), &printed);
     let outcome = |state: &State| match state.session.entries() {
@@ -73,7 +73,7 @@ fn what_a_running_call_printed_is_kept_and_stands_in_its_outcome() {
         told.contains("outcome is unknown") && told.ends_with("Output until then:\none\ntwo\n"),
         "{told}"
     );
-    // The user stops it, or leaves.
+    // The user stops the turn or quits.
     update(&mut state, Event::Interrupted);
     let told = outcome(&state);
     assert!(

@@ -1,10 +1,10 @@
-//! What a sub-agent is given of what stands: the rules, the yeses and the mode of the turn, and nothing wider.
+//! Permissions of a sub-agent: the rules, grants and mode of the turn, and no wider ones.
 
 use super::sub_agents::{beneath, handed, looked, ran, says};
 use super::*;
 
 #[test]
-fn r17_a_sub_agent_is_given_the_rules_of_the_person_and_nothing_wider() {
+fn r17_sub_agent_has_the_rules_of_the_turn() {
     let read = |list, broken: Option<&str>| {
         let rules =
             std::sync::Arc::new(Rules { list, broken: broken.map(str::to_owned), ..Rules::default() });
@@ -20,15 +20,15 @@ fn r17_a_sub_agent_is_given_the_rules_of_the_person_and_nothing_wider() {
         (None, None, Mode::Auto, "allow"),
     ] {
         let mut state = handed(&["one"]);
-        // What is read, and what the person changes, while it works holds for what it calls from then on.
+        // Changes to rules and mode while it works apply to its later calls.
         says(&mut state, "one", "", &[("a", "write")]);
         update(&mut state, read(says_.map(|says| rule(says, "write")).into_iter().collect(), broken));
         update(&mut state, Event::ModeChanged(mode));
         let shown = shape(&looked(&mut state, "one", "a", write()));
         assert_eq!(shown[0], format!("one: {expected} a"), "{says_:?} {broken:?} {mode:?}");
-        assert_eq!(beneath(&state, "one").session.granted(), [], "what stands is the session's own");
+        assert_eq!(beneath(&state, "one").session.granted(), [], "grants belong to the session");
     }
-    // A yes that was taken back is taken back beneath the turn as well.
+    // A revoked grant is revoked for sub-agents too.
     let mut state = handed(&["one"]);
     says(&mut state, "one", "", &[("a", "write")]);
     looked(&mut state, "one", "a", write());

@@ -1,4 +1,4 @@
-//! What the project says to the model: from when on it is sent, to whom, and how it is counted.
+//! Instructions of the project: when they are sent, to whom, and how they are counted.
 
 use super::compacting::{window, words};
 use super::sub_agents::{handed, looked, ran, says};
@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 fn instructed(state: &mut State, text: &str) {
     let all = Instructions::of([("AGENTS.md", text)], 100_000);
-    assert!(update(state, Event::Instructed(Arc::new(all))).is_empty(), "it is no fact of the session");
+    assert!(update(state, Event::Instructed(Arc::new(all))).is_empty(), "no entry is recorded");
 }
 
 #[test]
-fn r68_words_of_the_project_are_sent_from_the_next_request_on_and_counted() {
+fn r68_instructions_are_sent_and_counted_from_the_next_request() {
     let mut state = window(100_000);
     let empty = state.gauge().tokens;
     instructed(&mut state, &words(1_000));
@@ -29,11 +29,11 @@ fn r68_words_of_the_project_are_sent_from_the_next_request_on_and_counted() {
     let (before, own) = (state.system.clone(), words(1_000));
     let sent = system(&effects);
     assert!(sent.starts_with(&before) && sent.contains(own.trim()), "{sent}");
-    // Once the service has counted them they are counted by it, and what is taken back is not.
+    // Once the provider has counted them its count is used, and removed instructions are subtracted.
     chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 60 }));
     replies(&mut state, "hi", &[]);
     assert_eq!((state.gauge().tokens, state.gauge().estimated), (5_060, false));
-    // What changes while a reply comes was not in what was counted for it.
+    // A change during a reply is not part of the count for that reply.
     said(&mut state, "and");
     instructed(&mut state, "");
     chunk(&mut state, Chunk::Usage(Usage { input: 5_100, cached: 0, output: 60 }));
@@ -47,7 +47,7 @@ fn r68_words_of_the_project_are_sent_from_the_next_request_on_and_counted() {
 }
 
 #[test]
-fn a_session_that_comes_back_counts_the_words_of_the_project_once() {
+fn resumed_session_counts_instructions_once() {
     let mut state = window(100_000);
     instructed(&mut state, &words(1_000));
     said(&mut state, "hello");
@@ -60,7 +60,7 @@ fn a_session_that_comes_back_counts_the_words_of_the_project_once() {
 }
 
 #[test]
-fn r68_a_sub_agent_is_told_what_the_project_says_as_long_as_that_is_trusted() {
+fn r68_sub_agent_receives_trusted_instructions() {
     let mut state = handed(&["one"]);
     instructed(&mut state, "Use tabs.");
     let sent = |effects: &[Effect]| format!("{:?}", effects.last());

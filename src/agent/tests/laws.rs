@@ -1,4 +1,4 @@
-//! What holds whatever happens: every call is settled once, and every request is well formed.
+//! Invariants under any order of events: every call is settled once, and every request is well formed.
 
 use super::compacting::words;
 use super::*;
@@ -7,8 +7,8 @@ use crate::chat::{shorten, tokens};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Any order of events: nothing panics, calls are settled once, requests are well formed, and the entries alone
-/// make the same session.
+/// Applies events in any order: nothing panics, calls are settled once, requests are well formed, and the entries alone
+/// restore the same session.
 fn holds(seeds: &[(u8, u8)]) {
     let mut state = idle();
     let mut log = Vec::new();
@@ -91,7 +91,7 @@ fn holds(seeds: &[(u8, u8)]) {
     assert_eq!(Session::replay(log), state.session);
     assert!(state.is_summarising() || state.session.entries().len() < 2 || state.gauge().tokens > 0);
     let (resumed, _) = resume(state.session, idle());
-    // R8, R15: nothing ran that was not shown and allowed, and the record says so, also once it was on disk.
+    // R8, R15: only approved calls ran, and the log shows it, also after reading it back.
     let kept = serde_json::to_string(resumed.session.entries()).unwrap();
     let kept: Vec<Entry> = serde_json::from_str(&kept).unwrap();
     for record in records(&kept) {
@@ -100,7 +100,7 @@ fn holds(seeds: &[(u8, u8)]) {
     assert!(resumed.is_idle() == resumed.session.open_calls().is_empty());
 }
 
-/// A call that changes something starts once everything before it is settled, and on a yes or a standing one.
+/// Checks that a call with effects starts after everything before it is settled, and with an approval or a grant.
 fn only_after_a_yes(log: &[Entry], state: &State, id: &CallId) {
     let Some(at) = state.pending().iter().position(|pending| pending.call.id == *id) else { return };
     let Step::Running(plan) = &state.pending()[at].step else { return };
@@ -131,10 +131,10 @@ pub(super) fn well_formed(messages: &[Message]) {
         }
     }
     assert!(open.is_empty());
-    assert!(!matches!(messages.last(), Some(Message::Model { .. })), "a service would go on from it");
+    assert!(!matches!(messages.last(), Some(Message::Model { .. })), "a provider would continue it");
 }
 
-/// Tokens that the turn that runs takes at least, and the standing words with it.
+/// Returns the tokens that the running turn needs at least, with the system prompt.
 fn least(state: &State) -> u64 {
     let entries = state.session.entries();
     let ended = entries.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
@@ -151,8 +151,8 @@ fn least(state: &State) -> u64 {
     tokens::FRAME + tokens::estimate(&state.system) + entries[ended..].iter().map(of).sum::<u64>()
 }
 
-/// A talk of turns with calls, whatever their lengths: with a model that summarises, no request is longer than the
-/// window where the turn that runs leaves room for a summary and what is kept beside it.
+/// Runs a session of turns with calls of any length. With a model that summarizes, no request exceeds the window if the
+/// running turn leaves room for a summary and the verbatim parts.
 fn fits(window: u64, steps: &[(u8, u16)]) {
     let mut state = idle();
     update(&mut state, Event::WindowKnown(Some(window)));
@@ -202,9 +202,9 @@ fn fits(window: u64, steps: &[(u8, u16)]) {
     }
 }
 
-/// Found by chance: the first turn alone was summarised, which made nothing shorter, and the long one behind it stayed.
+/// Regression: only the first turn was summarized, which saved nothing, and the long turn after it remained.
 #[test]
-fn a_summary_that_saves_nothing_is_followed_by_one_of_more() {
+fn useless_summary_is_followed_by_a_larger_one() {
     let steps = [
         (0, 0),
         (0, 0),
@@ -257,7 +257,7 @@ fn a_summary_that_saves_nothing_is_followed_by_one_of_more() {
 
 proptest! {
     #[test]
-    fn r65_a_request_fits_into_the_window_wherever_it_can(
+    fn r65_requests_fit_the_window_if_possible(
         window in 1_500_u64..12_000,
         steps in prop::collection::vec(any::<(u8, u16)>(), 0..80),
     ) {
@@ -265,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn every_call_is_settled_once_whatever_happens(seeds in prop::collection::vec(any::<(u8, u8)>(), 0..120)) {
+    fn every_call_is_settled_once(seeds in prop::collection::vec(any::<(u8, u8)>(), 0..120)) {
         holds(&seeds);
     }
 }

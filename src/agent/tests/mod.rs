@@ -1,4 +1,4 @@
-//! The turn machine, by hand: what the tests of it share.
+//! Helpers for tests of the agent.
 
 mod again;
 mod ahead;
@@ -63,7 +63,7 @@ fn plan(access: Access) -> Intent {
     }))
 }
 
-/// A rule of the person's for every call of a tool, everywhere.
+/// Returns a user rule for every call of a tool in every project.
 fn rule(says: Says, tool: &str) -> Rule {
     Rule {
         says,
@@ -120,7 +120,7 @@ fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
     update(state, Event::Decided { call: id.into(), decision, by })
 }
 
-/// A fact in a few letters.
+/// Returns an entry as a short string.
 fn fact(entry: &Entry) -> String {
     match entry {
         Entry::Said { text } => format!("said {text}"),
@@ -154,7 +154,7 @@ fn fact(entry: &Entry) -> String {
     }
 }
 
-/// Effects in a few letters, so that an order can be read.
+/// Returns effects as short strings, so that their order is easy to read.
 fn shape(effects: &[Effect]) -> Vec<String> {
     effects
         .iter()

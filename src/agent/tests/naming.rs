@@ -1,4 +1,4 @@
-//! Who names a session, and when.
+//! Session titles: who sets them, and when.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn titled() -> State {
 }
 
 #[test]
-fn the_model_is_asked_for_a_name_once_the_first_turn_has_finished() {
+fn requests_title_after_the_first_turn() {
     let mut state = titled();
     said(&mut state, "why is the test flaky?");
     let effects = replies(&mut state, "Because of the clock.", &[]);
@@ -33,7 +33,7 @@ fn the_model_is_asked_for_a_name_once_the_first_turn_has_finished() {
 }
 
 #[test]
-fn what_the_person_called_it_stays() {
+fn user_title_is_kept() {
     let mut state = titled();
     said(&mut state, "hello there");
     replies(&mut state, "hi", &[]);
@@ -48,7 +48,7 @@ fn what_the_person_called_it_stays() {
 }
 
 #[test]
-fn what_is_no_name_leaves_the_first_words() {
+fn unusable_title_keeps_the_first_words() {
     let mut state = titled();
     said(&mut state, "hello there");
     replies(&mut state, "hi", &[]);
@@ -57,7 +57,7 @@ fn what_is_no_name_leaves_the_first_words() {
 }
 
 #[test]
-fn nobody_is_asked_where_it_is_not_wanted_or_something_went_wrong() {
+fn requests_no_title_if_disabled_or_after_failure() {
     let mut state = idle();
     said(&mut state, "hello");
     assert_eq!(shape(&replies(&mut state, "hi", &[])), ["replied hi/0", "ended"]);
@@ -73,7 +73,7 @@ fn nobody_is_asked_where_it_is_not_wanted_or_something_went_wrong() {
 }
 
 #[test]
-fn a_service_that_names_nothing_is_asked_three_times() {
+fn requests_title_at_most_three_times() {
     let mut state = titled();
     let mut asked = 0;
     for _ in 0..8 {
@@ -84,7 +84,7 @@ fn a_service_that_names_nothing_is_asked_three_times() {
 }
 
 #[test]
-fn of_long_words_a_beginning_and_an_end_are_shown() {
+fn title_request_truncates_long_messages() {
     let mut state = titled();
     said(&mut state, &format!("begin {} end", "x".repeat(100_000)));
     let effects = replies(&mut state, &"y".repeat(100_000), &[]);

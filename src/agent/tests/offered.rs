@@ -1,4 +1,4 @@
-//! Calls that the person asked for themselves: each asks, and no model is asked afterwards.
+//! Apply turns: each call asks, and no model request follows.
 
 use super::*;
 use serde_json::json;
@@ -18,13 +18,13 @@ fn looked(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
 }
 
 #[test]
-fn each_asks_whatever_would_let_it_go_ahead_and_no_request_follows() {
+fn apply_calls_always_ask_and_no_request_follows() {
     for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
         let mut state = idle();
         state.titles = true;
         state.policy.mode = mode;
         update(&mut state, offered(&["a", "b"]));
-        // Even what only reads, and what the mode lets through.
+        // Even calls that only read, and calls that the mode allows.
         looked(&mut state, "offered_1", read());
         assert!(matches!(state.waiting(), Some(Waiting::Approval { .. })), "{mode:?}");
         let effects = decided(&mut state, "offered_1", Decision::Once);
@@ -38,7 +38,7 @@ fn each_asks_whatever_would_let_it_go_ahead_and_no_request_follows() {
             shape(&effects)
         );
         assert!(state.is_idle());
-        // What is said next goes to the model again, with what came of it.
+        // The next user message goes to the model again, with the outcomes.
         let effects = said(&mut state, "go on");
         assert!(shape(&effects).contains(&"STREAM".to_owned()), "{:?}", shape(&effects));
         replies(&mut state, "", &[("x", "write")]);
@@ -48,7 +48,7 @@ fn each_asks_whatever_would_let_it_go_ahead_and_no_request_follows() {
 }
 
 #[test]
-fn r30_nothing_is_offered_in_a_dry_run_nor_while_a_turn_runs_and_ids_stay_unique() {
+fn r30_apply_is_ignored_in_dry_run_and_during_a_turn() {
     let mut state = idle();
     state.policy.dry_run = true;
     assert_eq!(update(&mut state, offered(&["a"])), []);
@@ -63,7 +63,7 @@ fn r30_nothing_is_offered_in_a_dry_run_nor_while_a_turn_runs_and_ids_stay_unique
     let ids: Vec<&str> = state.session.calls().map(|call| call.call.id.0.as_str()).collect();
     assert_eq!(ids, ["offered_1", "offered_2"]);
     assert!(state.is_idle());
-    // A model that takes such a name for its own call gets no say over the next one.
+    // A model that uses such an ID for its own call does not affect the next one.
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("offered_2", "t")]);
@@ -79,7 +79,7 @@ fn runs(line: &str) -> Intent {
     Intent::Act(Box::new(Plan { preview: Preview::Command(line), ..*plan }))
 }
 
-/// What the card of a command says that it destroys, where it changed these paths and the person decided so over the
+/// Returns the warning on the prompt of a command that changed these paths when rehearsed, after these decisions on the
 /// changes of `a` and `b/c`.
 fn says(changed: &[&str], decisions: [Decision; 2]) -> Option<String> {
     let mut state = idle();
@@ -99,23 +99,23 @@ fn says(changed: &[&str], decisions: [Decision; 2]) -> Option<String> {
 }
 
 #[test]
-fn r30_a_command_whose_changes_are_applied_says_that_it_makes_them_again() {
+fn r30_command_warns_about_repeated_changes() {
     let (yes, no) = (Decision::Once, Decision::Deny(String::new()));
     let of = |changed: &[&str], one: &Decision, two: &Decision| says(changed, [one.clone(), two.clone()]);
     let again = |paths: &str| Some(format!("repeats applied changes: {paths}"));
     assert_eq!(of(&["a"], &yes, &no), again("a"));
     assert_eq!(of(&["a", "b/c"], &yes, &yes), again("a, b/c"));
-    // A folder that came as a whole is there with what is in it, and one that was changed elsewhere is another.
+    // A folder applied as a whole includes its contents; one changed separately is another change.
     assert_eq!(of(&["b"], &no, &yes), again("b"));
     assert_eq!(of(&["b/c"], &yes, &no), None, "it is not real");
     assert_eq!(of(&[], &yes, &yes), None, "it changed nothing");
-    // What has no card any more was applied before.
+    // A change without a prompt of its own was applied earlier.
     assert_eq!(of(&["z"], &no, &no), again("z"));
     assert_eq!(of(&["1", "2", "3", "4", "5", "6"], &no, &no), again("1, 2, 3, 4 and 2 more"));
 }
 
 #[test]
-fn r30_what_the_model_calls_next_is_warned_of_nothing() {
+fn r30_no_repeat_warning_for_model_calls() {
     let mut state = idle();
     let calls = vec![offer("bash_exec", json!({ "command": "make" }), &["a"])];
     update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));
@@ -132,7 +132,7 @@ fn r30_what_the_model_calls_next_is_warned_of_nothing() {
 }
 
 #[test]
-fn r30_that_a_copy_is_for_real_from_here_on_is_a_fact_of_its_session() {
+fn r30_live_copy_of_a_dry_run_is_recorded() {
     let mut state = idle();
     let effects = update(&mut state, Event::Became { of: SessionId("01DRY".into()) });
     assert_eq!(shape(&effects), ["real"]);
@@ -145,7 +145,7 @@ fn r30_that_a_copy_is_for_real_from_here_on_is_a_fact_of_its_session() {
     assert!(state.is_idle() && !state.can_ask_again());
 }
 
-/// A batch that deletes `a`, changes `secrets/b` and changes `c`.
+/// Returns a batch that deletes `a`, changes `secrets/b` and changes `c`.
 fn batch() -> Intent {
     let item = |path: &str, destroys: bool| Item {
         path: path.into(),
@@ -184,7 +184,7 @@ fn acted(effects: &[Effect]) -> Option<&Plan> {
 }
 
 #[test]
-fn what_the_user_rejects_of_a_batch_is_recorded_and_reaches_the_tool() {
+fn rejected_batch_items_are_recorded_and_passed_to_the_tool() {
     let mut state = offers_batch();
     looked(&mut state, "offered_1", batch());
     let rejected = vec![Rejected { item: 0, hunks: vec![] }, Rejected { item: 2, hunks: vec![7] }];
@@ -200,7 +200,7 @@ fn what_the_user_rejects_of_a_batch_is_recorded_and_reaches_the_tool() {
 }
 
 #[test]
-fn a_call_without_parts_cannot_be_approved_in_part() {
+fn only_batches_can_be_approved_in_part() {
     let mut state = idle();
     update(&mut state, offered(&["a"]));
     looked(&mut state, "offered_1", write());
@@ -210,7 +210,7 @@ fn a_call_without_parts_cannot_be_approved_in_part() {
 }
 
 #[test]
-fn a_rule_that_denies_one_path_of_a_batch_leaves_out_that_path_alone() {
+fn deny_rule_excludes_only_its_path_from_a_batch() {
     let deny = |path: &str| {
         let rule = Rule { tool: None, about: About::Path(path.into()), ..rule(Says::Deny, "") };
         std::sync::Arc::new(Rules { list: vec![rule], ..Rules::default() })
@@ -222,7 +222,7 @@ fn a_rule_that_denies_one_path_of_a_batch_leaves_out_that_path_alone() {
     let Preview::Batch(shown) = &plan.preview else { panic!("no batch") };
     let blocked: Vec<bool> = shown.items.iter().map(|item| item.blocked.is_some()).collect();
     assert_eq!(blocked, [false, true, false]);
-    // If nothing is left the call is refused.
+    // Without remaining items the call is refused.
     let mut state = offers_batch();
     state.rules = deny("**");
     looked(&mut state, "offered_1", batch());
@@ -230,7 +230,7 @@ fn a_rule_that_denies_one_path_of_a_batch_leaves_out_that_path_alone() {
 }
 
 #[test]
-fn an_early_approval_of_a_part_applies_that_part() {
+fn early_partial_approval_applies_that_part() {
     let mut state = idle();
     let group = |group: &str| offer(crate::chat::batch::APPLY_GROUP, json!({ "group": group }), &[]);
     let calls = vec![group("source"), group("ignored")];

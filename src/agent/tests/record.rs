@@ -1,9 +1,9 @@
-//! What the log keeps of a call: over which bytes it was decided, by whom, and what said so.
+//! Log entries of a call: the digest it was decided on, who decided, and the reason.
 
 use super::*;
 use crate::chat::audit::{Holds, records};
 
-/// The digests of a call in the log, in order, with what they stand on.
+/// Returns the digests of a call in the log in order, with the kind of entry.
 fn digests(state: &State, id: &str) -> Vec<(&'static str, Digest)> {
     let digest = |entry: &Entry| match entry {
         Entry::Planned { call, sha256, .. } if call.0 == id => Some(("shown", sha256.clone())),
@@ -17,7 +17,7 @@ fn digests(state: &State, id: &str) -> Vec<(&'static str, Digest)> {
 }
 
 #[test]
-fn r08_what_was_shown_decided_and_run_has_one_digest_in_the_log() {
+fn r08_shown_decided_and_run_share_one_digest() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write"), ("b", "write")]);
@@ -43,7 +43,7 @@ fn r08_what_was_shown_decided_and_run_has_one_digest_in_the_log() {
 }
 
 #[test]
-fn r15_the_log_says_what_said_so_for_every_verdict() {
+fn r15_log_has_a_reason_for_every_verdict() {
     let why = |state: &State| {
         let why = |entry: &Entry| match entry {
             Entry::Planned { verdict, why, .. } => Some((verdict.clone(), why.clone())),
@@ -77,7 +77,7 @@ fn r15_the_log_says_what_said_so_for_every_verdict() {
 }
 
 #[test]
-fn r16_an_answer_is_kept_with_who_gave_it_and_to_which_question() {
+fn r16_answer_is_recorded_with_author_and_question() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "ask_question")]);

@@ -1,19 +1,19 @@
-//! What runs was shown as it runs, in any order of looks, cards, edits, answers and ends; and somebody is always on
-//! the move.
+//! Calls run exactly as shown, under any order of plans, prompts, edits, answers and ends; something can always
+//! proceed.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// The world as the runtime would be: looks under way, calls that run, and a folder that changes.
+/// Simulated runtime: plans in progress, running calls, and a folder that changes.
 struct World {
     state: State,
     log: Vec<Entry>,
     looks: Vec<ToolCall>,
     runs: Vec<CallId>,
-    /// The plan of every card that was on the screen, the last one.
+    /// Plan shown on the last prompt of each call.
     shown: HashMap<CallId, Plan>,
-    /// How often the folder has changed.
+    /// Number of changes of the folder.
     age: u8,
     replies: u32,
 }
@@ -54,25 +54,29 @@ impl World {
             }
         }
         if let Some(Waiting::Approval { call, plan, .. }) = self.state.waiting() {
-            assert_eq!(plan.summary, self.summary(plan, &call.arguments), "a card is of the call it names");
+            assert_eq!(
+                plan.summary,
+                self.summary(plan, &call.arguments),
+                "the prompt shows the plan of its call"
+            );
             self.shown.insert(call.id.clone(), plan.clone());
         }
         assert!(self.moves(), "nothing moves: {:?}", self.state.phase);
     }
 
-    /// Whether anybody is to do something: a tool, a command, the model or the person.
+    /// Returns whether a tool, a command, the model or the user has something to do.
     fn moves(&self) -> bool {
         let acting = matches!(self.state.phase, Phase::Acting { .. });
         !acting || !self.looks.is_empty() || !self.runs.is_empty() || self.state.waiting().is_some()
     }
 
-    /// What a look at these arguments says, at the age that the plan was made.
+    /// Returns the plan summary for these arguments at the folder state in which the plan was made.
     fn summary(&self, plan: &Plan, arguments: &str) -> String {
         let age = plan.summary.rsplit(' ').next().unwrap_or_default();
         format!("{arguments} {age}")
     }
 
-    /// What a tool says of a call. Only some tools mind that the folder has changed.
+    /// Returns the plan of a call. Only some tools depend on the folder state.
     fn intent(&self, call: &ToolCall) -> Result<Intent, String> {
         let age = if call.name == "minds" { self.age } else { 0 };
         let intent = match (call.name.as_str(), call.arguments.len() % 5) {
@@ -86,7 +90,7 @@ impl World {
         Ok(Intent::Act(plan))
     }
 
-    /// R8: exactly this plan was on its card when the person said yes to it, last of all that was said of the call.
+    /// R8: exactly this plan was on the prompt of the call when the user approved it last.
     fn allowed(&self, call: &ToolCall, plan: &Plan) {
         assert_eq!(plan.summary, self.summary(plan, &call.arguments), "it does what its arguments say");
         if matches!(plan.access, Access::Read(_)) && !self.shown.contains_key(&call.id) {
@@ -160,7 +164,7 @@ impl World {
 
 proptest! {
     #[test]
-    fn r08_what_runs_was_shown_as_it_runs_and_something_always_moves(
+    fn r08_calls_run_as_shown_and_always_proceed(
         steps in prop::collection::vec(any::<(u8, u8)>(), 0..160)
     ) {
         let mut world = World::new();

@@ -1,9 +1,9 @@
-//! Sub-agents beneath the turn: whose event it is, in which order cards come, how many there are, and how they end.
+//! Sub-agents: routing of events, order of prompts, limits, and outcomes.
 
 use super::*;
 use crate::chat::audit::{Holds, records};
 
-/// An agent that may hand tasks on.
+/// Creates an agent that can delegate tasks.
 pub(super) fn idle() -> State {
     let mut state = super::idle();
     state.offer = Some(Offer { system: "beneath".into(), tools: vec![] });
@@ -18,7 +18,7 @@ pub(super) fn task(name: &str) -> Intent {
     Intent::Act(plan)
 }
 
-/// A turn that has handed a task to a sub-agent of each of these names; their calls go by the same names.
+/// Starts a turn that has delegated a task to a sub-agent of each of these names; their calls have the same names.
 pub(super) fn handed(names: &[&str]) -> State {
     let mut state = idle();
     said(&mut state, "go");
@@ -35,7 +35,7 @@ pub(super) fn beneath<'a>(state: &'a State, call: &str) -> &'a State {
     &state.pending().iter().find(of).and_then(Pending::sub_agent).expect("a sub-agent").state
 }
 
-/// The sub-agent of this call replies.
+/// Lets the sub-agent of this call reply.
 pub(super) fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
     let turn = turn(beneath(state, of));
     let mut effects = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str
     effects
 }
 
-/// A tool has looked at a call of the sub-agent.
+/// Plans a call of the sub-agent.
 pub(super) fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> Vec<Effect> {
     let turn = turn(beneath(state, of));
     update(state, Event::Planned { turn, call: id.into(), intent: Ok(intent) })
@@ -82,7 +82,7 @@ fn outcome<'a>(state: &'a State, call: &str) -> &'a Outcome {
 }
 
 #[test]
-fn r17_a_task_is_a_talk_of_its_own_and_its_last_words_are_the_outcome() {
+fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("h", "sub_agent")]);
@@ -90,7 +90,11 @@ fn r17_a_task_is_a_talk_of_its_own_and_its_last_words_are_the_outcome() {
     assert_eq!(shape(&effects), ["allow h", "h: said do one", "STREAM"]);
     let Some(Effect::Stream { request, turn: below }) = effects.last() else { panic!("it asks") };
     let system = Message::System("beneath".into());
-    assert_eq!(request.messages, [system, Message::Person("do one".into())], "it knows nothing of the talk");
+    assert_eq!(
+        request.messages,
+        [system, Message::Person("do one".into())],
+        "it does not see the conversation"
+    );
     assert_ne!(Some(*below), state.turn());
     assert_eq!(shape(&says(&mut state, "h", "", &[("r", "read")])), ["h: replied /1", "PLAN r"]);
     assert_eq!(shape(&looked(&mut state, "h", "r", read())), ["h: allow r", "ACT r"]);
@@ -100,7 +104,7 @@ fn r17_a_task_is_a_talk_of_its_own_and_its_last_words_are_the_outcome() {
     assert_eq!(*outcome(&state, "h"), Outcome::Done("Found it.".into()));
     let Some(Effect::Stream { request, .. }) = effects.last() else { panic!("the turn goes on") };
     assert!(matches!(request.messages.last(), Some(Message::Tool { text, .. }) if text == "Found it."));
-    assert_eq!(request.messages.len(), 4, "and is told nothing else of it");
+    assert_eq!(request.messages.len(), 4, "without further messages");
     let Some(Entry::Settled { took_ms, sha256, .. }) = state.session.entries().last() else {
         panic!("settled")
     };
@@ -109,7 +113,7 @@ fn r17_a_task_is_a_talk_of_its_own_and_its_last_words_are_the_outcome() {
 }
 
 #[test]
-fn r17_the_calls_of_sub_agents_pass_the_same_gate_and_the_card_names_the_one() {
+fn r17_sub_agent_calls_are_judged_and_prompts_name_the_sub_agent() {
     let mut state = handed(&["one", "two"]);
     says(&mut state, "one", "", &[("a", "write")]);
     assert_eq!(shape(&looked(&mut state, "one", "a", write())), ["one: ask a"]);
@@ -117,7 +121,7 @@ fn r17_the_calls_of_sub_agents_pass_the_same_gate_and_the_card_names_the_one() {
     says(&mut state, "two", "", &[("b", "ask")]);
     assert_eq!(shape(&looked(&mut state, "two", "b", question())), ["two: asked b"]);
     assert_eq!((card(&state), state.place()), (is("a", Some("one")), (1, 2)));
-    // A yes for what has no card now is none.
+    // A decision on a call without a prompt is ignored.
     assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), [""; 0]);
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["one: decided a", "ACT a"]);
     assert_eq!(card(&state), is("b", Some("two")));
@@ -137,7 +141,7 @@ fn r17_the_calls_of_sub_agents_pass_the_same_gate_and_the_card_names_the_one() {
 }
 
 #[test]
-fn r17_modes_and_the_dry_run_hold_beneath_the_turn() {
+fn r17_mode_and_dry_run_apply_to_sub_agents() {
     for (policy, expected) in [
         (Policy { dry_run: true, ..Policy::default() }, ["one: rehearse a", "REHEARSE a"]),
         (Policy { mode: Mode::Plan, ..Policy::default() }, ["one: refuse a", "one: refused a"]),
@@ -151,7 +155,7 @@ fn r17_modes_and_the_dry_run_hold_beneath_the_turn() {
         let effects = looked(&mut state, "one", "a", write());
         assert_eq!(shape(&effects)[..2], expected);
     }
-    // What the person changes while it works holds from then on.
+    // Changes of the mode while it works apply from then on.
     let mut state = handed(&["one"]);
     says(&mut state, "one", "", &[("a", "write")]);
     update(&mut state, Event::ModeChanged(Mode::Plan));
@@ -159,14 +163,14 @@ fn r17_modes_and_the_dry_run_hold_beneath_the_turn() {
 }
 
 #[test]
-fn r17_a_standing_yes_holds_for_the_whole_session_wherever_it_was_given() {
+fn r17_grant_is_valid_for_turn_and_sub_agents() {
     let grant = || Grant::new("write", Scope::File("a".into()));
     let mut state = handed(&["one", "two"]);
     says(&mut state, "one", "", &[("a", "write")]);
     looked(&mut state, "one", "a", write());
     says(&mut state, "two", "", &[("b", "write")]);
     looked(&mut state, "two", "b", write());
-    // The other one had asked already: it is looked at again and needs no card any more.
+    // The other sub-agent was waiting already: its call is planned again and needs no prompt any more.
     let effects = decided(&mut state, "a", Decision::Always(grant()));
     assert_eq!(shape(&effects), ["one: decided a", "ACT a", "PLAN b"]);
     assert_eq!(card(&state), None);
@@ -183,18 +187,18 @@ fn r17_a_standing_yes_holds_for_the_whole_session_wherever_it_was_given() {
 }
 
 #[test]
-fn r17_depth_and_count_are_bounded() {
+fn r17_sub_agent_depth_and_count_are_limited() {
     let mut state = handed(&["a", "b", "c", "d", "e", "f"]);
     let begun = |state: &State| {
         let has = |pending: &&Pending| pending.sub_agent().is_some_and(SubAgent::has_begun);
         state.pending().iter().filter(has).count()
     };
     assert_eq!(begun(&state), AT_ONCE);
-    // One that is through makes a place for the next.
+    // One that has finished frees a slot.
     let effects = says(&mut state, "b", "done", &[]);
     assert_eq!(shape(&effects), ["b: replied done/0", "b: ended", "done b", "e: said do e", "STREAM"]);
     assert_eq!(begun(&state), AT_ONCE);
-    // None is beneath another, whatever it calls.
+    // A sub-agent cannot start another, whatever it calls.
     says(&mut state, "a", "", &[("x", "sub_agent")]);
     let effects = looked(&mut state, "a", "x", task("x"));
     assert_eq!(shape(&effects), ["a: refuse x", "a: refused x", "STREAM"]);
@@ -204,7 +208,7 @@ fn r17_depth_and_count_are_bounded() {
     let last = names.last().unwrap();
     assert!(outcome(&state, last).text().contains("12 tasks per turn"), "{:?}", outcome(&state, last));
     assert_eq!(state.session.calls().filter(|call| state.session.is_above(&call.call.id)).count(), AT_ONCE);
-    // The next turn counts anew.
+    // The count starts again in the next turn.
     update(&mut state, Event::Interrupted);
     said(&mut state, "again");
     replies(&mut state, "", &[("z", "sub_agent")]);
@@ -212,7 +216,7 @@ fn r17_depth_and_count_are_bounded() {
 }
 
 #[test]
-fn r65_the_rounds_of_a_sub_agent_are_bounded_and_the_turn_goes_on() {
+fn r65_sub_agent_requests_are_limited_and_turn_continues() {
     let mut state = handed(&["one"]);
     let mut effects = vec![];
     for round in 0..50 {
@@ -228,7 +232,7 @@ fn r65_the_rounds_of_a_sub_agent_are_bounded_and_the_turn_goes_on() {
 }
 
 #[test]
-fn r17_stopping_stops_all_and_nothing_late_is_taken() {
+fn r17_interrupting_stops_all_sub_agents_and_ignores_late_events() {
     let mut state = handed(&["a", "b", "c", "d", "e"]);
     says(&mut state, "a", "", &[("x", "write")]);
     looked(&mut state, "a", "x", write());
@@ -240,12 +244,12 @@ fn r17_stopping_stops_all_and_nothing_late_is_taken() {
         Effect::Cancel { turn } => Some(*turn),
         _ => None,
     });
-    assert_eq!(cancelled.skip(1).collect::<Vec<_>>(), turns, "each of them, behind the turn's own");
+    assert_eq!(cancelled.skip(1).collect::<Vec<_>>(), turns, "each of them, after the turn's own");
     assert!(state.is_idle() && state.session.open_calls().is_empty());
     assert!(outcome(&state, "x").text().contains("before this call started"));
     assert!(outcome(&state, "y").text().contains("interrupted"));
     assert!(outcome(&state, "a").text().contains("interrupted the sub-agent"));
-    assert!(outcome(&state, "e").text().contains("before this call started"), "it had no place yet");
+    assert!(outcome(&state, "e").text().contains("before this call started"), "it had no slot yet");
     let before = state.clone();
     for turn in turns {
         for event in [
@@ -267,7 +271,7 @@ fn r17_stopping_stops_all_and_nothing_late_is_taken() {
 }
 
 #[test]
-fn r17_what_goes_wrong_beneath_is_an_outcome_and_breaks_nothing() {
+fn r17_sub_agent_failure_is_an_outcome() {
     let mut state = handed(&["one"]);
     let below = turn(beneath(&state, "one"));
     let effects =
@@ -275,7 +279,7 @@ fn r17_what_goes_wrong_beneath_is_an_outcome_and_breaks_nothing() {
     assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
     let words = "The sub-agent failed: the service is gone.";
     assert_eq!(*outcome(&state, "one"), Outcome::Failed(words.into()));
-    // What it tells is bounded, and nothing of it is a message of its own.
+    // The outcome is bounded, and its entries are no messages of the turn.
     let mut state = handed(&["one"]);
     says(&mut state, "one", &"long ".repeat(20_000), &[]);
     assert!(outcome(&state, "one").text().len() < 17_000);
@@ -283,7 +287,7 @@ fn r17_what_goes_wrong_beneath_is_an_outcome_and_breaks_nothing() {
 }
 
 #[test]
-fn a_request_beneath_that_waits_to_be_sent_again_is_sent_at_once_where_the_person_wants_it() {
+fn pending_retry_of_a_sub_agent_can_be_sent_now() {
     let mut state = handed(&["one", "two"]);
     assert!(!state.retries_beneath());
     assert_eq!(update(&mut state, Event::Hurried), []);
@@ -302,7 +306,7 @@ fn a_request_beneath_that_waits_to_be_sent_again_is_sent_at_once_where_the_perso
 }
 
 #[test]
-fn the_ids_of_calls_are_apart_whoever_makes_them() {
+fn call_ids_are_unique_across_sub_agents() {
     let mut state = handed(&["call_0", "call_1"]);
     let ids = |effects: &[Effect]| -> Vec<String> {
         let plan = |effect: &Effect| match effect {
@@ -315,33 +319,33 @@ fn the_ids_of_calls_are_apart_whoever_makes_them() {
     let second = says(&mut state, "call_1", "", &[("call_0", "read")]);
     assert_eq!(ids(&first), ["call_0-2"]);
     assert_eq!(ids(&second), ["call_0-3"]);
-    // What is meant for one of them reaches no other.
+    // An event for one of them does not reach another.
     looked(&mut state, "call_1", "call_0-3", write());
     assert_eq!(card(&state), is("call_0-3", Some("call_1")));
     assert_eq!(beneath(&state, "call_0").pending()[0].step, Step::Planning);
 }
 
 #[test]
-fn a_card_stays_until_it_is_answered_whoever_asks_meanwhile() {
+fn prompt_stays_until_answered() {
     let mut state = handed(&["one", "two"]);
     says(&mut state, "two", "", &[("b", "write")]);
     looked(&mut state, "two", "b", write());
     says(&mut state, "one", "", &[("a", "write")]);
     looked(&mut state, "one", "a", write());
     assert_eq!(card(&state), is("b", Some("two")), "it was first, though its sub-agent is the second");
-    // An edit is looked at: no other card comes in its place.
+    // The edit is being planned: no other prompt appears in its place.
     decided(&mut state, "b", Decision::Edited(serde_json::json!({ "of": "mine" })));
     assert_eq!(card(&state), None);
     looked(&mut state, "two", "b", write());
     assert_eq!(card(&state), is("b", Some("two")));
-    // The list brings another before it, and no yes goes to the one that was there.
+    // The queue opens another prompt first, and no approval goes to the previous one.
     update(&mut state, Event::Listed);
     decided(&mut state, "b", Decision::Deny(String::new()));
     assert_eq!(card(&state), is("a", Some("one")));
 }
 
 #[test]
-fn a_card_of_a_sub_agent_is_brought_from_the_list() {
+fn queue_opens_prompt_of_a_sub_agent() {
     let mut state = handed(&["one"]);
     says(&mut state, "one", "", &[("a", "write"), ("b", "write"), ("c", "write")]);
     looked(&mut state, "one", "a", write());
@@ -350,8 +354,12 @@ fn a_card_of_a_sub_agent_is_brought_from_the_list() {
     assert_eq!(card(&state), None, "its tool looks first");
     looked(&mut state, "one", "c", write());
     assert_eq!((card(&state), state.place()), (is("c", Some("one")), (3, 3)));
-    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "that card is not there");
-    assert_eq!(shape(&decided(&mut state, "c", Decision::Once)), ["one: decided c"], "it waits for its turn");
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "that prompt is not shown");
+    assert_eq!(
+        shape(&decided(&mut state, "c", Decision::Once)),
+        ["one: decided c"],
+        "it waits for its turn after the approval"
+    );
     assert_eq!(card(&state), is("a", Some("one")));
     update(&mut state, Event::Brought(Some("b".into())));
     looked(&mut state, "one", "b", write());
@@ -360,7 +368,7 @@ fn a_card_of_a_sub_agent_is_brought_from_the_list() {
 }
 
 #[test]
-fn a_sub_agent_that_has_too_much_to_tell_is_summarised_as_a_turn_is() {
+fn sub_agent_session_is_summarized_like_a_turn() {
     let mut state = handed(&["one"]);
     let below = turn(beneath(&state, "one"));
     let effects = update(&mut state, Event::Failed { turn: below, why: "too long".into(), too_long: true });
@@ -369,7 +377,7 @@ fn a_sub_agent_that_has_too_much_to_tell_is_summarised_as_a_turn_is() {
 }
 
 #[test]
-fn resuming_runs_nothing_again_and_brings_back_what_a_sub_agent_asked() {
+fn resume_restores_sub_agent_question_without_rerunning_calls() {
     let mut state = handed(&["one", "two"]);
     says(&mut state, "one", "", &[("a", "ask")]);
     looked(&mut state, "one", "a", question());
@@ -386,7 +394,7 @@ fn resuming_runs_nothing_again_and_brings_back_what_a_sub_agent_asked() {
     for record in records(state.session.entries()) {
         assert!(!matches!(record.holds(), Holds::No(_)), "{record:?}");
     }
-    // A program without sub-agents settles what it finds.
+    // A process that cannot start sub-agents settles the existing ones.
     let mut state = handed(&["one"]);
     says(&mut state, "one", "", &[("a", "write")]);
     let (state, _) = resume(state.session, super::idle());

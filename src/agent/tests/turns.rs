@@ -1,9 +1,9 @@
-//! Order and lateness, one event after the other.
+//! Turns: order of events, late events, and limits.
 
 use super::*;
 
 #[test]
-fn r51_what_is_said_is_kept_before_the_model_is_asked() {
+fn r51_user_message_is_recorded_before_the_request() {
     let mut state = idle();
     assert_eq!(shape(&said(&mut state, "hi")), ["said hi", "STREAM"]);
     assert_eq!(shape(&replies(&mut state, "Hello", &[])), ["replied Hello/0", "ended"]);
@@ -12,7 +12,7 @@ fn r51_what_is_said_is_kept_before_the_model_is_asked() {
 }
 
 #[test]
-fn a_late_word_changes_nothing() {
+fn late_events_are_ignored() {
     let mut state = idle();
     said(&mut state, "hi");
     let over = turn(&state);
@@ -26,7 +26,7 @@ fn a_late_word_changes_nothing() {
 }
 
 #[test]
-fn reads_run_side_by_side_and_a_change_waits_for_them() {
+fn reads_run_in_parallel_and_writes_wait() {
     let mut state = idle();
     said(&mut state, "go");
     let effects = replies(&mut state, "", &[("a", "read"), ("b", "read"), ("c", "write")]);
@@ -43,7 +43,7 @@ fn reads_run_side_by_side_and_a_change_waits_for_them() {
 }
 
 #[test]
-fn r01_nothing_with_an_effect_starts_without_a_yes() {
+fn r01_nothing_with_effects_starts_without_approval() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write"), ("b", "write")]);
@@ -54,12 +54,12 @@ fn r01_nothing_with_an_effect_starts_without_a_yes() {
         [""; 0],
         "a yes for one is not a yes for another"
     );
-    assert_eq!(shape(&said(&mut state, "yes")), [""; 0], "words decide nothing");
+    assert_eq!(shape(&said(&mut state, "yes")), [""; 0], "a message is no decision");
     assert_eq!(state.queue, ["yes"]);
 }
 
 #[test]
-fn r15_a_no_reaches_the_model_under_its_own_call_and_the_turn_goes_on() {
+fn r15_denial_reaches_the_model_and_turn_continues() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write")]);
@@ -73,7 +73,7 @@ fn r15_a_no_reaches_the_model_under_its_own_call_and_the_turn_goes_on() {
 }
 
 #[test]
-fn r15_a_no_of_nobody_is_never_told_as_the_persons() {
+fn r15_headless_denial_is_not_attributed_to_the_user() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write")]);
@@ -87,7 +87,7 @@ fn r15_a_no_of_nobody_is_never_told_as_the_persons() {
 }
 
 #[test]
-fn a_standing_yes_covers_what_it_says_and_nothing_else() {
+fn grant_covers_only_its_scope() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write"), ("b", "write"), ("c", "other")]);
@@ -101,7 +101,7 @@ fn a_standing_yes_covers_what_it_says_and_nothing_else() {
 }
 
 #[test]
-fn in_a_dry_run_nothing_acts() {
+fn dry_run_never_acts() {
     let mut state = idle();
     state.policy.dry_run = true;
     said(&mut state, "go");
@@ -115,7 +115,7 @@ fn in_a_dry_run_nothing_acts() {
         staged: None,
         took: Duration::ZERO,
     };
-    assert_eq!(shape(&update(&mut state, read)), ["done a"], "reading is the same in a rehearsal");
+    assert_eq!(shape(&update(&mut state, read)), ["done a"], "reads are the same in a dry run");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["rehearse b", "REHEARSE b"]);
     let rehearsed = Outcome::Rehearsed("x".into());
     let write =
@@ -124,7 +124,7 @@ fn in_a_dry_run_nothing_acts() {
 }
 
 #[test]
-fn plan_mode_refuses_and_says_so() {
+fn plan_mode_refuses_with_reason() {
     let mut state = idle();
     state.policy.mode = Mode::Plan;
     said(&mut state, "go");
@@ -133,7 +133,7 @@ fn plan_mode_refuses_and_says_so() {
 }
 
 #[test]
-fn calls_behind_a_question_wait_for_its_answer() {
+fn calls_after_a_question_wait_for_the_answer() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "ask"), ("b", "read")]);
@@ -145,7 +145,7 @@ fn calls_behind_a_question_wait_for_its_answer() {
 }
 
 #[test]
-fn stopping_settles_everything_in_one_step() {
+fn interrupting_settles_everything_in_one_step() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "read"), ("b", "ask"), ("c", "read")]);
@@ -161,7 +161,7 @@ fn stopping_settles_everything_in_one_step() {
 }
 
 #[test]
-fn a_reply_cut_short_is_kept_and_its_calls_are_not_run() {
+fn incomplete_reply_is_kept_and_its_calls_are_not_run() {
     let mut state = idle();
     said(&mut state, "go");
     chunk(&mut state, Chunk::Text("Half".into()));
@@ -175,7 +175,7 @@ fn a_reply_cut_short_is_kept_and_its_calls_are_not_run() {
 }
 
 #[test]
-fn what_was_said_and_turns_out_to_be_thought_is_kept_as_thought() {
+fn text_reclassified_as_reasoning_is_recorded_as_reasoning() {
     let mut state = idle();
     said(&mut state, "go");
     chunk(&mut state, Chunk::Text("Let me see.\n".into()));
@@ -189,7 +189,7 @@ fn what_was_said_and_turns_out_to_be_thought_is_kept_as_thought() {
 }
 
 #[test]
-fn an_empty_reply_is_said_to_be_empty() {
+fn empty_reply_is_reported() {
     let mut state = idle();
     said(&mut state, "go");
     assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Stop))), ["replied /0", "ended badly"]);
@@ -197,7 +197,7 @@ fn an_empty_reply_is_said_to_be_empty() {
 }
 
 #[test]
-fn what_is_said_meanwhile_goes_with_the_next_request() {
+fn queued_message_is_sent_with_the_next_request() {
     let mut state = idle();
     said(&mut state, "go");
     assert_eq!(shape(&said(&mut state, "also")), [""; 0]);
@@ -209,7 +209,7 @@ fn what_is_said_meanwhile_goes_with_the_next_request() {
 }
 
 #[test]
-fn what_is_said_meanwhile_is_the_persons_again_when_the_turn_goes_wrong() {
+fn queued_message_stays_queued_if_the_turn_fails() {
     let mut state = idle();
     said(&mut state, "go");
     said(&mut state, "also");
@@ -220,7 +220,7 @@ fn what_is_said_meanwhile_is_the_persons_again_when_the_turn_goes_wrong() {
 }
 
 #[test]
-fn calls_of_the_same_name_are_told_apart() {
+fn calls_with_equal_ids_are_renamed() {
     let mut state = idle();
     said(&mut state, "go");
     for expected in [["call_0", "call_0-2"], ["call_0-3", "call_0-4"]] {
@@ -235,7 +235,7 @@ fn calls_of_the_same_name_are_told_apart() {
 }
 
 #[test]
-fn r65_a_call_that_failed_three_times_is_refused_unseen() {
+fn r65_call_that_failed_three_times_is_refused_without_planning() {
     let mut state = idle();
     said(&mut state, "go");
     let again = |state: &mut State, id: &str| {
@@ -257,7 +257,7 @@ fn came_to(state: &mut State, id: &str, text: &str) {
     update(state, Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::ZERO });
 }
 
-/// The same call once more, which comes to this where nobody is asked: whether nobody is.
+/// Repeats the same call, with this outcome if it is allowed without asking; returns whether it is.
 fn circles(state: &mut State, id: &str, text: &str) -> bool {
     let mut same = call(id, "read");
     same.arguments = "{}".into();
@@ -269,7 +269,7 @@ fn circles(state: &mut State, id: &str, text: &str) -> bool {
 }
 
 #[test]
-fn r65_the_same_call_that_comes_to_the_same_three_times_is_asked_about() {
+fn r65_asks_about_a_call_repeated_three_times() {
     let mut state = idle();
     said(&mut state, "go");
     for id in ["a", "b", "c"] {
@@ -278,7 +278,7 @@ fn r65_the_same_call_that_comes_to_the_same_three_times_is_asked_about() {
     assert!(!circles(&mut state, "d", "the same"));
     let Some(Waiting::Approval { reason, .. }) = state.waiting() else { panic!("{:?}", state.waiting()) };
     assert!(reason.contains("3 equal calls"), "{reason}");
-    // A yes lets it go on for as long again, and a no opens nothing.
+    // An approval allows as many repetitions again; a denial allows none.
     decided(&mut state, "d", Decision::Once);
     came_to(&mut state, "d", "the same");
     assert!(circles(&mut state, "e", "the same") && circles(&mut state, "f", "the same"));
@@ -288,14 +288,14 @@ fn r65_the_same_call_that_comes_to_the_same_three_times_is_asked_about() {
     }
     update(&mut state, Event::Interrupted);
     said(&mut state, "again");
-    assert!(circles(&mut state, "i", "the same"), "another turn begins anew");
+    assert!(circles(&mut state, "i", "the same"), "another turn restarts the count");
     for (id, text) in [("j", "1"), ("k", "2"), ("l", "3"), ("m", "4"), ("n", "5")] {
         assert!(circles(&mut state, id, text), "{id} came to something else");
     }
 }
 
 #[test]
-fn r65_what_may_have_changed_something_is_a_reason_to_look_again() {
+fn r65_calls_with_effects_clear_the_repeat_count() {
     let mut state = idle();
     state.policy.mode = Mode::Auto;
     said(&mut state, "go");
@@ -309,7 +309,7 @@ fn r65_what_may_have_changed_something_is_a_reason_to_look_again() {
 }
 
 #[test]
-fn r65_a_turn_that_never_ends_is_ended() {
+fn r65_endless_turn_is_stopped() {
     let mut state = idle();
     said(&mut state, "go");
     for round in 0..50 {
@@ -323,7 +323,7 @@ fn r65_a_turn_that_never_ends_is_ended() {
 }
 
 #[test]
-fn r51_a_resumed_session_settles_what_was_open_and_runs_nothing() {
+fn r51_resume_settles_open_calls_without_running_them() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "read"), ("b", "write")]);
@@ -344,7 +344,7 @@ fn r51_a_resumed_session_settles_what_was_open_and_runs_nothing() {
 }
 
 #[test]
-fn r51_a_question_left_open_waits_again() {
+fn r51_open_question_waits_again_after_resume() {
     let mut state = idle();
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "ask"), ("b", "write")]);

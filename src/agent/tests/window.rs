@@ -1,11 +1,11 @@
-//! How full the window is, and who is believed about it.
+//! Use of the context window, and which counts take precedence.
 
 use super::compacting::{takes_turn, window, words};
 use super::*;
 use crate::chat::tokens;
 
 #[test]
-fn the_count_of_the_service_goes_before_our_own() {
+fn provider_count_takes_precedence() {
     let mut state = window(100_000);
     said(&mut state, "hello");
     let before = state.gauge();
@@ -20,7 +20,7 @@ fn the_count_of_the_service_goes_before_our_own() {
 }
 
 #[test]
-fn reasoning_is_not_counted_as_if_it_were_sent_again() {
+fn reasoning_is_not_counted_twice() {
     let mut state = window(100_000);
     said(&mut state, "hello");
     chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 9_000 }));
@@ -29,7 +29,7 @@ fn reasoning_is_not_counted_as_if_it_were_sent_again() {
 }
 
 #[test]
-fn a_long_session_is_counted_once() {
+fn long_session_is_counted_once() {
     let mut one = idle();
     takes_turn(&mut one, "x", 4);
     let turns = std::iter::repeat_n(one.session.entries().to_vec(), 10_000).flatten();
@@ -44,7 +44,7 @@ fn a_long_session_is_counted_once() {
 }
 
 #[test]
-fn what_a_refusal_says_of_lengths_is_believed() {
+fn uses_lengths_from_provider_errors() {
     let mut state = idle();
     for name in ["one", "two", "three", "four"] {
         takes_turn(&mut state, name, 1_000);
@@ -56,5 +56,5 @@ fn what_a_refusal_says_of_lengths_is_believed() {
     assert!(state.is_summarising());
     let gauge = state.gauge();
     assert_eq!(gauge.window, Some(8_192));
-    assert!((12_000..14_000).contains(&gauge.tokens), "our measure is corrected by it: {gauge:?}");
+    assert!((12_000..14_000).contains(&gauge.tokens), "the estimate is corrected by it: {gauge:?}");
 }

@@ -1,4 +1,4 @@
-//! What a dry run rehearses, withholds and asks about, over access, mode, setting, rules and grants.
+//! Verdicts of a dry run by access, mode, setting, rules and grants.
 
 use super::*;
 use crate::chat::{Basis, By, CommandLine, Grant, Reach, Run, Scope, Walls};
@@ -40,7 +40,7 @@ fn words(text: &str) -> About {
     About::Words(text.split(' ').map(str::to_owned).collect())
 }
 
-/// The verdicts with `ask = "report"` and with `"as live"`, in each mode.
+/// Returns the verdicts with `ask = "report"` and with `"as live"`, in each mode.
 fn table(access: &Access, rules: &Rules, granted: &[Standing]) -> [[&'static str; 4]; 2] {
     [false, true].map(|as_live| {
         Mode::ALL.map(|mode| {
@@ -51,7 +51,7 @@ fn table(access: &Access, rules: &Rules, granted: &[Standing]) -> [[&'static str
 }
 
 #[test]
-fn r30_a_dry_run_says_what_it_would_have_been_for_real_or_asks_it() {
+fn r30_reports_or_asks_the_live_verdict() {
     let report = Policy { dry_run: true, ..Policy::default() };
     let live = Policy { as_live: true, ..report };
     let full = Policy { mode: Mode::Full, ..report };
@@ -80,7 +80,7 @@ fn r30_a_dry_run_says_what_it_would_have_been_for_real_or_asks_it() {
 }
 
 #[test]
-fn r30_what_reads_secrets_is_withheld_or_asks_in_every_mode() {
+fn r30_reads_of_secrets_are_withheld_or_ask() {
     const WITHHELD: [[&str; 4]; 2] =
         [["refuse", "withhold", "withhold", "withhold"], ["refuse", "ask", "ask", "ask"]];
     for access in [
@@ -93,12 +93,12 @@ fn r30_what_reads_secrets_is_withheld_or_asks_in_every_mode() {
         runs("x", Reach::Unclear, true),
     ] {
         assert_eq!(table(&access, &Rules::default(), &[]), WITHHELD, "{access:?}");
-        // A rule that names it wider does not change that.
+        // A wider rule does not change that.
         for wider in [About::Path(".env*".into()), About::Path("**".into()), About::Anything] {
             assert_eq!(table(&access, &allows(wider), &[]), WITHHELD, "{access:?}");
         }
     }
-    // What changes something, or runs without reading secrets, is rehearsed as before.
+    // Changes, and commands that read no secrets, are rehearsed.
     for access in [
         Access::Write("a".into()),
         Access::WriteOutside("/a".into()),
@@ -107,7 +107,7 @@ fn r30_what_reads_secrets_is_withheld_or_asks_in_every_mode() {
     ] {
         assert_eq!(table(&access, &Rules::default(), &[])[0], ["refuse", "rehearse", "rehearse", "rehearse"]);
     }
-    // A file of the system is no secret: it is read where it is read live.
+    // A system file holds no secrets: it is readable if it is readable live.
     let system = Access::ReadSensitive("/usr/include/a.h".into());
     assert_eq!(
         table(&system, &Rules::default(), &[]),
@@ -116,7 +116,7 @@ fn r30_what_reads_secrets_is_withheld_or_asks_in_every_mode() {
 }
 
 #[test]
-fn r30_exactly_what_a_rule_or_a_grant_allows_runs_as_live() {
+fn r30_exact_rules_and_grants_apply_in_dry_runs() {
     let env = Access::ReadSensitive(".env".into());
     let grep = runs("grep -r x .", Reach::Runs, true);
     let runs_it = [["refuse", "rehearse", "rehearse", "rehearse"]; 2];
@@ -131,7 +131,7 @@ fn r30_exactly_what_a_rule_or_a_grant_allows_runs_as_live() {
         by: By::Nobody,
     };
     assert_eq!(table(&grep, &Rules::default(), &[standing(scope.clone())]), runs_it);
-    // Live a rule for its first word runs it. That word says nothing of the secrets.
+    // A rule for the first word allows it live, but does not cover secrets.
     let first = allows(words("grep"));
     let live = Policy::default();
     assert_eq!(judge(&live, &[], &first, "bash_exec", &plan(grep.clone(), false)).word(), "allow");
@@ -139,22 +139,22 @@ fn r30_exactly_what_a_rule_or_a_grant_allows_runs_as_live() {
         table(&grep, &first, &[]),
         [["refuse", "withhold", "withhold", "withhold"], ["refuse", "ask", "ask", "ask"]]
     );
-    // A rule that asks goes before every grant.
+    // A rule that asks takes precedence over every grant.
     let asked = asks(words("grep"));
     assert_eq!(table(&grep, &asked, &[standing(scope)])[0][1], "withhold");
 }
 
 #[test]
-fn r30_what_a_rule_asks_about_for_its_path_is_withheld_too() {
+fn r30_reads_that_a_path_rule_asks_about_are_withheld() {
     let notes = asks(About::Path("notes/**".into()));
     let read = Access::Read(vec!["notes/a".into()]);
     assert_eq!(table(&read, &notes, &[])[0], ["withhold"; 4]);
     assert_eq!(table(&read, &notes, &[])[1], ["ask"; 4]);
     assert_eq!(table(&Access::Read(vec!["src/a".into()]), &notes, &[]), [["allow"; 4]; 2]);
-    // What is asked about for its program is not asked about for what it reads.
+    // A rule that asks about a program does not ask about what it reads.
     let make = asks(words("make"));
     assert_eq!(table(&runs("make", Reach::Runs, false), &make, &[])[0][1], "rehearse");
-    // Of rules that cannot be read it is not known what they are about.
+    // An unreadable rule may be about anything.
     let broken = Rules { broken: Some("rules.toml:3".into()), ..Rules::default() };
     assert_eq!(table(&read, &broken, &[])[0][1], "withhold");
     assert_eq!(table(&runs("make", Reach::Runs, false), &broken, &[])[0][1], "withhold");
@@ -162,7 +162,7 @@ fn r30_what_a_rule_asks_about_for_its_path_is_withheld_too() {
 }
 
 #[test]
-fn r30_the_words_say_what_it_reads_and_what_would_be_so_live() {
+fn r30_withheld_text_names_reads_and_live_verdict() {
     let told = |access: Access, rules: &Rules| {
         let policy = Policy { dry_run: true, ..Policy::default() };
         match judge(&policy, &[], rules, "bash_exec", &plan(access, false)) {
@@ -175,10 +175,7 @@ fn r30_the_words_say_what_it_reads_and_what_would_be_so_live() {
         words_of,
         "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first."
     );
-    assert_eq!(
-        crate::chat::altered::live_ask("withhold", &why),
-        Some("read of .env (may hold secrets)")
-    );
+    assert_eq!(crate::chat::altered::live_ask("withhold", &why), Some("read of .env (may hold secrets)"));
     let (outside, _) = told(Access::ReadSensitive("/etc/hosts".into()), &Rules::default());
     assert!(outside.contains("read of /etc/hosts (outside the project). Live, the user"), "{outside}");
     let (key, _) = told(Access::ReadSensitive("/home/x/.ssh/id_rsa".into()), &Rules::default());
@@ -198,7 +195,7 @@ fn r30_the_words_say_what_it_reads_and_what_would_be_so_live() {
 }
 
 #[test]
-fn r30_only_what_is_approved_exactly_may_disclose() {
+fn r30_only_exact_approvals_disclose() {
     let may = |access: &Access, mode, rules: &Rules| {
         let policy = Policy { mode, dry_run: true, as_live: false };
         may_disclose(&policy, &[], rules, "bash_exec", &plan(access.clone(), false))
@@ -218,7 +215,7 @@ fn r30_only_what_is_approved_exactly_may_disclose() {
     assert!(!may_disclose(&Policy::default(), &[], &exact, "bash_exec", &linked));
 }
 
-/// A command whose only reason to ask is that it names these files.
+/// Returns a command whose only reason to ask is that it names these files.
 fn names(paths: &[&str]) -> Access {
     let Access::Run(run) = runs("cat", Reach::Runs, true) else { panic!("it runs") };
     let line = CommandLine { command: format!("cat {}", paths.join(" ")), ..*run.line };
@@ -227,7 +224,7 @@ fn names(paths: &[&str]) -> Access {
 }
 
 #[test]
-fn r13_rules_that_name_every_file_exactly_let_a_command_read_secrets() {
+fn r13_exact_rules_for_every_file_allow_reading_secrets() {
     let path = |says, text: &str| rule(says, About::Path(text.into()));
     let allow = |text: &str| path(Says::Allow, text);
     let of_tool = |tool: &str| Rule { tool: Some(tool.into()), ..allow(".env") };
@@ -273,7 +270,7 @@ fn r13_rules_that_name_every_file_exactly_let_a_command_read_secrets() {
         }
         let policy = Policy { mode: Mode::Plan, ..Policy::default() };
         assert_eq!(judge(&policy, &[], &list, "bash_exec", &plan(access.clone(), false)).word(), "refuse");
-        // A rule for the first words of a command lets it run live and discloses nothing in a dry run.
+        // A prefix rule allows a command live and discloses nothing in a dry run.
         let by_words = list.list.iter().any(|rule| matches!(rule.about, About::Words(_)));
         let dry = match expected {
             "allow" if !by_words => ["rehearse", "rehearse"],

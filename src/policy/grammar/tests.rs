@@ -1,4 +1,4 @@
-//! What holds for every grammar, and how the words behind a program are read by it.
+//! Invariants of all grammars, and parsing of arguments by them.
 
 use super::*;
 use crate::policy::shell::Word;
@@ -8,7 +8,7 @@ fn words(line: &str) -> Vec<Word> {
     line.split(' ').filter(|word| !word.is_empty()).map(|word| Word::Known(word.to_owned())).collect()
 }
 
-/// Every grammar, those of subcommands too, with the name it is called by.
+/// Returns every grammar, including those of subcommands, with its full name.
 fn all_grammars() -> Vec<(String, &'static Program)> {
     let with_subcommands = |program: &'static Program| {
         let subcommands = program.subcommands.iter();
@@ -20,15 +20,15 @@ fn all_grammars() -> Vec<(String, &'static Program)> {
 }
 
 #[test]
-fn every_name_is_stated_once_and_written_as_it_is_given() {
+fn option_names_are_unique_and_well_formed() {
     let mut programs = BTreeSet::new();
     for (called, program) in all_grammars() {
         let names = program.names.iter().map(|name| format!("{} {name}", called.split(' ').next().unwrap()));
-        assert!(names.into_iter().all(|name| programs.insert(name)), "{called} is stated twice");
+        assert!(names.into_iter().all(|name| programs.insert(name)), "{called} is defined twice");
         assert!(!program.states.is_empty(), "{called}");
         let mut options = BTreeSet::new();
         for name in program.options.iter().flat_map(Opt::all_names) {
-            assert!(options.insert(name), "{called}: {name} is stated twice");
+            assert!(options.insert(name), "{called}: {name} is defined twice");
             let is_sign = called == "find" && matches!(name, "!" | "(" | ")" | ",");
             assert!(is_sign || (name.starts_with('-') && name.len() > 1), "{called}: {name}");
             assert!(!name.starts_with("--") || name.len() > 2, "{called}: {name}");
@@ -42,7 +42,7 @@ fn every_name_is_stated_once_and_written_as_it_is_given() {
     }
 }
 
-/// The next word is the value of an option exactly if that requires one.
+/// The next word is the value of an option exactly if the option requires one.
 #[test]
 fn r12_only_a_required_value_takes_the_next_word() {
     let mut optional = 0;
@@ -73,7 +73,7 @@ fn r12_only_a_required_value_takes_the_next_word() {
 }
 
 #[test]
-fn a_number_has_digits_and_at_most_a_sign_and_a_unit() {
+fn numbers_have_digits_and_optional_sign_and_unit() {
     let tail = program_named("tail").unwrap();
     for (value, is_number) in [
         ("5", true),
@@ -99,9 +99,9 @@ fn a_number_has_digits_and_at_most_a_sign_and_a_unit() {
     }
 }
 
-/// No beginning of a long option, no unknown option and no missing value is taken for certain.
+/// Abbreviations, unknown options and missing values are problems.
 #[test]
-fn r12_what_is_not_stated_is_a_problem() {
+fn r12_unknown_options_are_problems() {
     for (called, program) in all_grammars().into_iter().filter(|(called, _)| called != "find") {
         for name in program.options.iter().flat_map(Opt::all_names).filter(|name| name.starts_with("--")) {
             for end in 3..name.len() {
@@ -129,9 +129,9 @@ fn r12_what_is_not_stated_is_a_problem() {
     }
 }
 
-/// Words in which several letters share a dash, for programs that read them in their own way.
+/// Words with several options after one dash, for programs that parse them in their own way.
 #[test]
-fn r12_letters_are_read_as_the_program_reads_them() {
+fn r12_parses_bundled_short_options() {
     for (line, operands, certain) in [
         ("ls -la src", "src", true),
         ("head -n5 a", "a", true),
@@ -188,7 +188,7 @@ fn r12_letters_are_read_as_the_program_reads_them() {
 }
 
 #[test]
-fn r12_a_pattern_for_an_option_is_none_unless_it_stands_for_no_file() {
+fn r12_patterns_in_option_position_are_problems() {
     let grep = program_named("grep").unwrap();
     let pattern = |text: &str| read(grep, &[Word::Pattern(text.to_owned())]);
     assert_eq!(pattern("--include=*.rs").unmatched.len(), 1);

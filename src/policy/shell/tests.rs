@@ -1,9 +1,9 @@
-//! What is read of command lines.
+//! Parsing of command lines.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A line told in short: the commands with their joints, and why it is unclear.
+/// Formats a parsed line: the commands with their connectors, and the reason if it is unclear.
 fn told(command: &str) -> String {
     let reading = read(command);
     let mut told: Vec<String> = reading.commands.iter().map(one).collect();
@@ -64,7 +64,7 @@ fn check(command: &str, expected: &str) {
 }
 
 #[test]
-fn r12_every_part_of_a_chain_is_read() {
+fn r12_parses_every_command_of_a_chain() {
     check("ls -la src", "[ls] [-la] [src]");
     check("a; b && c || d | e |& f & g", "[a] / ; [b] & / && [c] & / || [d] & / | [e] & / |& [f] & / & [g]");
     check("a\nb\n\nc # d\n", "[a] / ; [b] / ; [c]");
@@ -77,7 +77,7 @@ fn r12_every_part_of_a_chain_is_read() {
 }
 
 #[test]
-fn r12_what_is_read_and_written_is_told() {
+fn r12_parses_redirections() {
     check("a < b > c 2>> d", "[a] <[b] >[c] >>[d]");
     check("a 2>&1 >&- &> x", "[a] >& >& >[x]");
     check("a >& x", "[a] >[x]");
@@ -93,7 +93,7 @@ fn r12_what_is_read_and_written_is_told() {
 }
 
 #[test]
-fn r12_what_is_substituted_is_read_too() {
+fn r12_parses_substitutions() {
     check("a $(b \"c\")", "$( [b] [c] / [a] ?[$(b \"c\")]");
     check("a \"`b`\"", "$( [b] / [a] ?[\"`b`\"]");
     check("a <(b) x", "<( [b] / [a] ?[<(b)] [x]");
@@ -104,7 +104,7 @@ fn r12_what_is_substituted_is_read_too() {
 }
 
 #[test]
-fn r12_wrappers_are_taken_off_and_what_they_run_is_read() {
+fn r12_parses_commands_inside_wrappers() {
     check("env -i A=b timeout -k 1 5 nice -n 3 ls -a", "A=[b] [ls] [-a]");
     check("/usr/bin/env ls", "[ls]");
     check("time -p ls", "[ls]");
@@ -121,7 +121,7 @@ fn r12_wrappers_are_taken_off_and_what_they_run_is_read() {
 }
 
 #[test]
-fn what_an_interpreter_runs_is_told() {
+fn finds_code_and_scripts_of_interpreters() {
     let of = |command: &str| {
         let last = read(command).commands.pop().unwrap();
         (last.inline.as_ref().map(word), last.script.as_ref().map(word))
@@ -137,7 +137,7 @@ fn what_an_interpreter_runs_is_told() {
 }
 
 #[test]
-fn r12_what_bash_may_read_otherwise_is_unclear() {
+fn r12_ambiguous_lines_are_unclear() {
     let mut wrong = Vec::new();
     for (command, why) in [
         ("ls\r", "control character"),
@@ -188,7 +188,7 @@ fn r12_what_bash_may_read_otherwise_is_unclear() {
 }
 
 #[test]
-fn r12_a_line_that_is_too_long_or_has_too_many_parts_is_unclear_and_still_read() {
+fn r12_too_long_lines_are_unclear_and_still_parsed() {
     let parts = |count: usize| vec!["ls"; count].join(";");
     assert_eq!(read(&parts(MOST)).unclear, None);
     let many = read(&parts(MOST + 1));
@@ -207,7 +207,7 @@ fn r12_a_line_that_is_too_long_or_has_too_many_parts_is_unclear_and_still_read()
 
 proptest! {
     #[test]
-    fn r64_no_line_breaks_the_reader(line in r#"[ab /.;|&()<>"'\\$`{}=@~\[\]*!#0\n-]{0,60}"#) {
+    fn r64_parser_never_panics(line in r#"[ab /.;|&()<>"'\\$`{}=@~\[\]*!#0\n-]{0,60}"#) {
         read(&line);
     }
 }

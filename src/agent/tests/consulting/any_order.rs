@@ -1,10 +1,10 @@
-//! Advisers in any order of events, and what the record keeps of them.
+//! Reviews under any order of events, and their log entries.
 
 use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn the_record_keeps_who_said_what_and_notices_where_it_was_of_something_else() {
+fn log_records_reviews_and_detects_mismatches() {
     let mut state = asking(1, true);
     judged(&mut state, covered(Access::Write("a".into())), &[Does::Says(Advice::Allow), Does::Fails]);
     let mut entries = state.session.entries().to_vec();
@@ -142,7 +142,7 @@ fn was_let(state: &State, id: &CallId, plan: &Plan) {
     let yes = matches!(record.decided(), Some(Entry::Decided { decision: Decision::Once, .. }));
     let said = record.consulted();
     let allows = |entry: &&Entry| matches!(entry, Entry::Consulted { advice: Advice::Allow, .. });
-    // What was said before them was said of an earlier look, which was given up.
+    // Earlier reviews were of a previous plan, which was given up.
     let last = said.get(said.len().saturating_sub(3)..).unwrap_or_default();
     assert!(yes || last.len() == 3 && last.iter().all(allows), "{record:?}");
     let denied = |entry: &&Entry| matches!(entry, Entry::Consulted { advice: Advice::Deny, .. });
@@ -151,7 +151,7 @@ fn was_let(state: &State, id: &CallId, plan: &Plan) {
 
 proptest! {
     #[test]
-    fn nothing_starts_that_an_adviser_holds_back_in_any_order(
+    fn nothing_starts_against_a_review_in_any_order(
         steps in prop::collection::vec(any::<(u8, u8)>(), 0..160),
     ) {
         in_any_order(&steps);
@@ -159,7 +159,7 @@ proptest! {
 }
 
 #[test]
-fn r08_what_was_asked_about_a_call_that_was_looked_at_again_and_refused_is_no_mistake() {
+fn r08_review_of_an_outdated_plan_is_no_mismatch() {
     // Three calls, of which the last is brought and a hook answers; then the mode changes, and its turn comes.
     in_any_order(&[
         (88, 0),

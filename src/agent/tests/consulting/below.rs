@@ -1,9 +1,9 @@
-//! Advisers and the calls of sub-agents: asked about all the same, and what the model wrote is nobody's word.
+//! Reviews of sub-agents' calls; the task of a sub-agent does not count as a user message.
 
 use super::*;
 use crate::agent::tests::sub_agents::{card, idle, is, looked, says, task};
 
-/// Sub-agents of these names at work, under so many hooks that want to hear of what changes something.
+/// Starts sub-agents of these names with this many hooks that review calls with effects.
 fn handed(names: &[&str], hooks: usize, second_reader: bool) -> State {
     let advisers = asking(hooks, second_reader).advisers;
     let mut state = State { advisers, ..idle() };
@@ -22,15 +22,15 @@ fn brief(effects: &[Effect]) -> Brief {
         Effect::Consult { brief, .. } => Some((**brief).clone()),
         _ => None,
     });
-    brief.expect("somebody is asked")
+    brief.expect("a reviewer is asked")
 }
 
 #[test]
-fn r17_a_sub_agents_call_passes_every_adviser_and_its_task_is_not_the_persons_word() {
+fn r17_sub_agent_calls_are_reviewed_without_task_as_user_message() {
     let mut state = handed(&["one"], 1, true);
     says(&mut state, "one", "", &[("w", "t")]);
     let effects = looked(&mut state, "one", "w", covered(Access::Write("a".into())));
-    assert_eq!(shape(&effects), ["CONSULT w"], "a standing yes is not enough");
+    assert_eq!(shape(&effects), ["CONSULT w"], "a grant is not enough");
     assert_eq!((brief(&effects).verdict.as_str(), brief(&effects).said), ("allow", vec![]));
     let effects = consulted(&mut state, &effects, answer(Does::Says(Advice::Allow))).unwrap();
     assert_eq!(shape(&effects), ["one: allow says w", "CONSULT w"]);
@@ -50,7 +50,7 @@ fn r17_a_sub_agents_call_passes_every_adviser_and_its_task_is_not_the_persons_wo
 }
 
 #[test]
-fn a_hook_that_denies_ends_a_sub_agents_call_and_nothing_else() {
+fn hook_denial_ends_only_that_call() {
     let mut state = handed(&["one"], 1, false);
     says(&mut state, "one", "", &[("w", "t")]);
     let effects = looked(&mut state, "one", "w", covered(Access::Write("a".into())));
@@ -59,7 +59,7 @@ fn a_hook_that_denies_ends_a_sub_agents_call_and_nothing_else() {
 }
 
 #[test]
-fn a_hook_that_names_it_is_asked_before_a_task_is_handed_on() {
+fn hook_for_the_tool_reviews_delegation() {
     for (does, wanted) in [
         (Advice::Allow, vec!["allow says h", "allow h", "h: said do one", "STREAM"]),
         (Advice::Ask, vec!["ask says h", "ask h"]),
@@ -76,7 +76,7 @@ fn a_hook_that_names_it_is_asked_before_a_task_is_handed_on() {
             let effects = decided(&mut state, "h", Decision::Once);
             assert_eq!(shape(&effects), ["decided h", "h: said do one", "STREAM"]);
         }
-        // Beneath, nothing is handed on, and no hook is asked whether it may be.
+        // Sub-agents cannot delegate, so no hook reviews that.
         if does == Advice::Allow {
             says(&mut state, "h", "", &[("again", "sub_agent")]);
             let effects = looked(&mut state, "h", "again", task("two"));
@@ -86,7 +86,7 @@ fn a_hook_that_names_it_is_asked_before_a_task_is_handed_on() {
 }
 
 #[test]
-fn a_word_about_one_sub_agents_call_says_nothing_about_anothers() {
+fn review_applies_only_to_its_own_call() {
     let mut state = handed(&["one", "two"], 1, false);
     let mut asks = Vec::new();
     for (name, id) in [("one", "a"), ("two", "b")] {
@@ -100,7 +100,7 @@ fn a_word_about_one_sub_agents_call_says_nothing_about_anothers() {
     assert_eq!(consulted(&mut state, &asks[1], answer(Does::Says(Advice::Allow))), Some(vec![]), "twice");
     let effects = consulted(&mut state, &asks[0], answer(Does::Says(Advice::Deny))).unwrap();
     assert_eq!(shape(&effects)[..2], ["one: deny says a", "one: refuse a"]);
-    // Whoever is still asked when the turn is stopped is heard no more.
+    // An answer after the turn was stopped is ignored.
     let mut state = handed(&["one"], 1, false);
     says(&mut state, "one", "", &[("a", "t")]);
     let asks = looked(&mut state, "one", "a", covered(Access::Write("a".into())));
@@ -110,7 +110,7 @@ fn a_word_about_one_sub_agents_call_says_nothing_about_anothers() {
 }
 
 #[test]
-fn no_other_card_comes_while_a_hook_is_asked_about_what_the_person_changed() {
+fn no_other_prompt_during_review_of_an_edit() {
     let mut state = handed(&["one", "two"], 1, false);
     for (name, id) in [("one", "a"), ("two", "b")] {
         says(&mut state, name, "", &[(id, "t")]);
@@ -119,10 +119,10 @@ fn no_other_card_comes_while_a_hook_is_asked_about_what_the_person_changed() {
     }
     assert_eq!(card(&state), is("a", Some("one")));
     decided(&mut state, "a", Decision::Edited(serde_json::json!({"b": 1})));
-    assert_eq!(card(&state), None, "its tool looks");
+    assert_eq!(card(&state), None, "its tool plans");
     let asks = looked(&mut state, "one", "a", covered(Access::Write("a".into())));
     assert_eq!(shape(&asks), ["one: decided a", "CONSULT a"]);
-    assert_eq!(card(&state), None, "the hook is asked: a key is meant for this one");
+    assert_eq!(card(&state), None, "the hook reviews it: a key is meant for this one");
     consulted(&mut state, &asks, answer(Does::Says(Advice::Allow)));
-    assert_eq!(card(&state), is("a", Some("one")), "what the person changed stays theirs");
+    assert_eq!(card(&state), is("a", Some("one")), "an edited call is the user's decision");
 }

@@ -1,8 +1,8 @@
-//! What the person narrows while somebody is asked about a call: it counts for that call too.
+//! Permissions that the user narrows during a review apply to the reviewed call too.
 
 use super::*;
 
-/// The verdict over a write for which a hook says allow, where this happened while it was asked.
+/// Returns the verdict on a write that a hook allows, after this event during the review.
 fn after(set: fn(&mut State), meanwhile: impl Fn(&mut State)) -> &'static str {
     let mut state = asking(1, false);
     set(&mut state);
@@ -43,10 +43,10 @@ fn ruled(says: Says) -> impl Fn(&mut State) {
 }
 
 #[test]
-fn r20_a_mode_that_was_narrowed_while_a_hook_was_asked_counts() {
+fn r20_mode_narrowed_during_review_applies() {
     let full: fn(&mut State) = |state| state.policy.mode = Mode::Full;
     assert_eq!(after(full, |_| {}), "allow");
-    assert_eq!(after(full, mode(Mode::Auto)), "allow", "it would go ahead in this too");
+    assert_eq!(after(full, mode(Mode::Auto)), "allow", "this mode allows it too");
     assert_eq!(after(full, mode(Mode::Ask)), "ask");
     assert_eq!(after(full, mode(Mode::Plan)), "refuse");
     assert_eq!(after(full, ruled(Says::Ask)), "ask");
@@ -54,7 +54,7 @@ fn r20_a_mode_that_was_narrowed_while_a_hook_was_asked_counts() {
 }
 
 #[test]
-fn r11_a_yes_that_was_taken_back_while_a_hook_was_asked_counts_no_more() {
+fn r11_grant_revoked_during_review_no_longer_applies() {
     let take_back = |state: &mut State| {
         update(state, Event::TookBack { given_on: Some("z".into()), what: String::new(), by: By::Nobody });
     };
@@ -63,7 +63,7 @@ fn r11_a_yes_that_was_taken_back_while_a_hook_was_asked_counts_no_more() {
 }
 
 #[test]
-fn r11_what_a_hook_may_spare_it_spares_unless_a_rule_asks_by_then() {
+fn r11_hook_approval_yields_to_a_new_rule_that_asks() {
     assert_eq!(after(|_| {}, |_| {}), "allow");
     assert_eq!(after(|_| {}, mode(Mode::Auto)), "allow");
     assert_eq!(after(|_| {}, ruled(Says::Ask)), "ask");
@@ -71,7 +71,7 @@ fn r11_what_a_hook_may_spare_it_spares_unless_a_rule_asks_by_then() {
 }
 
 #[test]
-fn r01_no_hook_lets_a_call_go_ahead_that_the_person_wants_to_decide_over() {
+fn r01_hook_cannot_approve_apply_calls() {
     let mut state = asking(1, false);
     let calls = vec![ForReal { tool: "t".into(), arguments: serde_json::json!({}), changed: vec![] }];
     update(&mut state, Event::Offered(Offered { said: "apply it".into(), calls }));

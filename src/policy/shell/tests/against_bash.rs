@@ -1,13 +1,13 @@
-//! The reader against bash itself: where it says that every word of a line is known, bash must split the line into exactly
-//! these commands and words. None of the lines can run a program: they are made of letters that spell none, and there is
-//! no folder in which bash would look for one. Instead it tells its own function what it was about to run.
+//! Compares the parser with bash: if the parser reports every word of a line as known, bash must split the line into
+//! exactly these commands and words. No line can run a program: the words name none, and there is no folder in which
+//! bash would search. A function of the test prints each command instead of running it.
 
 use super::super::{Joint, Reading, Redirect, Word, read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What lines are made of.
+/// Pieces from which lines are generated.
 #[rustfmt::skip]
 const PIECES: &[&str] = &[
     "a", "b", "ab", "c1", "1", "22", " ", " ", " ", "  ", "\t", "\n", " \\\n ", "\\\n", "'", "\"", "\\", "'a b'",
@@ -20,7 +20,7 @@ const PIECES: &[&str] = &[
     "if ", "do ", "in ", "[[ ", " ]]", "then ",
 ];
 
-/// A row of numbers that is the same every time.
+/// Deterministic pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -37,7 +37,7 @@ impl Numbers {
     }
 }
 
-/// The commands with their words, where the reader says that all of it is known and that all of it runs.
+/// Returns the commands with their words if the parser reports all of them as known and run.
 fn known(reading: &Reading) -> Option<Vec<Vec<String>>> {
     if reading.unclear.is_some() {
         return None;
@@ -46,7 +46,7 @@ fn known(reading: &Reading) -> Option<Vec<Vec<String>>> {
     for simple in &reading.commands {
         let plain = simple.prefix.iter().all(|(_, value)| value.known().is_some())
             && simple.joint != Joint::Or
-            // It may go on when bash has ended and all was read.
+            // A background command may outlive bash and the end of the output.
             && !simple.background
             && simple.redirects.iter().all(|redirect| match redirect {
                 Redirect::Onto | Redirect::Text(_) => true,
@@ -62,13 +62,13 @@ fn known(reading: &Reading) -> Option<Vec<Vec<String>>> {
             commands.push(words);
         }
     }
-    // What is told no further than this would be told by nobody.
+    // Commands with redirected output cannot report themselves.
     let told =
         |words: &Vec<String>| !matches!(words[0].as_str(), ":" | "." | "[") && !words[0].starts_with('%');
     commands.iter().all(told).then_some(commands)
 }
 
-/// What bash takes the line for; `None` where it takes it for none.
+/// Returns the commands as bash runs them; `None` if bash rejects the line.
 fn of_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
     let place = folder.join("in");
     let _ = std::fs::remove_dir_all(&place);
@@ -89,7 +89,7 @@ fn of_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
     assert!(ran.is_ok(), "{ran:?}");
     let complains =
         |words: &str| ran.as_ref().is_ok_and(|ran| String::from_utf8_lossy(&ran.stderr).contains(words));
-    // What is written to where nothing can be is not run, however it was read.
+    // A command with an unusable redirection is not run, however it was parsed.
     let unrun = ["Bad file descriptor", "ambiguous redirect", "bad substitution"];
     if unrun.iter().any(|words| complains(words)) {
         return None;
@@ -101,36 +101,36 @@ fn of_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
     while let Some(count) = words.next().and_then(|count| count.parse::<usize>().ok()) {
         commands.push(words.by_ref().take(count).map(str::to_owned).collect());
     }
-    // A line that bash cannot read runs nothing, whatever was read in it.
+    // A line that bash rejects runs nothing, whatever was parsed.
     if is_none && commands.is_empty() { None } else { Some(commands) }
 }
 
-/// Where bash is: the reader is one of bash's own words, and without it there is nothing to compare with.
+/// Returns the path of bash. The test compares with bash itself, so it is skipped without it.
 fn bash() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join("bash")).find(|bash| bash.is_file())
 }
 
 fn compare(bash: &Path, line: &str, folder: &Path) -> Option<Result<(), String>> {
-    // What stands behind `!` and `&&` does not run here, where everything ends well.
+    // Commands after `!` and `&&` may not run here, where every command succeeds.
     if line.contains('!') && line.contains("&&") {
         return None;
     }
     let mut ours = known(&read(line)).filter(|ours| !ours.is_empty())?;
     let mut its = of_bash(bash, line, folder)?;
-    // The parts of a pipeline come in any order.
+    // The stages of a pipeline run in any order.
     ours.sort();
     its.sort();
     Some(if ours == its { Ok(()) } else { Err(format!("{line:?} is {its:?} and was read as {ours:?}")) })
 }
 
 #[test]
-fn r12_bash_splits_what_is_known_into_the_same_words() {
+fn r12_bash_splits_known_lines_into_the_same_words() {
     let Some(bash) = bash() else { return };
     let place = tempfile::tempdir().unwrap();
     let thorough = std::env::var_os("AYE_TEST_THOROUGH").is_some();
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    // `AYE_TEST_SECONDS` makes it go on, and `AYE_TEST_SEED` makes it begin elsewhere.
+    // `AYE_TEST_SECONDS` sets the duration, and `AYE_TEST_SEED` the seed.
     let seconds = number("AYE_TEST_SECONDS").map(Duration::from_secs);
     let least = if thorough { 3000 } else { 100 };
     let (mut compared, mut made, mut words) = (0, 0, 0);
@@ -152,7 +152,7 @@ fn r12_bash_splits_what_is_known_into_the_same_words() {
 }
 
 #[test]
-fn r12_bash_agrees_on_lines_that_were_once_read_wrongly() {
+fn r12_bash_agrees_on_former_parser_bugs() {
     let Some(bash) = bash() else { return };
     let place = tempfile::tempdir().unwrap();
     for line in [
