@@ -379,7 +379,7 @@ pub(super) fn settle(
     match outcome {
         Outcome::Done(_) | Outcome::Rehearsed(_) => ctx.state.count_failure(&call, false),
         Outcome::Failed(_) => ctx.state.count_failure(&call, true),
-        // It was not tried, so nothing is known anew: a refusal must not open the way for the same call again.
+        // The call was not run, so its failure count stays: a refusal must not allow the same call again.
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

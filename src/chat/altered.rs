@@ -16,9 +16,9 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What stands in the reason of a dry run's verdict before why the user would have been asked live.
-pub const ASKED: &str = "live it would ask: ";
-/// The same text in sessions of earlier versions.
+/// In the reason of a dry run's verdict, the words before why the user would have been asked live.
+pub const ASKED: &str = "live, you would have been asked: ";
+/// The same words in sessions of older versions.
 const ASKED_BEFORE: &str = "for real you would have been asked, because ";
 
 /// What a dry run came to.
@@ -246,8 +246,7 @@ pub fn live_ask<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
     match verdict {
         "ask" => Some(why),
         "rehearse" | "withhold" => {
-            let split = why.split_once(ASKED).or_else(|| why.split_once(ASKED_BEFORE));
-            split.map(|(_, why)| why)
+            why.split_once(ASKED).or_else(|| why.split_once(ASKED_BEFORE)).map(|(_, why)| why)
         }
         _ => None,
     }

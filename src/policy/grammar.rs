@@ -41,7 +41,7 @@ pub struct Program {
 pub struct Syntax {
     /// True if short options may share a word: `-la`.
     pub bundles: bool,
-    /// How the value of a short option may follow in the same word: `-n5`.
+    /// Values of short options in the same word: `-n5`.
     pub attached: Attached,
     /// True if a long option may be written with one dash too, as `-name` of `find` and `-cols` of `xxd`.
     pub is_single_dash: bool,

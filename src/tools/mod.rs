@@ -107,7 +107,7 @@ pub fn would_have(tool: &str, plan: &Plan) -> String {
 /// Describes a read that a dry run did not run. Does not mention the dry run if it is hidden from the model.
 fn unread(stage: &Stage, tool: &str, plan: &Plan) -> String {
     if stage.untold {
-        return format!("This cannot be looked at here: {} ({tool}).", plan.summary);
+        return format!("Not readable here: {} ({tool}).", plan.summary);
     }
     would_have(tool, plan)
 }

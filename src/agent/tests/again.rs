@@ -38,7 +38,7 @@ fn retries_failed_request_in_a_new_turn() {
     assert_eq!(again(&mut state), [], "a request is running");
     replies(&mut state, "yes", &[]);
     assert!(!state.can_ask_again());
-    assert_eq!(again(&mut state), [], "nothing went wrong");
+    assert_eq!(again(&mut state), [], "the turn did not fail");
 }
 
 #[test]
@@ -48,11 +48,7 @@ fn keeps_partial_reply_but_does_not_send_it_on_retry() {
     chunk(&mut state, Chunk::Text("Half".into()));
     fails(&mut state, "lost");
     let effects = again(&mut state);
-    assert_eq!(
-        asked(&effects),
-        ["person go"],
-        "a service takes words of the model at the end for its own begun reply"
-    );
+    assert_eq!(asked(&effects), ["person go"], "a provider continues a model message at the end");
     replies(&mut state, "Whole.", &[]);
     let kept = state.session.entries().iter().filter(|entry| matches!(entry, Entry::Replied { .. })).count();
     assert_eq!(kept, 2);
@@ -106,7 +102,7 @@ fn retry_sends_queued_messages() {
 #[test]
 fn only_interrupted_turns_without_reply_can_be_retried() {
     let mut state = idle();
-    assert_eq!(again(&mut state), [], "nothing was said");
+    assert_eq!(again(&mut state), [], "no message yet");
     said(&mut state, "go");
     update(&mut state, Event::Interrupted);
     update(&mut state, Event::Titled("mine".into()));
@@ -115,7 +111,7 @@ fn only_interrupted_turns_without_reply_can_be_retried() {
     again(&mut state);
     chunk(&mut state, Chunk::Text("Half".into()));
     update(&mut state, Event::Interrupted);
-    assert!(!state.can_ask_again(), "it was stopped on purpose, and there is something to go on from");
+    assert!(!state.can_ask_again(), "the user stopped it after a reply");
 }
 
 #[test]
@@ -156,7 +152,7 @@ fn records_fallback_model_with_reason_and_reply() {
     assert_eq!((answered, state.model.as_str()), (vec!["other".to_owned()], "model"));
     said(&mut state, "more");
     let effects = chunk(&mut state, Chunk::Answering { model: "named".into(), instead: None });
-    assert_eq!(effects, [], "a model that was not named before is no other one");
+    assert_eq!(effects, [], "a model without an earlier name is no fallback");
 }
 
 #[test]

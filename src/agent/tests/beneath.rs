@@ -56,8 +56,8 @@ impl World {
                     self.looks.retain(|(other, _)| *other != turn);
                     self.runs.retain(|(other, _)| *other != turn);
                 }
-                Effect::Consult { .. } => panic!("nobody is to be asked"),
-                Effect::Rehearse { .. } => panic!("this is no dry run"),
+                Effect::Consult { .. } => panic!("no reviewers are configured"),
+                Effect::Rehearse { .. } => panic!("not a dry run"),
                 Effect::Name { .. } | Effect::KeepGrown(_) | Effect::KeepPrinted(_) | Effect::Hurry => {}
             }
         }
@@ -73,7 +73,7 @@ impl World {
             .filter(|pending| pending.sub_agent().is_some_and(|sub_agent| sub_agent.has_begun()));
         assert!(at_work.count() <= AT_ONCE);
         let moves = !self.streams.is_empty() || !self.looks.is_empty() || !self.runs.is_empty();
-        assert!(self.state.is_idle() || moves || self.state.waiting().is_some(), "nothing moves");
+        assert!(self.state.is_idle() || moves || self.state.waiting().is_some(), "nothing can proceed");
         let (at, of) = self.state.place();
         assert!(at <= of && (of > 0) == self.state.waiting().is_some());
     }
@@ -94,7 +94,7 @@ impl World {
             Some(Entry::Decided { decision: Decision::Once | Decision::Always(_), .. }) => {
                 assert_eq!(self.shown.get(&call.id), Some(plan), "what runs was shown");
             }
-            other => panic!("no yes: {other:?}"),
+            other => panic!("not approved: {other:?}"),
         }
     }
 
@@ -207,7 +207,7 @@ impl World {
         let kept = serde_json::to_string(&self.log).unwrap();
         let kept: Vec<Entry> = serde_json::from_str(&kept).unwrap();
         let all = records(&kept);
-        assert_eq!(all.len(), self.state.session.calls().count(), "each call has an id of its own");
+        assert_eq!(all.len(), self.state.session.calls().count(), "call IDs are unique");
         for record in all {
             assert!(!matches!(record.holds(), Holds::No(_)), "{record:?}");
         }

@@ -76,8 +76,8 @@ fn summarizes_before_a_request_that_would_not_fit() {
     assert!(next_words.contains("one word"), "the first user message is kept verbatim");
     assert!(!next_words.contains("re-one word"), "replies are not");
     assert!(next_words.contains("four word"), "the latest user messages follow after the summary");
-    assert_eq!(state.session.usage().input, 3000, "what it cost is counted");
-    assert!(!state.is_summarising() && state.turn().is_some(), "the turn goes on");
+    assert_eq!(state.session.usage().input, 3000, "its usage is counted");
+    assert!(!state.is_summarising() && state.turn().is_some(), "the turn continues");
     let effects = replies(&mut state, "Done.", &[]);
     assert_eq!(shape(&effects), ["replied Done./0", "ended"]);
 }
@@ -180,14 +180,14 @@ fn discards_summary_longer_than_its_source() {
     let mut state = long_talk();
     said(&mut state, &format!("six {}", words(900)));
     let effects = replies(&mut state, &words(4_000), &[]);
-    assert_eq!(shape(&effects), ["STREAM"], "the turn goes on without it");
+    assert_eq!(shape(&effects), ["STREAM"], "the turn continues without it");
     assert!(!state.is_summarising());
 }
 
 #[test]
 fn user_can_request_summary_between_turns() {
     let mut state = idle();
-    assert_eq!(update(&mut state, Event::CompactionWanted), [], "there is nothing yet");
+    assert_eq!(update(&mut state, Event::CompactionWanted), [], "nothing to summarize yet");
     takes_turn(&mut state, "one", 600);
     takes_turn(&mut state, "two", 600);
     assert_eq!(shape(&update(&mut state, Event::CompactionWanted)), ["STREAM"]);

@@ -60,7 +60,7 @@ fn invalid_edit_changes_nothing() {
         );
         assert_eq!(shape(&effects), Vec::<String>::new());
         let Some(Waiting::Approval { call, reason, .. }) = state.waiting() else {
-            panic!("it waits as it did")
+            panic!("the call should wait as before")
         };
         assert_eq!(call.arguments, r#"{"of":"a"}"#);
         assert_eq!(reason.matches("Edit rejected: no such thing").count(), 1, "{reason}");

@@ -161,7 +161,7 @@ fn fits(window: u64, steps: &[(u8, u16)]) {
     for &(what, length) in steps {
         let length = usize::from(length % 600);
         let effects = match what % 8 {
-            _ if state.is_summarising() => replies(&mut state, "Short notes on what was said.", &[]),
+            _ if state.is_summarising() => replies(&mut state, "A short summary.", &[]),
             0 | 1 if state.is_idle() => said(&mut state, &words(length)),
             2 if state.is_idle() => update(&mut state, Event::CompactionWanted),
             _ if state.is_idle() => said(&mut state, "on"),

@@ -40,7 +40,7 @@ fn user_title_is_kept() {
     update(&mut state, Event::Titled("mine".into()));
     named(&mut state, "The model's");
     assert_eq!(state.session.title(), Some("mine"));
-    assert_eq!(state.session.usage().total(), 107, "what it cost is counted all the same");
+    assert_eq!(state.session.usage().total(), 107, "its usage is counted");
     let mut other = titled();
     update(&mut other, Event::Titled("mine".into()));
     said(&mut other, "hello");

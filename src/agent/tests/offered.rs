@@ -94,7 +94,7 @@ fn says(changed: &[&str], decisions: [Decision; 2]) -> Option<String> {
     looked(&mut state, "offered_3", runs("make"));
     match state.waiting() {
         Some(Waiting::Approval { plan, .. }) => plan.destroys.clone(),
-        _ => panic!("no card"),
+        _ => panic!("no prompt"),
     }
 }
 
@@ -107,7 +107,7 @@ fn r30_command_warns_about_repeated_changes() {
     assert_eq!(of(&["a", "b/c"], &yes, &yes), again("a, b/c"));
     // A folder applied as a whole includes its contents; one changed separately is another change.
     assert_eq!(of(&["b"], &no, &yes), again("b"));
-    assert_eq!(of(&["b/c"], &yes, &no), None, "it is not real");
+    assert_eq!(of(&["b/c"], &yes, &no), None, "not applied");
     assert_eq!(of(&[], &yes, &yes), None, "it changed nothing");
     // A change without a prompt of its own was applied earlier.
     assert_eq!(of(&["z"], &no, &no), again("z"));
@@ -127,7 +127,7 @@ fn r30_no_repeat_warning_for_model_calls() {
     replies(&mut state, "", &[("offered_1", "bash_exec")]);
     let id = state.pending()[0].call.id.clone();
     planned(&mut state, &id.0, runs("make"));
-    let Some(Waiting::Approval { plan, .. }) = state.waiting() else { panic!("no card") };
+    let Some(Waiting::Approval { plan, .. }) = state.waiting() else { panic!("no prompt") };
     assert_eq!(plan.destroys, None);
 }
 

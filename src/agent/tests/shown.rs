@@ -44,7 +44,7 @@ impl World {
                     self.looks.clear();
                     self.runs.clear();
                 }
-                Effect::Rehearse { .. } => panic!("this is no dry run"),
+                Effect::Rehearse { .. } => panic!("not a dry run"),
                 Effect::Stream { .. }
                 | Effect::Consult { .. }
                 | Effect::Name { .. }
@@ -92,7 +92,7 @@ impl World {
 
     /// R8: exactly this plan was on the prompt of the call when the user approved it last.
     fn allowed(&self, call: &ToolCall, plan: &Plan) {
-        assert_eq!(plan.summary, self.summary(plan, &call.arguments), "it does what its arguments say");
+        assert_eq!(plan.summary, self.summary(plan, &call.arguments), "the plan is of these arguments");
         if matches!(plan.access, Access::Read(_)) && !self.shown.contains_key(&call.id) {
             return;
         }
@@ -103,7 +103,7 @@ impl World {
         };
         let Some(Entry::Decided { decision: Decision::Once, sha256, .. }) = self.log.iter().rev().find(of)
         else {
-            panic!("no yes for {call:?}")
+            panic!("not approved: {call:?}")
         };
         assert_eq!(*sha256, Digest::of_act(&call.name, &call.arguments, plan.told()));
         let mut earlier = self.state.pending().iter().take_while(|other| other.call.id != call.id);

@@ -109,7 +109,7 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
         panic!("settled")
     };
     assert_eq!((*took_ms, sha256), (5 + 7 + 5, &state.session.allowed(&"h".into())));
-    assert_eq!(state.session.usage().total(), 220, "what it cost counts");
+    assert_eq!(state.session.usage().total(), 220, "its usage is counted");
 }
 
 #[test]
@@ -274,10 +274,12 @@ fn r17_interrupting_stops_all_sub_agents_and_ignores_late_events() {
 fn r17_sub_agent_failure_is_an_outcome() {
     let mut state = handed(&["one"]);
     let below = turn(beneath(&state, "one"));
-    let effects =
-        update(&mut state, Event::Failed { turn: below, why: "the service is gone".into(), too_long: false });
+    let effects = update(
+        &mut state,
+        Event::Failed { turn: below, why: "the provider is gone".into(), too_long: false },
+    );
     assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
-    let words = "The sub-agent failed: the service is gone.";
+    let words = "The sub-agent failed: the provider is gone.";
     assert_eq!(*outcome(&state, "one"), Outcome::Failed(words.into()));
     // The outcome is bounded, and its entries are no messages of the turn.
     let mut state = handed(&["one"]);
@@ -351,7 +353,7 @@ fn queue_opens_prompt_of_a_sub_agent() {
     looked(&mut state, "one", "a", write());
     assert_eq!((card(&state), state.place()), (is("a", Some("one")), (1, 3)));
     update(&mut state, Event::Brought(Some("c".into())));
-    assert_eq!(card(&state), None, "its tool looks first");
+    assert_eq!(card(&state), None, "its tool plans first");
     looked(&mut state, "one", "c", write());
     assert_eq!((card(&state), state.place()), (is("c", Some("one")), (3, 3)));
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "that prompt is not shown");
@@ -388,7 +390,7 @@ fn resume_restores_sub_agent_question_without_rerunning_calls() {
     assert_eq!(card(&state), is("a", Some("one")));
     let answer = Answer::without(Status::Declined);
     let effects = update(&mut state, Event::Answered { call: "a".into(), answer, by: By::File });
-    assert_eq!(shape(&effects), ["one: answered a", "one: done a", "STREAM"], "and it goes on");
+    assert_eq!(shape(&effects), ["one: answered a", "one: done a", "STREAM"], "and the turn continues");
     let effects = says(&mut state, "one", "through", &[]);
     assert_eq!(shape(&effects), ["one: replied through/0", "one: ended", "done one", "STREAM"]);
     for record in records(state.session.entries()) {

@@ -40,7 +40,7 @@ fn long_session_is_counted_once() {
     }
     takes_turn(&mut state, "x", 4);
     let bytes = tokens::counted() - before;
-    assert!(bytes < 1_000, "{bytes} bytes were counted anew");
+    assert!(bytes < 1_000, "{bytes} bytes were counted again");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn log_records_reviews_and_detects_mismatches() {
 }
 
 /// Several calls in any order of events, with stops and resumes: nothing that changes anything starts unless every
-/// adviser that was to be asked about it has let it, or the person said yes.
+/// reviewer of it allowed it, or the user approved it.
 fn in_any_order(steps: &[(u8, u8)]) {
     let blank = || {
         let mut state = asking(2, true);
@@ -136,7 +136,7 @@ fn was_let(state: &State, id: &CallId, plan: &Plan) {
     if matches!(plan.access, Access::Read(_)) {
         // The second hook names the tool.
         let hooks = record.consulted().len();
-        assert!(hooks >= 1, "a read too");
+        assert!(hooks >= 1, "it reviews reads too");
         return;
     }
     let yes = matches!(record.decided(), Some(Entry::Decided { decision: Decision::Once, .. }));
