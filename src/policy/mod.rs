@@ -203,7 +203,9 @@ fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
 fn never(access: &Access) -> Option<String> {
     match access {
         Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) => None,
-        Access::Own(path) => Some(format!("{} is part of aye's settings, sessions and keys", escape(path))),
+        Access::Own(path) => {
+            Some(format!("{} belongs to aye's own settings, sessions and keys", escape(path)))
+        }
         Access::Write(path) | Access::WriteOutside(path) => reach::is_own(&path.to_string_lossy()),
         Access::Run(run) => (run.reach == Reach::Never).then(|| run.why.clone()),
     }

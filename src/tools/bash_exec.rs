@@ -292,7 +292,7 @@ mod tests {
                 seconds,
                 ..CommandLine::default()
             };
-            let why = "make runs the project's own code".to_owned();
+            let why = "project code run by make".to_owned();
             let run = Run {
                 line: Box::new(line.clone()),
                 reach: Reach::Runs,

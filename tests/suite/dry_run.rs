@@ -286,10 +286,10 @@ fn r30_what_was_withheld_is_printed_recorded_and_shown_and_counts_on_after_resum
     let plan: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!((&plan["withheld"], &plan["would_have_asked"]), (&json!(2), &json!(2)), "{plan}");
     assert_eq!(plan["calls"][0]["staged"], "withheld");
-    assert_eq!(plan["calls"][0]["would_ask"], "it reads .env, which may hold secrets");
+    assert_eq!(plan["calls"][0]["would_ask"], "read of .env (may hold secrets)");
     assert!(out.contains(r#""staged":"withheld""#), "{out}");
     let (shown, _, _) = Setup::again(&place, &["sessions", "show", &id]).print("");
-    assert!(shown.contains("withheld") && shown.contains("it reads .env, which may hold secrets"), "{shown}");
+    assert!(shown.contains("withheld") && shown.contains("read of .env (may hold secrets)"), "{shown}");
     let sent: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
     assert!(!sent.concat().contains("hunter2"), "it was sent");
 }

@@ -108,7 +108,7 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
     say(&mut program, "/grants");
     program.until("in this folder (run.sh unchanged), for this session");
     program.until("asked you: run.sh has changed");
-    program.until("asked you: it runs");
+    program.until("asked you: script run.sh");
     // Each opens what is recorded of it.
     program.keys(DOWN);
     program.insists("\r", "since you allowed it on call 1 of this session");

@@ -133,7 +133,7 @@ pub(in crate::policy) fn is_own(path: &str) -> Option<String> {
             pair[1] == "aye"
                 && matches!(pair[0].as_str(), ".config" | "share" | "state" | "application support")
         });
-    own.then(|| format!("{} is part of aye's settings and sessions", path.escape_debug()))
+    own.then(|| format!("{} belongs to aye's own settings and sessions", path.escape_debug()))
 }
 
 fn is_device(path: &str) -> bool {
