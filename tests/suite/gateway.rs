@@ -127,7 +127,7 @@ fn r48_each_error_of_a_gateway_is_a_sentence() {
         ("slow", "The provider timed out (408, invalid_request_error): litellm.Timeout", true),
         (
             "full",
-            "The talk does not fit into the model's window, and no more of it can be left out: The provider rejected the request (400, invalid_request_error): litellm.ContextWindow",
+            "The session exceeds the model's context window and cannot be shortened further: The provider rejected the request (400, invalid_request_error): litellm.ContextWindow",
             false,
         ),
         (

@@ -246,7 +246,7 @@ fn r07_the_card_says_which_hook_asks_and_why_and_the_audit_keeps_it() {
     let mut program = starts(with_hook(Setup::new(&[]), script, ""), &service);
     say(&mut program, "go");
     let screen = program.until_asked("the hook “check” says: pushes [31mto main");
-    assert!(screen.contains("reason: it writes to made; the hook"), "{screen}");
+    assert!(screen.contains("reason: write to made; the hook"), "{screen}");
     program.keys("y");
     program.until_quiet("Done.");
     assert_eq!(program.file("made").as_deref(), Some("1\n"));

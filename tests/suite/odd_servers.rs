@@ -158,11 +158,7 @@ async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
             "Half a\n",
             "The provider reported an error during the reply: GPU on fire",
         ),
-        (
-            half().finish("length").done(),
-            "Half a\n",
-            "Incomplete reply: cut at the provider's length limit.",
-        ),
+        (half().finish("length").done(), "Half a\n", "Incomplete reply: cut at the provider's length limit."),
         (
             half().finish("content_filter").done(),
             "Half a\n",

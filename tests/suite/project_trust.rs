@@ -293,7 +293,7 @@ fn r20_no_file_of_a_project_changes_the_mode_or_any_setting() {
     let mut program = person.start(&[]);
     program.until_asked("Trust the files of this project?");
     program.insists("y", "Trusted: ");
-    until_words(&mut program, "ask mode: reading runs");
+    until_words(&mut program, "ask mode: reads run");
     tell(&mut program, "go");
     let shown = program.until_asked("touch one");
     assert!(shown.contains("scripted-7b") && shown.contains("ask mode"), "{shown}");

@@ -304,7 +304,7 @@ async fn r15_aye_audit_tells_of_the_last_session_here_or_of_the_one_that_is_name
     assert_eq!((err.as_str(), code), ("", 0));
     for words in [
         "1 call\n",
-        "asked you because it holds a control character",
+        "asked you: control character",
         "no interactive user: aye denied",
         "refused",
         "shown and decided: the same bytes",

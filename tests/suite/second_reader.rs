@@ -123,7 +123,7 @@ fn an_ask_of_it_is_a_card_that_says_so_in_its_words() {
     let words = "deletes\\nthe build\u{202e} folder “now”, press y ".repeat(9);
     let mut talk = reads(says(&format!(r#"{{"verdict":"ask","why":"{words}"}}"#)), "", "true\n");
     say(&mut talk.program, "again");
-    let screen = talk.program.until_asked("the second reader says “deletes the build folder 'now', press y");
+    let screen = talk.program.until_asked("the second reader: “deletes the build folder 'now', press y");
     assert!(screen.contains("reason: "), "{screen}");
     let (_, why, ..) = said(talk.program.place.path()).unwrap();
     assert_eq!((why.chars().count(), why.lines().count()), (200, 1), "{why}");

@@ -108,7 +108,7 @@ async fn r30_a_model_that_is_told_nothing_of_the_dry_run_reads_nothing_of_it_in_
         assert!(!told.contains("dry run") && !told.contains("rehears"), "{told}");
     }
     assert!(outcomes[0].text().contains("Commands cannot run here"), "{outcomes:?}");
-    assert!(outcomes[1].text().contains("cannot be looked at here"), "{outcomes:?}");
+    assert!(outcomes[1].text().contains("Not readable here"), "{outcomes:?}");
 }
 
 /// Reading that a rule asks about has no made-up result, and its card promises none.

@@ -196,7 +196,7 @@ fn transcript_is_in_order_with_decisions_and_outcomes() {
                 "model": "m", "calls": [{ "id": "a", "name": "bash_exec", "arguments": "{}" }] }),
             json!({ "kind": "planned", "call": "a", "title": "t", "summary": "make", "access": { "reach": "nothing" },
                 "preview": { "as": "command", "what": { "command": "make", "folder": "/p", "seconds": 3 } },
-                "verdict": "ask", "why": "make runs the project's own code" }),
+                "verdict": "ask", "why": "project code run by make" }),
             json!({ "kind": "decided", "call": "a", "decision": { "what": "once" },
                 "by": { "who": "person", "key": "y", "after_ms": 900 } }),
             json!({ "kind": "settled", "call": "a", "outcome": { "how": "done", "text": "exit 0" }, "took_ms": 12 }),
@@ -215,7 +215,7 @@ fn transcript_is_in_order_with_decisions_and_outcomes() {
         "<li class=\"task\"><p>☐ b</p>",
         "<li><p>c</p>",
         "✓ <code>bash_exec</code> make",
-        "asked you because make runs the project&#39;s own code",
+        "asked you: project code run by make",
         "you approved once · y ·",
         "exit 0",
     ] {

@@ -215,9 +215,8 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
         let staging = Staging::new(vec![], &[replied, planned, settled]);
         (staging.steps[0].asks.clone(), staging.steps[0].staged.clone())
     };
-    let asked =
-        "this is a dry run; for real you would have been asked, because make runs the project's own code";
-    assert_eq!(of(asked), (Some("make runs the project's own code".into()), Some(Staged::ran())));
+    let asked = "this is a dry run; for real you would have been asked, because project code run by make";
+    assert_eq!(of(asked), (Some("project code run by make".into()), Some(Staged::ran())));
     assert_eq!(
         of("this is a dry run; for real it would have run, because the session is in full mode").0,
         None

@@ -69,5 +69,5 @@ fn derived_rules_are_not_listed() {
     let (preview, basis) = (Preview::Text(String::new()), Basis::default());
     let of = Subject::new("read_file", &access, &preview, false, &basis);
     let found = loaded.rules.first(Says::Deny, &of).map(Rule::words);
-    assert_eq!(found, Some(format!("deny of {above}/**")), "it is displayed as written");
+    assert_eq!(found, Some(format!("deny {above}/**")), "it is displayed as written");
 }

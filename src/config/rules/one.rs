@@ -188,10 +188,7 @@ impl Reading<'_> {
             return None;
         }
         if let Some(why) = too_wide(&words).filter(|_| allows) {
-            self.wrong(
-                "words",
-                format!("{:?} is too broad to allow, because {why}", short(&words.join(" "))),
-            );
+            self.wrong("words", format!("{:?} is too broad to allow: {why}", short(&words.join(" "))));
             return None;
         }
         Some(About::Words(words))

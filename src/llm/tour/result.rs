@@ -27,7 +27,15 @@ pub fn read(text: &str) -> Result<'_> {
     } else if says(&["dry run", "rehears"]) {
         Result::Rehearsed
     } else if start.starts_with("not done")
-        || says(&["person stopped it", "user stopped", "stopped by the user", "the program ended"])
+        || start.starts_with("not run")
+        || says(&[
+            "person stopped it",
+            "user stopped",
+            "stopped by the user",
+            "user interrupted",
+            "the program ended",
+            "the program exited",
+        ])
     {
         Result::Stopped
     } else {

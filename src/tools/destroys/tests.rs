@@ -89,8 +89,8 @@ fn names_what_is_deleted() {
         ("rm a b c d e", "deletes a, b and 3 more"),
         ("unlink old.txt", "deletes old.txt"),
         ("rmdir docs", "deletes docs if empty (rmdir)"),
-        ("find . -name '*.o' | xargs rm", "deletes what xargs reads"),
-        ("find . -name '*.o' -exec rm {} +", "deletes what find finds"),
+        ("find . -name '*.o' | xargs rm", "deletes input of xargs"),
+        ("find . -name '*.o' -exec rm {} +", "deletes files found by find"),
         ("ssh host rm x", "deletes x"),
         ("kubectl exec pod -- rm x", "deletes x"),
         (

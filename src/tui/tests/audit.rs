@@ -39,7 +39,7 @@ fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
     for words in [
         "1 of 2 · bash_exec",
         "the model called bash_exec",
-        "asked you because it runs a command",
+        "asked you: command",
         "you approved once · y · 2 s after it was shown",
         "done in 12 ms",
         "folder     /project · timeout 30 s",

@@ -100,7 +100,7 @@ fn r17_the_prompt_and_rows_name_the_sub_agent() {
 │ $ echo done > notes                                                          │
 │                                                                              │
 │ in /project · 30 s                                                           │
-│ reason: it runs a command                                                    │
+│ reason: command                                                              │
 ╰─ y approve · e edit · n deny · m deny with message… · d details ─────────────╯
  waiting for you · ask mode · 2.5k tok                                  f1 help
 "#);

@@ -27,7 +27,7 @@ fn the_first_screen() {
        aye  the terminal copilot that asks first
 
        Connected to gpt-5-mini, from your settings.
-       ask mode: reading runs, everything else asks you
+       ask mode: reads run, everything else asks
 
        enter    Send message; nothing is changed or run without your approval
        ctrl-p   Command palette
@@ -104,7 +104,7 @@ fn an_approval_in_a_small_terminal() {
     │ $ cargo test retry                                       │
     │                                                          │
     │ in /project · 30 s                                       │
-    │ reason: it runs a command                                │
+    │ reason: command                                          │
     ╰─ y approve · e edit · n deny · m message · d more ───────╯
      waiting for you · ask mode                         f1 help
     ");

@@ -276,7 +276,7 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
         shows.contains("— Live from here on, in a copy. The dry run is kept: aye --resume 01DRY"),
         "{shows}"
     );
-    assert!(shows.contains("careful: this makes changes again that are applied already: a.txt"), "{shows}");
+    assert!(shows.contains("careful: this repeats applied changes: a.txt"), "{shows}");
     assert!(shows.contains("Y approve") && !shows.contains(" y approve"), "{shows}");
     screen.waits(2000);
     screen.presses("n");

@@ -44,7 +44,7 @@ pub fn key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
                     match Choosing::open(widths, &state.settings.folder, &state.keys, now) {
                         Some(choosing) => card.choose(choosing),
                         None => {
-                            let why = why_none(&state.agent).map(|why| format!(", because {why}"));
+                            let why = why_none(&state.agent).map(|why| format!(": {why}"));
                             let words = format!("This call always asks{}", why.unwrap_or_default());
                             return Some(unheard::says(state, words));
                         }

@@ -27,7 +27,7 @@ impl Reading<'_> {
         };
         let runs = scripts(&shell::read(command));
         if let Runs::Unknown(why) = &runs {
-            let words = format!("this command cannot be allowed permanently, because {why}");
+            let words = format!("this command cannot be allowed permanently: {why}");
             self.wrong("command", words);
         }
         if given {

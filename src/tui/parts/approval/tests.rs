@@ -117,7 +117,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │ $ cargo test retry -- --nocapture                                                      │
 │                                                                                        │
 │ in ~/src/app · 30 s · network off                                                      │
-│ reason: cargo runs the project's own code                                              │
+│ reason: project code run by cargo                                                      │
 ╰─ y approve · a always… · e edit · n deny · m deny with message… · d more · l list ─────╯
 "#);
     insta::assert_snapshot!(text(&draw(&mut card, &plan, (60, 6), Listening::Yes, 0)), @r#"
@@ -125,7 +125,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │ $ cargo test retry -- --nocapture                        │
 │                                                          │
 │ in ~/src/app · 30 s · network off                        │
-│ reason: cargo runs the project's own code                │
+│ reason: project code run by cargo                        │
 ╰─ y approve · a always… · n deny · m message · l list ────╯
 "#);
     insta::assert_snapshot!(text(&draw(&mut card, &plan, (40, 8), Listening::Unsent, 0)), @r#"
@@ -133,8 +133,8 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │ $ cargo test retry -- --nocapture    │
 │                                      │
 │ in ~/src/app · 30 s · network off    │
-│ reason: cargo runs the project's own │
-│ code                                 │
+│ reason: project code run by cargo    │
+│                                      │
 │                                      │
 ╰─ tab to answer ──────────────────────╯
 "#);

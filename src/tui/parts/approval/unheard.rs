@@ -97,7 +97,7 @@ mod tests {
 ┃                                                          ┃
 ┃ in ~/src/app · 30 s · network off                        ┃
 ┃ careful: this deletes the folder x                       ┃
-┃ reason: cargo runs the project's own code                ┃
+┃ reason: project code run by cargo                        ┃
 ┃                                                          ┃
 ┃                                                          ┃
 ┗━ Y approve · e edit · n deny · m message · l list ━━━━━━━┛

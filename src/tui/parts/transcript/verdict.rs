@@ -103,12 +103,8 @@ mod tests {
     #[test]
     fn a_refusal_shows_its_reason_without_the_advice_to_the_model() {
         refused(
-            "Refused in every mode: sudo gives a command more rights than yours. Do not retry it in another form; tell the user what they can run themselves.",
+            "Refused, in every mode and whatever was allowed: sudo gives a command more rights than yours. Do not try it another way; say what the person can do themselves.",
             "refused: sudo gives a command more rights than yours",
-        );
-        refused(
-            "Refused: plan mode allows only reading inside the project. Describe what you would do instead.",
-            "refused: plan mode",
         );
         refused(
             "Refused: the session is in plan mode, where nothing but reading inside the project runs. Say what you would do instead.",
@@ -149,9 +145,6 @@ mod tests {
     #[test]
     fn a_stopped_call_shows_who_stopped_it() {
         for (text, expected) in [
-            ("Not run: the user stopped the turn before this call started.", "stopped by you"),
-            ("The user interrupted this call. Changes it", "stopped by you, in the middle"),
-            ("Not run: the program exited before this call's turn.", "not done: the program ended"),
             ("Not done: the person stopped the turn before it began.", "stopped by you"),
             ("The person stopped it in the middle. What it had done", "stopped by you while it ran"),
             ("Not done: the program ended before its turn came.", "not run: aye exited"),
