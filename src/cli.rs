@@ -1,4 +1,4 @@
-//! What can be typed after the program's name.
+//! Command-line arguments.
 
 pub mod commands;
 pub mod help;
@@ -9,138 +9,154 @@ use crate::chat::{Becomes, Wanted};
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
 
-/// The terminal copilot that asks first.
+/// A terminal copilot that asks before tool calls run
 ///
-/// With nothing configured it opens the tour: a scripted model that plays a short session against real tools, so that
-/// every card and key can be tried.
+/// Without any configuration the tour starts: a scripted model that plays a short session with real tools, to try every
+/// prompt and key.
 #[derive(Debug, Clone, Default, Parser)]
 #[command(
     name = "aye",
     version,
     max_term_width = 100,
     override_usage = "aye [OPTIONS] [PROMPT]...\n       aye [OPTIONS] COMMAND",
-    after_help = "aye COMMAND --help tells of a command. Words that could be taken for one are said to a model behind --: \
-        aye -- doctor who"
+    after_help = "Run 'aye COMMAND --help' for the options of a command.\n\n\
+        Examples:\n  \
+          aye                              Open the screen in this folder\n  \
+          aye explain src/main.rs          Open the screen and send a message\n  \
+          aye -p 'any bugs?' < main.rs     Print one reply and exit\n  \
+          aye --continue                   Continue the last session of this folder\n  \
+          aye -- doctor who                Send words that begin with a command name"
 )]
 pub struct Cli {
-    /// Say this at once. With -p it is the prompt; a pipe on standard input is added to it
+    /// Message to send at once. With -p, a pipe on standard input is appended to it
     #[arg(value_name = "PROMPT")]
     pub words: Vec<String>,
 
-    /// Behind --: said to the model as it is, whatever it looks like
+    /// Words after --: always sent to the model, never taken for a command
     #[arg(value_name = "PROMPT", last = true, hide = true)]
     pub said: Vec<String>,
 
-    /// Print the reply and leave, without a screen
+    /// Print the reply and exit, without a screen
+    ///
+    /// Calls that need approval are denied. Exit codes: 0 done, 1 the provider failed, 2 usage error, 3 waiting for the
+    /// user, 130 stopped with ctrl-c.
     #[arg(short, long)]
     pub print: bool,
 
-    /// With -p: one JSON entry per line instead of text. Commands that take it say what they print
+    /// With -p: print one JSON entry per line instead of text. Some commands also accept it
     #[arg(long)]
     pub json: bool,
 
-    /// With -p: print the reply byte for byte. Without this, control characters other than line feed and tab are removed
-    /// from it and other invisible characters are shown as marks, in a terminal, a pipe and a file alike
+    /// With -p: print the reply byte for byte
+    ///
+    /// By default, control characters except line feed and tab are removed, and other invisible characters are shown as
+    /// marks such as <U+202E>, whether the output is a terminal, a pipe or a file.
     #[arg(long, requires = "print", conflicts_with = "json")]
     pub raw: bool,
 
-    /// Go on with the last session of this folder
+    /// Continue the last session of this folder
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub go_on: bool,
 
-    /// Go on with a session, by its id or the beginning of it; without one, pick from a list
+    /// Continue the session with this id or id prefix. Without ID, choose from a list
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
 
-    /// With --resume or --continue: go on with a copy, and leave the session itself as it is
+    /// With --resume or --continue: continue in a copy and leave the original unchanged
     #[arg(long)]
     pub fork: bool,
 
-    /// With --fork: the copy of a dry run goes on for real. What was rehearsed stays with the dry run
+    /// With --fork: continue the copy of a dry run live. Rehearsed changes stay in the dry run
     #[arg(long, requires = "fork", conflicts_with = "dry_run")]
     pub live: bool,
 
-    /// Answer the model's questions with this file of JSON, - for standard input: with -p whatever is asked, with
-    /// --resume the question that waits
+    /// Read answers to the model's questions from this JSON file, or from standard input if FILE is -
+    ///
+    /// With -p they answer any question of the run; with --resume, the question that is waiting.
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
 
-    /// Rehearse: nothing real is touched, in the whole session. With --fork: in the copy
+    /// Rehearse: change nothing outside an overlay, for the whole session. With --fork: in the copy
     #[arg(long)]
     pub dry_run: bool,
 
-    /// With rehearsal apply: each place of a file that changes is on a card of its own
+    /// With rehearsal apply: one prompt for each hunk of each file
     #[arg(long, hide = true)]
     pub hunks: bool,
 
-    /// With rehearsal apply: also the files that git ignores
+    /// With rehearsal apply: include files ignored by git
     #[arg(long, hide = true)]
     pub ignored: bool,
 
-    /// With rehearsal apply: also run the commands again that ran in the overlay sandbox
+    /// With rehearsal apply: run the commands of the overlay sandbox again
     #[arg(long, hide = true)]
     pub commands: bool,
 
-    /// Ask this model
+    /// Model to use
     #[arg(short, long, value_name = "NAME")]
     pub model: Option<String>,
 
-    /// Ask the provider at this address, such as http://127.0.0.1:8080/v1. It is sent the key of the profile in use, without --profile that in OPENAI_API_KEY
+    /// Provider address, such as http://127.0.0.1:8080/v1
+    ///
+    /// It is sent the key of the profile in use, without --profile that in OPENAI_API_KEY.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 
-    /// Use this profile of the settings
+    /// Profile of the settings to use
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
 
-    /// How much runs without asking: "plan" (reading, and nothing else at all), "ask" (reading inside the project), "auto" (changing its files too) or "full" (all but what may hold secrets, can reach the network or cannot be undone)
+    /// What runs without approval: plan, ask, auto or full
+    ///
+    /// plan: read only, everything else is denied. ask: read inside the project. auto: also change files inside the
+    /// project. full: everything except calls that may read secrets, use the network or cannot be undone.
     #[arg(long, value_name = "MODE")]
     pub mode: Option<String>,
 
-    /// Use this theme
+    /// Theme to use
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
 
-    /// Work in this folder
+    /// Folder to work in [default: the current one]
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
-    /// Keep what was said in the journal too, with secrets redacted, to look for a fault
+    /// Also write message content to the journal, with secrets redacted, for debugging
     #[arg(long)]
     pub debug_content: bool,
 
-    /// With doctor: write what a bug report needs to this file, without keys and without what was said; without one, to a
-    /// new file in this folder
+    /// With doctor: write a bug report to this file, without keys and message content. Without FILE, to a new file in
+    /// this folder
     #[arg(long, hide = true, value_name = "FILE", num_args = 0..=1, default_missing_value = ".", conflicts_with = "json")]
     pub bundle: Option<PathBuf>,
 
-    /// Play the tour, whatever is configured
+    /// Start the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,
 
-    /// What belongs to `aye sessions`
+    /// Options of `aye sessions`.
     #[command(flatten)]
     pub kept: sessions::Flags,
 }
 
 impl Cli {
-    /// The words of a command, where these are none for a model.
+    /// Returns the words that may name a command; none if all of them are for the model.
     fn asked(&self) -> &[String] {
-        let said = self.print || (self.words.is_empty() && !self.said.is_empty());
-        if said { &[] } else { &self.words }
+        let is_prompt = self.print || (self.words.is_empty() && !self.said.is_empty());
+        if is_prompt { &[] } else { &self.words }
     }
 
-    /// Everything that was typed, what stands behind `--` too.
+    /// Returns everything that was typed, including the words after `--`.
     fn all(&self) -> Vec<&str> {
         self.asked().iter().chain(&self.said).map(String::as_str).collect()
     }
 
-    /// Whether the models of the service are asked for, and nothing is said to one.
+    /// Returns whether the command is `aye models`.
     pub fn lists_models(&self) -> bool {
         self.asked() == ["models"]
     }
 
-    /// Whether the calls of a session are asked for, and of which where one is named.
+    /// Parses `aye audit [ID]`.
     pub fn audits(&self) -> Option<Option<&str>> {
         match self.asked() {
             [audit] if audit == "audit" => Some(None),
@@ -149,7 +165,7 @@ impl Cli {
         }
     }
 
-    /// The words behind a command that has others behind it; none where what stands there is none of them.
+    /// Returns the words after a command that has subcommands; `None` if the next word is not one of them.
     fn behind(&self, command: &str) -> Option<Vec<&str>> {
         let first = self.asked().first()?;
         let words = self.all().split_off(1);
@@ -157,18 +173,18 @@ impl Cli {
         (first == command && known).then_some(words)
     }
 
-    /// Whether the rules are asked for, and what of them: the words behind `rules`.
+    /// Returns the words after `aye rules`.
     pub fn asks_rules(&self) -> Option<Vec<&str>> {
         self.behind("rules")
     }
 
-    /// Whether a dry run is asked about, and what of it: the words behind `rehearsal`, its verb first.
+    /// Returns the words after `aye rehearsal`, the subcommand first; it defaults to `show`.
     pub fn asks_rehearsal(&self) -> Option<Vec<&str>> {
         let words = self.behind("rehearsal")?;
         Some(if words.is_empty() { vec!["show"] } else { words })
     }
 
-    /// Whether what was rehearsed is to be put on cards; and of which session, where one is named.
+    /// Parses `aye rehearsal apply [ID]`.
     pub fn applies(&self) -> Option<Option<&str>> {
         match self.asks_rehearsal()?.as_slice() {
             ["apply", rest @ ..] => Some(rest.first().copied()),
@@ -176,35 +192,35 @@ impl Cli {
         }
     }
 
-    /// What `rehearsal apply` is to apply.
+    /// Returns the options of `rehearsal apply`.
     pub fn wanted(&self) -> Wanted {
         Wanted { hunks: self.hunks, ignored: self.ignored, commands: self.commands }
     }
 
-    /// Whether trust in this folder is asked for, and how: all that was typed.
+    /// Returns all words if the command is `aye trust`, `aye trust list` or `aye untrust`.
     pub fn asks_trust(&self) -> Option<Vec<&str>> {
         let words: Vec<&str> = self.asked().iter().map(String::as_str).collect();
         let asks = matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
         asks.then_some(words)
     }
 
-    /// Whether sessions are looked after, and how: the words behind `sessions`.
+    /// Returns the words after `aye sessions`.
     pub fn keeps_sessions(&self) -> Option<Vec<&str>> {
         self.behind("sessions")
     }
 
-    /// Whether the machine is looked at, and nothing is said to a model.
+    /// Returns whether the command is `aye doctor`.
     pub fn examines(&self) -> bool {
         self.asked() == ["doctor"]
     }
 
-    /// Why these words are taken for a command that was mistyped, and how they are said to a model; `None` where they are
-    /// words for a model. Ask it where they are no command.
+    /// Explains that these words look like a mistyped command and how to send them to the model; `None` if they are a
+    /// prompt. Call it only if they are no command.
     pub fn stray(&self) -> Option<String> {
         stray::of(self.asked())
     }
 
-    /// What a copy is to be.
+    /// Returns whether a fork changes between live and dry run.
     pub fn becomes(&self) -> Becomes {
         match (self.live, self.dry_run) {
             (true, _) => Becomes::Live,
@@ -213,7 +229,7 @@ impl Cli {
         }
     }
 
-    /// What is said at once; empty where nothing is.
+    /// Returns the first message; empty if there is none.
     pub fn prompt(&self) -> String {
         let words: Vec<&str> = self.words.iter().chain(&self.said).map(String::as_str).collect();
         words.join(" ")

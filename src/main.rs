@@ -1,4 +1,4 @@
-//! Runs the program, reports its error, gives the exit code.
+//! Entry point: runs the program, prints its error, returns the exit code.
 
 use aye::assemble::{self, Mistake};
 use aye::cli::Cli;
@@ -8,19 +8,19 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A command is run by this program under another name, which ends with all that it started when we do.
+    // Commands run under this program as their guard, which ends with all their processes when the main program ends.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run();
     }
-    // So is the program that prints a key, which is to have no terminal.
+    // The program that prints an API key is started by this one too, detached from the terminal.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "alone")
         && std::env::args_os().nth(2).is_some_and(|argument| argument == "--")
     {
         let error = aye::project::alone::become_it();
-        let _ = writeln!(std::io::stderr(), "it cannot be started: {error}");
+        let _ = writeln!(std::io::stderr(), "cannot start the program: {error}");
         return ExitCode::from(127);
     }
-    // Keys are in this process: no command that was allowed, and no core file, gets to read them out of it.
+    // Keys are in this process: no allowed command and no core file may read its memory.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let cli = match Cli::try_parse() {
@@ -44,22 +44,22 @@ fn main() -> ExitCode {
         Err(error) => return failed(&error.into()),
     };
     let ended = runtime.block_on(assemble::run(cli));
-    // A tool that looks at a file which never answers must not hold the program.
+    // A tool that reads a file which never answers must not keep the program from exiting.
     runtime.shutdown_background();
     ended.unwrap_or_else(|error| failed(&error))
 }
 
-/// One sentence, and whose fault it is: 2 the caller's, 1 the system's.
+/// Prints the error as one sentence. The exit code is 2 for a mistake of the caller, else 1.
 fn failed(error: &anyhow::Error) -> ExitCode {
-    let mut told = String::new();
+    let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        // Most sentences of ours end with their cause.
-        if told.is_empty() {
-            told = cause;
-        } else if !told.ends_with(&cause) {
-            told = format!("{told}: {cause}");
+        // Most of our errors already end with their cause.
+        if message.is_empty() {
+            message = cause;
+        } else if !message.ends_with(&cause) {
+            message = format!("{message}: {cause}");
         }
     }
-    let _ = writeln!(std::io::stderr(), "aye: {}", clean(&told));
+    let _ = writeln!(std::io::stderr(), "aye: {}", clean(&message));
     ExitCode::from(if error.is::<Mistake>() { 2 } else { 1 })
 }

@@ -1,4 +1,4 @@
-//! The words of a conversation: plain data, known to every other floor and knowing none of them.
+//! Data types of a session. Uses no other floor; every other floor uses it.
 
 pub mod access;
 pub mod adviser;

@@ -1,28 +1,27 @@
-//! Every command that may stand in place of words for a model: one table, from which comes what is known and what the
-//! help says.
+//! Table of the commands, used for parsing and for help.
 
-/// A command, or what one does.
+/// A command or subcommand.
 #[derive(Debug)]
 pub struct Command {
-    /// What is typed behind the program's name: the command, and what it does where it does more than one thing.
+    /// Words typed after the program's name: the command and, if any, its subcommand.
     pub name: &'static [&'static str],
-    /// What may follow, as the help writes it.
+    /// Arguments, in the notation of the help.
     pub takes: &'static str,
-    /// What it does, in a sentence.
+    /// One-line description.
     pub about: &'static str,
-    /// The options that belong to it, by their long names, each with what it does here.
+    /// Options of this command by long name, each with its description.
     pub options: &'static [(&'static str, &'static str)],
 }
 
-const FOLDER: (&str, &str) = ("folder", "Of this folder");
-const YES: (&str, &str) = ("yes", "Do not ask");
-const COUNTED: (&str, &str) = ("continue", "Count what was allowed in the last session of this folder");
-const RESUMED: (&str, &str) = ("resume", "Count what was allowed in this session");
-const PROFILE: (&str, &str) = ("profile", "Of the service of this profile");
+const FOLDER: (&str, &str) = ("folder", "Use this folder instead of the current one");
+const YES: (&str, &str) = ("yes", "Do not ask for confirmation");
+const COUNTED: (&str, &str) = ("continue", "Include the grants of the last session of this folder");
+const RESUMED: (&str, &str) = ("resume", "Include the grants of this session");
+const PROFILE: (&str, &str) = ("profile", "Use the provider of this profile");
 const ADDRESS: (&str, &str) =
-    ("base-url", "Of the provider at this address, with the key of the profile in use");
-const MODE: (&str, &str) = ("mode", "As it would be in this mode");
-const DRY: (&str, &str) = ("dry-run", "As it would be in a dry run");
+    ("base-url", "Use the provider at this address, with the key of the profile in use");
+const MODE: (&str, &str) = ("mode", "Judge as in this mode");
+const DRY: (&str, &str) = ("dry-run", "Judge as in a dry run");
 
 const fn json(what: &'static str) -> (&'static str, &'static str) {
     ("json", what)
@@ -37,54 +36,55 @@ const fn command(
     Command { name, takes, about, options }
 }
 
-/// All of them; what a command does stands behind it.
+/// All commands, each followed by its subcommands.
 #[rustfmt::skip]
 pub const COMMANDS: &[Command] = &[
-    command(&["sessions"], "", "Looks after the sessions. Alone it lists those of this folder", &[]),
-    command(&["sessions", "list"], "", "Lists the sessions of this folder",
-        &[("all", "Those of every folder"), json("One session per line"), FOLDER]),
-    command(&["sessions", "show"], "[ID]", "Shows one, plain: the last of this folder where none is named", &[FOLDER]),
-    command(&["sessions", "search"], "WORDS...", "Finds what was said, in every folder",
-        &[("here", "In the sessions of this folder alone"), json("One find per line"), FOLDER]),
-    command(&["sessions", "rename"], "ID NAME...", "Names one", &[]),
-    command(&["sessions", "rm"], "ID...", "Removes sessions, with all that was kept of them", &[YES]),
-    command(&["sessions", "fork"], "ID", "Copies one, which stays as it is", &[]),
-    command(&["sessions", "export"], "[ID]", "Writes one as markdown, HTML or JSON, with what looks like a secret redacted", &[
-        ("format", "markdown, html or json"), ("output", "To this file, which must not be there yet"),
-        ("force", "With --output: write over a file that is there"), FOLDER,
+    command(&["sessions"], "", "Manage sessions. Without a subcommand, list those of this folder", &[]),
+    command(&["sessions", "list"], "", "List the sessions of this folder",
+        &[("all", "List the sessions of all folders"), json("Print one JSON object per session"), FOLDER]),
+    command(&["sessions", "show"], "[ID]", "Print a session as plain text [default: the last of this folder]", &[FOLDER]),
+    command(&["sessions", "search"], "WORDS...", "Search the messages of all sessions",
+        &[("here", "Search only the sessions of this folder"), json("Print one JSON object per match"), FOLDER]),
+    command(&["sessions", "rename"], "ID NAME...", "Rename a session", &[]),
+    command(&["sessions", "rm"], "ID...", "Delete sessions and all their files", &[YES]),
+    command(&["sessions", "fork"], "ID", "Copy a session; the original is unchanged", &[]),
+    command(&["sessions", "export"], "[ID]", "Export a session as Markdown, HTML or JSON, with secrets of known forms redacted", &[
+        ("format", "Output format: markdown, html or json [default: markdown]"),
+        ("output", "Write to this file, which must not exist"),
+        ("force", "With --output: overwrite an existing file"), FOLDER,
     ]),
-    command(&["rehearsal"], "", "What a dry run came to. Alone it shows that of the last one of this folder", &[]),
-    command(&["rehearsal", "show"], "[ID]", "Tells what a dry run came to", &[json("One object"), FOLDER]),
-    command(&["rehearsal", "diff"], "[ID] [PATH]", "Writes it as a patch, or what became of one path",
-        &[json("One object"), FOLDER]),
-    command(&["rehearsal", "apply"], "[ID]", "Does it for real, each change on a card of its own",
-        &[("hunks", "A prompt for each hunk of each file, instead of one for each group"),
-        ("ignored", "Also the files that git ignores"),
-        ("commands", "Also run the commands again that ran in the overlay sandbox"), FOLDER]),
-    command(&["rehearsal", "drop"], "[ID]", "Throws away what was rehearsed; the talk stays", &[YES, FOLDER]),
-    command(&["rules"], "", "What is allowed, asked and denied by rule. Alone it lists what holds here", &[]),
-    command(&["rules", "list"], "", "Lists the rules that hold here and those that have expired",
-        &[json("One rule per line"), FOLDER]),
-    command(&["rules", "check"], "", "Says what is wrong with the rules. The exit code is 2 where anything is",
-        &[json("One problem per line"), FOLDER]),
-    command(&["rules", "explain"], "'COMMAND'", "Tells step by step what comes of a command, and why",
-        &[json("One step per line"), COUNTED, RESUMED, MODE, DRY, FOLDER]),
-    command(&["rules", "trust"], "", "The same as aye trust", &[FOLDER]),
-    command(&["rules", "untrust"], "", "The same as aye untrust", &[FOLDER]),
-    command(&["audit"], "[ID]", "Tells of every call of a session who allowed it, when, and what became of it: of the last \
-        session of this folder where none is named", &[json("One call per line"), FOLDER]),
-    command(&["trust"], "", "Shows what the project in this folder would change, an AGENTS.md and rules of its own, and lets \
-        you trust it", &[FOLDER]),
-    command(&["trust", "list"], "", "Tells what is trusted, of every project", &[json("One file per line")]),
-    command(&["untrust"], "", "Takes the trust in the project of this folder back", &[FOLDER]),
-    command(&["models"], "", "Lists the models of the service", &[json("One model per line"), PROFILE, ADDRESS]),
-    command(&["doctor"], "", "Looks at settings, keys, the model, the terminal and the sandbox, and says what is wrong and \
-        what to do about it", &[json("One finding per line"),
-        ("bundle", "Write what a bug report needs to this file, without keys and without what was said; without a name to a \
-        new file in this folder"), PROFILE, ADDRESS, FOLDER]),
+    command(&["rehearsal"], "", "Show or apply the changes of a dry run. Without a subcommand, show the last one of this folder", &[]),
+    command(&["rehearsal", "show"], "[ID]", "Show the changes and commands of a dry run", &[json("Print one JSON object"), FOLDER]),
+    command(&["rehearsal", "diff"], "[ID] [PATH]", "Print the changes of a dry run, or of one path, as a patch",
+        &[json("Print one JSON object"), FOLDER]),
+    command(&["rehearsal", "apply"], "[ID]", "Apply the changes of a dry run, with an approval prompt for each group",
+        &[("hunks", "Ask for each hunk of each file instead of each group"),
+        ("ignored", "Include files ignored by git"),
+        ("commands", "Run the commands of the overlay sandbox again"), FOLDER]),
+    command(&["rehearsal", "drop"], "[ID]", "Discard the changes of a dry run and keep the session", &[YES, FOLDER]),
+    command(&["rules"], "", "Manage the rules that allow, ask and deny. Without a subcommand, list those in effect here", &[]),
+    command(&["rules", "list"], "", "List the rules in effect here and the expired ones",
+        &[json("Print one JSON object per rule"), FOLDER]),
+    command(&["rules", "check"], "", "Report errors in the rules. The exit code is 2 if there are any",
+        &[json("Print one JSON object per problem"), FOLDER]),
+    command(&["rules", "explain"], "'COMMAND'", "Explain step by step how a command is judged",
+        &[json("Print one JSON object per step"), COUNTED, RESUMED, MODE, DRY, FOLDER]),
+    command(&["rules", "trust"], "", "Same as aye trust", &[FOLDER]),
+    command(&["rules", "untrust"], "", "Same as aye untrust", &[FOLDER]),
+    command(&["audit"], "[ID]", "List every call of a session with who approved it, when, and its outcome [default: the \
+        last session of this folder]", &[json("Print one JSON object per call"), FOLDER]),
+    command(&["trust"], "", "Show what the project in this folder would change (AGENTS.md, rules) and ask whether to trust \
+        it", &[FOLDER]),
+    command(&["trust", "list"], "", "List the trusted files of all projects", &[json("Print one JSON object per file")]),
+    command(&["untrust"], "", "Revoke trust in the project in this folder", &[FOLDER]),
+    command(&["models"], "", "List the provider's models", &[json("Print one JSON object per model"), PROFILE, ADDRESS]),
+    command(&["doctor"], "", "Check settings, keys, model, terminal and sandbox, and suggest fixes",
+        &[json("Print one JSON object per finding"),
+        ("bundle", "Write a bug report to this file, without keys and message content. Without FILE, to a new file in this \
+        folder"), PROFILE, ADDRESS, FOLDER]),
 ];
 
-/// The names of the commands.
+/// Returns the names of the commands.
 pub fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().filter_map(|command| match command.name {
         [name] => Some(*name),
@@ -92,7 +92,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// What may stand behind a command; nothing where it does one thing only.
+/// Returns the subcommands of a command.
 pub fn verbs(of: &str) -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().filter_map(move |command| match command.name {
         [name, verb] if *name == of => Some(*verb),

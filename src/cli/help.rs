@@ -1,4 +1,4 @@
-//! What `--help` says: of the program with its commands, or of one command with the options that belong to it.
+//! Help pages of the program and of each command.
 
 use super::Cli;
 use super::commands::{COMMANDS, Command};
@@ -13,17 +13,17 @@ pub struct Help {
 }
 
 impl Help {
-    /// Writes it to standard output.
+    /// Writes the page to standard output.
     ///
     /// # Errors
-    /// Only where that cannot be written.
+    /// If standard output cannot be written.
     pub fn print(mut self) -> io::Result<()> {
         if self.long { self.page.print_long_help() } else { self.page.print_help() }
     }
 }
 
-/// The help that is asked for by `--help` among these arguments, the program's name first: of the command they name, or
-/// of the program.
+/// Returns the page requested by `--help` or `-h` among these arguments, of which the first is the program's name: that
+/// of the command they name, or of the program.
 pub fn asked(arguments: impl Iterator<Item = OsString>) -> Help {
     let (mut before, mut long, mut literal) = (Vec::new(), false, false);
     for argument in arguments {
@@ -40,7 +40,7 @@ pub fn asked(arguments: impl Iterator<Item = OsString>) -> Help {
 }
 
 impl Cli {
-    /// The help that is asked for in words: `aye help`, `aye help sessions`. `None` where these are words for a model.
+    /// Parses `aye help` and `aye help COMMAND`; `None` if the words are a prompt.
     pub fn help(&self) -> Option<Help> {
         match self.all().as_slice() {
             ["help"] if !self.asked().is_empty() => Some(Help { page: tree(), long: true }),
@@ -54,7 +54,7 @@ fn is_command(words: &[&str]) -> bool {
     COMMANDS.iter().any(|command| command.name == words)
 }
 
-/// The help of the command that these words begin with.
+/// Returns the page of the command that these words begin with.
 fn of(words: &[&str]) -> Option<Help> {
     let length = (1..=words.len().min(2)).rev().find(|length| is_command(&words[..*length]))?;
     let mut page = tree();
@@ -64,7 +64,7 @@ fn of(words: &[&str]) -> Option<Help> {
     Some(Help { page, long: false })
 }
 
-/// The program with every command below it. It is only shown: nothing is parsed by it.
+/// Builds the program with all its commands, only to print help from it.
 fn tree() -> clap::Command {
     let cli = Cli::command();
     let mut tree = cli.clone().disable_help_subcommand(true).subcommand_value_name("COMMAND");
@@ -95,7 +95,7 @@ fn shown(cli: &clap::Command, command: &Command) -> clap::Command {
     })
 }
 
-/// An option of the program, as it is told of one command.
+/// Copies an option of the program, with the description it has for one command.
 fn option(cli: &clap::Command, long: &'static str, help: &'static str) -> Option<Arg> {
     let of = cli.get_arguments().find(|argument| argument.get_long() == Some(long))?;
     let mut option = Arg::new(long).long(long).help(help);
@@ -122,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn every_command_is_listed_and_has_a_page_with_its_own_options_alone() {
+    fn lists_every_command_and_gives_each_a_page_with_only_its_options() {
         let all = told(&["--help"]);
         assert!(all.contains("Commands:") && all.contains("--print"), "{all}");
         assert!(
             !all.contains("--hunks") && !all.contains("--all"),
-            "what belongs to a command is told there: {all}"
+            "options of a command are only on its page: {all}"
         );
         for command in COMMANDS {
             let mut words = command.name.to_vec();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_is_of_the_command_wherever_the_flag_stands() {
+    fn help_flag_works_anywhere_after_or_before_a_command() {
         for arguments in [
             &["sessions", "list", "--help"][..],
             &["--help", "sessions", "list"],
@@ -162,7 +162,7 @@ mod tests {
         let list = told(&["sessions", "list", "-h"]);
         assert!(
             list.contains("--folder <FOLDER>") && !list.contains("<ALL>"),
-            "only one takes a value: {list}"
+            "only --folder takes a value: {list}"
         );
         assert!(told(&["sessions", "bogus", "-h"]).contains("Usage: aye sessions [COMMAND]"));
     }

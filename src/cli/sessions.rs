@@ -1,50 +1,50 @@
-//! What may follow `aye sessions`, and the flags that belong to it.
+//! Options of `aye sessions`.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// The flags of `aye sessions`.
+/// Options of `aye sessions`, accepted by clap for every command and checked afterwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Flags {
-    /// With sessions list: those of every folder
+    /// With sessions list: list those of all folders
     #[arg(long, hide = true, conflicts_with = "here")]
     pub all: bool,
 
-    /// With sessions search: those of this folder alone
+    /// With sessions search: search only this folder
     #[arg(long, hide = true)]
     pub here: bool,
 
-    /// With sessions export: what it is written as
+    /// With sessions export: output format
     #[arg(long, hide = true, value_name = "FORMAT", value_enum)]
     pub format: Option<Format>,
 
-    /// With sessions export: write this file, which must not be there yet
+    /// With sessions export: write to this file, which must not exist
     #[arg(long, hide = true, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// With --output: write over a file that is there
+    /// With --output: overwrite an existing file
     #[arg(long, hide = true, requires = "output")]
     pub force: bool,
 
-    /// With sessions rm and with rehearsal drop: do not ask
+    /// With sessions rm and rehearsal drop: do not ask for confirmation
     #[arg(long, hide = true)]
     pub yes: bool,
 }
 
-/// What a session is written as.
+/// Output format of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Text with marks.
+    /// Markdown text.
     #[default]
     Markdown,
-    /// One page for a browser, with nothing loaded from elsewhere.
+    /// One self-contained HTML page.
     Html,
-    /// Everything, for programs.
+    /// JSON, for other programs.
     Json,
 }
 
 impl Flags {
-    /// The flags that are set, each with the only words it goes with.
+    /// Returns the options that are set, each with the subcommands it is valid for.
     pub fn set(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
         let flags: [(bool, &'static str, &'static [&'static str]); 6] = [
             (self.all, "--all", &["list", "search"]),

@@ -1,13 +1,13 @@
-//! Words that are taken for a command that was mistyped: they go to no model before the person has said so. Ordinary words
-//! for a model are let alone, whatever they begin with.
+//! Detection of mistyped commands, which must not be sent to a model by accident. A prompt that happens to begin with a
+//! command's name is not one.
 
 use super::commands::{names, verbs};
 use crate::config::problem::distance;
 
-/// Words of a command at most, beside what it takes: more of them are a sentence.
+/// Most words a mistyped command has before its arguments; longer input is taken for a sentence.
 const MOST: usize = 3;
 
-/// Why they are held back, and how they are said to a model all the same; `None` where they are words for a model.
+/// Explains why the words look like a mistyped command and how to send them to the model; `None` if they are a prompt.
 pub(super) fn of(words: &[String]) -> Option<String> {
     let (first, rest) = words.split_first()?;
     let second = rest.first().map(String::as_str);
@@ -15,7 +15,7 @@ pub(super) fn of(words: &[String]) -> Option<String> {
         Some(name) => {
             let verb = second.and_then(|word| near(word, verbs(name)));
             match name {
-                // It says what to do, as a person would to a model.
+                // `audit the code` is a request to the model.
                 "audit" if !second.is_some_and(is_id) => return None,
                 _ if words.len() > MOST && verb.is_none() => return None,
                 _ => {}
@@ -26,7 +26,7 @@ pub(super) fn of(words: &[String]) -> Option<String> {
                     format!("aye {name} takes one of: {}", verbs(name).collect::<Vec<_>>().join(", "))
                 }
                 (None, None) if name == "audit" => "aye audit takes one session, by its id".to_owned(),
-                (None, None) => format!("aye {name} takes nothing behind it"),
+                (None, None) => format!("aye {name} takes no arguments"),
             }
         }
         None => {
@@ -42,7 +42,7 @@ pub(super) fn of(words: &[String]) -> Option<String> {
     let words = words.join(" ");
     let quotes = if rest.is_empty() { "" } else { "in quotes or " };
     Some(format!(
-        "there is no command: aye {words}; {meant}. To say it to a model, put it {quotes}behind --: aye -- {words}"
+        "unknown command: aye {words}; {meant}. To send this to the model, put it {quotes}after --: aye -- {words}"
     ))
 }
 
@@ -53,7 +53,7 @@ fn meant(name: &str, verb: Option<&str>, rest: &[String]) -> String {
     format!("did you mean: {}", right.join(" "))
 }
 
-/// The one that this may have been meant for: another by one letter, or by two where it is long.
+/// Returns the closest known name: one edit away, or two for names of seven letters and more.
 fn near(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let far = |name: &&str| distance(word, name);
     let best = known.min_by_key(far)?;
@@ -65,7 +65,7 @@ fn near(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'stati
     (distance(word, best) <= most).then_some(best)
 }
 
-/// Whether it may be the id of a session: those begin with the time, written in digits and capitals.
+/// Returns whether the word may be a session id: they begin with the time, in digits and capitals.
 fn is_id(word: &str) -> bool {
     word.starts_with(|letter: char| letter.is_ascii_digit())
         && word.chars().all(|letter| letter.is_ascii_alphanumeric())
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_was_mistyped_goes_to_no_model() {
+    fn a_mistyped_command_is_not_sent_to_a_model() {
         for (line, part) in [
             ("sesions list", "did you mean: aye sessions list. "),
             ("session", "did you mean: aye sessions. "),
             ("sessions lst", "did you mean: aye sessions list. "),
             ("sessions bogus", "aye sessions takes one of: list, show, search"),
             ("sessoins exprot 01J", "did you mean: aye sessions export 01J. "),
-            ("doctor please", "aye doctor takes nothing behind it. "),
+            ("doctor please", "aye doctor takes no arguments. "),
             ("rule explain ls?", "did you mean: aye rules explain ls?. "),
             ("docter", "did you mean: aye doctor. "),
             ("rule explain ls", "did you mean: aye rules explain ls. "),
@@ -100,12 +100,12 @@ mod tests {
         ] {
             let told = said(line).unwrap_or_default();
             assert!(told.contains(part), "{line}: {told}");
-            assert!(told.ends_with(&format!("behind --: aye -- {line}")), "{told}");
+            assert!(told.ends_with(&format!("after --: aye -- {line}")), "{told}");
         }
     }
 
     #[test]
-    fn ordinary_words_for_a_model_are_let_alone() {
+    fn a_prompt_is_not_taken_for_a_command() {
         for line in [
             "explain this repo",
             "audit this module for me",
@@ -125,6 +125,6 @@ mod tests {
         ] {
             assert_eq!(said(line), None, "{line}");
         }
-        assert_eq!(of(&["sesions list".to_owned()]), None, "what was put in quotes");
+        assert_eq!(of(&["sesions list".to_owned()]), None, "quoted words");
     }
 }

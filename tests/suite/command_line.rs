@@ -205,10 +205,10 @@ fn the_callers_mistakes_are_told_in_a_sentence_with_exit_code_two() {
         (&[], "terminal"),
         (
             &["sesions", "list", "--all"],
-            "did you mean: aye sessions list. To say it to a model, put it in quotes or behind --",
+            "did you mean: aye sessions list. To send this to the model, put it in quotes or after --",
         ),
         (&["sessions", "bogus"], "aye sessions takes one of: list, show"),
-        (&["doctor", "please"], "aye doctor takes nothing behind it"),
+        (&["doctor", "please"], "aye doctor takes no arguments"),
         // No command, in quotes or behind --: words for a model, which need a screen here.
         (&["sesions list"], "terminal"),
         (&["--", "doctor", "please"], "terminal"),
