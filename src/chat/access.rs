@@ -1,74 +1,74 @@
-//! How far a call reaches: the one thing the policy reads.
+//! What a call accesses; the basis of every verdict.
 
 use super::Walls;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// How far a call reaches. What is undeclared or in doubt is given the worst that fits.
+/// What a call accesses. Undeclared or doubtful access is classified as the worst that fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reach", content = "of", rename_all = "snake_case")]
 pub enum Access {
-    /// Asks the person, keeps a list: touches nothing.
+    /// Nothing, such as a question to the user or the task list.
     Nothing,
-    /// Reads these, inside the project. Relative to it.
+    /// Reads these paths inside the project, relative to it.
     Read(#[serde(serialize_with = "all_as_unicode")] Vec<PathBuf>),
-    /// Reads something outside the project, or something that holds secrets.
+    /// Reads a path outside the project, or one that may hold secrets.
     ReadSensitive(#[serde(serialize_with = "as_unicode")] PathBuf),
-    /// Changes this file inside the project. Relative to it.
+    /// Changes this file inside the project, relative to it.
     Write(#[serde(serialize_with = "as_unicode")] PathBuf),
-    /// Changes something outside the project, or something that other programs obey (`.git`, start-up files).
+    /// Changes a path outside the project, or one that controls other programs (`.git`, start-up files).
     WriteOutside(#[serde(serialize_with = "as_unicode")] PathBuf),
-    /// Reads aye's own keys, or changes its own settings, rules or sessions. Refused in every mode.
+    /// Reads aye's own keys, or changes its own settings, rules or sessions. Denied in every mode.
     Own(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Runs a command.
     Run(Run),
 }
 
-/// A command that does more than read inside the project, and what is known of that before it runs.
+/// A command that does more than read inside the project, and what is known about it before it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// What is run.
+    /// The command line.
     #[serde(flatten)]
     pub line: Box<CommandLine>,
-    /// How far it reaches. Left out where that is unclear, as in what was kept before it was told.
+    /// How far it reaches. Not stored if unclear; unclear if missing, as in logs of older versions.
     #[serde(default, skip_serializing_if = "Reach::is_unclear")]
     pub reach: Reach,
-    /// Why it reaches so far, in words that follow “because”.
+    /// Reason for `reach`, worded to follow “because”.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// Whether it names something that may hold secrets, or reads outside the project.
+    /// Whether it names a path that may hold secrets, or reads outside the project.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
-    /// Whether it may read such a thing. What a redirection only writes to is not read.
+    /// Whether it may read such a path. The target of a redirection is only written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discloses: bool,
-    /// Files of the project that may hold secrets, relative to it, if the command only reads and would run without approval if
-    /// these held none. It names each of them as it is spelled here. Empty if there is any doubt.
+    /// Files of the project that may hold secrets, relative to it, if the command only reads and would run without
+    /// approval if these held none. The command names each of them as spelled here. Empty if there is any doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named_secrets: Vec<PathBuf>,
 }
 
-/// How far a command reaches, from the least to the worst.
+/// How far a command reaches, from least to worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// It only reads, as far as its words say.
+    /// Only reads, as far as can be seen from the command line.
     Reads,
-    /// It also writes files of the project that were not there, or at their end.
+    /// Also creates files of the project or appends to them.
     Writes,
-    /// It runs programs that can do more, inside the project as far as its words say.
+    /// Runs programs that can do more, inside the project as far as can be seen.
     Runs,
-    /// It reaches the network or others, or changes something outside the project: beyond taking back.
+    /// Uses the network, affects others, or changes something outside the project: cannot be undone.
     Outside,
-    /// It cannot be told before it runs.
+    /// Cannot be determined before it runs.
     #[default]
     Unclear,
-    /// It is refused whoever allowed it.
+    /// Always denied, whatever was approved or granted.
     Never,
 }
 
 impl Reach {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_unclear(&self) -> bool {
         *self == Self::Unclear
     }
@@ -87,7 +87,7 @@ impl From<CommandLine> for Run {
     }
 }
 
-/// Most of what is asked of it is asked of the command itself.
+/// Most fields in use are those of the command line.
 impl std::ops::Deref for Run {
     type Target = CommandLine;
 
@@ -96,26 +96,26 @@ impl std::ops::Deref for Run {
     }
 }
 
-/// A command as it will be run: nothing else is added to it.
+/// A command exactly as it will run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CommandLine {
-    /// What the shell is given after `-c`.
+    /// The argument of the shell's `-c`.
     pub command: String,
-    /// Where it runs; absolute. The log keeps the nearest name that is Unicode.
+    /// Working directory; absolute. The log stores it as lossy Unicode.
     #[serde(serialize_with = "as_unicode")]
     pub folder: PathBuf,
-    /// Seconds until it is stopped.
+    /// Timeout in seconds.
     pub seconds: u64,
-    /// What it wants the network for, in the model's words; `None` where it does not ask for it.
+    /// Reason for network access, in the model's words; `None` if it asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Box<str>>,
-    /// What holds it back while it runs.
+    /// The sandbox of the command.
     #[serde(default, skip_serializing_if = "Walls::is_unsaid")]
     pub walls: Walls,
 }
 
-/// Writes a path as the nearest that is Unicode: a fact with a strange name in it is kept all the same. Read back it
-/// names nothing that is there, so it allows nothing.
+/// Serializes a path as lossy Unicode, so that an entry with an invalid name can be stored. Read back, such a name
+/// matches no file and therefore allows nothing.
 pub(super) fn as_unicode<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
@@ -132,7 +132,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     #[test]
-    fn a_name_that_is_not_unicode_is_kept_as_near_as_can_be() {
+    fn serializes_a_name_that_is_not_unicode_with_replacement_characters() {
         let strange = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
         let line =
             CommandLine { command: "ls".into(), folder: strange(), seconds: 1, ..CommandLine::default() };

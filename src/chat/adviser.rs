@@ -1,60 +1,60 @@
-//! Who is asked about a call between its verdict and the act, and what they say.
+//! Reviewers of calls, which are asked between verdict and act, and their answers.
 
 use super::{Usage, once};
 use serde::{Deserialize, Serialize};
 
-/// The most letters that are taken of an adviser's reason.
+/// Characters kept of a reviewer's reason.
 pub const WHY: usize = 200;
-/// The most letters of an adviser's own words that a complaint repeats.
+/// Characters of a reviewer's answer that are quoted in an error.
 const QUOTED: usize = 40;
 
-/// Somebody of the person's choice who is asked about a call.
+/// A reviewer named in the user's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "who", content = "name", rename_all = "snake_case")]
 pub enum Adviser {
     /// A program, by its name in the settings.
     Hook(String),
-    /// A model that looks at what would go ahead, and can only make it ask.
+    /// A model that reviews calls that would run without approval; it can only make them ask.
     SecondReader,
 }
 
-/// What an adviser says of a call.
+/// Verdict of a reviewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
-    /// It may go ahead.
+    /// The call may run.
     Allow,
-    /// The person is to be asked.
+    /// The user must be asked.
     Ask,
-    /// Never.
+    /// The call must not run.
     Deny,
 }
 
-/// What came of asking an adviser.
+/// Result of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Its word; [`Advice::Ask`] where it failed.
+    /// The verdict; [`Advice::Ask`] if the review failed.
     pub advice: Advice,
-    /// Its reason, or what went wrong; one line of at most [`WHY`] letters.
+    /// The reason, or the error; one line of at most [`WHY`] characters.
     pub why: String,
-    /// Whether it gave no answer that counts.
+    /// Whether the answer was missing or invalid.
     pub failed: bool,
-    /// Milliseconds until then.
+    /// Milliseconds the review took.
     pub took_ms: u64,
-    /// What a service counted for it.
+    /// Token usage reported by the provider.
     pub usage: Option<Usage>,
 }
 
 impl Adviser {
-    /// In words, for the middle of a sentence.
+    /// Returns the reviewer's name, for use inside a sentence.
     pub fn words(&self) -> String {
         match self {
             Self::Hook(name) => format!("the hook “{}”", one_line(name)),
-            Self::SecondReader => "the second reader".to_owned(),
+            Self::SecondReader => "the model reviewer".to_owned(),
         }
     }
 
-    /// What it may say.
+    /// Returns the verdicts it may give.
     pub fn may_say(&self) -> &'static [Advice] {
         match self {
             Self::Hook(_) => &[Advice::Allow, Advice::Ask, Advice::Deny],
@@ -63,7 +63,7 @@ impl Adviser {
     }
 }
 
-/// Says which hooks wanted a call and were not run in this dry run; `None` if there are none.
+/// Names the hooks that match a call but were not run in this dry run; `None` if there are none.
 pub fn words_of_hooks_not_run(names: &[String]) -> Option<String> {
     let named = names.iter().map(|name| format!("“{}”", one_line(name))).collect::<Vec<_>>().join(", ");
     match names.len() {
@@ -74,7 +74,7 @@ pub fn words_of_hooks_not_run(names: &[String]) -> Option<String> {
 }
 
 impl Advice {
-    /// Its one word, as it is written in an answer and in the log.
+    /// Returns the verdict's name, as used in answers and in the log.
     pub fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -85,7 +85,7 @@ impl Advice {
 }
 
 impl Said {
-    /// An answer as it came, read strictly; what is none asks.
+    /// Parses an answer strictly; an invalid one asks the user.
     pub fn of(adviser: &Adviser, answer: &str) -> Self {
         match read(answer, adviser.may_say()) {
             Ok((advice, why)) => Self { advice, why, failed: false, took_ms: 0, usage: None },
@@ -93,47 +93,47 @@ impl Said {
         }
     }
 
-    /// No answer that counts, and why.
+    /// Returns a failed review with this error.
     pub fn failed(what: &str) -> Self {
         Self { advice: Advice::Ask, why: one_line(what), failed: true, took_ms: 0, usage: None }
     }
 }
 
-/// Reads `{"verdict": "…", "why": "…"}`: one object on one line, each key once and no other, and nothing behind it.
+/// Parses `{"verdict": "…", "why": "…"}`: one object on one line, without duplicate or other keys and nothing after it.
 fn read(answer: &str, may_say: &[Advice]) -> Result<(Advice, String), String> {
     let answer = answer.trim_matches([' ', '\t', '\r', '\n']);
     if answer.is_empty() {
-        return Err("it said nothing".to_owned());
+        return Err("the answer is empty".to_owned());
     }
     if answer.contains('\n') {
-        return Err("it said more than one line".to_owned());
+        return Err("the answer has more than one line".to_owned());
     }
     let (value, behind) = once::read(answer).map_err(|error| match error.is_data() {
-        true => format!("it did not answer with JSON that counts: {error}"),
-        false => format!("it did not answer with JSON but with {}", quoted(answer)),
+        true => format!("the answer is not valid JSON: {error}"),
+        false => format!("the answer is not JSON: {}", quoted(answer)),
     })?;
     if behind.is_some() {
-        return Err("it said more than one object".to_owned());
+        return Err("the answer has text after the JSON object".to_owned());
     }
     let Some(object) = value.as_object() else {
-        return Err(format!("it did not answer with an object but with {}", quoted(answer)));
+        return Err(format!("the answer is not a JSON object: {}", quoted(answer)));
     };
     if let Some(other) = object.keys().find(|key| !["verdict", "why"].contains(&key.as_str())) {
-        return Err(format!("its answer has {} in it; verdict and why are expected", quoted(other)));
+        return Err(format!("the answer has an unknown key: {}; expected verdict and why", quoted(other)));
     }
     let word = match object.get("verdict").map(|verdict| verdict.as_str()) {
         Some(Some(word)) => word,
-        Some(None) => return Err("its verdict is not a text".to_owned()),
-        None => return Err("its answer has no verdict".to_owned()),
+        Some(None) => return Err("verdict is not a string".to_owned()),
+        None => return Err("the answer has no verdict".to_owned()),
     };
     let Some(advice) = may_say.iter().find(|advice| advice.word() == word) else {
         let known: Vec<&str> = may_say.iter().map(|advice| advice.word()).collect();
-        return Err(format!("its verdict is {}; it can be {}", quoted(word), known.join(", ")));
+        return Err(format!("verdict is {}; expected one of {}", quoted(word), known.join(", ")));
     };
     match object.get("why").map(|why| why.as_str()) {
         Some(Some(why)) => Ok((*advice, one_line(why))),
         None => Ok((*advice, String::new())),
-        Some(None) => Err("its why is not a text".to_owned()),
+        Some(None) => Err("why is not a string".to_owned()),
     }
 }
 
@@ -144,8 +144,8 @@ fn quoted(text: &str) -> String {
     format!("'{short}{more}'")
 }
 
-/// One line of at most [`WHY`] letters: nothing in it is obeyed by a terminal, hides, turns letters around or ends a
-/// quotation.
+/// Reduces a text to one line of at most [`WHY`] characters without control, invisible and bidirectional characters and
+/// without typographic quotes, so that it can be quoted safely.
 pub fn one_line(text: &str) -> String {
     let hides = |c: &char| {
         c.is_control()
@@ -156,7 +156,7 @@ pub fn one_line(text: &str) -> String {
     let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
     let plain: String = text
         .chars()
-        // A reason may be a megabyte, and only its beginning is looked at.
+        // A reason may be a megabyte long; only its beginning is processed.
         .take(WHY * 16)
         .map(blank)
         .filter(|c| !hides(c))
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_counts_is_one_object_on_one_line() {
+    fn a_valid_answer_is_one_object_on_one_line() {
         for (answer, advice, why) in [
             (r#"{"verdict":"allow","why":"tests only"}"#, Advice::Allow, "tests only"),
             ("{\"why\":\"\",\"verdict\":\"ask\"}\n", Advice::Ask, ""),
@@ -192,31 +192,31 @@ mod tests {
     }
 
     #[test]
-    fn every_other_answer_asks_and_says_what_was_wrong_with_it() {
+    fn every_other_answer_asks_and_explains_the_error() {
         let deep = format!(r#"{{"verdict":"allow","why":{}{}}}"#, "[".repeat(99), "]".repeat(99));
         for (answer, part) in [
-            ("", "it said nothing"),
-            (" \n ", "it said nothing"),
-            ("allow", "not answer with JSON but with 'allow'"),
-            ("{\"verdict\":\"allow\"", "not answer with JSON"),
-            ("```json {\"verdict\":\"allow\"}```", "not answer with JSON"),
+            ("", "the answer is empty"),
+            (" \n ", "the answer is empty"),
+            ("allow", "not JSON: 'allow'"),
+            ("{\"verdict\":\"allow\"", "the answer is not JSON"),
+            ("```json {\"verdict\":\"allow\"}```", "the answer is not JSON"),
             ("{\"verdict\":\"allow\"}\n{\"verdict\":\"allow\"}", "more than one line"),
             ("{\"verdict\":\n\"allow\"}", "more than one line"),
-            (r#"{"verdict":"allow"}{"verdict":"deny"}"#, "more than one object"),
-            (r#"{"verdict":"allow"} and that is it"#, "more than one object"),
-            (r#"["allow"]"#, "not answer with an object"),
-            (r#""allow""#, "not answer with an object"),
+            (r#"{"verdict":"allow"}{"verdict":"deny"}"#, "text after the JSON object"),
+            (r#"{"verdict":"allow"} and that is it"#, "text after the JSON object"),
+            (r#"["allow"]"#, "not a JSON object"),
+            (r#""allow""#, "not a JSON object"),
             (r#"{"verdict":"deny","verdict":"allow"}"#, "given twice"),
             (r#"{"verdict":"allow","why":"a","why":"b"}"#, "given twice"),
-            (r#"{"verdict":"Allow"}"#, "'Allow'; it can be allow, ask, deny"),
-            (r#"{"verdict":"allow "}"#, "it can be allow"),
-            (r#"{"verdict":"yes"}"#, "it can be allow"),
-            (r#"{"verdict":true}"#, "is not a text"),
-            (r#"{"verdict":null}"#, "is not a text"),
+            (r#"{"verdict":"Allow"}"#, "'Allow'; expected one of allow, ask, deny"),
+            (r#"{"verdict":"allow "}"#, "expected one of allow"),
+            (r#"{"verdict":"yes"}"#, "expected one of allow"),
+            (r#"{"verdict":true}"#, "is not a string"),
+            (r#"{"verdict":null}"#, "is not a string"),
             (r#"{"why":"fine"}"#, "has no verdict"),
             ("{}", "has no verdict"),
-            (r#"{"verdict":"allow","why":5}"#, "its why is not a text"),
-            (r#"{"verdict":"allow","always":true}"#, "'always' in it"),
+            (r#"{"verdict":"allow","why":5}"#, "why is not a string"),
+            (r#"{"verdict":"allow","always":true}"#, "an unknown key: 'always'"),
             (&deep, "nested"),
         ] {
             let said = hook(answer);
@@ -226,10 +226,10 @@ mod tests {
     }
 
     #[test]
-    fn the_second_reader_can_not_deny() {
+    fn the_model_reviewer_cannot_deny() {
         let said = Said::of(&Adviser::SecondReader, r#"{"verdict":"deny","why":"no"}"#);
         assert_eq!((said.advice, said.failed), (Advice::Ask, true));
-        assert_eq!(said.why, "its verdict is 'deny'; it can be allow, ask");
+        assert_eq!(said.why, "verdict is 'deny'; expected one of allow, ask");
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_one_line_of_so_many_letters_that_hides_nothing() {
+    fn a_reason_is_one_line_of_limited_length_without_hidden_characters() {
         assert_eq!(one_line("a\r\n\n  b\tc"), "a b c");
         assert_eq!(one_line("ok\u{202e}txt\u{200b}\u{e0041}.\u{feff}"), "oktxt.");
         let long = one_line(&"é ".repeat(100_000));

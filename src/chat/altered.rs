@@ -1,4 +1,4 @@
-//! What a dry run came to, as a person is shown it: what it changed, and what it did beside that.
+//! Changes of a dry run and the calls that changed nothing, as shown to the user.
 
 mod offers;
 mod outside;
@@ -21,86 +21,85 @@ pub const ASKED: &str = "live, you would have been asked: ";
 /// The same words in sessions of older versions.
 const ASKED_BEFORE: &str = "for real you would have been asked, because ";
 
-/// What a dry run came to.
+/// Summary of a dry run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Staging {
-    /// Everything that changed, sorted by path: a folder stands before what is in it.
+    /// Changed paths of the project, sorted: a folder comes before its content.
     pub altered: Vec<Altered>,
-    /// What was called beside that, in order: commands, and whatever changed nothing in the project.
+    /// Other calls, in order: commands, and calls that changed nothing in the project.
     pub steps: Vec<Played>,
-    /// What changed outside the project.
+    /// Changes outside the project.
     pub outside: Outside,
 }
 
-/// Something that a dry run changed.
+/// One changed path of a dry run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Altered {
     /// Relative to the project.
     pub path: PathBuf,
-    /// What became of it.
     pub did: Did,
-    /// Whether it is a folder, or was one.
+    /// Whether the path is or was a folder.
     pub folder: bool,
-    /// The difference, where there are lines to compare.
+    /// Line difference, if the content is text.
     pub diff: Option<Diff>,
-    /// What lines do not show: a mode, where a link leads, how large a binary file is.
+    /// Facts that lines do not show: the mode, the target of a link, the size of a binary file.
     pub notes: Vec<String>,
-    /// Whether the real one changed since, so that this is not what would come of it any more.
+    /// Whether the real file changed since, so that the change can no longer be applied as shown.
     pub conflict: bool,
     /// The group it is applied with.
     pub group: Group,
 }
 
-/// What became of a path.
+/// How a path changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Did {
-    /// It is new.
+    /// Created.
     Made,
-    /// It was there and is another.
+    /// Existed before, with other content or mode.
     Changed,
-    /// It is gone.
+    /// Deleted.
     Deleted,
 }
 
-/// A call that was rehearsed.
+/// A rehearsed call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Played {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its arguments, as they were rehearsed.
+    /// Its arguments, including edits of the user.
     pub arguments: String,
-    /// The call in a few words.
+    /// Short description of the call.
     pub summary: String,
-    /// The command, where it was one.
+    /// The command line, if it is a command.
     pub command: Option<CommandLine>,
-    /// How its result came about.
+    /// Origin of the result.
     pub staged: Option<Staged>,
-    /// Why the person would have been asked in life, where they would have been.
+    /// Why the user would have been asked live, if so.
     pub asks: Option<String>,
-    /// The hooks that wanted it and were not run.
+    /// Hooks that match the call but were not run.
     pub hooks_not_run: Vec<String>,
-    /// What the model was told.
+    /// The result that the model received.
     pub result: String,
-    /// The paths of the project that it changed, as they can be written, as far as that change stands or is applied.
+    /// Paths of the project that the command changed, if these changes still exist or are applied.
     pub changed: Vec<String>,
-    /// Whether it was run for real since.
+    /// Whether the call was run live since.
     pub done: bool,
 }
 
-/// A call that would do for real what was rehearsed.
+/// A live call that applies a rehearsed one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForReal {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// Its arguments.
     pub arguments: Value,
-    /// Of a command, [`Played::changed`].
+    /// Paths changed by the rehearsed command.
     pub changed: Vec<String>,
 }
 
 impl Played {
-    /// How it ended where it did not end well: `exit 3`.
+    /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn bad_end(&self) -> Option<&str> {
         let ran = self.command.is_some() && self.staged.as_ref().is_some_and(Staged::is_ran);
         ran.then(|| bad_end(&self.result)).flatten()
@@ -108,7 +107,6 @@ impl Played {
 }
 
 impl Did {
-    /// One word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Made => "made",
@@ -117,7 +115,7 @@ impl Did {
         }
     }
 
-    /// One sign.
+    /// Returns the symbol shown before the path.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Made => "+",
@@ -128,10 +126,10 @@ impl Did {
 }
 
 impl Altered {
-    /// `+3 −1`, or what else can be said in a few words.
+    /// Returns a short description such as `+3 −1`.
     pub fn brief(&self) -> String {
         let lines = self.diff.as_ref().map(|diff| format!("+{} −{}", diff.added, diff.removed));
-        let conflict = self.conflict.then(|| "CONFLICT: the real one changed since".to_owned());
+        let conflict = self.conflict.then(|| "CONFLICT: the real file changed since".to_owned());
         let parts: Vec<String> =
             conflict.into_iter().chain(lines).chain(self.notes.iter().cloned()).collect();
         parts.join(" · ")
@@ -143,7 +141,7 @@ impl Altered {
             "diff": self.diff, "notes": self.notes, "conflict": self.conflict,
             "group": self.group.word(),
         });
-        // A name that is no Unicode cannot stand there as it is.
+        // A name that is not valid Unicode is also given as bytes.
         if self.path.to_str().is_none() {
             object["path_bytes"] = json!(self.path.as_os_str().as_bytes());
         }
@@ -152,14 +150,14 @@ impl Altered {
 }
 
 impl Staging {
-    /// With what was called in these entries.
+    /// Returns the summary of these changes and of the calls in these entries.
     pub fn new(altered: Vec<Altered>, entries: &[Entry]) -> Self {
         let steps = records(entries).iter().filter_map(played).collect();
         Self { altered, steps, outside: Outside::default() }
     }
 
-    /// Takes in what a copy of the session did for real: a command that was run there is done. What was run before it was
-    /// made stands in it too, and says nothing.
+    /// Marks the commands that were run live in a copy of the session. Commands from before the copy are ignored,
+    /// because they are in its log too.
     pub fn done_in(&mut self, copy: &[Entry]) {
         let is_made = |entry: &Entry| matches!(entry, Entry::Became { dry_run: false, .. });
         let since = copy.iter().rposition(is_made).map_or(copy.len(), |at| at + 1);
@@ -180,19 +178,18 @@ impl Staging {
         }
     }
 
-    /// Whether all that a command changed is applied: neither it nor what is in it stands in a row of its own any more. Of
-    /// more paths than are kept nobody knows.
+    /// Returns whether all changes of a command are applied: no path it changed, or inside of it, is still listed.
+    /// False if the command changed more paths than are recorded.
     pub fn is_applied(&self, step: &Played) -> bool {
         let open = |path: &String| self.altered.iter().any(|altered| altered.path.starts_with(path));
         (1..PATHS_KEPT).contains(&step.changed.len()) && !step.changed.iter().any(open)
     }
 
-    /// Whether nothing came of it.
     pub fn is_empty(&self) -> bool {
         self.altered.is_empty() && self.steps.is_empty() && self.outside.is_empty()
     }
 
-    /// `3 files changed, +12 −4, 2 commands`.
+    /// Returns a summary such as `3 files changed, +12 −4, 2 commands`.
     pub fn words(&self) -> String {
         let diffs = || self.altered.iter().filter_map(|altered| altered.diff.as_ref());
         let (added, removed) =
@@ -213,10 +210,11 @@ impl Staging {
         parts.join(", ")
     }
 
-    /// As JSON: fields that are added to, never renamed. `groups` (each with `group`, `paths`, `left_out`), `changes` (each with
-    /// `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`), `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of files that are
-    /// `temporary`), `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`, `hooks_not_run`,
-    /// `result`, `changed`, `done`).
+    /// Returns the summary as JSON. Fields may be added and are never renamed. `groups` (each with `group`, `paths`,
+    /// `left_out`), `changes` (each with `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`),
+    /// `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of `temporary` files),
+    /// `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
+    /// `hooks_not_run`, `result`, `changed`, `done`).
     pub fn json(&self) -> Value {
         let step = |step: &Played| {
             json!({
@@ -240,8 +238,8 @@ fn plural(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-/// Why the user would have been asked live about a call of a dry run, by its verdict and the reason beside it; `None` if they
-/// would not have been.
+/// Returns why the user would have been asked live about a call of a dry run, given its verdict and reason; `None` if
+/// not asked.
 pub fn live_ask<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
     match verdict {
         "ask" => Some(why),
@@ -252,10 +250,10 @@ pub fn live_ask<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
     }
 }
 
-/// The tool that does for real what was rehearsed at one path.
+/// Tool that applies one rehearsed change live.
 pub const APPLY: &str = "apply_change";
 
-/// A rehearsed call that is not all told by what it changed.
+/// Returns a rehearsed call, unless it is fully described by the files it changed.
 fn played(record: &Record<'_>) -> Option<Played> {
     let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
     let Some(Entry::Planned { summary, preview, verdict, why, hooks_not_run, .. }) = record.planned() else {
@@ -268,7 +266,7 @@ fn played(record: &Record<'_>) -> Option<Played> {
     let staged = staged.flatten();
     let command = match &**preview {
         Preview::Command(line) => Some(line.clone()),
-        // The layer has it.
+        // Its change is listed with the files.
         Preview::Edit(_) if staged.as_ref().is_some_and(Staged::is_ran) => return None,
         Preview::Edit(_) | Preview::Text(_) | Preview::Batch(_) => None,
     };
@@ -290,25 +288,25 @@ fn played(record: &Record<'_>) -> Option<Played> {
     })
 }
 
-/// One row of the tree of what changed.
+/// A row of the tree of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// How many folders it stands in.
+    /// Number of folders above it.
     pub depth: usize,
-    /// Its own name.
+    /// File or folder name.
     pub name: PathBuf,
-    /// Its sign; empty for a folder that only holds what changed.
+    /// Change symbol; empty for a folder that only contains changes.
     pub sign: &'static str,
     /// Whether it is a folder.
     pub folder: bool,
-    /// What changed there and below it, by index.
+    /// Indexes of the changes at this path and below it.
     pub of: Range<usize>,
 }
 
-/// What changed, as a tree: each folder once, and what changed in it below.
+/// Builds the tree of changed paths: each folder once, with the changes inside it below.
 pub fn tree(altered: &[Altered]) -> Vec<Branch> {
     let below = |at: usize, path: &Path| {
-        // They are sorted, so what is in a folder stands together.
+        // The paths are sorted, so the content of a folder is contiguous.
         at..at + altered[at..].partition_point(|other| other.path.starts_with(path))
     };
     let mut branches: Vec<Branch> = Vec::new();
@@ -320,14 +318,14 @@ pub fn tree(altered: &[Altered]) -> Vec<Branch> {
         let mut above: Vec<&Path> =
             one.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
         above.reverse();
-        // Those that are open are the outermost of them.
+        // The first of them are already open.
         for folder in above.into_iter().skip(open.len()) {
             let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
             let depth = folder.components().count() - 1;
             branches.push(Branch { depth, name, sign: "", folder: true, of: below(at, folder) });
             open.push(folder.to_owned());
         }
-        // The project's own folder is `.`.
+        // The project's root folder is `.`.
         let name = one.path.file_name().map_or_else(|| one.path.clone(), PathBuf::from);
         let depth = one.path.components().count().saturating_sub(1);
         let of = below(at, &one.path);

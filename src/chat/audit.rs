@@ -1,4 +1,4 @@
-//! What became of every call of a session: read from its entries, which are the record.
+//! Records of the calls of a session, collected from its entries.
 
 mod json;
 #[cfg(test)]
@@ -10,31 +10,31 @@ pub use json::outcome_word;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// One call, from the reply that made it to its end.
+/// Record of one call, from the reply that made it to its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record<'a> {
-    /// As the model made it.
+    /// The call as the model made it.
     pub call: &'a ToolCall,
-    /// The name of the sub-agent that made it; `None` where the turn itself did.
+    /// Name of the sub-agent that made it; `None` if the turn itself did.
     pub sub_agent: Option<&'a str>,
-    /// The reply that made it, by the index of its entry.
+    /// Index of the reply that made it.
     pub made: usize,
     /// The entries about it, in order, each with its index.
     pub steps: Vec<(usize, &'a Entry)>,
 }
 
-/// Whether what was shown, what was decided and what ran is the same.
+/// Result of checking that the same plan was shown, decided and run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
-    /// It is, as far as it came.
+    /// The digests match, as far as the call came.
     Yes,
-    /// It is not, or the record was changed since: what is wrong.
+    /// They do not match, or the record was changed; with an explanation.
     No(&'static str),
-    /// An older version wrote this and kept no digests.
+    /// Written by an older version, which recorded no digests.
     Unknown,
 }
 
-/// Every call of a session, in the order they were made.
+/// Collects the calls of a session, in the order they were made.
 pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut at = HashMap::new();
@@ -83,12 +83,12 @@ fn is_planned(entry: &Entry) -> bool {
 }
 
 impl<'a> Record<'a> {
-    /// What was told of it last, and judged.
+    /// Returns its last plan and verdict.
     pub fn planned(&self) -> Option<&'a Entry> {
         self.last(is_planned)
     }
 
-    /// What was decided last that was no edit, or answered.
+    /// Returns its last decision other than an edit, or its answer.
     pub fn decided(&self) -> Option<&'a Entry> {
         self.last(|entry| match entry {
             Entry::Decided { decision, .. } => !matches!(decision, Decision::Edited(_)),
@@ -96,7 +96,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Who decided or answered it.
+    /// Returns who decided or answered.
     pub fn by(&self) -> Option<&'a By> {
         match self.decided()? {
             Entry::Decided { by, .. } => Some(by),
@@ -105,19 +105,19 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Everybody who was asked before the last verdict, in order, each an [`Entry::Consulted`].
+    /// Returns the reviews before the last verdict, in order, each an [`Entry::Consulted`].
     pub fn consulted(&self) -> Vec<&'a Entry> {
         let steps = self.steps.iter().map(|(_, entry)| *entry);
         let before: Vec<&'a Entry> = match self.steps.iter().rposition(|(_, entry)| is_planned(entry)) {
             Some(last) => steps.take(last).collect(),
-            // The end came before the verdict.
+            // The call ended before a verdict.
             None => steps.collect(),
         };
         let from = before.iter().rposition(|entry| is_planned(entry)).map_or(0, |at| at + 1);
         before[from..].iter().copied().filter(|entry| matches!(entry, Entry::Consulted { .. })).collect()
     }
 
-    /// Its arguments as they counted in the end: the model's, or what the person put in their place.
+    /// Returns the arguments that were judged last: the model's, or those by which the user replaced them.
     pub fn arguments(&self) -> Cow<'a, str> {
         let edited = self.steps.iter().rev().find_map(|(_, entry)| match entry {
             Entry::Decided { decision: Decision::Edited(arguments), .. } => Some(arguments.to_string()),
@@ -126,7 +126,6 @@ impl<'a> Record<'a> {
         edited.map_or(Cow::Borrowed(self.call.arguments.as_str()), Cow::Owned)
     }
 
-    /// How it ended.
     pub fn outcome(&self) -> Option<&'a Outcome> {
         match self.last(|entry| matches!(entry, Entry::Settled { .. }))? {
             Entry::Settled { outcome, .. } => Some(outcome),
@@ -134,7 +133,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// How it ended, where it is a command that ran and not to a good end: `exit 3`.
+    /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn bad_end(&self) -> Option<&'a str> {
         let Some(Entry::Planned { preview, .. }) = self.planned() else { return None };
         let settled = self.last(|entry| matches!(entry, Entry::Settled { .. }))?;
@@ -147,7 +146,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The call in a few words, where it was looked at.
+    /// Returns the short description, if the call was planned.
     pub fn summary(&self) -> &'a str {
         match self.planned() {
             Some(Entry::Planned { summary, .. }) => summary,
@@ -155,7 +154,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The digest of what was shown last.
+    /// Returns the digest of what was shown last.
     pub fn sha256(&self) -> Option<&'a Digest> {
         let shown = self.last(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
         match shown {
@@ -166,18 +165,18 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether what was shown, what was decided and what ran is the same, and what is kept of it still what was kept:
-    /// everything is hashed anew. It finds mistakes and changes, not a forger who hashes anew too.
+    /// Verifies that the same plan was shown, decided and run, and that the recorded plan still has its digest.
+    /// Everything is hashed again. This detects errors and edits, but not a forger who updates the digests too.
     pub fn holds(&self) -> Holds {
         self.checked(true)
     }
 
-    /// The same by the digests alone, for a list of thousands.
+    /// Verifies the digests without hashing again, for long lists.
     pub fn agrees(&self) -> Holds {
         self.checked(false)
     }
 
-    /// Whether the last that is known of it is that it may start, by a yes or by the policy.
+    /// Returns whether its last entry allows it to start, by approval or by the policy.
     pub fn is_allowed(&self) -> bool {
         match self.steps.last().map(|(_, entry)| *entry) {
             Some(Entry::Planned { verdict, .. }) => verdict == "allow" || verdict == "rehearse",
@@ -189,7 +188,7 @@ impl<'a> Record<'a> {
     fn checked(&self, hashing: bool) -> Holds {
         let mut arguments = Cow::Borrowed(self.call.arguments.as_str());
         let mut shown: Option<&Digest> = None;
-        // Of what an adviser was asked about, which is judged next.
+        // Digest of what a reviewer was asked about, which is judged next.
         let mut asked: Option<&Digest> = None;
         let mut may = false;
         let mut known = false;
@@ -203,12 +202,12 @@ impl<'a> Record<'a> {
                     let told = Told { title, summary, access, preview, destroys, basis };
                     let anew = || Digest::of_act(&self.call.name, &arguments, told);
                     if hashing && !sha256.is_none() && anew() != *sha256 {
-                        return Holds::No("what was shown was changed in the record");
+                        return Holds::No("the recorded plan was modified");
                     }
-                    // Where it was looked at again and is refused or only reads by then, nobody is asked anew.
+                    // If the call is planned again and is then denied or only reads, no reviewer is asked again.
                     let anew = verdict != "refuse" && !matches!(access, Access::Nothing | Access::Read(_));
                     if asked.take().is_some_and(|asked| asked != sha256) && anew {
-                        return Holds::No("what an adviser was asked about is not what was shown");
+                        return Holds::No("the reviewed plan is not the plan that was shown");
                     }
                 }
                 Entry::Consulted { sha256, .. } => asked = Some(sha256).filter(|sha256| !sha256.is_none()),
@@ -216,12 +215,12 @@ impl<'a> Record<'a> {
                     shown = Some(sha256);
                     let anew = || Digest::of_questions(&self.call.name, &arguments, questions);
                     if hashing && !sha256.is_none() && anew() != *sha256 {
-                        return Holds::No("what was asked was changed in the record");
+                        return Holds::No("the recorded questions were modified");
                     }
                 }
                 Entry::Decided { decision, sha256, .. } => {
                     if !sha256.is_none() && Some(sha256) != shown {
-                        return Holds::No("what was decided over is not what was shown");
+                        return Holds::No("the decision is not for the plan that was shown");
                     }
                     may = decision.is_approval();
                     if let Decision::Edited(edited) = decision {
@@ -229,14 +228,14 @@ impl<'a> Record<'a> {
                     }
                 }
                 Entry::Answered { sha256, .. } if !sha256.is_none() && Some(sha256) != shown => {
-                    return Holds::No("what was answered is not what was asked");
+                    return Holds::No("the answer is not for the questions that were shown");
                 }
                 Entry::Settled { sha256, .. } => {
                     if !sha256.is_none() && Some(sha256) != shown {
-                        return Holds::No("what ran is not what was shown");
+                        return Holds::No("the plan that ran is not the plan that was shown");
                     }
                     if !sha256.is_none() && !may {
-                        return Holds::No("it ran without a yes");
+                        return Holds::No("it ran without approval");
                     }
                 }
                 _ => {}

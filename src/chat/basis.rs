@@ -1,98 +1,90 @@
-//! What a plan rests on beside its arguments: the files it was made from, and the variables a command will find.
+//! Preconditions of a plan: the files it was made from and the environment variables of its command.
 
 use super::access::as_unicode;
 use super::{Digest, Scripts};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a plan rests on. It is compared again before the plan is done, and where it is not the same any more, the plan
-/// is not done.
+/// Preconditions of a plan. They are compared again before the plan runs; if any differs, it does not run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
-    /// The files, with what they held.
+    /// Files with their content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Seen>,
-    /// The names of the variables that a command finds, sorted; never what they hold.
+    /// Names of the environment variables that a command receives, sorted; never their values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
-    /// The first thing a command names that lies outside of the project, holds secrets or is obeyed by other programs,
-    /// as it is shown. No lasting yes covers such a command but the one for exactly it.
+    /// The first path a command names that is outside the project, holds secrets or controls other programs, as it is
+    /// shown. Only a grant or rule for exactly this command covers it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Beyond>,
-    /// Whether there may be more files than were looked at.
+    /// Whether the command may use more files than were checked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub partial: bool,
-    /// The first file it writes that has other names. No rule, grant or mode covers such a write.
+    /// The first file it writes that has several hard links. No rule, grant or mode covers such a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hard_links: Option<HardLinks>,
-    /// How much is known of the scripts that a command runs.
+    /// Scripts that the command runs, as far as they are known.
     #[serde(default, skip_serializing_if = "Scripts::is_none")]
     pub scripts: Scripts,
 }
 
-/// What a command names that no rule of some width may cover.
+/// A path named by a command that limits which rules and grants cover it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beyond {
-    /// As it is shown: relative to the project where it is inside.
+    /// As it is shown: relative to the project if inside.
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
-    /// Whether it holds secrets or is obeyed by other programs: then not even a rule for exactly this command covers it.
+    /// Whether it holds secrets or controls other programs: then not even a rule for exactly this command covers it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sensitive: bool,
 }
 
-/// A file with several names (hard links): what is written to it may change, or leave behind, a file elsewhere.
+/// A file with several hard links: writing it may change, or leave unchanged, a file elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardLinks {
     /// The name that the plan writes, as it is shown.
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
-    /// How many names the file has, this one included.
+    /// Number of names of the file, including this one.
     pub names: u64,
 }
 
-/// A file, and what it held when the plan was made.
+/// A file and its content when the plan was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// Relative to the project where it is inside, absolute elsewhere.
+    /// Relative to the project if inside, else absolute.
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
-    /// What it held.
     pub held: Held,
-    /// What it will hold, where the plan changes it.
+    /// Digest of the new content, if the plan changes the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becomes: Option<Digest>,
-    /// Whether more may have come at its end until then, as with the log of something that runs.
+    /// Whether the file may grow until the call runs, as the log of a running program does.
     #[serde(default, skip_serializing_if = "is_false")]
     pub grows: bool,
 }
 
-/// What a file held.
+/// Content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Held {
-    /// There was no such file.
+    /// The file did not exist.
     Nothing,
-    /// These bytes.
-    Read {
-        /// How many.
-        bytes: u64,
-        /// Which.
-        sha256: Digest,
-    },
-    /// More than is read: it is not compared.
+    /// The content, by length and digest.
+    Read { bytes: u64, sha256: Digest },
+    /// Larger than the limit; not compared.
     TooMuch,
 }
 
 impl Basis {
-    /// Whether there is nothing to compare.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Held {
-    /// A file with this in it; `None` for no file.
+    /// Returns the content of a file with these bytes; of a missing file for `None`.
     pub fn of(bytes: Option<&[u8]>) -> Self {
         match bytes {
             None => Self::Nothing,
@@ -102,7 +94,7 @@ impl Held {
 }
 
 impl Seen {
-    /// Whether this, which the file holds now, is what was seen. What was too much to be read is taken to be.
+    /// Returns whether the file's present content matches. A file above the size limit always does.
     pub fn still_holds(&self, now: Option<&[u8]>) -> bool {
         match (&self.held, now) {
             (Held::TooMuch, _) => true,
@@ -117,7 +109,7 @@ impl Seen {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -127,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r08_a_file_still_holds_what_was_seen_to_the_byte() {
+    fn r08_a_file_matches_only_with_the_same_bytes() {
         let seen = |held: Option<&[u8]>, grows| Seen {
             path: "a".into(),
             held: Held::of(held),

@@ -1,4 +1,4 @@
-//! Changes of a dry run that one approval prompt decides on together.
+//! Batches: changes of a dry run that are decided in one approval prompt.
 
 use super::access::as_unicode;
 use super::altered::Did;
@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The tool that applies one group. No model is offered it.
+/// Tool that applies one group. It is not offered to models.
 pub const APPLY_GROUP: &str = "apply_group";
 
-/// Paths that a sentence names before it counts the rest.
+/// Paths named in a sentence before the rest is counted.
 const NAMED: usize = 3;
 
-/// Files directly in `.git` that hold commits, the index or what git is in the middle of. Git runs none of them.
+/// Files directly in `.git` that hold commits, the index or the state of an operation. Git executes none of them.
 const STATE: &[&str] = &[
     "HEAD",
     "ORIG_HEAD",
@@ -44,9 +44,9 @@ pub enum Group {
     /// Files that git does not ignore.
     #[default]
     Source,
-    /// Files that git ignores, such as what a build writes.
+    /// Files that git ignores, such as build output.
     Ignored,
-    /// What git runs or obeys in `.git`: hooks, settings, and everything else there that is not known to be state.
+    /// Files in `.git` that git executes or takes settings from, such as hooks, and all that are not known to be state.
     GitSettings,
     /// Commits, branches, tags and the index of one repository.
     Repository,
@@ -56,7 +56,7 @@ impl Group {
     /// Every group, in the order in which they are applied.
     pub const ALL: [Self; 4] = [Self::Source, Self::Ignored, Self::GitSettings, Self::Repository];
 
-    /// The group of a path of the project. `ignored` says whether git's ignore rules leave it out.
+    /// Classifies a path of the project. `ignored` is whether git ignores it.
     pub fn of(path: &Path, folder: bool, ignored: bool) -> Self {
         let mut parts = path.iter().skip_while(|part| *part != OsStr::new(".git"));
         match parts.next() {
@@ -69,7 +69,7 @@ impl Group {
         }
     }
 
-    /// Its name in arguments and JSON.
+    /// Returns the name used in arguments and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Source => "source",
@@ -79,12 +79,11 @@ impl Group {
         }
     }
 
-    /// The group named so.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|group| group.word() == word)
     }
 
-    /// Its name on the screen.
+    /// Returns the name shown on the screen.
     pub fn label(self) -> &'static str {
         match self {
             Self::Source => "source changes",
@@ -95,13 +94,13 @@ impl Group {
     }
 }
 
-/// The `.git` folder that a path is in, relative to the project; `None` if it is in none.
+/// Returns the `.git` folder that contains a path, relative to the project; `None` if there is none.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
     let at = path.iter().position(|part| part == OsStr::new(".git"))?;
     Some(path.iter().take(at + 1).collect())
 }
 
-/// Whether what is inside a `.git` folder only holds data: git runs none of it and reads no setting from it.
+/// Returns whether a path inside a `.git` folder is only data: git neither executes it nor takes settings from it.
 fn is_state(inside: &[&OsStr], folder: bool) -> bool {
     let Some((first, rest)) = inside.split_first() else { return folder };
     let first = first.to_string_lossy();
@@ -122,89 +121,88 @@ fn is_state(inside: &[&OsStr], folder: bool) -> bool {
     }
 }
 
-/// What one approval prompt decides on.
+/// Changes decided in one approval prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// What the changes have in common.
+    /// The group of all changes.
     pub group: Group,
-    /// Facts about all of them, a sentence each.
+    /// Notes on all changes, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The changes, in the order in which they are applied.
     pub items: Vec<Item>,
 }
 
-/// One change that can be approved or rejected by itself.
+/// A change that can be approved or rejected on its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// What changes, relative to the project; of a move, the target.
+    /// The changed path, relative to the project; for a move, the target.
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
-    /// Of a move, the source, which is deleted once the target is in place.
+    /// For a move, the source, which is deleted once the target is in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
-    /// What happens to the path.
     pub did: Did,
-    /// Whether it is a folder, or was one.
+    /// Whether the path is or was a folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub folder: bool,
-    /// The lines that change, if it is text.
+    /// The changed lines, if it is text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Diff>,
-    /// What lines do not show.
+    /// Facts that lines do not show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Why it cannot be applied: a conflict, a rule that denies it.
+    /// Why it cannot be applied: a conflict or a rule that denies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
-    /// What it destroys, if anything, in words that follow “this”.
+    /// What it destroys, if anything, worded to follow “this”.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destroys: Option<String>,
-    /// What the policy judges.
+    /// What it accesses, for the policy.
     pub access: Access,
-    /// Of every path of the item, with its bytes and mode before and after.
+    /// Digest of every path of the item with its bytes and mode before and after.
     pub sha256: Digest,
 }
 
 /// A change of a batch that the user rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// Its index in [`Batch::items`].
+    /// Index in [`Batch::items`].
     pub item: usize,
-    /// The first lines, after the change, of the hunks that were rejected; empty for the whole item.
+    /// New start lines of the rejected hunks; empty for the whole item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<usize>,
 }
 
-/// What applying a batch needs beside what is shown of it.
+/// Data that is needed to apply a batch but not shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BatchWork {
-    /// For each item of the batch the changes it makes, in order.
+    /// The changes of each item, in order.
     pub items: Vec<Vec<Operation>>,
-    /// Folders that go once they are empty, the deepest first.
+    /// Folders that are deleted once they are empty, deepest first.
     pub folders: Vec<Operation>,
-    /// What the user rejected.
+    /// The parts that the user rejected.
     pub rejected: Vec<Rejected>,
 }
 
-/// One change of one path.
+/// Change of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
     /// Relative to the project.
     pub path: PathBuf,
-    /// Of the path, and of its bytes and mode before and after.
+    /// Digest of the path, and of its bytes and mode before and after.
     pub sha256: Digest,
 }
 
 impl Item {
-    /// Whether each of its hunks can be rejected by itself.
+    /// Returns whether its hunks can be rejected one by one.
     pub fn has_hunks(&self) -> bool {
         self.did == Did::Changed
             && self.from.is_none()
             && self.diff.as_ref().is_some_and(|diff| diff.hunks.len() > 1)
     }
 
-    /// `old → new`, or the path alone, with a slash for a folder.
+    /// Returns `old → new` or the path, with a slash for a folder.
     pub fn name(&self) -> String {
         let slash = if self.folder { "/" } else { "" };
         match &self.from {
@@ -215,14 +213,14 @@ impl Item {
 }
 
 impl Rejected {
-    /// Whether it stands for the whole item.
+    /// Returns whether the whole item is rejected.
     pub fn is_whole(&self) -> bool {
         self.hunks.is_empty()
     }
 }
 
 impl Batch {
-    /// The items that would be applied, with their indexes.
+    /// Returns the items that would be applied, with their indexes.
     pub fn selected<'a>(&'a self, rejected: &'a [Rejected]) -> impl Iterator<Item = (usize, &'a Item)> {
         let whole: HashSet<usize> =
             rejected.iter().filter(|rejected| rejected.is_whole()).map(|rejected| rejected.item).collect();
@@ -230,7 +228,7 @@ impl Batch {
         items.filter(move |(at, item)| item.blocked.is_none() && !whole.contains(at))
     }
 
-    /// What would be destroyed, in words that follow “this”.
+    /// Describes what would be destroyed, worded to follow “this”.
     pub fn destroys(&self, rejected: &[Rejected]) -> Option<String> {
         let all: Vec<&str> =
             self.selected(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
@@ -242,7 +240,7 @@ impl Batch {
         }
     }
 
-    /// `3 changes, +12 −4, 1 conflict`.
+    /// Returns a summary such as `3 changes, +12 −4, 1 cannot be applied`.
     pub fn words(&self) -> String {
         let diffs = || self.items.iter().filter_map(|item| item.diff.as_ref());
         let (added, removed) =
@@ -271,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_git_never_runs_or_obeys_is_repository_state() {
+    fn only_files_git_never_executes_or_obeys_are_repository_state() {
         for path in [
             ".git/HEAD",
             ".git/index",
@@ -302,7 +300,7 @@ mod tests {
         ] {
             check(path, false, Group::GitSettings);
         }
-        // A file in the place of the folder names another repository.
+        // A file in place of the folder names another repository.
         check(".git", false, Group::GitSettings);
         check(".git/refs", false, Group::GitSettings);
         check(".gitignore", false, Group::Source);
@@ -312,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rejected_destroys_nothing() {
+    fn a_rejected_item_destroys_nothing() {
         let item = |path: &str| Item {
             path: path.into(),
             from: None,

@@ -1,68 +1,67 @@
-//! A piece of what comes back from a model.
+//! Parts of a reply as they are received.
 
 use super::{Echo, ToolCall, Usage};
 
-/// One step of a reply that is being received.
+/// One part of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chunk {
-    /// More of what the model says.
+    /// More text.
     Text(String),
-    /// More of what the model thinks, where the service shows it.
+    /// More reasoning, if the provider shows it.
     Reasoning(String),
-    /// All that was said so far in this reply was thought: only the end of the thoughts was marked.
+    /// All text so far in this reply was reasoning: the provider marks only the end of it.
     WasReasoning,
-    /// A call is being written: its tool, and how many bytes of arguments so far. For the screen alone.
+    /// A call is being received. Only for display.
     Writing {
-        /// The tool's name as far as it is known.
+        /// Name of the tool, as far as received.
         name: String,
         /// Bytes of arguments received so far.
         bytes: usize,
     },
-    /// A whole call.
+    /// A complete call.
     Call(ToolCall),
-    /// What the service counted. The last one of a reply is right.
+    /// Token usage reported by the provider. The last one of a reply counts.
     Usage(Usage),
-    /// The request failed before anything was seen and will be sent again. For the screen alone.
+    /// The request failed before any output and will be sent again. Only for display.
     Retrying {
-        /// The attempt that comes next; the first try was 1.
+        /// Number of the next attempt; the first one was 1.
         attempt: u32,
-        /// How many there are at most.
+        /// Maximum number of attempts.
         of: u32,
-        /// How long until then.
+        /// Delay before it.
         wait: std::time::Duration,
-        /// The service's words, one line.
+        /// The provider's error, one line.
         why: String,
-        /// The same in words of ours alone: nothing in them came from a service.
+        /// The kind of error in our own words, without text from the provider.
         kind: String,
     },
-    /// The service is silent. For the screen alone.
+    /// The provider is silent. Only for display.
     Quiet {
-        /// For so long up to now; zero says that something came which is no part of the reply, such as a sign of life.
+        /// Duration so far; zero if something arrived that is not part of the reply, such as a keep-alive.
         since: std::time::Duration,
-        /// The silence after which the request is given up.
+        /// Silence after which the request is aborted.
         limit: std::time::Duration,
     },
-    /// Another model answers than the one that was named, or none was named and this one does. Comes before anything
-    /// of the reply.
+    /// Another model answers than the one requested, or none was requested. Sent before any part of the reply.
     Answering {
-        /// The model's name as its service knows it.
+        /// Name of the model, as its provider knows it.
         model: String,
-        /// Why it is another one, in one sentence; nothing where no model was named.
+        /// Why it is another model, in one sentence; `None` if no model was requested.
         instead: Option<String>,
     },
-    /// What the service wants to see again with this reply.
+    /// Data that the provider wants back with this reply.
     Echo(Echo),
-    /// The reply is whole. Nothing follows.
+    /// The reply is complete. Nothing follows.
     Done(Finish),
 }
 
 /// Why a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finish {
-    /// The model was done, with or without calls.
+    /// The model finished, with or without calls.
     Stop,
-    /// The service cut it at a length limit: what there is, is incomplete and its calls are not run.
+    /// The provider truncated it at a length limit: the reply is incomplete, and its calls are not run.
     Length,
-    /// The service withheld it; its word for why.
+    /// The provider withheld it; with its reason.
     Filtered(String),
 }

@@ -1,4 +1,4 @@
-//! SHA-256 over exactly what was shown, so that it can be said afterwards over which bytes a call was decided.
+//! SHA-256 digests of plans and questions, which prove what exactly a decision was for.
 
 use super::{Access, Basis, Plan, Preview, Questions};
 use serde::{Deserialize, Serialize};
@@ -6,30 +6,29 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// A SHA-256 as 64 hexadecimal digits; empty where an older version kept none.
+/// A SHA-256 as 64 hexadecimal digits; empty if an older version recorded none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(String);
 
-/// What of a plan is hashed: all that its card shows, but for why the person is asked.
+/// Parts of a plan that are hashed: all that its prompt shows, except why the user is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Told<'a> {
-    /// The card's heading.
+    /// Title of the prompt.
     pub title: &'a str,
-    /// The call in a few words.
+    /// Short description of the call.
     pub summary: &'a str,
-    /// How far it reaches.
+    /// What the call accesses.
     pub access: &'a Access,
-    /// What was shown.
+    /// The preview.
     pub preview: &'a Preview,
-    /// What is destroyed, where something is.
+    /// What is destroyed, if anything.
     pub destroys: Option<&'a str>,
-    /// The files and variables it rests on.
+    /// The preconditions.
     pub basis: &'a Basis,
 }
 
-/// What is hashed of a call that would do something. The order of the fields is part of the form, and so are their
-/// names.
+/// Hashed form of a plan. Order and names of the fields are part of the format.
 #[derive(Serialize)]
 struct Act<'a> {
     tool: &'a str,
@@ -42,7 +41,7 @@ struct Act<'a> {
     basis: &'a Basis,
 }
 
-/// What is hashed of a call that asks.
+/// Hashed form of questions.
 #[derive(Serialize)]
 struct Ask<'a> {
     tool: &'a str,
@@ -51,58 +50,56 @@ struct Ask<'a> {
 }
 
 impl Digest {
-    /// Of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self::finished(Sha256::new_with_prefix(bytes))
     }
 
-    /// Of a call and what was told of it: of the JSON `{"tool", "arguments", "title", "summary", "access", "preview",
-    /// "destroys", "basis"}` in this order and without blanks, each as the session's log has it, the arguments with
-    /// their keys sorted.
+    /// Returns the digest of a call and its plan: of the JSON `{"tool", "arguments", "title", "summary", "access",
+    /// "preview", "destroys", "basis"}` in this order and without spaces, each as in the session's log, the arguments
+    /// with sorted keys.
     pub fn of_act(tool: &str, arguments: &str, told: Told<'_>) -> Self {
         let Told { title, summary, access, preview, destroys, basis } = told;
         let arguments = canonical(arguments);
         Self::of_json(&Act { tool, arguments, title, summary, access, preview, destroys, basis })
     }
 
-    /// Of a call that asks: of the JSON `{"tool", "arguments", "questions"}`, as above.
+    /// Returns the digest of a call and its questions: of the JSON `{"tool", "arguments", "questions"}`, as above.
     pub fn of_questions(tool: &str, arguments: &str, questions: &Questions) -> Self {
         Self::of_json(&Ask { tool, arguments: canonical(arguments), questions })
     }
 
-    /// Of a call and the state that the stage of a dry run is in: of the JSON `[tool, arguments, stage]`, the arguments
-    /// with their keys sorted.
+    /// Returns the digest of a call and the state of the overlay: of the JSON `[tool, arguments, overlay]`, the
+    /// arguments with sorted keys.
     pub fn of_call(tool: &str, arguments: &Value, stage: &Self) -> Self {
         let mut arguments = arguments.clone();
         arguments.sort_all_objects();
         Self::of_json(&(tool, arguments, stage))
     }
 
-    /// The one that is written so: 64 hexadecimal digits, the letters small.
+    /// Parses 64 lower-case hexadecimal digits.
     pub fn read(digits: &str) -> Option<Self> {
         let is_one =
             digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         is_one.then(|| Self(digits.to_owned()))
     }
 
-    /// Whether none was kept.
+    /// Returns whether no digest was recorded.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The first digits: enough to compare by eye.
+    /// Returns the first digits, enough to compare by eye.
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
     }
 
     fn of_json(value: &impl Serialize) -> Self {
         let mut hash = Sha256::new();
-        // Nothing in it can fail to be written: its maps have texts for keys, and its paths are written as texts.
+        // Serialization cannot fail: keys of maps are strings, and paths are written as strings.
         match serde_json::to_writer(&mut hash, value) {
             Ok(()) => Self::finished(hash),
             Err(_) => Self::default(),
@@ -121,7 +118,7 @@ impl fmt::Display for Digest {
 }
 
 impl Plan {
-    /// What its card shows.
+    /// Returns the parts that its prompt shows.
     pub fn told(&self) -> Told<'_> {
         Told {
             title: &self.title,
@@ -134,7 +131,7 @@ impl Plan {
     }
 }
 
-/// The arguments with their keys sorted; as a text where they are no JSON.
+/// Parses the arguments and sorts their keys; a string if they are not JSON.
 fn canonical(arguments: &str) -> Value {
     let mut value = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
     value.sort_all_objects();
@@ -178,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_the_digest_that_every_program_gives_them() {
+    fn the_digest_is_the_standard_sha256() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(Digest::of(b"").as_str(), empty);
         assert_eq!(Digest::of(b"").short(), "e3b0c44298fc");
     }
 
     #[test]
-    fn r08_the_digest_is_of_the_bytes_that_the_documented_form_gives() {
+    fn r08_the_digest_is_of_the_documented_form() {
         let line = r#"{"command":"sh x.sh","folder":"/p","seconds":30}"#;
         let sha = Digest::of(b"ls\n");
         let form = format!(
@@ -195,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn r08_every_part_that_is_shown_counts_and_the_order_of_keys_does_not() {
+    fn r08_the_digest_depends_on_every_shown_part_but_not_on_the_order_of_keys() {
         let whole = digest(&plan());
         let other = Digest::of_act("bash_exec", "{ \"timeout\":30, \"command\":\"sh x.sh\" }", plan().told());
         assert_eq!(whole, other);

@@ -1,4 +1,4 @@
-//! One file before and after, and the difference.
+//! Edits of one file and their diffs.
 
 use super::access::as_unicode;
 use serde::{Deserialize, Serialize};
@@ -6,69 +6,67 @@ use similar::{ChangeTag, TextDiff};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Unchanged lines shown around a change.
+/// Unchanged lines around a change.
 const CONTEXT: usize = 3;
-/// Past this the difference is coarser, never wrong: a card must not wait for a perfect one.
+/// Time limit of the diff. Past it the result is coarser but correct; a prompt must not wait for a minimal one.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// One file before and after. The change is made only if the file still is `before`.
+/// New content of one file. It is written only if the file still is `before`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Relative to the project where it is inside, absolute elsewhere.
+    /// Relative to the project if inside, else absolute.
     pub path: PathBuf,
-    /// What the file held when the plan was made; `None` where there was none.
+    /// Content when the plan was made; `None` if the file did not exist.
     pub before: Option<String>,
-    /// What it will hold.
     pub after: String,
 }
 
-/// The difference an edit makes, as the person sees it and the log keeps it.
+/// Diff of an edit, as shown to the user and stored in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
-    /// The file, as in its edit.
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
     /// Whether the file is new.
     pub created: bool,
-    /// Lines added in all.
+    /// Total of added lines.
     pub added: usize,
-    /// Lines removed in all.
+    /// Total of removed lines.
     pub removed: usize,
-    /// The places that change, in the order of the file.
+    /// The hunks, in the order of the file.
     pub hunks: Vec<Hunk>,
-    /// Something a line-by-line view would hide, such as a missing final newline or changed line ends.
+    /// Changes that lines do not show, such as a missing final newline or other line endings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// One place that changes, with a little of what stays around it.
+/// A changed range of lines with some context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
-    /// The first line's number before; 1 is the first, 0 where the file was empty.
+    /// First line in the old file, from 1; 0 if it was empty.
     pub before: usize,
-    /// The first line's number after.
+    /// First line in the new file.
     pub after: usize,
-    /// Its lines, without their ends.
+    /// The lines, without line endings.
     pub lines: Vec<Line>,
 }
 
-/// One line of a difference.
+/// A line of a diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// It stays.
+    /// Unchanged.
     #[serde(rename = "=")]
     Same(String),
-    /// It comes.
+    /// Added.
     #[serde(rename = "+")]
     Added(String),
-    /// It goes.
+    /// Removed.
     #[serde(rename = "-")]
     Removed(String),
 }
 
 impl Edit {
-    /// The difference, line by line.
+    /// Computes the diff by lines.
     pub fn diff(&self) -> Diff {
         let before = self.before.as_deref().unwrap_or_default();
         let text = TextDiff::configure().timeout(PATIENCE).diff_lines(before, &self.after);
@@ -107,13 +105,13 @@ impl Edit {
         }
     }
 
-    /// The same edit with one place of it alone: the hunk whose first line after is this one; `None` where there is none.
+    /// Returns the edit reduced to the hunk that begins at this new line; `None` if there is none.
     pub fn only(&self, after: usize) -> Option<Self> {
         self.diff().hunks.iter().find(|hunk| hunk.after == after)?;
         self.keeping(|hunk| hunk == after)
     }
 
-    /// The same edit without the hunks whose first lines after are these; `None` if one of them is no hunk.
+    /// Returns the edit without the hunks that begin at these new lines; `None` if one of them is no hunk.
     pub fn without(&self, rejected: &[usize]) -> Option<Self> {
         let hunks: Vec<usize> = self.diff().hunks.iter().map(|hunk| hunk.after).collect();
         rejected
@@ -122,7 +120,7 @@ impl Edit {
             .then(|| self.keeping(|hunk| !rejected.contains(&hunk)))?
     }
 
-    /// The same edit with those hunks alone whose first line after is kept.
+    /// Returns the edit with only the hunks for whose new start line `is_kept` is true.
     fn keeping(&self, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
         let before = self.before.as_deref()?;
         let text = TextDiff::configure().timeout(PATIENCE).diff_lines(before, &self.after);
@@ -143,17 +141,21 @@ impl Edit {
         Some(Self { path: self.path.clone(), before: self.before.clone(), after: whole })
     }
 
-    /// What the lines alone would not show.
+    /// Describes changes that lines do not show.
     fn note(&self) -> Option<String> {
         let before = self.before.as_deref()?;
         let mut notes = Vec::new();
         let (had, has) = (before.contains("\r\n"), self.after.contains("\r\n"));
         if had != has {
-            notes.push(if has { "line ends become CRLF" } else { "line ends become LF" });
+            notes.push(if has { "line endings change to CRLF" } else { "line endings change to LF" });
         }
         let ends = |text: &str| text.is_empty() || text.ends_with('\n');
         if ends(before) != ends(&self.after) {
-            notes.push(if ends(before) { "the final newline goes" } else { "a final newline is added" });
+            notes.push(if ends(before) {
+                "the final newline is removed"
+            } else {
+                "a final newline is added"
+            });
         }
         (!notes.is_empty()).then(|| notes.join("; "))
     }
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_line_is_one_removed_and_one_added_with_context() {
+    fn a_changed_line_is_removed_and_added_with_context() {
         let diff = diff(Some("a\nb\nc\nd\ne\n"), "a\nb\nC\nd\ne\n");
         assert_eq!((diff.added, diff.removed, diff.hunks.len()), (1, 1, 1));
         assert_eq!((diff.hunks[0].before, diff.hunks[0].after), (1, 1));
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_is_all_added_and_counts_from_one() {
+    fn a_new_file_is_all_added_and_starts_at_line_one() {
         let diff = diff(None, "x\ny\n");
         assert!(diff.created);
         assert_eq!((diff.added, diff.removed), (2, 0));
@@ -185,13 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn what_lines_would_hide_is_said() {
-        assert_eq!(diff(Some("a\n"), "a").note.as_deref(), Some("the final newline goes"));
-        assert_eq!(diff(Some("a\r\nb\r\n"), "a\nb\n").note.as_deref(), Some("line ends become LF"));
+    fn notes_changes_of_line_endings() {
+        assert_eq!(diff(Some("a\n"), "a").note.as_deref(), Some("the final newline is removed"));
+        assert_eq!(diff(Some("a\r\nb\r\n"), "a\nb\n").note.as_deref(), Some("line endings change to LF"));
     }
 
     #[test]
-    fn one_place_of_an_edit_is_made_without_the_others_and_known_by_its_line() {
+    fn a_single_hunk_is_applied_and_identified_by_its_new_line() {
         let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
         let after =
             before.replace("\n5\n", "\nfive\nand more\n").replace("\n30\n", "\n").replace("40\n", "40");
@@ -200,7 +202,7 @@ mod tests {
         assert_eq!(starts.len(), 3);
         let second = edit.only(starts[1]).unwrap();
         assert_eq!(second.after, before.replace("\n30\n", "\n"));
-        // What was made is no hunk any more; the others keep their names, in whatever order they are made.
+        // An applied hunk is no longer one; the others keep their lines, whatever the order.
         for start in [starts[2], starts[0], starts[1]] {
             let one = edit.only(start).unwrap();
             edit.before = Some(one.after);
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn distant_changes_are_hunks_of_their_own() {
+    fn distant_changes_are_separate_hunks() {
         let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
         let after = before.replace("5\n", "five\n");
         let diff = diff(Some(&before), &after);

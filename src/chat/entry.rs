@@ -1,4 +1,4 @@
-//! One fact of a session: one line of its log.
+//! Entries of a session, one per line of its log.
 
 use super::{
     Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions,
@@ -8,227 +8,215 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A fact kept forever. A session is nothing but its entries in their order.
+/// A permanent record. A session is the list of its entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Entry {
-    /// By the person.
+    /// The user sent a message.
     Said {
-        /// Whole, with pasted parts.
+        /// The full text, including pasted parts.
         text: String,
     },
-    /// By the model.
+    /// The model replied.
     Replied {
-        /// Markdown; may be empty where there are calls.
+        /// Markdown; may be empty if there are calls.
         text: String,
-        /// What the model thought, where the service showed it. Never sent back.
+        /// The model's reasoning, if the provider shows it. Never sent back.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reasoning: String,
-        /// What it called. Empty where the reply is incomplete: half a reply runs nothing.
+        /// Tool calls. Empty if the reply is incomplete: calls of an incomplete reply are not run.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
-        /// Why the reply is not whole, where it is not.
+        /// Reason why the reply is incomplete, if it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         incomplete: Option<String>,
-        /// The model's name.
+        /// Name of the model.
         #[serde(default)]
         model: String,
-        /// What the service counted.
+        /// Token usage reported by the provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
-        /// Milliseconds from the request to the first text or call; what the screen says the model thought for.
+        /// Milliseconds from the request to the first text or call, shown as the thinking time.
         #[serde(default)]
         thought_ms: u64,
-        /// What the service wants to see again with it.
+        /// Data that the provider wants back with this reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         echo: Option<Box<Echo>>,
     },
-    /// A call was looked at: this is what it would do, and why the person is asked where they are.
+    /// A call was planned and judged.
     Planned {
-        /// Which call.
         call: CallId,
-        /// The card's heading.
+        /// Title of the approval prompt.
         title: String,
-        /// The call in a few words.
+        /// Short description of the call.
         summary: String,
-        /// How far it reaches.
+        /// What the call accesses.
         access: Access,
-        /// What was shown.
+        /// The preview that was shown.
         preview: Box<Preview>,
-        /// What it destroys, where it does.
+        /// What the call destroys, if anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         destroys: Option<String>,
-        /// What it was made from, and will find.
+        /// Preconditions of the plan.
         #[serde(default, skip_serializing_if = "is_empty")]
         basis: Box<Basis>,
-        /// The verdict, in one word: `allow`, `ask`, `rehearse`, `withhold`, `refuse`.
+        /// Name of the verdict: `allow`, `ask`, `rehearse`, `withhold`, `refuse`.
         verdict: String,
-        /// What said so: the verdict's reason.
+        /// Reason of the verdict.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
-        /// The hooks that wanted this call and were not run, since their settings do not let them run in a dry run.
+        /// Hooks that match this call but were not run, because the settings do not let them run in a dry run.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         hooks_not_run: Vec<String>,
-        /// Of the call and what was shown of it: [`Digest::of_act`].
+        /// Digest of the call and its preview: `Digest::of_plan`.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
-    /// Somebody of the person's choice was asked about a call, before the verdict that follows.
+    /// A reviewer was asked about a call, before the verdict that follows.
     Consulted {
-        /// Which call.
         call: CallId,
-        /// Who was asked.
         by: Adviser,
-        /// The verdict so far, in one word.
+        /// Name of the verdict so far.
         before: String,
-        /// What they said; `ask` where they gave no answer that counts.
+        /// The reviewer's verdict; `ask` if the review failed.
         advice: Advice,
-        /// Their reason, or what went wrong: one line.
+        /// The reviewer's reason, or the error; one line.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
-        /// Whether they gave no answer that counts.
+        /// Whether the reviewer gave no valid answer.
         #[serde(default, skip_serializing_if = "is_false")]
         failed: bool,
-        /// Milliseconds until then.
+        /// Milliseconds the review took.
         #[serde(default)]
         took_ms: u64,
-        /// What a service counted for it.
+        /// Token usage reported by the provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
-        /// Of what they were asked about, which is what is judged next: [`Digest::of_act`].
+        /// Digest of what was reviewed, which is judged next: `Digest::of_plan`.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
-    /// A call asks the person.
+    /// A call asks the user questions.
     Asked {
-        /// Which call.
         call: CallId,
-        /// What it asks.
         questions: Questions,
-        /// Of the call and its questions: [`Digest::of_questions`].
+        /// Digest of the call and its questions: [`Digest::of_questions`].
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
-    /// A call was decided by a person.
+    /// The user decided on a call.
     Decided {
-        /// Which call.
         call: CallId,
-        /// What was decided.
         decision: Decision,
-        /// Who decided, and how.
+        /// Who decided, and with which key.
         by: By,
-        /// Of what they decided over, which is what was planned last.
+        /// Digest of the last plan, which was decided on.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
-    /// The person answered.
+    /// The user answered the questions of a call.
     Answered {
-        /// Which call.
         call: CallId,
-        /// What they answered.
         answer: Answer,
-        /// Who gave it, and how; older versions did not say.
+        /// Who answered, and with which key; missing in logs of older versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<By>,
-        /// Of what they answered, which is what was asked.
+        /// Digest of the questions that were answered.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
-    /// A call came to its end: each exactly once.
+    /// A call ended; exactly one per call.
     Settled {
-        /// Which call.
         call: CallId,
-        /// What came of it.
         outcome: Outcome,
-        /// Milliseconds it ran; 0 where it never did.
+        /// Milliseconds the call ran; 0 if it did not.
         #[serde(default)]
         took_ms: u64,
-        /// Of what ran, where anything did.
+        /// Digest of the plan that ran, if any.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
-        /// How it came about, where it was rehearsed; older versions did not say. What a newer one says is left out.
+        /// Origin of a rehearsed result; missing in logs of older versions. An unknown value of a newer version is
+        /// dropped.
         #[serde(flatten)]
         staged: Option<Staged>,
     },
-    /// The turn is over.
-    Ended {
-        /// How.
-        ending: Ending,
-    },
-    /// The session has a name now. The person's own counts before the model's, a later one before an earlier.
+    /// The turn ended.
+    Ended { ending: Ending },
+    /// The session was titled. A title by the user overrides one by the model, a later one an earlier one.
     Titled {
         /// One line.
         title: String,
-        /// Who named it.
+        /// Who chose the title.
         #[serde(default)]
         by: Namer,
-        /// What the service counted for it, where the model named it.
+        /// Token usage reported by the provider, if the model chose the title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// What was said before is told to the model by a summary from here on. Nothing is lost: the entries stay.
+    /// From here on the model receives a summary in place of earlier entries. The entries stay in the log.
     Compacted {
-        /// The model's summary of the entries before `upto` that no earlier summary covered, and of that summary.
+        /// The model's summary of the entries before `upto` that no earlier summary covers, and of that summary.
         summary: String,
-        /// What is kept word for word beside it.
+        /// Text that is kept verbatim next to the summary.
         pinned: String,
-        /// Entries before this index are no longer sent themselves.
+        /// Entries before this index are no longer sent.
         upto: usize,
-        /// Tokens of the next request before and after, about.
+        /// Estimated tokens of the next request before and after compaction.
         #[serde(default)]
         tokens: (u64, u64),
-        /// What the service counted for the summary.
+        /// Token usage of the summary, reported by the provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// The model that was asked could not answer, and another one does this once.
+    /// The requested model failed, and another one answers this request.
     FellBack {
-        /// Who answers.
+        /// Name of the model that answers.
         model: String,
-        /// What went wrong with the first, in one sentence.
+        /// Error of the first model, in one sentence.
         why: String,
     },
-    /// The person took a standing yes back.
+    /// The user revoked a grant or a rule.
     TakenBack {
-        /// The call on whose card it was given in this session; none for a rule of the person's file.
+        /// The call on whose prompt the grant was given, for a grant of this session; `None` for a rule of the user's
+        /// file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         given_on: Option<CallId>,
-        /// What it was, in words.
+        /// Description of what was revoked.
         what: String,
-        /// Who took it back, and how.
+        /// Who revoked it, and with which key.
         by: By,
     },
-    /// A fact of the sub-agent that works on a call: of its own talk, in which the call's task was said first.
+    /// An entry of the sub-agent that works on a call, in its own conversation, which begins with the task.
     Beneath {
-        /// The call that handed it the task.
+        /// The call that started the sub-agent.
         call: CallId,
-        /// The fact. One that is beneath another in turn is kept, and counts for nothing.
+        /// The entry. One of a nested sub-agent is kept but has no effect.
         entry: Box<Entry>,
     },
     /// Another model answers from here on.
     Switched {
-        /// The model's name.
+        /// Name of the model.
         model: String,
-        /// The profile of the settings that leads to it, where that changed too.
+        /// Profile of the settings, if it changed too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         profile: Option<String>,
     },
-    /// The session is a copy, and from here on for real where what it was made of was a dry run, or the other way round.
+    /// The session is a copy that changed from dry run to live, or the other way around.
     Became {
-        /// Whether it is a dry run now.
+        /// Whether it is a dry run from here on.
         dry_run: bool,
-        /// The session that it was made of, which stays as it was.
+        /// The session it was copied from, which is unchanged.
         of: SessionId,
     },
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
     !value
 }
 
 impl Entry {
-    /// A reply of nothing but these calls, by no model.
+    /// Returns a reply that consists of these calls and names no model.
     pub fn called(calls: Vec<ToolCall>) -> Self {
         Self::Replied {
             text: String::new(),
@@ -242,12 +230,12 @@ impl Entry {
         }
     }
 
-    /// The fact itself, whoever's it is: of the turn or of a sub-agent beneath it.
+    /// Returns the entry itself, or the one inside if it belongs to a sub-agent.
     pub fn bare(&self) -> &Self {
         if let Self::Beneath { entry, .. } = self { entry.bare() } else { self }
     }
 
-    /// Whether it says nothing of whether a turn runs or how it ended: it may come between turns and within one.
+    /// Returns whether the entry may occur between turns as well as inside one: it neither starts nor ends a turn.
     pub fn is_beside(&self) -> bool {
         matches!(
             self,
@@ -260,40 +248,40 @@ impl Entry {
     }
 }
 
-#[expect(clippy::borrowed_box, reason = "serde hands it over like that")]
+#[expect(clippy::borrowed_box, reason = "serde passes a reference")]
 fn is_empty(basis: &Box<Basis>) -> bool {
     basis.is_empty()
 }
 
-/// Who named a session.
+/// Who titled a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namer {
-    /// The person; no model changes that.
+    /// The user; the model does not change such a title.
     #[default]
     Person,
-    /// The model, from what was said.
+    /// The model.
     Model,
 }
 
-/// What was decided about a call.
+/// Decision of the user on a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", content = "with", rename_all = "snake_case")]
 pub enum Decision {
-    /// Yes, this time.
+    /// Approved once.
     Once,
-    /// Yes, and from now on whatever the grant covers.
+    /// Approved, and a grant or rule for later calls.
     Always(Grant),
-    /// Yes, this time, without these parts of it.
+    /// Approved without the rejected parts.
     Selected(Vec<Rejected>),
-    /// These arguments in place of the model's. They were looked at and judged anew, and the call waits again.
+    /// Arguments changed by the user. The call is planned and judged again and waits for another decision.
     Edited(Value),
-    /// No, with words for the model; they may be empty.
+    /// Denied, with a message for the model that may be empty.
     Deny(String),
 }
 
 impl Decision {
-    /// Whether the call runs, at least in part.
+    /// Returns whether the call runs, at least in part.
     pub fn is_approval(&self) -> bool {
         match self {
             Self::Once | Self::Selected(_) | Self::Always(_) => true,
@@ -302,25 +290,25 @@ impl Decision {
     }
 }
 
-/// Who decided a call, or answered it.
+/// Who decided on a call or answered its questions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
 pub enum By {
-    /// A person, with this key, this long after the card was first drawn.
+    /// The user, with this key.
     Person {
-        /// The chord, as it is written in the settings.
+        /// The key, as written in the settings.
         key: String,
-        /// Milliseconds since the card was first drawn.
+        /// Milliseconds since the prompt was first drawn.
         after_ms: u64,
     },
-    /// A person, in a file of answers.
+    /// The user, by a file of answers.
     File,
-    /// Nobody was there: what the print frontend does with every question.
+    /// No user is available: the headless frontend denies.
     Nobody,
 }
 
 impl By {
-    /// A person, with this key, so long after the card was first drawn.
+    /// The user, with this key, this long after the prompt was first drawn.
     pub fn with(key: String, after: Duration) -> Self {
         Self::Person { key, after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
     }
@@ -330,10 +318,10 @@ impl By {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", content = "why", rename_all = "snake_case")]
 pub enum Ending {
-    /// The model was done.
+    /// The model finished.
     Finished,
-    /// The person stopped it, or the program ended in the middle.
+    /// The user stopped the turn, or the program ended during it.
     Interrupted,
-    /// Something went wrong, in one sentence.
+    /// An error, in one sentence.
     Failed(String),
 }

@@ -1,16 +1,16 @@
-//! Escape sequences: where one ends, and output of a command without those that a terminal would obey.
+//! Escape sequences: their lengths, and making command output readable by removing or marking them.
 
 use super::hidden::{find_hidden, mark_hidden};
 use std::borrow::Cow;
 
-/// Parameters of a sequence longer than this are not one.
+/// Longest parameters of a sequence, in bytes.
 const PARAMETERS: usize = 256;
-/// A string (an image, say) longer than this is taken as never ended, in bytes.
+/// Longest string sequence (such as an image), in bytes; a longer one counts as unterminated.
 const STRING: usize = 1 << 20;
 
-/// The bytes of the escape sequence a text begins with, 0 where it begins with none. A sequence that is not
-/// finished ends where the text, the line or its bound does: it never waits for more. A blank is never part of one: few
-/// sequences have one, and text that follows an escape character often does.
+/// Returns the length in bytes of the escape sequence at the start of a text; 0 if there is none. An unfinished
+/// sequence ends at the end of the text or line or at its length limit. A space never belongs to a sequence: few
+/// contain one, and text after an escape character often does.
 pub fn length(text: &str) -> usize {
     let mut chars = text.chars();
     match chars.next() {
@@ -33,7 +33,7 @@ pub fn length(text: &str) -> usize {
     }
 }
 
-/// Text that the user typed or pasted, without escape sequences and control characters: what is left is what is sent.
+/// Removes escape sequences and control characters from typed or pasted text; the rest is sent.
 pub fn strip(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -47,14 +47,14 @@ pub fn strip(text: &str) -> String {
     out
 }
 
-/// The bytes of the colour sequence (`ESC [ … m`) that a text begins with; 0 if it begins with none.
+/// Returns the length in bytes of the colour sequence (`ESC [ … m`) at the start of a text; 0 if there is none.
 pub fn color_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1B}[") else { return 0 };
     let numbers = rest.bytes().take(PARAMETERS).take_while(|byte| matches!(byte, b'0'..=b';')).count();
     if rest.as_bytes().get(numbers) == Some(&b'm') { 2 + numbers + 1 } else { 0 }
 }
 
-/// A text without its colour sequences.
+/// Removes colour sequences.
 pub fn strip_colors(text: &str) -> Cow<'_, str> {
     if !text.contains("\u{1B}[") {
         return Cow::Borrowed(text);
@@ -68,11 +68,11 @@ pub fn strip_colors(text: &str) -> Cow<'_, str> {
     Cow::Owned(bare)
 }
 
-/// Output of a command as the user and the model both receive it, colours apart: of a line that was started over after a
-/// carriage return only its last state, and a mark for everything else that a terminal would obey or not show.
+/// Returns command output as the user and the model read it: of a line overwritten after carriage returns only the last
+/// state, and a mark for everything else that a terminal would execute or not show.
 ///
-/// Colour sequences stay: the screen shows them as colours, and [`strip_colors`] removes them for everything else. Erasing
-/// the rest of a line is dropped: here nothing is left of it to erase.
+/// Colour sequences are kept for the screen; elsewhere [`strip_colors`] removes them. Sequences that erase the rest of
+/// a line are removed, because after this nothing is left to erase.
 pub fn readable_output(text: &str) -> Cow<'_, str> {
     if find_hidden(text).is_none() {
         return Cow::Borrowed(text);
@@ -87,7 +87,7 @@ pub fn readable_output(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Adds a line as it is after its last carriage return that text follows.
+/// Appends the last state of a line: what follows its last carriage return that is followed by text.
 fn add_line(line: &str, out: &mut String) {
     let mut parts = line.split('\r');
     let first = parts.next().unwrap_or_default();
@@ -99,14 +99,14 @@ fn add_line(line: &str, out: &mut String) {
             match piece {
                 Piece::Text(text) if Some(at) == last => out.push_str(&mark_hidden(text)),
                 Piece::Text(_) => {}
-                // A colour that an overwritten state began or ended still holds.
+                // A colour set or reset in an overwritten state still applies.
                 Piece::Color(color) => out.push_str(color),
             }
         }
     }
 }
 
-/// The text after the sequences that erase a line which is empty.
+/// Removes leading sequences that erase an empty line.
 fn after_erasing(text: &str) -> &str {
     let erases = ["\u{1B}[K", "\u{1B}[0K", "\u{1B}[1K", "\u{1B}[2K"];
     let mut rest = text;
@@ -116,16 +116,16 @@ fn after_erasing(text: &str) -> &str {
     rest
 }
 
-/// A stretch of output.
+/// A range of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Everything that is no colour sequence.
+    /// Text without colour sequences.
     Text(&'a str),
     /// A colour sequence.
     Color(&'a str),
 }
 
-/// The stretches of a text, none of them empty. What erases the rest of a line is left out.
+/// Splits a text into non-empty ranges. Sequences that erase the rest of a line are skipped.
 pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -149,7 +149,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// A text that is still being written, without the colour sequence at its end that is not finished.
+/// Removes an unfinished colour sequence at the end of a text that is still being received.
 pub fn trim_unfinished(text: &str) -> &str {
     let begin = text.rfind('\u{1B}').filter(|at| {
         let rest = &text[at + 1..];
@@ -159,26 +159,27 @@ pub fn trim_unfinished(text: &str) -> &str {
     begin.map_or(text, |begin| &text[..begin])
 }
 
-/// The text after a sequence that erases from the cursor to the end of the line, if it begins with one.
+/// Returns the text after a leading sequence that erases to the end of the line.
 fn erasing(text: &str) -> Option<&str> {
     text.strip_prefix("\u{1B}[K").or_else(|| text.strip_prefix("\u{1B}[0K"))
 }
 
-/// Parameters, intermediates and the final byte.
+/// Returns the length of parameters, intermediates and final byte.
 fn control(text: &str) -> usize {
     let bytes = text.as_bytes();
     let inner = bytes.iter().take(PARAMETERS).take_while(|b| matches!(b, b'!'..=b'?')).count();
     inner + usize::from(matches!(bytes.get(inner), Some(b'@'..=b'~')))
 }
 
-/// A string up to its end, or what is taken for it where it has none.
+/// Returns the length of a string sequence, or the assumed length if it is unterminated.
 fn string(text: &str, one_line: bool) -> usize {
-    // Never ended: what follows its line is more likely text than part of it.
+    // An unterminated string ends with its line: what follows is more likely text.
     let line_end = || text.find('\n').filter(|at| *at <= STRING);
     end(text, one_line).or_else(line_end).unwrap_or(text.len().min(floor(text, STRING)))
 }
 
-/// Where a string ends. Any other control sequence ends it too, as in a terminal, so the scan stays linear.
+/// Returns the end of a string sequence. As in a terminal, any other control sequence ends it, which keeps the scan
+/// linear.
 fn end(text: &str, one_line: bool) -> Option<usize> {
     for (at, c) in text.char_indices() {
         match c {
@@ -194,7 +195,7 @@ fn end(text: &str, one_line: bool) -> Option<usize> {
     None
 }
 
-/// The last border between characters at or before `at`.
+/// Returns the last character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_stay_and_are_removed_apart() {
+    fn colors_are_kept_and_can_be_removed() {
         let output = "\x1b[31mred\x1b[0m\tand\n";
         assert!(matches!(readable_output("plain\n\twords"), Cow::Borrowed(_)));
         assert_eq!(readable_output(output), output);
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_progress_is_told_by_its_last_state() {
+    fn of_a_progress_line_only_the_last_state_is_kept() {
         check("10%\r50%\r100%\r\ndone\r\n", "100%\ndone\n");
         check("kept\r", "kept");
         check("one\ntwo\rTWO\nthree\r\nfour", "one\nTWO\nthree\nfour");
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_erases_or_does_not_show_is_a_mark() {
+    fn sequences_that_move_or_erase_and_invisible_characters_are_marked() {
         check("one\n\x1b[2J\x1b[Htwo", "one\n<U+001B>[2J<U+001B>[Htwo");
         check("a\x1b[2Kb", "a<U+001B>[2Kb");
         check("a\x1b]0;title\x07b\x1b]52;c;", "a<U+001B>]0;title<U+0007>b<U+001B>]52;c;");
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colour_that_is_half_written_is_not_shown_yet() {
+    fn an_unfinished_color_sequence_is_removed() {
         for (text, shown) in [
             ("a\x1b[3", "a"),
             ("a\x1b[", "a"),
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_or_pasted_loses_its_sequences_and_no_word() {
+    fn typed_or_pasted_text_loses_only_its_sequences() {
         for (pasted, left) in [
             ("a\u{1b}[31mb\u{1b}]0;title\u{7}c\u{9b}2Jd\0", "abcd"),
             ("a\u{1b} Xb\u{1b}[3 Xc\u{1b}(Bd", "a Xb Xcd"),

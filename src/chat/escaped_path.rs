@@ -1,9 +1,9 @@
-//! Paths as one line of text: line breaks, escapes and characters that turn or hide text are written out.
+//! Paths as one line of printable text.
 
 use std::path::Path;
 
-/// Returns the path with every character escaped that would not show as itself: `a\nb`, `\u{1b}[31m`. A path that
-/// holds none of them stays as it is. [`unescape`] leads back.
+/// Escapes every character of the path that is not visible as itself: `a\nb`, `\u{1b}[31m`. A path without such
+/// characters is unchanged. [`unescape`] is the inverse.
 pub fn escape(path: &Path) -> String {
     let text = path.to_string_lossy();
     if !text.chars().any(is_unprintable) {
@@ -21,7 +21,7 @@ pub fn escape(path: &Path) -> String {
     escaped
 }
 
-/// Returns the path that [`escape`] wrote so. `None` if it holds no escape, or one that `escape` does not write.
+/// Reverses [`escape`]. `None` if the text holds no escape, or one that `escape` does not write.
 pub fn unescape(text: &str) -> Option<String> {
     let mut path = String::with_capacity(text.len());
     let mut rest = text;
@@ -45,7 +45,7 @@ pub fn unescape(text: &str) -> Option<String> {
     path.chars().any(is_unprintable).then_some(path)
 }
 
-/// Whether a character moves the cursor, breaks the line, turns text around or does not show.
+/// Returns whether a character moves the cursor, breaks the line, changes the text direction or is invisible.
 fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -61,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn r32_only_characters_that_do_not_show_are_escaped() {
+    fn r32_only_unprintable_characters_are_escaped() {
         for (path, expected) in [
             ("src/main.rs", "src/main.rs"),
             ("a\\b", "a\\b"),
@@ -80,7 +80,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn r32_an_escaped_path_is_one_printable_line_and_leads_back(path in "(\\PC|[\\\\\n\t\u{1b}\u{202e}]){0,12}") {
+        fn r32_an_escaped_path_is_one_printable_line_and_can_be_unescaped(path in "(\\PC|[\\\\\n\t\u{1b}\u{202e}]){0,12}") {
             let escaped = escape(Path::new(&path));
             prop_assert!(!escaped.chars().any(is_unprintable));
             let back = if escaped == path { path.clone() } else { unescape(&escaped).unwrap_or_default() };

@@ -1,74 +1,72 @@
-//! A standing yes, and how wide it is. What it covers is said by the policy.
+//! Grants: approvals that last, and their scope. The policy decides what a grant covers.
 
 use super::access::as_unicode;
 use super::{By, CallId, Script, script};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A standing yes of the person for one tool.
+/// A lasting approval of the user for one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// The tool it is for.
     pub tool: String,
-    /// How wide it is.
     pub scope: Scope,
-    /// Where and how long it holds.
+    /// Where and for how long it applies.
     #[serde(default, skip_serializing_if = "Span::is_session")]
     pub span: Span,
-    /// The files it is bound to, with what they held: changed, it covers nothing. Sorted.
+    /// Files it is bound to, sorted, with their digests. If one of them changes, the grant covers nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Script>,
 }
 
-/// How wide a grant is.
+/// Scope of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// This command, byte for byte, in this folder.
+    /// Exactly this command, in this folder.
     Command {
-        /// What the shell is given.
+        /// The argument of the shell's `-c`.
         command: String,
-        /// Where it runs; absolute.
+        /// Working directory; absolute.
         #[serde(serialize_with = "as_unicode")]
         folder: PathBuf,
-        /// Whether with the network it asks for.
+        /// Whether it includes the network access that the command asks for.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         network: bool,
     },
-    /// One plain command that begins with these words, in this folder. Never one of a chain.
+    /// A simple command that begins with these words, in this folder. Never a part of a compound command.
     Words {
-        /// As the shell reads them.
+        /// The words as the shell parses them.
         words: Vec<String>,
-        /// Where it runs; absolute.
+        /// Working directory; absolute.
         #[serde(serialize_with = "as_unicode")]
         folder: PathBuf,
     },
-    /// Changes to this file, relative to the project.
+    /// Changes of this file, relative to the project.
     File(#[serde(serialize_with = "as_unicode")] PathBuf),
-    /// Changes to every file below this folder, relative to the project; empty: all of it.
+    /// Changes of every file in this folder and below, relative to the project; empty for the whole project.
     Under(#[serde(serialize_with = "as_unicode")] PathBuf),
 }
 
-/// Where a grant holds, and how long.
+/// Where and for how long a grant applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
     /// In the session that logged it.
     #[default]
     Session,
-    /// In this project: it is a rule of the person's file, and only there does it stand.
+    /// In this project, as a rule of the user's file.
     Project,
-    /// In every project, as a rule of the person's file.
+    /// In every project, as a rule of the user's file.
     Everywhere,
 }
 
 impl Span {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like that")]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_session(&self) -> bool {
         *self == Self::Session
     }
 
-    /// In words for the card.
+    /// Describes the span for a prompt.
     pub fn words(self) -> &'static str {
         match self {
             Self::Session => "for this session",
@@ -78,23 +76,22 @@ impl Span {
     }
 }
 
-/// A grant of this session that stands.
+/// A grant that is in effect in this session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// What was granted.
     pub grant: Grant,
-    /// The entry that granted it, by index.
+    /// Index of the entry that granted it.
     pub entry: usize,
-    /// The call on whose card it was given, by its number in the session; 1 is the first.
+    /// Number of the call on whose prompt it was given, from 1.
     pub number: usize,
-    /// Which call that was.
+    /// Id of that call.
     pub call: CallId,
-    /// By whom, and with which key.
+    /// Who granted it, and with which key.
     pub by: By,
 }
 
 impl Standing {
-    /// What it is and how it came about, behind “you allowed it”.
+    /// Describes the grant and its origin, worded to follow “you allowed it”.
     pub fn words(&self) -> String {
         let with = match &self.by {
             By::Person { key, .. } => format!(" with {key}"),
@@ -106,23 +103,23 @@ impl Standing {
 }
 
 impl Grant {
-    /// For the session that logs it.
+    /// Creates a grant for the session that logs it.
     pub fn new(tool: &str, scope: Scope) -> Self {
         Self { tool: tool.to_owned(), scope, span: Span::Session, scripts: Vec::new() }
     }
 
-    /// The same, bound to these files.
+    /// Binds the grant to these files.
     #[must_use]
     pub fn bound_to(self, scripts: Vec<Script>) -> Self {
         Self { scripts, ..self }
     }
 
-    /// What it covers, in words for the card.
+    /// Describes what it covers, for a prompt.
     pub fn words(&self) -> String {
         format!("{}, {}", self.what(), self.span.words())
     }
 
-    /// What it covers, without where and how long.
+    /// Describes what it covers, without the span.
     pub fn what(&self) -> String {
         let bound = match self.scripts.is_empty() {
             true => String::new(),

@@ -1,35 +1,33 @@
-//! What came of a reply that is not whole yet: kept about once a second, so that a kill costs no more than that of it.
+//! Partial replies and partial output, saved about once a second so that a killed program loses little.
 
 use super::CallId;
 use serde::{Deserialize, Serialize};
 
-/// What came since the last record of the same reply. It is no fact of the session: the reply itself is, once it came to
-/// its end, and whoever reads a session makes one of these records only where that never happened.
+/// The part of a reply since its last record. It is no entry: the complete reply is one. Only if the reply was never
+/// completed does the reader of the session build an entry from these records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grown {
-    /// The call of the sub-agent whose reply it is.
+    /// The call whose sub-agent receives the reply; `None` for the turn itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beneath: Option<CallId>,
-    /// The model's name.
+    /// Name of the model.
     pub model: String,
-    /// Of the text.
+    /// New part of the text.
     #[serde(default, skip_serializing_if = "More::is_nothing")]
     pub text: More,
-    /// Of the reasoning.
+    /// New part of the reasoning.
     #[serde(default, skip_serializing_if = "More::is_nothing")]
     pub reasoning: More,
 }
 
-/// What a running call has printed since the last record of the same call. It is no fact either: the outcome is.
+/// The output of a running call since its last record. It is no entry: the outcome is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Printed {
-    /// Which call.
     pub call: CallId,
-    /// The output.
     pub text: String,
 }
 
-/// A piece of a text, and the byte of it where the piece begins; what stood behind that before counts no longer.
+/// A part of a text and the byte offset where it begins. Earlier text after that offset is replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct More(pub usize, pub String);
 
@@ -38,7 +36,8 @@ impl More {
         *self == Self::default()
     }
 
-    /// What a text has behind the `kept` bytes that are known of it. Where it is shorter than that it is another one.
+    /// Returns the text after the `kept` bytes that are already recorded; all of it if it is shorter than that, because
+    /// then it is another text.
     pub fn of(text: &str, kept: usize) -> Self {
         match text.get(kept..) {
             Some(more) => Self(kept, more.to_owned()),
@@ -47,16 +46,16 @@ impl More {
     }
 }
 
-/// A text as its pieces make it. What a lost piece would have held is told by three dots.
+/// A text assembled from its parts. A missing part is replaced by `…`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Growing {
     text: String,
-    /// The byte of the text itself that comes next.
+    /// Offset in the original text where the next part is expected.
     end: usize,
 }
 
 impl Growing {
-    /// Adds a piece.
+    /// Appends a part.
     pub fn add(&mut self, More(from, more): &More) {
         match from.checked_sub(self.end) {
             _ if *from == 0 => self.text.clear(),
@@ -71,7 +70,7 @@ impl Growing {
         self.text.push_str(more);
     }
 
-    /// All of it.
+    /// Returns the whole text.
     pub fn whole(self) -> String {
         self.text
     }
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_make_the_text_and_a_lost_one_is_told() {
+    fn parts_are_assembled_and_a_missing_one_is_marked() {
         check(&[], "");
         check(&[(0, "one "), (4, "two"), (7, "")], "one two");
         check(&[(0, "one "), (0, "another")], "another");
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_tells_what_it_has_more() {
+    fn returns_the_new_part_of_a_text() {
         assert_eq!(More::of("one two", 4), More(4, "two".into()));
         assert_eq!(More::of("one", 3), More(3, String::new()));
         assert_eq!(More::of("one", 9), More(0, "one".into()));

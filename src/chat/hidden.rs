@@ -1,26 +1,26 @@
-//! Characters that do not show, or show as something they are not, and text in which they are marked.
+//! Hidden characters: those that are invisible, or look like something else, and text in which they are marked.
 
 use std::borrow::Cow;
 
-/// What a character does on a screen.
+/// Effect of a character on a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It shows as itself.
+    /// Visible as itself.
     Plain,
-    /// A control character, C0, DEL or C1.
+    /// Control character: C0, DEL or C1.
     Control,
-    /// It ends a line without being `\n`.
+    /// Line separator other than `\n`.
     Separator,
-    /// It takes no cell, turns the reading direction, or is a blank that is not U+0020. `true` where a card has to
-    /// mark it but ordinary text may keep it: the blanks of typography, private glyphs.
+    /// Without width, bidirectional, or a space other than U+0020. `true` if it must be marked in prompts only and may
+    /// stay in ordinary text: typographic spaces, private-use characters.
     Hidden(bool),
-    /// Joins emoji, asks for their coloured form, or shapes the letters of some scripts; hidden anywhere else.
+    /// Joins emoji, selects their colour form, or shapes letters of some scripts; hidden anywhere else.
     Joiner,
-    /// It is drawn onto the character before it.
+    /// Drawn onto the character before it.
     Combining,
 }
 
-/// What a character does on a screen.
+/// Classifies a character by its effect on a screen.
 pub fn kind(c: char) -> Kind {
     match c {
         ' '..='~' => Kind::Plain,
@@ -45,10 +45,10 @@ pub fn kind(c: char) -> Kind {
     }
 }
 
-/// Marks on one character that still show as such; more are only there to draw over other lines.
+/// Combining marks on one character that are shown; more of them only draw over other lines.
 pub const MARKS: usize = 4;
 
-/// Whether a joiner between these two changes how they look: it belongs to an emoji, or shapes letters.
+/// Returns whether a joiner between these characters has an effect: inside an emoji, or between shaped letters.
 pub fn joins(before: Option<char>, joiner: char, after: Option<char>) -> bool {
     let Some(first) = before else { return false };
     match joiner {
@@ -58,7 +58,8 @@ pub fn joins(before: Option<char>, joiner: char, after: Option<char>) -> bool {
     }
 }
 
-/// Whether both are of a script whose letters change their shape at a joiner: Arabic, those of India and its neighbours.
+/// Returns whether both belong to a script whose letters change shape at a joiner: Arabic, and those of India and its
+/// neighbours.
 pub fn shapes_letters(before: Option<char>, after: Option<char>) -> bool {
     let is_shaped = |c: char| {
         matches!(c, '\u{600}'..='\u{DFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{18AF}')
@@ -67,7 +68,8 @@ pub fn shapes_letters(before: Option<char>, after: Option<char>) -> bool {
     before.is_some_and(is_shaped) && after.is_some_and(is_shaped)
 }
 
-/// Whether a character can be part of an emoji sequence. Wider than the standard's table, which does no harm.
+/// Returns whether a character can be part of an emoji sequence. The ranges are wider than the standard's, which is
+/// harmless.
 fn is_emoji(c: char) -> bool {
     matches!(
         c,
@@ -77,7 +79,7 @@ fn is_emoji(c: char) -> bool {
         || matches!(c, '\u{1F000}'..='\u{1FAFF}')
 }
 
-/// Whether a character can hide something within a word: it takes no cell, turns the reading direction or controls.
+/// Returns whether a character can hide inside a word: it has no width, is bidirectional or a control character.
 pub fn is_hidden(c: char) -> bool {
     match kind(c) {
         Kind::Control | Kind::Separator | Kind::Hidden(false) | Kind::Joiner => true,
@@ -85,9 +87,9 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Marks every hidden character as `<U+202E>`: controls other than line feeds and tabs, bidirectional, zero-width and tag
-/// characters, joiners outside of emoji, and combining characters beyond [`MARKS`]. A run of one character longer than
-/// [`RUN`] is marked once, as `<U+0000 x12>`. Carriage returns that only end a line are dropped.
+/// Marks every hidden character as `<U+202E>`: controls other than line feeds and tabs, bidirectional, zero-width and
+/// tag characters, joiners outside of emoji, and combining characters beyond [`MARKS`]. A run of one character longer
+/// than [`RUN`] is marked once, as `<U+0000 x12>`. Carriage returns before a line feed are removed.
 pub fn mark_hidden(text: &str) -> Cow<'_, str> {
     replace_hidden(text, |out, c, run, rest| match run {
         _ if c == '\r' && rest.starts_with('\n') => {}
@@ -96,12 +98,12 @@ pub fn mark_hidden(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Removes every hidden character: for text that the user takes along, where a mark would be one more character.
+/// Removes every hidden character: for text that is copied, in which a mark would be wrong.
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
     replace_hidden(text, |_, _, _, _| {})
 }
 
-/// The same JSON, with every hidden character written as an escape: a terminal obeys none, and the value stays exact.
+/// Escapes every hidden character in JSON. The value is unchanged, and a terminal executes nothing.
 pub fn escape_hidden(json: &str) -> Cow<'_, str> {
     replace_hidden(json, |out, c, run, _| {
         for unit in c.encode_utf16(&mut [0; 2]).repeat(run) {
@@ -110,8 +112,8 @@ pub fn escape_hidden(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// Writes something in place of each run of one hidden character: it is given the character, the length of the run and
-/// the text after it.
+/// Replaces each run of one hidden character with what `write` appends. Its arguments are the output, the character,
+/// the length of the run and the text after it.
 fn replace_hidden(text: &str, write: impl Fn(&mut String, char, usize, &str)) -> Cow<'_, str> {
     let Some(first) = find_hidden(text) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 8);
@@ -128,20 +130,20 @@ fn replace_hidden(text: &str, write: impl Fn(&mut String, char, usize, &str)) ->
     Cow::Owned(out)
 }
 
-/// A run of one hidden character up to this length has a mark for each: more would only fill the screen.
+/// Longest run of one hidden character of which each is marked.
 pub const RUN: usize = 3;
 
-/// The mark that stands for a hidden character.
+/// Returns the mark of a hidden character.
 pub fn mark(c: char) -> String {
     format!("<U+{:04X}>", u32::from(c))
 }
 
-/// The first hidden character of a text, and its byte index.
+/// Returns the first hidden character of a text and its byte index.
 pub fn find_hidden(text: &str) -> Option<(usize, char)> {
-    // Most texts are plain ASCII to their end.
+    // Fast path: most texts are plain ASCII.
     let plain = |byte: &u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
     let from = text.bytes().position(|byte| !plain(&byte))?;
-    // The character before may be what the next one belongs to.
+    // The character before may combine with the next one.
     let from = from.saturating_sub(1);
     let (mut last, mut marks) = (None, 0);
     let mut chars = text[from..].char_indices().peekable();
@@ -172,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r32_marks_what_does_not_show_and_nothing_else() {
+    fn r32_marks_only_hidden_characters() {
         for (text, marked) in [
             ("a\u{202e}b", "a<U+202E>b"),
             ("a\u{e0041}\u{e007f}b", "a<U+E0041><U+E007F>b"),
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_along_or_written_as_json_holds_nothing_hidden() {
+    fn copied_text_and_json_contain_no_hidden_characters() {
         let text = "a\u{202e}b\u{e0041}\r\n\u{200b}\u{200b}c 👩\u{200d}👧\u{200d}";
         assert_eq!(without_hidden(text), "ab\nc 👩\u{200d}👧");
         assert_eq!(escape_hidden("\"a\u{e0041}\u{200b}\u{200b}\""), "\"a\\udb40\\udc41\\u200b\\u200b\"");
@@ -200,7 +202,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn r32_marked_text_hides_nothing(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}|\u{e0041}|👩){0,40}") {
+        fn r32_marked_text_contains_no_hidden_characters(text in "(\\PC|[\0-\u{ff}]|\u{202e}|\u{200d}|\u{e0041}|👩){0,40}") {
             let marked = mark_hidden(&text);
             proptest::prop_assert_eq!(find_hidden(&marked), None);
             proptest::prop_assert_eq!(mark_hidden(&marked), marked.as_ref());

@@ -1,20 +1,19 @@
-//! The names of sessions, turns and calls.
+//! Ids of sessions, turns and calls.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A session's name: a ULID, so that names sort by the time a session was made. Chosen where the session is
-/// made, never here.
+/// Id of a session: a ULID, so that ids sort by creation time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub String);
 
-/// One message of the person and everything the model does until it stops. Counted within a process; an event
-/// that carries another turn than the present one is late and dropped.
+/// Number of a turn: one user message and all that follows until the model stops. Counted per process; events of
+/// another turn than the current one are late and ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TurnId(pub u64);
 
-/// One use of a tool. The model's own id where it gave one, made unique within the session by the agent.
+/// Id of a tool call: the model's, if it gave one, made unique within the session by the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub String);

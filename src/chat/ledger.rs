@@ -1,10 +1,9 @@
-//! What a dry run made up so far: the same call on the same stage is answered from here.
+//! Simulated results of a dry run by call: the same call on the same overlay gets the same result.
 
 use super::{CallId, Decision, Digest, Entry, Outcome, Simulated, Staged};
 use std::collections::HashMap;
 
-/// The results that stand in for what was not done, as the entries of a session have them: live, resumed or copied it is
-/// the same.
+/// Simulated results, collected from the entries of a session, whether it is live, resumed or copied.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ledger {
     /// Calls that are not settled: the tool and its arguments.
@@ -13,28 +12,27 @@ pub struct Ledger {
     by_key: HashMap<Digest, usize>,
 }
 
-/// A result that stands in for what was not done.
+/// A simulated result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its arguments.
     pub arguments: String,
-    /// What the model was told.
+    /// The text that the model received.
     pub text: String,
-    /// How it came about.
+    /// Origin of the result.
     pub how: Simulated,
 }
 
 impl Ledger {
-    /// That of these entries.
+    /// Collects the results in these entries.
     pub fn of(entries: &[Entry]) -> Self {
         let mut ledger = Self::default();
         entries.iter().for_each(|entry| ledger.note(entry));
         ledger
     }
 
-    /// Takes in the next entry of the session.
+    /// Processes the next entry of the session.
     pub fn note(&mut self, entry: &Entry) {
         match entry.bare() {
             Entry::Replied { calls, .. } => {
@@ -58,7 +56,7 @@ impl Ledger {
         }
     }
 
-    /// Keeps a result, where there is none of the same call on the same stage yet.
+    /// Adds a result, unless there is one for the same call on the same overlay.
     pub fn keep(&mut self, kept: Kept) {
         if !kept.how.key.is_none() && !self.by_key.contains_key(&kept.how.key) {
             self.by_key.insert(kept.how.key.clone(), self.kept.len());
@@ -66,12 +64,12 @@ impl Ledger {
         }
     }
 
-    /// The result of the same call on the same stage.
+    /// Returns the result for the same call on the same overlay.
     pub fn same(&self, key: &Digest) -> Option<&Kept> {
         self.kept.get(*self.by_key.get(key)?)
     }
 
-    /// All of them, oldest first.
+    /// Returns all results, oldest first.
     pub fn kept(&self) -> &[Kept] {
         &self.kept
     }
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn r30_the_first_result_of_a_call_on_a_stage_is_the_one_that_counts() {
+    fn r30_the_first_result_of_a_call_on_an_overlay_is_kept() {
         let beneath = |entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
         let edited = Entry::Decided {
             call: "a".into(),
@@ -119,7 +117,7 @@ mod tests {
             settled("b", "second", "k"),
             called("c", "{}"),
             settled("c", "no key", ""),
-            settled("d", "of a call that nobody made", "m"),
+            settled("d", "of an unknown call", "m"),
         ];
         let ledger = Ledger::of(&entries);
         let kept: Vec<_> =

@@ -1,39 +1,38 @@
-//! Finds `path:line`, `workspace://…` and web addresses in prose.
+//! Links in prose: `path:line`, `workspace://…` and web addresses.
 
 use std::ops::Range;
 
-/// What a link leads to.
+/// Target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A file or folder of this machine, as it was written: relative to the project, absolute, or from `~`.
+    /// A local file or folder, as written: relative to the project, absolute, or from `~`.
     File {
-        /// The path as written, without the line.
+        /// The path as written, without the position.
         path: String,
-        /// The line, 1 is the first.
+        /// Line number, from 1.
         line: Option<usize>,
-        /// The last line of a range, where one was written.
+        /// Last line of a range, if any.
         end: Option<usize>,
-        /// The column, 1 is the first, where one was written.
+        /// Column, from 1, if any.
         column: Option<usize>,
     },
-    /// An `http://` or `https://` address, whole.
+    /// A complete `http://` or `https://` address.
     Web(String),
-    /// A `workspace://` address, whole.
+    /// A complete `workspace://` address.
     Workspace(String),
 }
 
 /// A link in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The bytes of the text that are the link.
+    /// Byte range of the link in the text.
     pub range: Range<usize>,
-    /// Where it leads.
     pub target: Target,
 }
 
-/// The links of a text, in its order, never overlapping. What looks like one is a link only if `exists` says so;
-/// it is asked about web addresses too, so that a caller can refuse them, and about what is a path by its shape
-/// alone (`and/or`), so its answers should be kept by the caller.
+/// Finds the links of a text, in order and without overlaps. A candidate is a link only if `exists` returns true. It is
+/// also called for web addresses, so that a caller can reject them, and for words that merely look like a path
+/// (`and/or`), so the caller should cache its results.
 pub fn find(text: &str, exists: &dyn Fn(&Target) -> bool) -> Vec<Found> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -48,8 +47,8 @@ pub fn find(text: &str, exists: &dyn Fn(&Target) -> bool) -> Vec<Found> {
     found
 }
 
-/// What a word means as a link if it is one as a whole: the target of a markdown link. Not whether it exists.
-/// Other schemes than `http`, `https`, `workspace` and `file` lead nowhere.
+/// Parses a word that is a link as a whole, such as the target of a Markdown link, without checking that it exists.
+/// Only the schemes `http`, `https`, `workspace` and `file` are supported.
 pub fn parse(word: &str) -> Option<Target> {
     if let Some(target) = address(word) {
         return Some(target);
@@ -65,7 +64,7 @@ pub fn parse(word: &str) -> Option<Target> {
 }
 
 impl std::fmt::Display for Target {
-    /// As it would be written in prose.
+    /// Formats the target as it is written in prose.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (path, line, end, column) = match self {
             Target::File { path, line, end, column } => (path, line, end, column),
@@ -82,10 +81,10 @@ impl std::fmt::Display for Target {
 }
 
 const SCHEMES: [&str; 3] = ["https://", "http://", "workspace://"];
-/// A path longer than this is not asked about, in bytes.
+/// Longest path in bytes; longer ones are not links.
 const LONGEST: usize = 1024;
 
-/// The whole word as an address with a scheme.
+/// Parses a whole word as an address with a scheme.
 fn address(word: &str) -> Option<Target> {
     let scheme = SCHEMES.iter().find(|scheme| starts_with(word, scheme))?;
     if word[scheme.len()..].is_empty() || word.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -101,7 +100,7 @@ fn starts_with(text: &str, scheme: &str) -> bool {
     text.as_bytes().get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 
-/// The addresses with a scheme, and where they stand.
+/// Finds the addresses with a scheme and their ranges.
 fn addresses(text: &str) -> Vec<(Range<usize>, Target)> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -118,7 +117,7 @@ fn addresses(text: &str) -> Vec<(Range<usize>, Target)> {
         let web = *scheme != "workspace://";
         let host = text[from..].find(|c: char| !(c.is_ascii_alphanumeric() || ".-:@_[]".contains(c)));
         let host = host.map_or(text.len(), |at| from + at);
-        // A host has no letters beyond ASCII, so prose of other scripts may follow it without a blank.
+        // Host names are ASCII, so text in another script may follow one without a space.
         let rest = match text[host..].chars().next() {
             Some('/' | '?' | '#') => true,
             _ => !web,
@@ -143,7 +142,7 @@ fn is_wide_punctuation(c: char) -> bool {
         || matches!(c, '！' | '（' | '）' | '，' | '：' | '；' | '？' | '“' | '”' | '‘' | '’' | '…')
 }
 
-/// How much is left without the stops and the brackets that belong to the sentence around it.
+/// Returns the length without trailing punctuation and brackets of the surrounding sentence.
 fn trimmed(word: &str) -> usize {
     let mut end = word.len();
     while let Some(last) = word[..end].chars().next_back() {
@@ -162,7 +161,7 @@ fn trimmed(word: &str) -> usize {
     end
 }
 
-/// Looks for paths in a stretch of text without addresses.
+/// Finds paths in a range of text without addresses.
 fn words(text: &str, range: Range<usize>, exists: &dyn Fn(&Target) -> bool, found: &mut Vec<Found>) {
     let splits = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
     for word in pieces(text, range, &splits) {
@@ -170,7 +169,7 @@ fn words(text: &str, range: Range<usize>, exists: &dyn Fn(&Target) -> bool, foun
             found.push(link);
             continue;
         }
-        // `call(src/a.rs)`: what the brackets hold, where the whole is nothing.
+        // `call(src/a.rs)`: if the whole is no path, try the parts between brackets.
         if text[word.clone()].contains(['(', ')', '[', ']', '{', '}']) {
             let parts = pieces(text, word, &|c| "()[]{}".contains(c));
             found.extend(parts.into_iter().filter_map(|part| path(text, part, exists)));
@@ -178,7 +177,7 @@ fn words(text: &str, range: Range<usize>, exists: &dyn Fn(&Target) -> bool, foun
     }
 }
 
-/// The stretches between what splits them, none empty.
+/// Returns the non-empty ranges between separators.
 fn pieces(text: &str, range: Range<usize>, splits: &dyn Fn(char) -> bool) -> Vec<Range<usize>> {
     let mut at = range.start;
     let mut found = Vec::new();
@@ -192,10 +191,10 @@ fn pieces(text: &str, range: Range<usize>, splits: &dyn Fn(char) -> bool) -> Vec
     found
 }
 
-/// The path a word is, if it is one and is there.
+/// Returns the link of a word that is an existing path.
 fn path(text: &str, word: Range<usize>, exists: &dyn Fn(&Target) -> bool) -> Option<Found> {
     let all = &text[word.clone()];
-    // `@src/a.rs` is how a person names a file.
+    // `@src/a.rs` is how a user mentions a file.
     let start = all.find(|c| !"([{@".contains(c)).unwrap_or(all.len());
     // `(auth)/page.tsx` keeps its bracket.
     let start = if all[start..].contains(')') && !all.ends_with([')', '.', ':']) { 0 } else { start };
@@ -206,7 +205,7 @@ fn path(text: &str, word: Range<usize>, exists: &dyn Fn(&Target) -> bool) -> Opt
     exists(&target).then_some(Found { range: at..at + length, target })
 }
 
-/// The path and the place in it a word begins with, and how long that is.
+/// Parses a path and position at the start of a word; returns its length.
 fn file(word: &str) -> Option<(Target, usize)> {
     if word.is_empty() || word.len() > LONGEST || word.contains("://") || word.contains(char::is_control) {
         return None;
@@ -227,8 +226,8 @@ struct Place {
     column: Option<usize>,
 }
 
-/// `:10`, `:10-20`, `:10:5`, `#L10`, `#L10-L20`: where it begins, what it says and where it ends. What follows a
-/// further colon (a line of a search) does not belong to it.
+/// Finds a position such as `:10`, `:10-20`, `:10:5`, `#L10` or `#L10-L20`; returns its start, value and end. Text
+/// after another colon, as in search results, is not part of it.
 fn place(word: &str) -> Option<(usize, Place, usize)> {
     let number = |at: usize| -> Option<(usize, usize)> {
         let digits = word.get(at..)?.bytes().take_while(u8::is_ascii_digit).count();
@@ -261,7 +260,7 @@ fn place(word: &str) -> Option<(usize, Place, usize)> {
     None
 }
 
-/// Files that are known by their name alone.
+/// File names without an extension that are recognised.
 const NAMED: [&str; 9] = [
     "Makefile",
     "Dockerfile",
@@ -274,7 +273,7 @@ const NAMED: [&str; 9] = [
     "Procfile",
 ];
 
-/// Whether it has the shape of a path. Generous: whether it is there decides.
+/// Returns whether the text looks like a path. Generous, because existence decides.
 fn is_path(path: &str, with_line: bool) -> bool {
     let separated = path.contains(['/', '\\']);
     let letters = path.contains(char::is_alphabetic);
@@ -290,7 +289,7 @@ fn is_path(path: &str, with_line: bool) -> bool {
             let plausible = (1..=12).contains(&end.len())
                 && end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                 && end.contains(char::is_alphabetic);
-            // `e.g`, `i.e`: an abbreviation, unless a line says otherwise.
+            // `e.g`, `i.e`: an abbreviation, unless a line number follows.
             plausible && (with_line || stem.len() != 1 || end.len() > 1)
         }
         None => NAMED.contains(&path),

@@ -1,55 +1,50 @@
-//! What the model is sent.
+//! Requests to a model.
 
 use super::{CallId, Picture, ToolCall, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One message of a request, in the order of the talk.
+/// One message of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// The standing words.
+    /// The system prompt.
     System(String),
-    /// What the person said.
+    /// A user message.
     Person(String),
-    /// What the model replied, with its calls.
+    /// A reply of the model with its calls.
     Model {
-        /// May be empty where there are calls.
+        /// May be empty if there are calls.
         text: String,
-        /// Each is answered by one `Tool` message that follows.
+        /// Each is followed by one `Tool` message with its result.
         calls: Vec<ToolCall>,
-        /// What the service wants to see again with it.
+        /// Data that the provider wants back with this reply.
         echo: Option<Box<Echo>>,
     },
-    /// What came of a call.
-    Tool {
-        /// Which call.
-        call: CallId,
-        /// Its outcome in words.
-        text: String,
-    },
+    /// The result of a call.
+    Tool { call: CallId, text: String },
 }
 
-/// Everything one reply is asked for with.
+/// A request for one reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The model's name as the service knows it.
+    /// Name of the model, as the provider knows it.
     pub model: String,
-    /// The talk so far; every call in it is answered.
+    /// The conversation so far; every call in it has a result.
     pub messages: Vec<Message>,
-    /// What may be called.
+    /// The tools that may be called.
     pub tools: Vec<ToolSpec>,
-    /// The pictures that the person named, where the model can see. Each goes with every message that names it.
+    /// Images mentioned by the user, if the model accepts images. Each is sent with every message that mentions it.
     pub pictures: Vec<Picture>,
-    /// Tokens of the reply at most; `None`: whatever the settings and the service allow.
+    /// Maximum tokens of the reply; `None` for the limit of the settings and the provider.
     pub most: Option<u32>,
 }
 
-/// What a service wants to see again with a reply of its own: signatures, sealed reasoning. Made and read by `llm`
-/// alone, and sent to the service it came from and to no other.
+/// Data that a provider wants back with its own reply: signatures, encrypted reasoning. Created and used only by `llm`,
+/// and sent only to the provider it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Echo {
-    /// Which service and dialect it came from.
+    /// Provider and API dialect it came from.
     pub from: String,
-    /// Whatever that service sent.
+    /// The data as the provider sent it.
     pub held: Value,
 }

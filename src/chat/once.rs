@@ -1,21 +1,21 @@
-//! JSON in which every key stands once: of two, nobody could say which was meant.
+//! JSON with unique keys: a duplicate key makes a document ambiguous.
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Error, Map, Value};
 use std::fmt;
 
-/// How deep lists and objects may lie in each other.
+/// Maximum nesting depth of arrays and objects.
 pub const DEPTH: usize = 32;
 
-/// Reads one value, and what is wrong with whatever stands behind it. A key that is given twice, and a depth of more
-/// than [`DEPTH`], are errors of the kind [`Error::is_data`].
+/// Parses one value; also returns the error of whatever follows it. A duplicate key, or nesting deeper than [`DEPTH`],
+/// is an error of the kind [`Error::is_data`].
 pub fn read(text: &str) -> Result<(Value, Option<Error>), Error> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Strict { depth: 0 }.deserialize(&mut json)?;
     Ok((value, json.end().err()))
 }
 
-/// Builds a value as serde_json would, but takes each key once and no deeper than [`DEPTH`].
+/// Builds a value as serde_json does, but rejects duplicate keys and nesting deeper than [`DEPTH`].
 #[derive(Clone, Copy)]
 struct Strict {
     depth: usize,
@@ -24,7 +24,7 @@ struct Strict {
 impl Strict {
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth == DEPTH {
-            return Err(E::custom(format!("they are nested more than {DEPTH} deep")));
+            return Err(E::custom(format!("nested more than {DEPTH} deep")));
         }
         Ok(Self { depth: self.depth + 1 })
     }

@@ -1,38 +1,37 @@
-//! Pictures that the person names in what they say, for models that can see.
+//! Images mentioned in user messages, for models that accept images.
 
-/// What the names of pictures end in.
+/// File name extensions of images.
 const ENDS: [&str; 5] = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
 
-/// A picture on its way to a model.
+/// An image that is sent with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// As the person wrote it, without the `@`.
+    /// As the user wrote it, without the `@`.
     pub name: String,
-    /// Such as `image/png`.
+    /// MIME type, such as `image/png`.
     pub kind: &'static str,
-    /// Its bytes, in base64.
+    /// Content in base64.
     pub data: String,
 }
 
-/// What can be told of a picture without showing it.
+/// Dimensions of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Columns and rows.
+    /// Width and height in pixels.
     pub pixels: (u32, u32),
-    /// Its bytes.
     pub bytes: u64,
 }
 
-/// Whether a file is named as a picture.
+/// Returns whether a file has the extension of an image.
 pub fn is_named(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end))
 }
 
-/// The pictures named in a text as `@path.png`, in its order, each once.
+/// Returns the images mentioned in a text as `@path.png`, in order, each once.
 pub fn named(text: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    // Every text of every request comes here, and next to none names one.
+    // Fast path: every text of every request is checked, and nearly none mentions an image.
     if !text.contains('@') {
         return names;
     }
@@ -46,7 +45,7 @@ pub fn named(text: &str) -> Vec<&str> {
     names
 }
 
-/// What a picture is by its first bytes; `None` where it is none of those that models take.
+/// Detects the MIME type by the first bytes; `None` if it is not an image type that models accept.
 pub fn kind(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
@@ -62,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_named_as_files_are() {
+    fn finds_images_mentioned_as_files() {
         for (text, names) in [
             ("what is in @shot.png?", vec!["shot.png"]),
             ("(@a/b.JPG) and `@c.webp`, @a/b.JPG again", vec!["a/b.JPG", "c.webp"]),
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_what_its_bytes_say() {
+    fn detects_the_type_by_the_first_bytes() {
         assert_eq!(kind(b"\x89PNG\r\n\x1a\n"), Some("image/png"));
         assert_eq!(kind(b"\xff\xd8\xff\xe0"), Some("image/jpeg"));
         assert_eq!(kind(b"GIF89a"), Some("image/gif"));

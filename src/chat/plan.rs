@@ -1,80 +1,79 @@
-//! What a call would do, told before it is done.
+//! Plans of calls.
 
 use super::{Access, Basis, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Questions, Rejected};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a tool wants once it has looked.
+/// Result of planning a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Intent {
-    /// The person's answer, and nothing else.
+    /// It only asks the user questions.
     Ask(Questions),
-    /// To do something.
+    /// It wants to do something.
     Act(Box<Plan>),
 }
 
-/// What a call would do. Made by `Tool::plan`, judged by the policy, shown to the person, and handed to
-/// `Tool::act` unchanged.
+/// What a call would do. Made by `Tool::plan`, judged by the policy, shown to the user, and passed to `Tool::act`
+/// unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The card's heading, such as `run a command?`. Composed by the program, never by the model.
+    /// Title of the approval prompt, such as `run a command?`. Written by the program, never by the model.
     pub title: String,
-    /// The call in a few words, for its one line in the transcript: a path, a command, a pattern.
+    /// Short description for the call's line in the transcript: a path, a command, a pattern.
     pub summary: String,
-    /// The policy reads it, and nothing else.
+    /// What the call accesses; the only part that the policy judges.
     pub access: Access,
-    /// The person sees it.
+    /// What the user is shown.
     pub preview: Preview,
-    /// What "always" would cover; `None` where nothing lasting may be granted.
+    /// The grant that “always” would give; `None` if no lasting approval is possible.
     pub always: Option<Grant>,
-    /// What is destroyed, where something is: such a plan needs a capital `Y`.
+    /// What is destroyed, if anything; such a plan is approved with a capital `Y`.
     pub destroys: Option<String>,
-    /// What it was made from, compared again before it is done.
+    /// Preconditions, compared again before it runs.
     pub basis: Basis,
-    /// What `act` needs to do exactly this. Never logged.
+    /// Data that `act` needs to do exactly this. Never logged.
     pub work: Work,
 }
 
-/// What the person is shown of a plan. All of it is shown before yes is armed.
+/// Preview of a plan. All of it must be seen before the user can approve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "as", content = "what", rename_all = "snake_case")]
 pub enum Preview {
-    /// Plain words.
+    /// Plain text.
     Text(String),
-    /// A command line.
     Command(CommandLine),
-    /// A change to one file.
+    /// Diff of one file.
     Edit(Diff),
-    /// Changes of a dry run, each of which can be rejected.
+    /// Changes of a dry run that can be rejected one by one.
     Batch(Batch),
 }
 
-/// What a sub-agent is to do.
+/// Task of a sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// What the sub-agent goes by: a few letters on one line, harmless to any terminal.
+    /// Short name of the sub-agent: one line without control characters.
     pub name: String,
-    /// The whole task; the sub-agent knows nothing else of the talk.
+    /// The whole task; the sub-agent knows nothing else of the conversation.
     pub words: String,
 }
 
-/// What a plan does when it is done. A closed set: a tool that needs another kind adds it here.
+/// Kinds of work. A tool that needs another kind adds it here.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
-    /// Change one file, if it still is as it was.
+    /// Change one file, if its content is still the same.
     Edit(Edit),
     /// Run a command.
     Command(CommandLine),
-    /// Hand a task to a sub-agent, whose calls are judged one by one.
+    /// Start a sub-agent, whose calls are judged one by one.
     Task(Task),
-    /// The tool's own arguments, checked against its schema.
+    /// Arguments of the tool, checked against its schema.
     Arguments(Value),
     /// Apply changes of a dry run.
     Batch(BatchWork),
 }
 
 impl Plan {
-    /// Leaves out what the user rejected; whether this is a plan of which parts can be rejected.
+    /// Excludes the parts that the user rejected. Returns false if parts of this plan cannot be rejected.
     #[must_use]
     pub fn reject(&mut self, rejected: &[Rejected]) -> bool {
         let Work::Batch(work) = &mut self.work else { return false };

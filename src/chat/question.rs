@@ -1,31 +1,31 @@
-//! What the model asks the person, and what the person answers.
+//! Questions of the model to the user, and their answers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// One to ten questions asked in one call.
+/// The questions of one call, one to ten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Questions {
     /// Never empty.
     pub list: Vec<Question>,
-    /// What limits cut off; the model and the person are told.
+    /// Number of items removed by the limits, reported to the model and the user.
     #[serde(default, skip_serializing_if = "Dropped::is_nothing")]
     pub dropped: Dropped,
 }
 
-/// How much of a call the limits cut off.
+/// How much of a call was removed by the limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Kept")]
 pub struct Dropped {
-    /// Questions that were left out.
+    /// Questions removed.
     pub questions: usize,
-    /// Options that were left out.
+    /// Options removed.
     pub options: usize,
-    /// Texts that were cut short.
+    /// Texts truncated.
     pub shortened: usize,
 }
 
-/// How a session file has it: the first sessions counted questions and options together.
+/// Format in a session file: early versions stored one number, of options.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Kept {
@@ -50,12 +50,12 @@ impl From<Kept> for Dropped {
 }
 
 impl Dropped {
-    /// Whether everything that was sent is there.
+    /// Returns whether nothing was removed.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What is missing, in words; empty where nothing is.
+    /// Describes what was removed: `2 questions omitted, 1 text truncated`; empty if nothing was.
     pub fn words(&self) -> String {
         let count = |n: usize, one: &str, many: &str, what: &str| match n {
             0 => None,
@@ -63,30 +63,28 @@ impl Dropped {
             n => Some(format!("{n} {many} {what}")),
         };
         let parts = [
-            count(self.questions, "question", "questions", "left out"),
-            count(self.options, "option", "options", "left out"),
-            count(self.shortened, "text", "texts", "cut short"),
+            count(self.questions, "question", "questions", "omitted"),
+            count(self.options, "option", "options", "omitted"),
+            count(self.shortened, "text", "texts", "truncated"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
-/// One question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// The model's name for it, by which it knows the answer; unique within the call.
+    /// Identifies the answer for the model; unique within the call.
     pub keyword: String,
-    /// What is asked.
     pub text: String,
-    /// What may be picked; may be empty, then only own words answer.
+    /// Options; if empty, the answer is free text.
     pub options: Vec<Choice>,
-    /// Whether several may be picked.
+    /// Whether several options may be selected.
     #[serde(default)]
     pub multi: bool,
-    /// Whether own words are taken.
+    /// Whether free text is accepted.
     #[serde(default = "yes")]
     pub allow_text: bool,
-    /// The option the model recommends; marked, never chosen by itself.
+    /// Index of the option recommended by the model; marked, but never selected automatically.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommended: Option<usize>,
 }
@@ -95,47 +93,45 @@ fn yes() -> bool {
     true
 }
 
-/// One thing that may be picked.
+/// An option of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// A few words.
     pub label: String,
-    /// What it means; may be empty.
+    /// Explanation; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What picking it would look like, in markdown; may be empty.
+    /// Markdown preview of the result; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub preview: String,
 }
 
 impl Choice {
-    /// A choice that is its label alone.
+    /// Creates an option without description and preview.
     pub fn new(label: &str) -> Self {
         Self { label: label.to_owned(), description: String::new(), preview: String::new() }
     }
 }
 
-/// What the person made of all questions of a call.
+/// Answer to all questions of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Whether they answered at all.
     pub status: Status,
-    /// One for each question, in their order; empty unless answered.
+    /// One answer per question, in order; empty unless answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
-    /// By which way it came.
+    /// Whether it was typed or read from a file.
     #[serde(default, skip_serializing_if = "Giver::is_person")]
     pub giver: Giver,
 }
 
-/// By which way an answer came.
+/// How an answer was given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Giver {
-    /// The person answered on the card.
+    /// In the question prompt.
     #[default]
     Person,
-    /// The person wrote it into a file before.
+    /// In a file of answers.
     File,
 }
 
@@ -145,61 +141,60 @@ impl Giver {
     }
 }
 
-/// Whether the questions were answered.
+/// Whether the questions of a call were answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// With at least one answer.
     Answered,
-    /// The person said that they will not answer.
+    /// The user declined to answer.
     Declined,
-    /// Nobody was there to answer, or the turn was stopped first.
+    /// No user was available, or the turn was stopped first.
     Deferred,
 }
 
-/// What was given to one question.
+/// Answer to one question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
-    /// Which question.
+    /// Keyword of the question.
     pub keyword: String,
-    /// How the answer came.
     pub source: Source,
-    /// A note to the answer as a whole; may be empty.
+    /// Note on the whole answer; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// Notes to single options, picked or not, in their order.
+    /// Notes on options, selected or not, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 
-/// What the person noted to one option.
+/// Note of the user on one option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Which option, by index from 0.
+    /// Index of the option.
     pub option: usize,
-    /// Never empty.
+    /// The note; never empty.
     pub text: String,
 }
 
-/// How an answer came. An answer is never invented.
+/// The answer itself. It is never made up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", content = "value", rename_all = "snake_case")]
 pub enum Source {
-    /// These options were picked, by index from 0.
+    /// Indexes of the selected options.
     Picked(Vec<usize>),
-    /// In the person's own words.
+    /// Free text.
     Written(String),
-    /// This one was left out.
+    /// The question was skipped.
     Skipped,
 }
 
 impl Answer {
-    /// An answer without answers, by the person.
+    /// Returns an answer of the user with this status and no content.
     pub fn without(status: Status) -> Self {
         Self { status, given: Vec::new(), giver: Giver::Person }
     }
 
-    /// What the model is told, as one JSON object.
+    /// Returns the tool result, a JSON object.
     pub fn result(&self, asked: &Questions) -> String {
         let answers: Vec<Value> = self
             .given
@@ -218,12 +213,12 @@ impl Answer {
 }
 
 impl Given {
-    /// An answer without notes.
+    /// Creates an answer without notes.
     pub fn new(keyword: &str, source: Source) -> Self {
         Self { keyword: keyword.to_owned(), source, note: String::new(), notes: Vec::new() }
     }
 
-    /// The answer in words, for the model and the transcript; empty where it was skipped.
+    /// Returns the answer as text, for the model and the transcript; empty if skipped.
     pub fn words(&self, question: &Question) -> String {
         match &self.source {
             Source::Picked(picks) => labels(question, picks).join(", "),
@@ -241,7 +236,7 @@ impl Given {
         match &self.source {
             Source::Picked(picks) => {
                 result["source"] = json!("picked");
-                // The same shape whatever was picked, where several could be.
+                // If several may be selected, the result has the same form for any number of them.
                 match picks.as_slice() {
                     [one] if !question.multi => result["option_index"] = json!(one),
                     several => {

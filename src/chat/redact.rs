@@ -20,7 +20,7 @@ pub use names::is_secret_name;
 
 /// What replaces a secret.
 pub const REDACTED: &str = "[redacted]";
-/// A replacement may join what was apart. Each further pass looks at the text again, until it finds nothing.
+/// Maximum passes. A replacement may join text that was apart, so the text is scanned again until nothing is found.
 const PASSES: usize = 6;
 
 /// Redacts a text; also returns the number of secrets in it.
@@ -30,16 +30,16 @@ pub fn redact(text: &str) -> (Cow<'_, str>, usize) {
     Redactor::default().redact(text)
 }
 
-/// Redacts texts that follow each other, such as the lines of a file: a secret may begin in one and end in another.
+/// Redacts consecutive texts, such as the lines of a file: a secret may begin in one and end in another.
 #[derive(Debug, Default)]
 pub struct Redactor {
     state: State,
 }
 
-/// What is open at the end of a text.
+/// State at the end of a text.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
-    /// A private key whose end is still to come.
+    /// Inside a private key whose end is still to come.
     in_private_key: bool,
     /// The program whose command line continues on the next line.
     program: Option<command::Open>,
@@ -67,8 +67,8 @@ impl Redactor {
         (Cow::Owned(redacted), count)
     }
 
-    /// Redacts every string of a JSON value, and whatever has the name of a secret. `schema` is the JSON schema of the
-    /// value, if known: what it calls `writeOnly` or a `password` is a secret too.
+    /// Redacts every string of a JSON value, and all values under the name of a secret. If `schema`, the value's JSON
+    /// schema, is known, fields that it marks as `writeOnly` or `password` are redacted too.
     pub fn redact_json(&mut self, value: &mut Value, schema: Option<&Value>) -> usize {
         match value {
             Value::String(text) => {
@@ -82,7 +82,7 @@ impl Redactor {
                 let schema = schema.and_then(|schema| schema.get("items"));
                 let mut count = 0;
                 for at in 0..items.len() {
-                    // The arguments of a program: an option, then its value.
+                    // Arguments of a program: an option followed by its value.
                     let option = at.checked_sub(1).and_then(|before| items[before].as_str());
                     let is_secret = option.is_some_and(command::is_secret_option);
                     count += match is_secret && items[at].as_str().is_some_and(|text| text != REDACTED) {
@@ -114,7 +114,7 @@ impl Redactor {
     }
 }
 
-/// Replaces every string of a value that is a secret by its name.
+/// Replaces every string in a value whose name is that of a secret.
 fn hide_strings(value: &mut Value) -> usize {
     match value {
         Value::String(text) if text.is_empty() || names::is_placeholder(text) => 0,
@@ -130,8 +130,8 @@ fn hide(value: &mut Value) -> usize {
     1
 }
 
-/// The secrets of a text as it is, and those that show only without its escape sequences and invisible characters. In
-/// order, none in another.
+/// Finds the secrets of a text, including those that are visible only without its escape sequences and invisible
+/// characters. The ranges are in order and do not overlap.
 fn find(text: &str, state: State) -> (Vec<Range<usize>>, State) {
     let (mut found, mut after) = scan::scan(text, state);
     if let Some(shown) = visible::Visible::new(text) {
@@ -146,7 +146,7 @@ fn find(text: &str, state: State) -> (Vec<Range<usize>>, State) {
     (found, after)
 }
 
-/// Ranges in order, those that overlap as one.
+/// Merges overlapping ranges of a sorted list.
 fn merge(sorted: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(sorted.len());
     for range in sorted {

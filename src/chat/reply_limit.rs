@@ -1,10 +1,10 @@
-//! The limit of a reply: how much of it is received, and so how much a session may have to hold.
+//! Size limit of a reply, which also limits what a session must store.
 
-/// Longest reply, in bytes as a session's file holds it: text, reasoning and arguments as the content of JSON strings. What a
-/// provider sends beyond that is not received.
+/// Maximum size of a reply in bytes as stored in a session file: text, reasoning and arguments as content of JSON
+/// strings. The rest is not received.
 pub const MAX_BYTES: usize = 64 << 20;
 
-/// Returns how many bytes a text has as the content of a JSON string, in which control characters take up to six.
+/// Returns the size of a text as content of a JSON string, in which control characters take up to six bytes.
 pub fn written_bytes(text: &str) -> usize {
     text.bytes().map(written_byte).sum()
 }
@@ -17,26 +17,26 @@ fn written_byte(byte: u8) -> usize {
     }
 }
 
-/// How much of a reply was received, in the bytes of [`MAX_BYTES`].
+/// Received size of a reply, in the bytes of [`MAX_BYTES`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReplySize(usize);
 
 impl ReplySize {
-    /// Counts more of the reply.
+    /// Adds a part of the reply.
     pub fn add(&mut self, text: &str) {
         self.0 = self.0.saturating_add(written_bytes(text));
     }
 
-    /// Explains that the reply is too long, if it is.
+    /// Returns an error if the reply is too long.
     pub fn excess(self) -> Option<String> {
-        let too_long = || format!("the reply is longer than {} MB, so it was broken off", MAX_BYTES >> 20);
+        let too_long = || format!("the reply is longer than {} MB and was cut off", MAX_BYTES >> 20);
         (self.0 > MAX_BYTES).then(too_long)
     }
 }
 
 #[cfg(test)]
 impl ReplySize {
-    /// Of a reply of which so many bytes were received.
+    /// Creates the size of a reply with this many bytes.
     pub fn of_bytes(bytes: usize) -> Self {
         Self(bytes)
     }
@@ -49,7 +49,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_what_is_written(text in "[\\x00-\\x7f€😀]{0,200}") {
+        fn counts_the_bytes_of_a_json_string(text in "[\\x00-\\x7f€😀]{0,200}") {
             prop_assert_eq!(written_bytes(&text) + 2, serde_json::to_string(&text).unwrap().len());
         }
     }

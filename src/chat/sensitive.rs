@@ -1,27 +1,27 @@
-//! Which paths hold secrets, or are obeyed by other programs: asked about every time, whatever else was allowed.
+//! Paths that hold secrets or control other programs. Access to them is always asked about, whatever was approved.
 
 use std::path::Path;
 
-/// Folders. Everything in them counts, at any depth.
+/// Folders, including everything in them at any depth.
 #[rustfmt::skip]
 const FOLDERS: &[&str] = &[
-    // Versions and their hooks
+    // Version control and its hooks
     ".git", ".hg", ".svn", ".husky", ".githooks",
-    // Settings of aye and of programs like it, which start tool servers and grant permissions
+    // Settings of aye and similar programs, which start tool servers and grant permissions
     ".aye", ".config/aye", ".local/share/aye", ".claude", ".codex", ".cursor", ".gemini",
-    // Editors run tasks from these
+    // Tasks that editors run
     ".vscode", ".idea", ".devcontainer",
     // Keys and accounts
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".config/gcloud", ".config/gh",
     ".config/op", ".config/sops", ".local/share/keyrings", "library/keychains",
-    // What starts by itself
+    // Autostart
     ".config/autostart", ".config/systemd", ".config/fish", ".config/git", ".config/environment.d",
     "library/launchagents",
-    // Browsers and mail keep passwords
+    // Browsers and mail programs, which store passwords
     ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium",
 ];
 
-/// Files, wherever they are. One `*` stands for anything.
+/// Files in any folder. One `*` matches anything.
 #[rustfmt::skip]
 const FILES: &[&str] = &[
     // Secrets of a project
@@ -34,15 +34,15 @@ const FILES: &[&str] = &[
     ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".git-credentials",
     ".vault-token", ".dockercfg", "kubeconfig*", ".s3cfg", ".boto", "serviceaccount*", ".*_history", "shadow", "shadow-", "gshadow*",
     "sudoers", ".cargo/config", ".cargo/config.toml",
-    // Shells run these when they start
+    // Start-up files of shells
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
     ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".xprofile", ".xinitrc",
     ".xsessionrc", ".pam_environment", ".gdbinit", ".lldbinit", ".direnvrc",
-    // Other programs obey these
+    // Settings that other programs execute
     ".gitconfig", ".gitmodules", ".mcp.json", "mcp.json", ".vimrc", ".tmux.conf", "crontab",
 ];
 
-/// Whether the path is one of those. Names are compared without regard to case, since some file systems do so too.
+/// Returns whether a path is sensitive. Names are compared without case, because some file systems ignore it.
 pub fn sensitive(path: &Path) -> bool {
     let names: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
@@ -58,7 +58,7 @@ pub fn sensitive(path: &Path) -> bool {
         || FILES.iter().any(|file| ends(file))
 }
 
-/// Folders of installed programs, libraries and their documentation: every user may read them, and no secret is put there.
+/// Folders of installed programs, libraries and documentation: readable by every user, so secrets are not stored there.
 #[rustfmt::skip]
 const SYSTEM: &[&str] = &[
     "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64",
@@ -66,12 +66,12 @@ const SYSTEM: &[&str] = &[
     "/usr/local/include", "/usr/local/share", "/nix/store", "/snap",
 ];
 
-/// Whether a real path outside the project belongs to the installed system. Whatever else is outside may hold secrets.
+/// Returns whether a real path outside the project belongs to the installed system. All other paths may hold secrets.
 pub fn is_system_file(real: &Path) -> bool {
     SYSTEM.iter().any(|folder| real.starts_with(folder)) && !sensitive(real)
 }
 
-/// Whether a name fits a pattern with at most one `*`.
+/// Returns whether a name matches a pattern with at most one `*`.
 fn fits(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn r26_secrets_and_what_others_obey_are_sensitive() {
+    fn r26_secrets_and_settings_of_other_programs_are_sensitive() {
         for path in [
             ".git", ".git/hooks/pre-commit", "sub/.git/config", ".GIT/config", ".env", ".env.local", ".Env",
             "prod.env", ".envrc", "/home/a/.ssh/config", "/home/a/.bashrc",
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn r13_only_what_is_installed_is_known_to_hold_no_secret_outside_the_project() {
+    fn r13_outside_the_project_only_system_files_are_not_sensitive() {
         for (path, expected) in [
             ("/usr/include/stdio.h", true),
             ("/usr/share", true),
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn ordinary_files_are_not() {
+    fn ordinary_files_are_not_sensitive() {
         for path in [
             "", "src/main.rs", "README.md", ".gitignore", ".github/workflows/ci.yml", "environment.rs",
             "git/x", "aye/x", "src/env.rs", "id_generator.rs", "keys.rs", "config.toml", "fish/config/x",

@@ -1,4 +1,4 @@
-//! A session: the fold of its entries.
+//! A session, computed from its entries.
 
 mod beneath;
 mod talk;
@@ -11,93 +11,92 @@ use super::{
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Everything that was said and done, and what follows from it. It changes by `apply` alone, so a live session and
-/// one read back from disk cannot differ.
+/// State of a session. It changes only by `apply`, so a live session and one read back from disk are equal.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
     entries: Vec<Entry>,
     calls: HashMap<CallId, Call>,
-    /// Calls in the order they were made, those of sub-agents among them.
+    /// Calls in the order they were made, including those of sub-agents.
     order: Vec<CallId>,
-    /// Calls that are not settled; not those of sub-agents.
+    /// Number of calls that are not settled, without those of sub-agents.
     open: usize,
-    /// The entries of each sub-agent, by index.
+    /// Indexes of the entries of each sub-agent, by the call that started it.
     beneath: HashMap<CallId, Vec<usize>>,
     granted: Vec<Standing>,
     title: Option<String>,
-    /// Who named it; what the person chose no model changes.
+    /// Who chose the title: the model does not change a title of the user.
     namer: Option<Namer>,
-    /// The entry that the last summary is, by index.
+    /// Index of the last summary's entry.
     compacted: Option<usize>,
     model: Option<String>,
     usage: Usage,
-    /// Tokens of the talk up to and with each entry, about. They only grow, so that every stretch of it is counted
-    /// by one subtraction.
+    /// Estimated tokens of the conversation up to and including each entry. The values never decrease, so the tokens of
+    /// any range of entries are one subtraction.
     upto: Vec<u64>,
-    /// Tokens of the summary in force.
+    /// Estimated tokens of the current summary.
     told: u64,
     counted: Option<Counted>,
     rehearsed: usize,
     would_ask: usize,
 }
 
-/// What the service counted last, beside what this program thought it was.
+/// Token count last reported by the provider, with this program's estimate of the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
-    /// Tokens of the request, as the service counted.
+    /// Tokens of the request, as reported.
     pub input: u64,
-    /// The talk in that request, by our measure.
+    /// Estimate for the conversation in that request.
     pub talk: u64,
-    /// Tokens of that request and the reply to it, as they are sent again.
+    /// Tokens of that request and its reply, as they are sent again.
     pub then: u64,
-    /// The talk with that reply, by our measure.
+    /// Estimate for the conversation including that reply.
     pub talk_then: u64,
-    /// Whether a summary has taken the place of what was counted: then only what it taught about our measure holds.
+    /// Whether the conversation was compacted since: then only the ratio of report and estimate is still valid.
     pub outdated: bool,
 }
 
-/// What is known of one call.
+/// State of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// What the model asked for.
+    /// The call as the model made it.
     pub call: ToolCall,
-    /// What it would do, once it was looked at.
+    /// The last plan, if the call was planned.
     pub shown: Option<Shown>,
-    /// What it asks, where it asks.
+    /// Its questions, if it asks the user.
     pub questions: Option<Questions>,
-    /// The arguments that the person put in place of the model's.
+    /// Arguments by which the user replaced the model's.
     pub edited: Option<Value>,
-    /// Whether a person or the policy let it start.
+    /// Whether the user or the policy allowed it to start.
     pub started: bool,
-    /// The entry that settled it, by index.
+    /// Index of the entry that settled it.
     pub settled: Option<usize>,
-    /// The entry that decided it, by index.
+    /// Index of the entry with the user's decision.
     pub decided: Option<usize>,
-    /// Whose it is, where it is a sub-agent's: the call that handed it the task.
+    /// The call that started the sub-agent which made this call; `None` if the turn itself made it.
     pub beneath: Option<CallId>,
 }
 
-/// What the log keeps of a plan.
+/// Parts of a plan that the log keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
-    /// The card's heading.
+    /// Title of the approval prompt.
     pub title: String,
-    /// The call in a few words.
+    /// Short description of the call.
     pub summary: String,
-    /// How far it reaches.
+    /// What the call accesses.
     pub access: Access,
-    /// What the person could see.
+    /// The preview that was shown.
     pub preview: Preview,
-    /// The verdict, in one word.
+    /// Name of the verdict.
     pub verdict: String,
-    /// Whether the user is asked about it live.
+    /// Whether the user would be asked about it live.
     pub asks_live: bool,
-    /// The hooks that wanted it and were not run, since this is a dry run.
+    /// Hooks that match the call but were not run, because this is a dry run.
     pub hooks_not_run: Vec<String>,
 }
 
 impl Session {
-    /// The session that these entries make.
+    /// Builds a session from its entries.
     pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
         let mut session = Self::default();
         for entry in entries {
@@ -106,8 +105,8 @@ impl Session {
         session
     }
 
-    /// Adds a fact and returns it as it is kept, its tool result readable: the only way a session changes. A fact about a
-    /// call nobody made is kept and changes nothing.
+    /// Applies an entry and returns it as stored, with its tool result made readable. This is the only way a session
+    /// changes. An entry about an unknown call is stored and has no other effect.
     pub fn apply(&mut self, entry: Entry) -> &Entry {
         let entry = self.make_readable(entry);
         let index = self.entries.len();
@@ -124,7 +123,7 @@ impl Session {
                 if let Some(usage) = usage {
                     self.usage += *usage;
                     if usage.input > 0 {
-                        // Reasoning is counted with a reply and not sent again.
+                        // The provider counts reasoning with a reply, but it is not sent again.
                         let reply = tokens::estimate(text) + tokens::of_calls(calls);
                         let plain = usage.output <= 2 * reply + 64;
                         let then = usage.input + if plain { usage.output } else { reply };
@@ -161,10 +160,10 @@ impl Session {
             }
             Entry::Switched { model, .. } => {
                 self.model = Some(model.clone());
-                // Another model counts otherwise.
+                // Another model counts differently.
                 self.counted = None;
             }
-            // From here on it counts anew.
+            // The counts start again from here.
             Entry::Became { .. } => self.forget_asks(),
             Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
@@ -172,7 +171,6 @@ impl Session {
         &self.entries[index]
     }
 
-    /// The model made these calls.
     fn made(&mut self, calls: &[ToolCall], beneath: Option<&CallId>) {
         for call in calls {
             if self.calls.contains_key(&call.id) {
@@ -194,13 +192,12 @@ impl Session {
         }
     }
 
-    /// What became of a call.
     fn became(&mut self, index: usize, entry: &Entry) {
         match entry {
             Entry::Planned { call, title, summary, access, preview, verdict, why, hooks_not_run, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.started |= verdict == "allow" || verdict == "rehearse";
-                    // Asked once more: the yes from before does not count.
+                    // An earlier approval does not apply to a call that is asked about again.
                     call.started &= verdict != "ask";
                     let asked = call.shown.as_ref().is_some_and(|shown| shown.asks_live);
                     let asks_live = live_ask(verdict, why).is_some();
@@ -265,22 +262,21 @@ impl Session {
         }
     }
 
-    /// How many facts there are beside those of sub-agents.
+    /// Returns the number of entries without those of sub-agents.
     pub fn own(&self) -> usize {
         self.entries.len() - self.beneath.values().map(Vec::len).sum::<usize>()
     }
 
-    /// Every fact, oldest first. An entry never changes once it is here.
+    /// Returns every entry, oldest first. Stored entries never change.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// What is known of a call.
     pub fn call(&self, id: &CallId) -> Option<&Call> {
         self.calls.get(id)
     }
 
-    /// Called, never settled; in the order they were made. Not those of sub-agents.
+    /// Returns the calls that are not settled, in the order they were made, without those of sub-agents.
     pub fn open_calls(&self) -> Vec<CallId> {
         if self.open == 0 {
             return Vec::new();
@@ -291,52 +287,53 @@ impl Session {
         self.order.iter().filter(open).cloned().collect()
     }
 
-    /// Every standing yes of this session that was not taken back, oldest first.
+    /// Returns the grants of this session that were not revoked, oldest first.
     pub fn granted(&self) -> &[Standing] {
         &self.granted
     }
 
-    /// The person's name for the session, else the model's, else the first words that were said.
+    /// Returns the title by the user, else by the model, else the beginning of the first message.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// Who named the session; `None` where it goes by the first words that were said.
+    /// Returns who chose the title; `None` if it is the beginning of the first message.
     pub fn namer(&self) -> Option<Namer> {
         self.namer
     }
 
-    /// The model the person changed to, where they did.
+    /// Returns the model the user switched to, if any.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// Everything that was paid for in this session.
+    /// Returns the token usage of the whole session.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// What the service counted last; `None` where it never did, or another model answers since.
+    /// Returns the provider's last token count; `None` if it never reported one, or another model answers since.
     pub fn counted(&self) -> Option<Counted> {
         self.counted
     }
 
-    /// Tokens of the talk as the model is told it, about. Costs nothing: each entry was counted when it came.
+    /// Returns the estimated tokens of the conversation as it is sent. Cheap: entries are counted when they are
+    /// applied.
     pub fn weight(&self) -> u64 {
         self.told + self.weight_of(self.sent_from(), self.entries.len())
     }
 
-    /// Tokens of the entries from one index up to another, about.
+    /// Returns the estimated tokens of the entries `from..to`.
     pub fn weight_of(&self, from: usize, to: usize) -> u64 {
         self.weighed(to).saturating_sub(self.weighed(from))
     }
 
-    /// Tokens of every entry before this one.
+    /// Returns the estimated tokens of the entries before this index.
     fn weighed(&self, index: usize) -> u64 {
         index.min(self.upto.len()).checked_sub(1).map_or(0, |last| self.upto[last])
     }
 
-    /// The first entry that is still sent itself; what is before it is told by the summary.
+    /// Returns the index of the first entry that is still sent; earlier ones are covered by the summary.
     pub fn sent_from(&self) -> usize {
         match self.compacted.and_then(|at| self.entries.get(at)) {
             Some(Entry::Compacted { upto, .. }) => (*upto).min(self.entries.len()),
@@ -344,7 +341,7 @@ impl Session {
         }
     }
 
-    /// The summary in force.
+    /// Returns the current summary.
     pub fn summary(&self) -> Option<&str> {
         match self.compacted.and_then(|at| self.entries.get(at)) {
             Some(Entry::Compacted { summary, .. }) => Some(summary),
@@ -352,12 +349,12 @@ impl Session {
         }
     }
 
-    /// Every call, in the order they were made, those of sub-agents among them.
+    /// Returns every call, in the order they were made, including those of sub-agents.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.order.iter().filter_map(|id| self.calls.get(id))
     }
 
-    /// How what came of a call came about, where it was rehearsed and that is known.
+    /// Returns the origin of a rehearsed call's result, if known.
     pub fn staged(&self, id: &CallId) -> Option<&Staged> {
         match self.entries.get(self.call(id)?.settled?)?.bare() {
             Entry::Settled { staged, .. } => staged.as_ref(),
@@ -365,13 +362,13 @@ impl Session {
         }
     }
 
-    /// How many calls were rehearsed.
+    /// Returns the number of rehearsed calls.
     pub fn rehearsed(&self) -> usize {
         self.rehearsed
     }
 }
 
-/// Tokens that an entry adds to every request after it.
+/// Returns the estimated tokens that an entry adds to every later request.
 fn weight(entry: &Entry) -> u64 {
     match entry {
         Entry::Said { text } => tokens::FRAME + tokens::estimate(text),

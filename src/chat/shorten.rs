@@ -1,9 +1,9 @@
-//! What is long, told in part, and how much was left out: the middle of a text, the rest of a list.
+//! Truncation: the middle of a text, the rest of a list.
 
 use std::borrow::Cow;
 
-/// The text, or where it has more than `most` bytes its beginning and its end, with the middle left out and a mark
-/// in its place. Never longer than the text itself.
+/// Truncates a text of more than `most` bytes to its beginning and end, with a mark between them. The result is never
+/// longer than the text.
 pub fn middle(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
@@ -11,11 +11,12 @@ pub fn middle(text: &str, most: usize) -> Cow<'_, str> {
     let head = text.floor_char_boundary(most - most / 3);
     let tail = text.ceil_char_boundary(text.len() - most / 3);
     let left = text[head..tail].chars().count();
-    let short = format!("{}\n[… {left} characters left out here …]\n{}", &text[..head], &text[tail..]);
+    let short = format!("{}\n[… {left} characters truncated …]\n{}", &text[..head], &text[tail..]);
     if short.len() < text.len() { Cow::Owned(short) } else { Cow::Borrowed(text) }
 }
 
-/// The items as one would say them: `a, b and c`. Of more than `most` the last ones are counted: `a, b and 4 more`.
+/// Joins the items as in a sentence: `a, b and c`. If there are more than `most`, the rest is counted: `a, b and 4
+/// more`.
 pub fn listed<T: AsRef<str>>(items: &[T], most: usize) -> String {
     let told = if items.len() > most { most.saturating_sub(1).max(1) } else { items.len() };
     let mut parts: Vec<String> = items.iter().take(told).map(|item| item.as_ref().to_owned()).collect();
@@ -42,15 +43,15 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_a_long_text_goes_and_the_mark_says_how_much() {
+    fn the_middle_of_a_long_text_is_replaced_by_a_mark_with_its_length() {
         let text = format!("{}{}", "é".repeat(400), "z".repeat(400));
         let short = middle(&text, 90);
         assert!(short.starts_with("éé") && short.ends_with("zz"), "{short}");
-        assert!(short.contains("[… 740 characters left out here …]"), "{short}");
+        assert!(short.contains("[… 740 characters truncated …]"), "{short}");
         assert_eq!(middle("a short one", 11), "a short one");
         for most in 0..200 {
             assert!(middle(&text, most).len() <= most + 60);
         }
-        assert_eq!(middle("barely too long", 14), "barely too long", "a mark would only make it longer");
+        assert_eq!(middle("barely too long", 14), "barely too long", "a mark would make it longer");
     }
 }

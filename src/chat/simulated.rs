@@ -1,51 +1,51 @@
-//! What stands in for the result of a call that a dry run leaves undone, and how it came about.
+//! Simulated results: placeholders for calls that a dry run does not run.
 
 use super::{Digest, Usage};
 use serde::{Deserialize, Serialize};
 
-/// Where the result of a call came from that was not done.
+/// Source of a simulated result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// It is an example of the tool's own.
+    /// A fixture of the tool.
     Example,
-    /// It is a sample of the form that the tool declares. Older versions wrote this also if there was no result.
+    /// A sample generated from the tool's result schema. Older versions also used this if there was no result.
     #[default]
     Sampled,
-    /// There is no result: the tool declares no form of one.
+    /// There is no result: the tool declares no schema.
     NotRun,
-    /// A model wrote what might have come of it.
+    /// Written by a model.
     Imagined,
-    /// There is no result: what it reads would have gone to the model, and live the user would have been asked about that.
+    /// There is no result: it would have disclosed data to the model that live would have needed approval.
     Withheld,
 }
 
-/// How the result of a call came about that was not done.
+/// Origin of a simulated result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Simulated {
-    /// Where it came from; the log has it as a word beside this.
+    /// The source; stored in the log as a separate field.
     #[serde(skip)]
     pub how: How,
-    /// The model that imagined it: one line, as its service knows it; older versions did not say.
+    /// The model that wrote it, as its provider knows it; one line. Missing in logs of older versions.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
-    /// Why it is no model's, where one was to be asked: one line.
+    /// Why the configured model did not write it, if so; one line.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub instead: String,
-    /// Whether it is the result of an earlier call, which was the same on the same stage.
+    /// Whether it is the result of an earlier identical call on the same overlay.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
-    /// Of the call and of the stage that it was made on: [`Digest::of_call`].
+    /// Digest of the call and of the overlay it was made on: [`Digest::of_call`].
     #[serde(skip_serializing_if = "Digest::is_none")]
     pub key: Digest,
-    /// What a service counted for it.
+    /// Token usage reported by the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
 impl How {
-    /// One word.
+    /// Returns the name of the source, as used in the log.
     pub fn word(self) -> &'static str {
         match self {
             Self::Example => "example",
@@ -58,25 +58,25 @@ impl How {
 }
 
 impl Simulated {
-    /// One of which nothing else is known.
+    /// Creates an origin with only a source.
     pub fn of(how: How) -> Self {
         Self { how, ..Self::default() }
     }
 
-    /// In a few words, for the line of the call.
+    /// Describes the origin, for the line of the call.
     pub fn words(&self) -> String {
         let words = match (self.how, self.by.as_str()) {
-            (How::Example, _) => "an example, not run".to_owned(),
-            (How::Sampled, _) => "sampled, not run".to_owned(),
-            (How::NotRun, _) => "not run, without a result".to_owned(),
+            (How::Example, _) => "fixture, not run".to_owned(),
+            (How::Sampled, _) => "sample, not run".to_owned(),
+            (How::NotRun, _) => "not run, no result".to_owned(),
             (How::Withheld, _) => "withheld, not run".to_owned(),
-            (How::Imagined, "") => "imagined by a model".to_owned(),
-            (How::Imagined, by) => format!("imagined by {by}"),
+            (How::Imagined, "") => "simulated by a model".to_owned(),
+            (How::Imagined, by) => format!("simulated by {by}"),
         };
-        let again = if self.again { ", as before" } else { "" };
+        let again = if self.again { ", reused" } else { "" };
         match self.instead.as_str() {
             "" => format!("{words}{again}"),
-            why => format!("{words}{again}; the simulator could not be asked: {why}"),
+            why => format!("{words}{again}; the simulator failed: {why}"),
         }
     }
 }

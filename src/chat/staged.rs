@@ -1,26 +1,25 @@
-//! How what a dry run did came about.
+//! Origin of the results of rehearsed calls.
 
 use super::{Entry, How, Outcome, Simulated};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Paths that are kept of one command; what is beyond them is in the layer like the rest.
+/// Paths recorded per command. All changed paths are in the overlay.
 pub const PATHS_KEPT: usize = 64;
 
-/// How the result of a rehearsed call came about. In the log it is a word, `staged`, with the rest of what is known beside it,
-/// `simulated`.
+/// Origin of a rehearsed call's result. The log stores its name in `staged` and the details in `simulated`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum Staged {
-    /// It was done on the stage, as it would have been done for real. Of a command, the paths of the project that it
-    /// changed there, as they can be written, [`PATHS_KEPT`] at most; an older version kept none.
+    /// The call ran in the overlay. For a command, the paths of the project that it changed there, as text, at most
+    /// [`PATHS_KEPT`]; older versions recorded none.
     Ran(Vec<String>),
-    /// It was not done: something else stands in for its result.
+    /// The call did not run; the result is simulated.
     Simulated(Box<Simulated>),
 }
 
-/// The form in the log.
+/// Format in the log.
 #[derive(Serialize, Deserialize)]
 struct Written {
     staged: Word,
@@ -66,27 +65,27 @@ impl From<Staged> for Written {
 }
 
 impl Staged {
-    /// It was done on the stage.
+    /// Creates the origin of a call that ran in the overlay.
     pub fn ran() -> Self {
         Self::Ran(Vec::new())
     }
 
-    /// Whether it was done on the stage.
+    /// Returns whether the call ran in the overlay.
     pub fn is_ran(&self) -> bool {
         matches!(self, Self::Ran(_))
     }
 
-    /// Whether it was withheld because of what it reads.
+    /// Returns whether it was withheld because of what it reads.
     pub fn is_withheld(&self) -> bool {
         matches!(self, Self::Simulated(simulated) if simulated.how == How::Withheld)
     }
 
-    /// It was not done, and nothing else is known of what stands in for it.
+    /// Creates the origin of a simulated result with only a source.
     pub fn simulated(how: How) -> Self {
         Self::Simulated(Box::new(Simulated::of(how)))
     }
 
-    /// One word, for other programs.
+    /// Returns the name used in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Ran(_) => "ran",
@@ -94,7 +93,7 @@ impl Staged {
         }
     }
 
-    /// In a few words, for the line of the call.
+    /// Describes the origin, for the line of the call.
     pub fn words(&self) -> String {
         match self {
             Self::Ran(_) => "ran in the overlay sandbox".to_owned(),
@@ -102,7 +101,7 @@ impl Staged {
         }
     }
 
-    /// What else is known of it, as JSON: `by`, `instead`, `again`, `usage`; null where it ran.
+    /// Returns the details as JSON: `by`, `instead`, `again`, `usage`; null if the call ran.
     pub fn json(&self) -> Value {
         let Self::Simulated(simulated) = self else { return Value::Null };
         let Simulated { by, instead, again, usage, .. } = &**simulated;
@@ -110,7 +109,7 @@ impl Staged {
         json!({ "by": said(by), "instead": said(instead), "again": again, "usage": usage })
     }
 
-    /// Its sign in the gutter.
+    /// Returns the symbol for the gutter.
     pub fn mark(&self) -> &'static str {
         match self {
             Self::Ran(_) => "◆",
@@ -122,7 +121,7 @@ impl Staged {
         }
     }
 
-    /// What stands before the result where the model is told with each.
+    /// Returns the mark that precedes the result, if the model is told about every rehearsed call.
     pub fn told(&self) -> &'static str {
         match self {
             Self::Ran(_) => "[dry run: done in the overlay only]",
@@ -137,20 +136,20 @@ impl Staged {
     }
 }
 
-/// What a copy of a session is.
+/// Whether a fork changes between live and dry run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Becomes {
-    /// What the session is that it is made of.
+    /// The same as the original.
     #[default]
     AsItWas,
-    /// For real. What was rehearsed is not brought along, and no standing yes is.
+    /// Live. Rehearsed changes and grants are not copied.
     Live,
-    /// A dry run. No standing yes is brought along.
+    /// A dry run. Grants are not copied.
     DryRun,
 }
 
-/// For each entry whether it is of a dry run. `now` is what the session is at its end, if known: a copy of a dry run may
-/// continue live, and the other way around.
+/// Returns for each entry whether it belongs to a dry run. `now` is the mode at the end, if known: a copy of a dry run
+/// may continue live, and the other way around.
 pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
     let became = |entry: &Entry| match entry {
         Entry::Became { dry_run, .. } => Some(*dry_run),
@@ -167,7 +166,7 @@ pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
     entries.iter().map(state).collect()
 }
 
-/// A session's name, or whose reply it is, with the mark of a dry run.
+/// Prefixes a title, or the name of a reply's author, with the mark of a dry run.
 pub fn titled(title: &str, dry_run: bool) -> Cow<'_, str> {
     if dry_run { Cow::Owned(format!("[dry run] {title}")) } else { Cow::Borrowed(title) }
 }
@@ -182,19 +181,19 @@ mod tests {
     }
 
     #[test]
-    fn r30_entries_are_of_a_dry_run_until_the_copy_became_live() {
+    fn r30_entries_belong_to_a_dry_run_until_the_copy_becomes_live() {
         let became = |dry_run| Entry::Became { dry_run, of: crate::chat::SessionId("01J".into()) };
         let done = || settled("a", Outcome::Done("x".into()), None);
         let of = |now, entries: &[Entry]| dry_run_entries(now, entries);
         assert_eq!(of(Some(true), &[done()]), [true]);
         assert_eq!(of(Some(false), &[done(), became(false), done()]), [true, false, false]);
         assert_eq!(of(Some(true), &[done(), became(true), done()]), [false, true, true]);
-        // Without a header the entries tell.
+        // Without a header the entries decide.
         assert_eq!(of(None, &[done(), settled("b", Outcome::Rehearsed("x".into()), None)]), [true, true]);
     }
 
     #[test]
-    fn r30_what_a_command_changed_stands_beside_the_word_that_it_ran() {
+    fn r30_the_log_has_the_changed_paths_next_to_the_origin() {
         let entry = settled("a", Outcome::Rehearsed("x".into()), Some(Staged::Ran(vec!["a b".into()])));
         let text = serde_json::to_string(&entry).unwrap();
         assert!(text.contains(r#""staged":"ran","changed":["a b"]"#), "{text}");
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_does_not_say_how_it_came_about_is_read() {
+    fn reads_a_log_without_the_origin_of_results() {
         let old = r#"{"kind":"settled","call":"a","outcome":{"how":"rehearsed","text":"x"},"took_ms":1}"#;
         let entry: Entry = serde_json::from_str(old).unwrap();
         assert!(matches!(&entry, Entry::Settled { staged: None, .. }), "{entry:?}");
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn r30_what_is_known_of_a_made_up_result_stands_beside_its_word() {
+    fn r30_the_log_has_the_details_of_a_simulated_result_next_to_its_source() {
         let simulated = Simulated {
             by: "m-7b".into(),
             instead: "it was late".into(),
@@ -239,26 +238,26 @@ mod tests {
         let text = serde_json::to_string(&entry).unwrap();
         assert!(text.contains(r#""staged":"imagined","simulated":{"by":"m-7b","#), "{text}");
         assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
-        // Of a later version's word nothing is lost but the word.
+        // An unknown source of a later version loses only the origin.
         let later = text.replace("imagined", "dreamt");
         let read: Entry = serde_json::from_str(&later).unwrap();
         assert!(matches!(&read, Entry::Settled { staged: None, .. }), "{read:?}");
     }
 
     #[test]
-    fn the_line_says_where_a_result_came_from_and_why_it_is_no_models() {
+    fn describes_the_source_and_why_the_model_failed() {
         let of = |how, by: &str, instead: &str, again| {
             let (by, instead) = (by.to_owned(), instead.to_owned());
             Staged::Simulated(Box::new(Simulated { by, instead, again, ..Simulated::of(how) })).words()
         };
-        assert_eq!(of(How::Imagined, "m-7b", "", false), "imagined by m-7b");
-        assert_eq!(of(How::Imagined, "m-7b", "", true), "imagined by m-7b, as before");
-        assert_eq!(of(How::Imagined, "", "", false), "imagined by a model");
-        assert_eq!(of(How::Example, "", "", false), "an example, not run");
+        assert_eq!(of(How::Imagined, "m-7b", "", false), "simulated by m-7b");
+        assert_eq!(of(How::Imagined, "m-7b", "", true), "simulated by m-7b, reused");
+        assert_eq!(of(How::Imagined, "", "", false), "simulated by a model");
+        assert_eq!(of(How::Example, "", "", false), "fixture, not run");
         assert_eq!(of(How::Withheld, "", "", false), "withheld, not run");
         assert_eq!(
             of(How::Sampled, "", "its answer was cut off", false),
-            "sampled, not run; the simulator could not be asked: its answer was cut off"
+            "sample, not run; the simulator failed: its answer was cut off"
         );
     }
 }

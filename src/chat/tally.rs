@@ -1,33 +1,33 @@
-//! How much a dry run did, and how much of that would have asked.
+//! Counts of the calls of a dry run.
 
 use super::altered::live_ask;
 use super::{Access, CallId, Entry, Outcome, Preview, Staged};
 use std::collections::{HashMap, HashSet};
 
-/// What a turn of a dry run came to.
+/// Counts for a turn of a dry run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Calls that were rehearsed.
     pub rehearsed: usize,
     /// Calls that were withheld because of what they read.
     pub withheld: usize,
-    /// Calls about which the user would have been asked live.
+    /// Calls that would have asked the user live.
     pub would_ask: usize,
-    /// The commands of them that ran in the overlay sandbox; what was changed in the layer alone does not count.
+    /// Rehearsed commands that ran in the overlay sandbox; file tools that wrote the overlay do not count.
     pub ran: usize,
-    /// Calls that were started for real and did more than read.
+    /// Calls that ran live and did more than read.
     pub outside: usize,
-    /// Calls that were refused, by the person, a rule or the program.
+    /// Calls that were denied by the user, a rule or the program.
     pub refused: usize,
-    /// Calls in all, those that only read among them.
+    /// All calls, including those that only read.
     pub calls: usize,
 }
 
 impl Tally {
-    /// Of these entries.
+    /// Counts the calls in these entries.
     pub fn of(entries: &[Entry]) -> Self {
         let mut tally = Self::default();
-        // For each call that may start for real, whether it does more than read.
+        // For each call, whether it does more than read and whether it may start live.
         let mut started: HashMap<&CallId, (bool, bool)> = HashMap::new();
         let mut commands: HashSet<&CallId> = HashSet::new();
         let mut asked: HashSet<&CallId> = HashSet::new();
@@ -39,7 +39,7 @@ impl Tally {
             }
             match entry {
                 Entry::Planned { call, access, preview, verdict, why, .. } => {
-                    // Whoever approved it, reading has no effect.
+                    // Reading has no effect, whoever approved it.
                     let reads =
                         matches!(access, Access::Nothing | Access::Read(_) | Access::ReadSensitive(_));
                     if live_ask(verdict, why).is_some() {
@@ -65,7 +65,7 @@ impl Tally {
                     tally.ran +=
                         usize::from(staged.as_ref().is_some_and(Staged::is_ran) && commands.contains(call));
                 }
-                // A hash is kept of what was run, and of nothing else.
+                // Only calls that ran have a digest.
                 Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
                     tally.outside += usize::from(started.get(call) == Some(&(true, true)));
                 }
@@ -76,7 +76,7 @@ impl Tally {
         tally
     }
 
-    /// Of the turn that this entry ends, or that has come so far with it.
+    /// Counts the calls of the turn that the entry at `end` ends, or that is in progress there.
     pub fn of_turn(entries: &[Entry], end: usize) -> Self {
         let before = entries.get(..end).unwrap_or_default();
         let begin =
@@ -84,8 +84,8 @@ impl Tally {
         Self::of(&before[begin..])
     }
 
-    /// `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 refused, nothing changed on disk`; withheld and refused are left out if there
-    /// are none.
+    /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 refused, nothing changed
+    /// on disk`. Withheld and refused calls are mentioned only if there are any.
     pub fn words(self) -> String {
         let Self { rehearsed, withheld, would_ask: _, ran, outside, refused, calls: _ } = self;
         let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
@@ -141,11 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn r30_a_turn_counts_what_was_rehearsed_what_ran_and_what_had_an_effect() {
+    fn r30_counts_calls_of_a_turn_that_were_rehearsed_ran_or_had_an_effect() {
         let mut entries = vec![Entry::Ended { ending: Ending::Finished }];
         entries.extend(rehearsed("a", Some(Staged::ran())));
         entries.extend(rehearsed("b", Some(Staged::simulated(How::Sampled))));
-        // What was written to the layer ran nowhere.
+        // A write to the overlay is not a command that ran.
         entries.push(planned("w", Access::Write("a".into()), "rehearse"));
         entries.push(settled("w", Outcome::Rehearsed("x".into()), Some(Staged::ran())));
         // One of an older version, and one of a sub-agent.
@@ -161,7 +161,7 @@ mod tests {
             Tally::of_turn(&entries, 3).words(),
             "1 call rehearsed, 1 ran in the overlay sandbox, nothing changed on disk"
         );
-        // What should never be in a dry run would not be hidden.
+        // A live call should never be in a dry run; if it is, it is reported.
         entries.push(planned("f", Access::Write("a".into()), "allow"));
         entries.push(settled("f", Outcome::Failed("x".into()), None));
         entries.push(planned("g", Access::WriteOutside("a".into()), "ask"));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn r30_what_was_refused_is_said_and_reading_alone_is_a_call_too() {
+    fn r30_counts_denied_calls_and_calls_that_only_read() {
         let refused = settled("a", Outcome::Refused("no".into()), None);
         let reads = settled("b", Outcome::Done("x".into()), None);
         let words = Tally::of(&[refused]).words();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn r30_what_was_withheld_and_what_would_have_asked_is_counted_apart() {
+    fn r30_counts_withheld_calls_and_calls_that_would_have_asked() {
         let asks = |call: &str, verdict: &str, reason: &str| {
             let mut planned = planned(call, Access::ReadSensitive(".env".into()), verdict);
             if let Entry::Planned { why, .. } = &mut planned {
@@ -198,14 +198,14 @@ mod tests {
             }
             planned
         };
-        let why = "this is a dry run; for real you would have been asked, because it reads .env";
+        let why = "this is a dry run; live, you would have been asked, because it reads .env";
         let would = "this is a dry run; for real it would have run, because of a rule";
         let entries = [
             asks("a", "withhold", why),
             settled("a", Outcome::Rehearsed("x".into()), Some(Staged::simulated(How::Withheld))),
             asks("b", "rehearse", why),
             settled("b", Outcome::Rehearsed("x".into()), Some(Staged::ran())),
-            // Looked at a second time it is one call still.
+            // Planned again, it is still one call.
             asks("b", "rehearse", why),
             asks("c", "ask", "it reads .env"),
             settled("c", Outcome::Refused("no".into()), None),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn r30_what_was_read_with_an_approval_had_no_effect() {
+    fn r30_an_approved_read_has_no_effect() {
         let (by, decision) = (By::Nobody, crate::chat::Decision::Once);
         let entries = [
             planned("a", Access::ReadSensitive(".env".into()), "ask"),

@@ -1,49 +1,47 @@
-//! What the model is offered, what it calls, and what came of it.
+//! Tool descriptions, tool calls and outcomes.
 
 use super::CallId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One tool as the model is told of it.
+/// Description of a tool for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    /// `[A-Za-z0-9_-]{1,64}`, as services demand.
+    /// `[A-Za-z0-9_-]{1,64}`, as providers require.
     pub name: String,
-    /// Read by the model.
     pub description: String,
-    /// A JSON schema of type `object`.
+    /// JSON schema of type `object`.
     pub parameters: Value,
 }
 
-/// One use of a tool, as the model asked for it.
+/// A tool call, as the model made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Unique in its session.
     pub id: CallId,
-    /// The tool's name as the model wrote it; it may name none of ours.
+    /// Name as the model wrote it; there may be no such tool.
     pub name: String,
-    /// Exactly the text the model sent, which need not be JSON at all.
+    /// Exactly the text the model sent, which may not be valid JSON.
     pub arguments: String,
 }
 
-/// What came of a call. The text is what the model is told.
+/// Outcome of a call. The text is the tool result that the model receives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", content = "text", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was done.
+    /// The call succeeded.
     Done(String),
-    /// It was tried, or could not be understood.
+    /// The call failed, or its arguments are invalid.
     Failed(String),
-    /// A person or the policy said no; nothing was done.
+    /// The user or the policy denied the call; it did not run.
     Refused(String),
-    /// A dry run: done on the stage alone.
+    /// The call was rehearsed in a dry run: it ran only in the overlay, or its result is simulated.
     Rehearsed(String),
-    /// Stopped in the middle, or never started. The text says which.
+    /// The call was stopped or never started. The text says which.
     Interrupted(String),
 }
 
 impl Outcome {
-    /// What the model is told.
     pub fn text(&self) -> &str {
         match self {
             Self::Done(text)
@@ -54,7 +52,7 @@ impl Outcome {
         }
     }
 
-    /// The same outcome with another text.
+    /// Changes the text of the outcome.
     pub fn map_text(self, change: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Done(text) => Self::Done(change(text)),
@@ -66,7 +64,7 @@ impl Outcome {
     }
 }
 
-/// How a command ended, where it ran and not to a good end, by what its outcome says last: `exit 3`.
+/// Returns the status of a command that failed, from the last line of its outcome: `exit 3`.
 pub fn bad_end(told: &str) -> Option<&str> {
     let last = told.lines().next_back().filter(|last| *last != "exit 0")?;
     let ends = ["exit ", "stopped ", "killed by ", "ended, "];

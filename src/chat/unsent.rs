@@ -1,4 +1,4 @@
-//! Unsent text of the user, saved next to the session so that no end of the program loses it.
+//! Unsent text of the user, saved next to the session so that it survives any end of the program.
 
 use super::Entry;
 use serde::{Deserialize, Serialize};
@@ -11,17 +11,17 @@ pub struct Unsent {
     /// The text of the composer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub draft: Vec<Piece>,
-    /// Messages that were sent while a turn ran and wait for the next request, oldest first.
+    /// Messages that were sent during a turn and wait for the next request, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<String>,
-    /// Question prompts with what was chosen and written in them, each in the frontend's own form.
+    /// Open question prompts with selections and text, each in the frontend's own format.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
-    /// Text of an approval prompt, in a form that the model understands without the prompt: a denial message, or other
-    /// arguments for the call.
+    /// Text of an approval prompt, worded so that the model understands it without the prompt: a denial message, or
+    /// other arguments for the call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub approval: String,
-    /// Number of entries in the session when this was taken.
+    /// Number of entries in the session at the time of saving.
     pub entries: usize,
 }
 
@@ -31,12 +31,12 @@ pub struct Unsent {
 pub enum Piece {
     /// Typed, or pasted and not folded.
     Typed(#[serde(with = "shared")] Arc<str>),
-    /// A paste that the composer shows folded. It may be large, so it is shared and not copied.
+    /// A paste that the composer shows folded. It may be large, so it is shared instead of copied.
     Pasted(#[serde(with = "shared")] Arc<str>),
 }
 
 impl Piece {
-    /// The text in full.
+    /// Returns the full text.
     pub fn text(&self) -> &str {
         let (Self::Typed(text) | Self::Pasted(text)) = self;
         text
@@ -57,7 +57,7 @@ mod shared {
 }
 
 impl Unsent {
-    /// A draft of this text and nothing else.
+    /// Creates a draft with this text and nothing else.
     pub fn from_text(text: &str) -> Self {
         let mut unsent = Self::default();
         unsent.add_to_draft(text);
@@ -79,7 +79,7 @@ impl Unsent {
             && *approval == other.approval
     }
 
-    /// The draft's text, pastes in full.
+    /// Returns the draft's text, with pastes in full.
     pub fn text(&self) -> String {
         self.draft.iter().map(Piece::text).collect()
     }
@@ -93,8 +93,8 @@ impl Unsent {
         self.draft.push(Piece::Typed(format!("{before}{text}").into()));
     }
 
-    /// Removes what the session already holds as sent: the program was killed after a message was sent and before that
-    /// was noted here.
+    /// Removes text that the session already contains as sent: the program was killed after sending a message and
+    /// before saving that here.
     pub fn remove_sent(&mut self, entries: &[Entry]) {
         for entry in entries.get(self.entries..).unwrap_or_default() {
             let Entry::Said { text: sent } = entry else { continue };
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_after_it_was_kept_is_not_unsent_any_more() {
+    fn removes_messages_that_were_sent_after_saving() {
         let queue = vec!["one".to_owned(), "two".to_owned()];
         let kept = Unsent { queue, entries: 1, ..Unsent::from_text("three") };
         let left = |entries: &[Entry]| {
@@ -126,13 +126,13 @@ mod tests {
         };
         let all = ("one two".to_owned(), "three".to_owned());
         assert_eq!(left(&[]), all);
-        assert_eq!(left(&[said("one")]), all, "the same words, said before");
+        assert_eq!(left(&[said("one")]), all, "the same text, sent before");
         assert_eq!(left(&[said("x"), said("one")]), ("two".into(), "three".into()));
         assert_eq!(left(&[said("x"), said("three"), said("two")]), ("one".into(), String::new()));
     }
 
     #[test]
-    fn it_is_read_back_as_it_was_and_what_a_newer_version_adds_is_skipped() {
+    fn reads_what_it_wrote_and_ignores_fields_of_newer_versions() {
         let draft = vec![Piece::Typed("see ".into()), Piece::Pasted("a\nb\u{10_0000}".into())];
         let kept = Unsent { draft, approval: "no".into(), entries: 3, ..Unsent::default() };
         let text = serde_json::to_string(&kept).unwrap();

@@ -1,22 +1,22 @@
-//! What a reply cost in tokens.
+//! Token usage of replies.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// Tokens as the service counted them; zero where it said nothing.
+/// Tokens as reported by the provider; zero if not reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
     /// Tokens sent, cached ones included.
     pub input: u64,
-    /// Of those sent, the ones the service had in its cache.
+    /// Part of `input` that was in the provider's cache.
     pub cached: u64,
     /// Tokens received, reasoning included.
     pub output: u64,
 }
 
 impl Usage {
-    /// Everything that was paid for.
+    /// Returns all tokens that are billed.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }

@@ -1,41 +1,41 @@
-//! What holds a command back while it runs: promised on its card, and raised before it starts or it is not run.
+//! Sandbox of a command: shown in its prompt, and enforced before the command starts, or it does not run.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// What holds a command back while it runs.
+/// Sandbox of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "walls", content = "as", rename_all = "snake_case")]
 pub enum Walls {
-    /// Nothing was said of it.
+    /// Not specified.
     #[default]
     Unsaid,
-    /// Nothing does; with why, in words that follow “no sandbox here: ”.
+    /// There is none; with the reason, worded to follow “no sandbox here: ”.
     Absent(Box<str>),
-    /// It reaches this and no more.
+    /// The command can access only this.
     Raised(Box<Openings>),
 }
 
-/// How far a walled command reaches.
+/// Access that a sandboxed command has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Openings {
-    /// The places it may write in beside its folder; absolute, links resolved.
+    /// Folders it may write besides its working directory; absolute, links resolved.
     #[serde(serialize_with = "as_unicode")]
     pub write: Vec<PathBuf>,
     /// Whether it may use the network.
     pub network: bool,
-    /// Whether it may talk to other programs of this machine through their sockets.
+    /// Whether it may connect to sockets of other programs of this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sockets: bool,
 }
 
 impl Walls {
-    /// Walls that let a command reach this and no more.
+    /// Creates a sandbox that allows only this access.
     pub fn raised(reach: Openings) -> Self {
         Self::Raised(Box::new(reach))
     }
 
-    /// Whether nothing that runs within can reach the network, nor a program outside that could reach it instead.
+    /// Returns whether neither the command nor a program it can connect to can use the network.
     pub fn is_offline(&self) -> bool {
         match self {
             Self::Unsaid | Self::Absent(_) => false,
@@ -43,12 +43,11 @@ impl Walls {
         }
     }
 
-    /// Whether nothing was said of it.
     pub fn is_unsaid(&self) -> bool {
         *self == Self::Unsaid
     }
 
-    /// The same for a call that asks for the network, or does not.
+    /// Returns the sandbox for a call that does or does not ask for the network.
     pub fn with_network(&self, network: bool) -> Self {
         match self {
             Self::Unsaid => Self::Unsaid,
@@ -59,14 +58,14 @@ impl Walls {
         }
     }
 
-    /// What the card says of it: `network off · may write here and in /tmp`. Empty where nothing was said. `asked` is
-    /// what the call wants the network for.
+    /// Describes the sandbox for the prompt: `network off · may write here and in /tmp`. Empty if not specified.
+    /// `asked` is the reason why the call wants the network.
     pub fn words(&self, asked: Option<&str>, home: Option<&Path>) -> String {
         let parts: Vec<String> = self.parts(asked, home).into_iter().map(|(words, _)| words).collect();
         parts.join(" · ")
     }
 
-    /// The same part by part, each with whether it says that something is open which is closed as a rule.
+    /// Returns the parts of the description, each with whether it names access that is normally closed.
     pub fn parts(&self, asked: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
         let wanted = asked.map(|what| format!(" (“{what}”)")).unwrap_or_default();
         let mut parts = Vec::new();
@@ -104,7 +103,7 @@ fn places(write: &[PathBuf], home: Option<&Path>) -> String {
     }
 }
 
-/// A path with `~` for the person's home.
+/// Abbreviates the user's home folder as `~`.
 fn short(path: &Path, home: Option<&Path>) -> String {
     match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r21_the_card_says_how_far_a_command_reaches() {
+    fn r21_describes_the_sandbox_of_a_command() {
         let walls = |write: &[&str], network, sockets| {
             let write = write.iter().map(PathBuf::from).collect();
             Walls::raised(Openings { write, network, sockets })
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_network_is_on_for_the_call_that_asks_and_stays_on_where_it_always_is() {
+    fn the_network_is_on_for_a_call_that_asks_or_if_always_allowed() {
         let off = Walls::raised(Openings::default());
         let on = Walls::raised(Openings { network: true, ..Openings::default() });
         assert_eq!(off.with_network(false), off);

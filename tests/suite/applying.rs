@@ -155,7 +155,7 @@ fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
     );
     std::fs::write(place.path().join("project/a.txt"), "mine\n").unwrap();
     let (out, _, _) = Setup::again(&place, &["rehearsal"]).print("");
-    assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real one changed since"), "{out}");
+    assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real file changed since"), "{out}");
     let mut program = applies(&service, &place, &["--hunks"], (80, 24));
     program.until("CONFLICT: a.txt changed since");
     program.until_asked("apply: change b.txt?");

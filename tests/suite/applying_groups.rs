@@ -156,9 +156,9 @@ fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
     for words in [
         "To apply, 2 prompts",
         "source changes: 3 paths",
-        "ignored files: 300 paths, left out without --ignored",
+        "ignored files: 300 paths, skipped without --ignored",
         "repository state: ",
-        "2 commands ran in the overlay sandbox, left out without --commands",
+        "2 commands ran in the overlay sandbox, skipped without --commands",
     ] {
         assert!(out.contains(words), "{words}: {out}");
     }

@@ -116,7 +116,7 @@ fn r24_r53_a_read_only_disk_is_said_and_changes_nothing() {
     assert_eq!(std::fs::read_to_string(project.join("a.txt")).unwrap(), "old\n");
     assert!(err.contains("The session could not be saved"), "{err}");
     assert!(out.contains("Done.") && code == 1, "{code} {out}");
-    assert!(err.contains("Not kept: 1 message, 2 replies, 1 outcome of a call"), "{err}");
+    assert!(err.contains("Not kept: 1 message, 2 replies, 1 tool outcome"), "{err}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
         says(by_command(script), &format!("{about}{said}"), 1);
     }
     let missing = profile(Setup::new(&["-p", "hi"]), &service, "key_command = [\"/none/such\"]");
-    says(missing, "the key command /none/such failed (127): it cannot be started: No such file", 1);
+    says(missing, "the key command /none/such failed (127): cannot start the program: No such file", 1);
     let damaged = profile(Setup::new(&["-p", "hi"]), &service, "");
     let keys = damaged.place.path().join("home/aye/config/credentials.toml");
     let origin = service.base_url.trim_end_matches("/v1");

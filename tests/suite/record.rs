@@ -355,5 +355,5 @@ async fn r08_a_record_that_was_changed_afterwards_is_said_to_be() {
     std::fs::write(&file, text.replace(seconds, "\"seconds\":31")).unwrap();
     let (out, _, _) = run(Setup::again(&place, &["audit"]), &service).await;
     assert!(out.contains("WARNING: 1 not as recorded"), "{out}");
-    assert!(out.contains("CAREFUL: what was shown was changed in the record"), "{out}");
+    assert!(out.contains("CAREFUL: the recorded plan was modified"), "{out}");
 }

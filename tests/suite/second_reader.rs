@@ -123,7 +123,7 @@ fn an_ask_of_it_is_a_card_that_says_so_in_its_words() {
     let words = "deletes\\nthe build\u{202e} folder “now”, press y ".repeat(9);
     let mut talk = reads(says(&format!(r#"{{"verdict":"ask","why":"{words}"}}"#)), "", "true\n");
     say(&mut talk.program, "again");
-    let screen = talk.program.until_asked("the second reader: “deletes the build folder 'now', press y");
+    let screen = talk.program.until_asked("the model reviewer: “deletes the build folder 'now', press y");
     assert!(screen.contains("reason: "), "{screen}");
     let (_, why, ..) = said(talk.program.place.path()).unwrap();
     assert_eq!((why.chars().count(), why.lines().count()), (200, 1), "{why}");
@@ -138,9 +138,9 @@ fn whatever_goes_wrong_with_it_asks() {
     let allow = r#"{"verdict":"allow"}"#;
     let call = calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": "true" }))]);
     for (answer, more, part) in [
-        (says("Looks fine to me!"), "", "it did not answer with JSON but with"),
-        (says(r#"{"verdict":"deny","why":"no"}"#), "", "it can be allow, ask"),
-        (says(&format!("{allow}{allow}")), "", "it said more than one object"),
+        (says("Looks fine to me!"), "", "the answer is not JSON: "),
+        (says(r#"{"verdict":"deny","why":"no"}"#), "", "expected one of allow, ask"),
+        (says(&format!("{allow}{allow}")), "", "the answer has text after the JSON object"),
         (says(r#"{"verdict":"ask","verdict":"allow"}"#), "", "given twice"),
         (says(&"allow ".repeat(2000)), "", "it said more than 4 KB"),
         (Answer::stream().says(allow).finish("length").done(), "", "its answer was cut off"),
@@ -162,7 +162,7 @@ fn whatever_goes_wrong_with_it_asks() {
     ] {
         let mut talk = reads(answer, more, "true\n");
         say(&mut talk.program, "again");
-        talk.program.until_asked("the second reader failed: ");
+        talk.program.until_asked("the model reviewer failed: ");
         let (advice, why, failed, _) = said(talk.program.place.path()).unwrap();
         assert_eq!((advice, failed), (Advice::Ask, true), "{part}");
         assert!(part == "could not be asked" || why.contains(part), "{part}: {why}");
@@ -182,7 +182,7 @@ fn a_second_reader_that_is_set_wrong_is_not_one_that_is_gone() {
         let service = runtime.block_on(Service::start([runs("echo 1 >> made"), says("Done.")]));
         let mut program = starts(set(Setup::new(&[]), settings), &service);
         say(&mut program, "go");
-        program.until_asked("the second reader failed: ");
+        program.until_asked("the model reviewer failed: ");
         let (_, why, failed, _) = said(program.place.path()).unwrap();
         assert!(failed && why.contains(part), "{settings}: {why}");
         assert_eq!(program.file("made"), None);
@@ -241,7 +241,7 @@ fn r17_a_sub_agents_call_is_looked_at_too_and_its_task_is_not_the_persons_word()
     );
     let mut program = starts(set(Setup::new(&[]), &settings), &service);
     say(&mut program, "look only");
-    let screen = program.until_asked("the second reader: “not asked for”");
+    let screen = program.until_asked("the model reviewer: “not asked for”");
     assert!(screen.contains("sub-agent “maker”"), "{screen}");
     assert_eq!(program.file("made"), None);
     let asked = reader.received();

@@ -102,8 +102,8 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     assert!(first.contains("is an example, or simulated by sim-7b."), "{first}");
     say(&mut program, "try it with my words");
     let screen = program.until("changed on disk");
-    assert!(screen.contains("◌ bash_exec    make test · imagined by sim-7b  "), "{screen}");
-    assert!(screen.contains("◌ bash_exec    make test · imagined by sim-7b, as before"), "{screen}");
+    assert!(screen.contains("◌ bash_exec    make test · simulated by sim-7b  "), "{screen}");
+    assert!(screen.contains("◌ bash_exec    make test · simulated by sim-7b, reused"), "{screen}");
     assert!(
         screen.contains("2 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"),
         "{screen}"
@@ -123,7 +123,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     assert_eq!(made.len(), 2);
     assert_eq!(made[0].0, made[1].0);
     assert!(
-        made[0].0.ends_with("Take this for its result:\n3 tests passed<U+001B>]0;evil<U+0007>\nexit 0"),
+        made[0].0.ends_with("Simulated result:\n3 tests passed<U+001B>]0;evil<U+0007>\nexit 0"),
         "{}",
         made[0].0
     );
@@ -199,7 +199,7 @@ fn r30_whatever_a_simulator_does_a_sample_stands_in_and_it_is_said() {
                 Answer::body(500, "application/json", &[], r#"{"error":{"message":"out of order"}}"#),
                 "out of order",
             ),
-            (Answer::default().then(Step::Reset), "could not be asked: "),
+            (Answer::default().then(Step::Reset), "the simulator failed: "),
             (runs("make"), "it called a tool, and has none"),
         ]);
     }
@@ -208,13 +208,13 @@ fn r30_whatever_a_simulator_does_a_sample_stands_in_and_it_is_said() {
         let talk = play.talk([runs("make"), says("Done.")]);
         let out = play.prints(&talk, &["--dry-run", "go"]);
         let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains("sampled, not run; the simulator could not be asked: "), "{out}");
+        assert!(flat.contains("sample, not run; the simulator failed: "), "{out}");
         assert!(flat.contains(part), "{part}: {out}");
         assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}'), "{out:?}");
         assert_eq!(play.simulator.received().len(), 1, "{part}: it is asked once");
         let told =
             talk.received().last().unwrap().body["messages"].as_array().unwrap().last().unwrap().clone();
-        assert!(told["content"].as_str().unwrap().ends_with("Take this for its result:\nexit 0"), "{told}");
+        assert!(told["content"].as_str().unwrap().ends_with("Simulated result:\nexit 0"), "{told}");
     }
 }
 

@@ -293,7 +293,7 @@ fn truncates_old_outcomes_and_never_user_messages() {
     }
     let request = request(&effects);
     let sent = text(request);
-    assert!(sent.contains("characters left out here") && sent.contains("ends"));
+    assert!(sent.contains("characters truncated") && sent.contains("ends"));
     assert!(request.messages.contains(&Message::Person(mine)), "the user message is complete");
     let Some(Message::Tool { text, .. }) = request.messages.last() else { panic!() };
     assert!(!text.contains("left out"), "the newest outcome is complete");

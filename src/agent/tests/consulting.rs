@@ -239,8 +239,8 @@ fn reasons_name_the_reviewer() {
     assert_eq!(reason(&[asks], false, false), "change in the project; the hook “h0”: it is so");
     assert_eq!(reason(&[asks], true, false), "the hook “h0”: it is so");
     assert_eq!(reason(&[fails], true, false), "the hook “h0” failed: it was lost");
-    assert_eq!(reason(&[asks], true, true), "the second reader: “it is so”");
-    assert_eq!(reason(&[fails], true, true), "the second reader failed: it was lost");
+    assert_eq!(reason(&[asks], true, true), "the model reviewer: “it is so”");
+    assert_eq!(reason(&[fails], true, true), "the model reviewer failed: it was lost");
     assert_eq!(
         reason(&[fails, asks], true, false),
         "the hook “h0” failed: it was lost; the hook “h1”: it is so"

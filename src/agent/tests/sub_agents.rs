@@ -130,7 +130,7 @@ fn r17_sub_agent_calls_are_judged_and_prompts_name_the_sub_agent() {
     assert_eq!(shape(&update(&mut state, answered)), ["two: answered b", "two: done b", "STREAM"]);
     assert_eq!(card(&state), None);
     for record in records(state.session.entries()) {
-        assert_ne!(record.holds(), Holds::No("it ran without a yes"), "{record:?}");
+        assert_ne!(record.holds(), Holds::No("it ran without approval"), "{record:?}");
         let by = match record.call.id.0.as_str() {
             "a" => Some("one"),
             "b" => Some("two"),
@@ -285,7 +285,7 @@ fn r17_sub_agent_failure_is_an_outcome() {
     let mut state = handed(&["one"]);
     says(&mut state, "one", &"long ".repeat(20_000), &[]);
     assert!(outcome(&state, "one").text().len() < 17_000);
-    assert!(outcome(&state, "one").text().contains("characters left out here"));
+    assert!(outcome(&state, "one").text().contains("characters truncated"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is offered to be applied of a dry run: a prompt for each group, and the commands to run again.
+//! Calls that apply a dry run: a prompt for each group of changes, and the commands to run again.
 
 use super::{APPLY, Altered, Did, ForReal, Played, Staging};
 use crate::chat::Staged;
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What the user wants to apply of a dry run.
+/// Options of applying a dry run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// A prompt for each hunk of each file, instead of one for each group.
+    /// A prompt for each hunk of each file instead of one for each group.
     pub hunks: bool,
-    /// Also the files that git ignores.
+    /// Also apply files that git ignores.
     pub ignored: bool,
-    /// Also the commands that ran in the overlay sandbox, whose changes are applied without running them again.
+    /// Also run the commands again that ran in the overlay sandbox; their changes are applied without that.
     pub commands: bool,
 }
 
 impl Wanted {
-    /// What `apply` and the words after it say; `None` if they say anything else.
+    /// Parses `apply` and the options after it; `None` for any other text.
     pub fn parse(words: &str) -> Option<Self> {
         let mut words = words.split_whitespace();
         let mut wanted = (words.next() == Some("apply")).then(Self::default)?;
@@ -36,7 +36,8 @@ impl Wanted {
 }
 
 impl Played {
-    /// Whether the sandbox could not do what the command does live: it did not run, or it needed the network and failed.
+    /// Returns whether the sandbox could not do what the command does live: it did not run, or it wanted the network
+    /// and failed.
     pub fn must_run_again(&self) -> bool {
         let Some(command) = &self.command else { return false };
         let ran = self.staged.as_ref().is_some_and(Staged::is_ran);
@@ -45,14 +46,15 @@ impl Played {
 }
 
 impl Played {
-    /// Whether it was withheld: to apply a dry run is not to read what the dry run did not.
+    /// Returns whether the call was withheld. Such a call is not offered: applying must not read what the dry run did
+    /// not.
     pub fn is_withheld(&self) -> bool {
         self.staged.as_ref().is_some_and(Staged::is_withheld)
     }
 }
 
 impl Staging {
-    /// The calls that apply what was rehearsed: the changes first, then the commands that were not run live yet.
+    /// Returns the calls that apply the dry run: first the changes, then the commands that were not run live yet.
     pub fn offers(&self, wanted: Wanted) -> Vec<ForReal> {
         let mut calls = if wanted.hunks { self.one_by_one() } else { self.grouped(wanted) };
         calls.extend(self.outside.offers());
@@ -67,7 +69,7 @@ impl Staging {
         calls
     }
 
-    /// A call for each group, and of several repositories for each.
+    /// Returns a call for each group, and for each of several repositories.
     fn grouped(&self, wanted: Wanted) -> Vec<ForReal> {
         let mut calls = Vec::new();
         let mut offer =
@@ -87,7 +89,7 @@ impl Staging {
         calls
     }
 
-    /// A call for each change, what goes before what comes, and for each hunk of a file.
+    /// Returns a call for each change, deletions first, and for each hunk of a file with several.
     fn one_by_one(&self) -> Vec<ForReal> {
         let mut calls = Vec::new();
         let mut offer = |altered: &Altered, line: Option<usize>| {
@@ -104,7 +106,7 @@ impl Staging {
                 && path.starts_with(&altered.path)
         };
         for altered in self.altered.iter().rev().filter(|altered| altered.did == Did::Deleted) {
-            // A folder that goes takes along what is in it.
+            // Deleting a folder deletes its content.
             if !self.altered.iter().any(|above| within(&altered.path, above)) {
                 offer(altered, None);
             }
@@ -120,7 +122,8 @@ impl Staging {
         calls
     }
 
-    /// How many paths each group has, in the order in which they are applied; a folder that only holds others is not one.
+    /// Returns the number of paths in each group, in the order of applying. A folder that only contains other changes
+    /// is not counted.
     pub fn groups(&self) -> Vec<(Group, usize)> {
         let count = |group| {
             let is_own = |altered: &&Altered| altered.group == group && !altered.folder;
@@ -131,12 +134,12 @@ impl Staging {
         Group::ALL.into_iter().map(|group| (group, count(group))).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// What applying asks for, a line for each prompt or group; empty if nothing can be applied.
+    /// Describes what applying would ask, one line per prompt or group; empty if nothing can be applied.
     pub fn plan_lines(&self) -> Vec<String> {
         let paths = |count: usize| if count == 1 { "1 path".to_owned() } else { format!("{count} paths") };
         let mut lines: Vec<String> = Vec::new();
         for (group, count) in self.groups() {
-            let left_out = if group == Group::Ignored { ", left out without --ignored" } else { "" };
+            let left_out = if group == Group::Ignored { ", skipped without --ignored" } else { "" };
             lines.push(format!("{}: {}{left_out}", group.label(), paths(count)));
         }
         lines.extend(self.outside.plan_lines());
@@ -149,12 +152,12 @@ impl Staging {
         let ran = self.steps.iter().filter(ran).count();
         if ran > 0 && !lines.is_empty() {
             let commands = if ran == 1 { "1 command".to_owned() } else { format!("{ran} commands") };
-            lines.push(format!("{commands} ran in the overlay sandbox, left out without --commands"));
+            lines.push(format!("{commands} ran in the overlay sandbox, skipped without --commands"));
         }
         lines
     }
 
-    /// The same for programs.
+    /// Returns the groups as JSON.
     pub(super) fn groups_json(&self) -> Value {
         let group = |(group, paths): (Group, usize)| json!({ "group": group.word(), "paths": paths, "left_out": group == Group::Ignored });
         self.groups().into_iter().map(group).collect()

@@ -1,31 +1,31 @@
-//! What a dry run changed outside the project: by file tools, which can be applied, and by commands, which cannot.
+//! Changes of a dry run outside the project. Those by file tools can be applied, those by commands cannot.
 
 use super::{APPLY, Altered, ForReal, Staging, plural};
 use serde_json::{Value, json};
 
-/// What follows a change that is not applied.
+/// Text after a change that is not applied.
 pub const BY_COMMAND: &str = "by a command: not applied, run the command live";
 
-/// Everything that a dry run changed outside the project.
+/// All changes of a dry run outside the project.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outside {
-    /// Each change that is listed, sorted by path.
+    /// The listed changes, sorted by path.
     pub changes: Vec<OutsideAltered>,
-    /// How many files commands changed in the folders for temporary files; they are counted, not listed.
+    /// Number of files that commands changed in folders for temporary files; these are not listed.
     pub temporary: usize,
 }
 
 /// A change outside the project.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutsideAltered {
-    /// What it is; its path is absolute.
+    /// The change; its path is absolute.
     pub altered: Altered,
-    /// Whether `write_file` or `edit_file` wrote exactly this. Only then is it applied.
+    /// Whether `write_file` or `edit_file` wrote exactly this content. Only then can it be applied.
     pub is_by_tool: bool,
 }
 
 impl OutsideAltered {
-    /// What else is to be said of it in a list.
+    /// Describes the change in a list.
     pub fn brief(&self) -> String {
         let own = self.altered.brief();
         match (self.is_by_tool, own.is_empty()) {
@@ -37,18 +37,17 @@ impl OutsideAltered {
 }
 
 impl Outside {
-    /// Whether nothing was changed there.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.temporary == 0
     }
 
-    /// The line for the files that are not listed one by one; `None` if there are none.
+    /// Returns the line for the files that are not listed; `None` if there are none.
     pub fn temporary_words(&self) -> Option<String> {
         let files = plural(self.temporary, "temporary file");
         (self.temporary > 0).then(|| format!("{files} in folders such as /tmp, {BY_COMMAND}"))
     }
 
-    /// The calls that apply what can be applied, each with a prompt of its own.
+    /// Returns the calls that apply these changes, each with its own prompt.
     pub(super) fn offers(&self) -> impl Iterator<Item = ForReal> {
         self.by_tools().map(|one| ForReal {
             tool: APPLY.to_owned(),
@@ -61,12 +60,12 @@ impl Outside {
         self.changes.iter().filter(|one| one.is_by_tool)
     }
 
-    /// What applying asks for, a line for each prompt.
+    /// Describes what applying would ask, one line per prompt.
     pub(super) fn plan_lines(&self) -> impl Iterator<Item = String> {
         self.by_tools().map(|one| format!("outside the project: {}", one.altered.path.display()))
     }
 
-    /// `2 changes outside the project`; `None` if there are none.
+    /// Returns `2 changes outside the project`; `None` if there are none.
     pub(super) fn words(&self) -> Option<String> {
         let changes = plural(self.changes.len() + self.temporary, "change");
         (!self.is_empty()).then(|| format!("{changes} outside the project"))
@@ -86,7 +85,7 @@ impl Outside {
 }
 
 impl Staging {
-    /// With what changed outside the project.
+    /// Sets the changes outside the project.
     #[must_use]
     pub fn with_outside(self, outside: Outside) -> Self {
         Self { outside, ..self }
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_outside_are_counted_listed_and_offered_only_if_a_file_tool_wrote_them() {
+    fn outside_changes_can_be_applied_only_if_a_file_tool_wrote_them() {
         let changes = vec![changed("/a/tool", true), changed("/b/command", false)];
         let staging = Staging::default().with_outside(Outside { changes, temporary: 3 });
         assert!(!staging.is_empty());

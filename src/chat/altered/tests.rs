@@ -1,4 +1,4 @@
-//! What is told of a dry run, and in which order it is offered for real.
+//! Summaries of dry runs and the calls that apply them.
 
 use super::*;
 use crate::chat::{Edit, SessionId};
@@ -23,14 +23,14 @@ fn changed(path: &str, before: &str, after: &str) -> Altered {
 }
 
 #[test]
-fn the_projects_own_folder_has_a_row_of_its_own() {
+fn the_project_root_has_its_own_row() {
     let rows = tree(&[altered(".", Did::Changed, true), altered("a", Did::Made, false)]);
     let row = |at: usize| (rows[at].name.display().to_string(), rows[at].depth, rows[at].of.clone());
     assert_eq!((row(0), row(1)), ((".".to_owned(), 0, 0..1), ("a".to_owned(), 0, 1..2)));
 }
 
 #[test]
-fn the_tree_names_each_folder_once_and_knows_what_is_below_it() {
+fn the_tree_lists_each_folder_once_with_the_range_of_its_changes() {
     let all = [
         altered("a.txt", Did::Deleted, false),
         altered("new", Did::Made, true),
@@ -62,7 +62,7 @@ fn the_tree_names_each_folder_once_and_knows_what_is_below_it() {
 }
 
 #[test]
-fn one_by_one_what_goes_is_offered_before_what_comes_and_in_groups_once() {
+fn hunks_are_applied_after_deletions_and_groups_once() {
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
     let command = Played {
@@ -112,7 +112,7 @@ fn one_by_one_what_goes_is_offered_before_what_comes_and_in_groups_once() {
 }
 
 #[test]
-fn each_group_is_offered_once_ignored_files_if_wanted_and_each_repository_by_itself() {
+fn each_group_is_applied_once_ignored_files_on_request_and_repositories_one_by_one() {
     let of = |path: &str, group| Altered { group, ..altered(path, Did::Made, false) };
     let mut staging = Staging {
         altered: vec![
@@ -142,7 +142,7 @@ fn each_group_is_offered_once_ignored_files_if_wanted_and_each_repository_by_its
         staging.plan_lines(),
         [
             "source changes: 2 paths",
-            "ignored files: 1 path, left out without --ignored",
+            "ignored files: 1 path, skipped without --ignored",
             "git settings and hooks: 1 path",
             "repository state: 3 paths",
         ]
@@ -152,7 +152,7 @@ fn each_group_is_offered_once_ignored_files_if_wanted_and_each_repository_by_its
 }
 
 #[test]
-fn a_command_is_run_again_if_it_did_not_run_or_failed_for_want_of_the_network() {
+fn a_command_runs_again_if_it_did_not_run_or_failed_without_the_network() {
     let again = |network: Option<&str>, text: &str, staged: Staged| {
         let mut entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
         if let Entry::Planned { preview, .. } = &mut entries[1] {
@@ -171,7 +171,7 @@ fn a_command_is_run_again_if_it_did_not_run_or_failed_for_want_of_the_network() 
 }
 
 #[test]
-fn the_words_after_apply_say_what_is_wanted() {
+fn parses_the_options_after_apply() {
     let wanted = |hunks, ignored, commands| Some(Wanted { hunks, ignored, commands });
     assert_eq!(Wanted::parse("apply"), wanted(false, false, false));
     assert_eq!(Wanted::parse("apply commands  ignored"), wanted(false, true, true));
@@ -180,7 +180,7 @@ fn the_words_after_apply_say_what_is_wanted() {
 }
 
 #[test]
-fn a_name_that_is_no_unicode_is_told_by_its_bytes_too() {
+fn a_name_that_is_not_unicode_is_also_given_as_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let name = std::ffi::OsStr::from_bytes(b"a\xff");
     let json = Altered { path: name.into(), ..altered("", Did::Made, false) }.json();
@@ -189,7 +189,7 @@ fn a_name_that_is_no_unicode_is_told_by_its_bytes_too() {
 }
 
 #[test]
-fn what_would_have_been_asked_is_told_with_its_reason() {
+fn a_call_that_would_have_asked_has_the_reason() {
     use crate::chat::{Access, Digest, ToolCall};
     let of = |why: &str| {
         let line = CommandLine { command: "make".into(), ..CommandLine::default() };
@@ -215,8 +215,10 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
         let staging = Staging::new(vec![], &[replied, planned, settled]);
         (staging.steps[0].asks.clone(), staging.steps[0].staged.clone())
     };
-    let asked = "this is a dry run; for real you would have been asked, because project code run by make";
-    assert_eq!(of(asked), (Some("project code run by make".into()), Some(Staged::ran())));
+    let text = "this is a dry run; live, you would have been asked, because project code run by make";
+    let expected = (Some("project code run by make".into()), Some(Staged::ran()));
+    assert_eq!(of(text), expected);
+    assert_eq!(of(&text.replace("live,", "for real")), expected, "as older versions wrote it");
     assert_eq!(
         of("this is a dry run; for real it would have run, because the session is in full mode").0,
         None
@@ -224,7 +226,7 @@ fn what_would_have_been_asked_is_told_with_its_reason() {
     assert_eq!(of("this is a dry run").0, None);
 }
 
-/// A command that was looked at and came to this.
+/// The entries of a command with this outcome.
 fn ran(id: &str, line: &str, outcome: Outcome, staged: Option<Staged>) -> [Entry; 3] {
     use crate::chat::{Access, Digest, ToolCall};
     let arguments = json!({ "command": line }).to_string();
@@ -248,7 +250,7 @@ fn ran(id: &str, line: &str, outcome: Outcome, staged: Option<Staged>) -> [Entry
 }
 
 #[test]
-fn r30_a_command_that_was_run_for_real_is_not_offered_once_more_and_one_that_was_refused_is() {
+fn r30_a_command_that_ran_live_is_not_offered_again_unless_it_was_denied() {
     let staged = || Some(Staged::Ran(vec!["made".into()]));
     let entries: Vec<Entry> = ["touch made", "make", "make"]
         .into_iter()
@@ -258,15 +260,15 @@ fn r30_a_command_that_was_run_for_real_is_not_offered_once_more_and_one_that_was
     let mut staging = Staging::new(vec![], &entries);
     assert_eq!(staging.offers(COMMANDS).len(), 3);
     assert_eq!(staging.offers(COMMANDS)[0].changed, ["made"]);
-    assert!(staging.is_applied(&staging.steps[0]), "no row of its own is left");
+    assert!(staging.is_applied(&staging.steps[0]), "no row is left");
     staging.altered = vec![altered("made", Did::Made, false)];
     assert!(!staging.is_applied(&staging.steps[0]));
     staging.altered.clear();
     staging.altered = vec![altered("made/deep", Did::Made, false)];
-    assert!(!staging.is_applied(&staging.steps[0]), "nor is a folder in which something is open");
+    assert!(!staging.is_applied(&staging.steps[0]), "a folder with an open change is not applied");
     staging.altered.clear();
     let mut copy = entries;
-    // What was run for real before the copy was made is not done by that.
+    // A live run from before the copy does not count.
     copy.extend(ran("d", "make", Outcome::Done("exit 0".into()), None));
     copy.push(Entry::Became { dry_run: false, of: SessionId("01DRY".into()) });
     staging.done_in(&copy);
@@ -275,20 +277,20 @@ fn r30_a_command_that_was_run_for_real_is_not_offered_once_more_and_one_that_was
     copy.extend(ran("offered_2", "make", Outcome::Done("exit 0".into()), None));
     staging.done_in(&copy);
     let left: Vec<String> = staging.offers(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
-    assert_eq!(left, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one make is left of two");
+    assert_eq!(left, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one of two is left");
     assert_eq!(staging.json()["calls"][1]["done"], json!(true));
-    // Another copy ran the other.
+    // Another copy ran the other one.
     staging.done_in(&copy);
     assert_eq!(staging.offers(COMMANDS).len(), 1);
 }
 
 #[test]
-fn a_command_that_ended_badly_is_known_by_its_last_line_where_it_ran() {
+fn a_failed_command_is_recognised_by_its_last_line_if_it_ran() {
     let of = |text: &str, staged: Staged| {
         let entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
         Staging::new(vec![], &entries).steps[0].bad_end().map(str::to_owned)
     };
     assert_eq!(of("out\nexit 3", Staged::ran()).as_deref(), Some("exit 3"));
     assert_eq!(of("exit 0", Staged::ran()), None);
-    assert_eq!(of("exit 3", Staged::simulated(crate::chat::How::Imagined)), None, "nothing ended");
+    assert_eq!(of("exit 3", Staged::simulated(crate::chat::How::Imagined)), None, "it did not run");
 }

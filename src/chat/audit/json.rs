@@ -1,17 +1,18 @@
-//! A record as JSON: fields that are added to, never renamed.
+//! JSON form of a call's record.
 
 use super::{Holds, Record};
 use crate::chat::{Advice, Adviser, Answer, By, Decision, Digest, Entry, Outcome, Staged, Status};
 use serde_json::{Value, json};
 
 impl Record<'_> {
-    /// One object with all that is known of the call; what is not known is null. `time` tells when an entry was
-    /// written, in milliseconds since 1970.
+    /// Returns all that is known about the call as one object; unknown values are null. Fields may be added and are
+    /// never renamed. `time` returns when an entry was written, in milliseconds since 1970.
     ///
-    /// `call`, `tool`, `arguments` (the text that the model sent), `asked_at`; `summary`, `access`, `destroys`, `verdict`, `why`,
-    /// `files`, `environment` (as it was judged last); `consulted` (whoever was asked before that); `decision`, `who`, `key`, `after_ms`, `words`, `grant`,
-    /// `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`, `staged` (how a rehearsed result came about), `simulated` (what else is known of that); `sha256`, `holds`, `wrong`; `steps`; `sub_agent`
-    /// (the name of the one whose call it is).
+    /// Fields: `call`, `tool`, `arguments` (the text sent by the model), `asked_at`; `summary`, `access`, `destroys`,
+    /// `verdict`, `why`, `files`, `environment` (of the last plan); `consulted` (the reviews before it); `decision`,
+    /// `who`, `key`, `after_ms`, `words`, `grant`, `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`,
+    /// `staged` (origin of a rehearsed result), `simulated` (details of it); `sha256`, `holds`, `wrong`; `steps`;
+    /// `sub_agent` (name of the sub-agent that made the call).
     pub fn json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
         let mut object = json!({
             "call": self.call.id.0, "tool": self.call.name, "arguments": self.call.arguments,
@@ -96,7 +97,7 @@ fn ended(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
     }
 }
 
-/// What somebody said who was asked.
+/// Returns the JSON of a review.
 fn advice(entry: &Entry) -> Value {
     let Entry::Consulted { by, before, advice, why, failed, took_ms, usage, sha256, .. } = entry else {
         return Value::Null;
@@ -112,7 +113,7 @@ fn advice(entry: &Entry) -> Value {
     })
 }
 
-/// One step: what it was, when, by whom and over which bytes.
+/// Returns the JSON of one step: kind, time, source and digest.
 fn step(entry: &Entry, at: Option<u64>) -> Value {
     match entry {
         Entry::Planned { verdict, why, sha256, .. } => json!({
@@ -148,8 +149,8 @@ fn step(entry: &Entry, at: Option<u64>) -> Value {
 }
 
 impl Record<'_> {
-    /// In one word who decided: `person`, `file`, `nobody`, `hook` where one let it go ahead or stopped it, or else `policy`
-    /// where nobody was asked.
+    /// Returns who decided: `person`, `file`, `nobody`, `hook` if a hook allowed or denied the call, or `policy` if
+    /// nobody was asked.
     pub fn who(&self) -> Option<&'static str> {
         match (self.decided(), self.by(), self.planned()) {
             (Some(_), by, _) => by.map(By::word),
@@ -161,7 +162,7 @@ impl Record<'_> {
 }
 
 impl Record<'_> {
-    /// Whether the last verdict is the word of a hook.
+    /// Returns whether a hook determined the last verdict.
     fn is_of_hook(&self, verdict: &str) -> bool {
         self.consulted().into_iter().any(|entry| match entry {
             Entry::Consulted { advice: Advice::Allow, before, .. } => verdict == "allow" && before == "ask",
@@ -172,7 +173,7 @@ impl Record<'_> {
 }
 
 impl By {
-    /// In one word.
+    /// Returns its name in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Person { .. } => "person",
@@ -182,7 +183,7 @@ impl By {
     }
 }
 
-/// A digest, where one was kept.
+/// Returns the digest, if one was recorded.
 fn kept(sha256: &Digest) -> Option<&Digest> {
     Some(sha256).filter(|sha256| !sha256.is_none())
 }
@@ -212,7 +213,7 @@ fn answered(answer: &Answer) -> &'static str {
     }
 }
 
-/// How a call ended, in one word.
+/// Returns the name of an outcome.
 pub fn outcome_word(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done(_) => "done",

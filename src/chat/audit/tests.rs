@@ -51,7 +51,7 @@ fn done() -> Outcome {
     Outcome::Done("did it".into())
 }
 
-/// A call that was edited, allowed and done.
+/// A call that was edited, approved and done.
 fn edited() -> Vec<Entry> {
     let (first, second) = (r#"{"x":1}"#, r#"{"x":2}"#);
     vec![
@@ -69,7 +69,7 @@ fn holds(entries: &[Entry]) -> Holds {
 }
 
 #[test]
-fn r51_a_call_that_was_allowed_is_told_from_one_that_waits() {
+fn r51_tells_an_allowed_call_from_a_waiting_one() {
     let entries = edited();
     let starts: Vec<bool> = (1..=6).map(|end| records(&entries[..end])[0].is_allowed()).collect();
     assert_eq!(starts, [false, false, false, false, true, false]);
@@ -77,7 +77,7 @@ fn r51_a_call_that_was_allowed_is_told_from_one_that_waits() {
 }
 
 #[test]
-fn r08_what_was_shown_decided_and_run_is_told_to_be_the_same() {
+fn r08_a_record_with_matching_digests_is_intact() {
     assert_eq!(holds(&edited()), Holds::Yes);
     assert_eq!(holds(&edited()[..2]), Holds::Yes);
     let refused = [
@@ -90,27 +90,30 @@ fn r08_what_was_shown_decided_and_run_is_told_to_be_the_same() {
 }
 
 #[test]
-fn r08_a_record_that_does_not_fit_together_is_said_to_be_wrong() {
+fn r08_a_record_with_differing_digests_is_reported() {
     let check = |change: &dyn Fn(&mut Vec<Entry>), why: &'static str| {
         let mut entries = edited();
         change(&mut entries);
         assert_eq!(holds(&entries), Holds::No(why));
-        let seen_by_hashing_alone = why == "what was shown was changed in the record";
+        let seen_by_hashing_alone = why == "the recorded plan was modified";
         let agrees = if seen_by_hashing_alone { Holds::Yes } else { Holds::No(why) };
         assert_eq!(records(&entries)[0].agrees(), agrees);
     };
     let other = || digest("{}", "another");
     check(
         &|entries| entries[4] = decided("a", Decision::Once, other()),
-        "what was decided over is not what was shown",
+        "the decision is not for the plan that was shown",
     );
-    check(&|entries| entries[5] = settled("a", done(), other()), "what ran is not what was shown");
-    check(&|entries| drop(entries.remove(4)), "it ran without a yes");
+    check(
+        &|entries| entries[5] = settled("a", done(), other()),
+        "the plan that ran is not the plan that was shown",
+    );
+    check(&|entries| drop(entries.remove(4)), "it ran without approval");
     check(
         &|entries| {
             entries[4] = decided("a", Decision::Deny(String::new()), digest(r#"{"x":2}"#, "two"));
         },
-        "it ran without a yes",
+        "it ran without approval",
     );
     check(
         &|entries| {
@@ -118,13 +121,13 @@ fn r08_a_record_that_does_not_fit_together_is_said_to_be_wrong() {
                 summary.push('!');
             }
         },
-        "what was shown was changed in the record",
+        "the recorded plan was modified",
     );
-    check(&|entries| entries[0] = replied(vec![call("a", "{}")]), "what was shown was changed in the record");
+    check(&|entries| entries[0] = replied(vec![call("a", "{}")]), "the recorded plan was modified");
 }
 
 #[test]
-fn what_an_older_version_wrote_is_told_without_a_judgement() {
+fn a_record_of_an_older_version_without_digests_is_unknown() {
     let mut entries = edited();
     for entry in &mut entries {
         match entry {
@@ -139,7 +142,7 @@ fn what_an_older_version_wrote_is_told_without_a_judgement() {
 }
 
 #[test]
-fn r18_calls_of_one_reply_have_a_record_each_and_what_belongs_to_none_is_left_out() {
+fn r18_each_call_of_a_reply_has_a_record_and_other_entries_are_ignored() {
     let entries = [
         replied(vec![call("a", "{}"), call("b", "{}")]),
         settled("nobody", done(), Digest::default()),
@@ -156,10 +159,10 @@ fn r18_calls_of_one_reply_have_a_record_each_and_what_belongs_to_none_is_left_ou
     let id = |id: &str| CallId::from(id);
     assert_eq!(told, [(&id("a"), 0, vec![3]), (&id("b"), 0, vec![2, 4]), (&id("c"), 5, vec![])]);
     assert_eq!(records[1].who(), Some("policy"));
-    assert_eq!(records[0].who(), None, "nobody has decided it yet");
+    assert_eq!(records[0].who(), None, "it is not decided yet");
 }
 
-/// The fields that programs may rely on.
+/// Fields that other programs may rely on.
 #[rustfmt::skip]
 const FIELDS: [&str; 31] = [
     "call", "tool", "arguments", "asked_at", "summary", "access", "destroys", "verdict", "why", "files",
@@ -168,12 +171,12 @@ const FIELDS: [&str; 31] = [
 ];
 
 #[test]
-fn r15_the_json_of_a_record_says_who_with_which_key_and_how_long_it_took_them() {
+fn r15_the_json_of_a_record_has_the_decider_the_key_and_the_time() {
     let entries = edited();
     let time = |at: usize| Some(1000 + at as u64);
     let told = records(&entries)[0].json(&time);
     let fields: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(fields, FIELDS, "fields are added to, never renamed");
+    assert_eq!(fields, FIELDS, "fields may be added, never renamed");
     for (field, value) in [
         ("arguments", json!("{\"x\":1}")),
         ("asked_at", json!(1000)),
@@ -202,12 +205,12 @@ fn r15_the_json_of_a_record_says_who_with_which_key_and_how_long_it_took_them() 
     assert_eq!(
         told["steps"][1]["sha256"],
         json!(digest(r#"{"x":1}"#, "one")),
-        "an edit is over what was shown before"
+        "an edit is of the plan shown before"
     );
 }
 
 #[test]
-fn r16_a_question_has_a_record_of_who_answered_and_over_what() {
+fn r16_a_question_has_a_record_of_who_answered_which_questions() {
     let question = Question {
         keyword: "k".into(),
         text: "Which?".into(),
@@ -236,11 +239,11 @@ fn r16_a_question_has_a_record_of_who_answered_and_over_what() {
     if let Entry::Asked { questions, .. } = &mut entries[1] {
         questions.list[0].text = "Something else?".into();
     }
-    assert_eq!(holds(&entries), Holds::No("what was asked was changed in the record"));
+    assert_eq!(holds(&entries), Holds::No("the recorded questions were modified"));
 }
 
 #[test]
-fn a_call_that_could_not_be_understood_is_told_too() {
+fn a_call_with_invalid_arguments_has_a_record() {
     let entries = [
         replied(vec![call("a", "{\"x\":1,\"x\":2}")]),
         settled("a", Outcome::Failed("x is given twice".into()), Digest::default()),
@@ -250,5 +253,5 @@ fn a_call_that_could_not_be_understood_is_told_too() {
         (&told["verdict"], &told["who"], &told["outcome"], &told["holds"]),
         (&Value::Null, &Value::Null, &json!("failed"), &Value::Null)
     );
-    assert_eq!(told["arguments"], "{\"x\":1,\"x\":2}", "to the byte as it was sent");
+    assert_eq!(told["arguments"], "{\"x\":1,\"x\":2}", "byte for byte as sent");
 }

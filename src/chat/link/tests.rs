@@ -1,8 +1,8 @@
-//! What is a link and what only looks like one, line by line.
+//! Texts with and without links.
 
 use super::*;
 
-/// The links of a text where everything that looks like one exists, `|` between them.
+/// Checks the links of a text if every candidate exists, separated by `|`.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let found = find(text, &|_| true);
@@ -43,7 +43,7 @@ fn paths_are_found_wherever_prose_puts_them() {
 }
 
 #[test]
-fn places_in_files_are_part_of_the_link() {
+fn positions_in_files_are_part_of_the_link() {
     check("foo.rs:10", "foo.rs:10");
     check("foo.rs:10-20", "foo.rs:10-20");
     check("foo.rs:10–20.", "foo.rs:10–20");
@@ -58,7 +58,7 @@ fn places_in_files_are_part_of_the_link() {
 }
 
 #[test]
-fn addresses_end_where_the_sentence_goes_on() {
+fn addresses_end_before_the_rest_of_the_sentence() {
     check("https://a.example", "https://a.example");
     check("https://a.example/x.", "https://a.example/x");
     check("(https://a.example/x)", "https://a.example/x");
@@ -78,7 +78,7 @@ fn addresses_end_where_the_sentence_goes_on() {
 }
 
 #[test]
-fn what_only_looks_like_a_link_is_none() {
+fn text_that_resembles_a_link_is_none() {
     for text in [
         "e.g. this",
         "i.e.",
@@ -113,20 +113,20 @@ fn what_only_looks_like_a_link_is_none() {
 }
 
 #[test]
-fn by_its_shape_alone_a_word_is_asked_about_and_can_be_refused() {
+fn the_caller_can_reject_a_candidate() {
     assert_eq!(find("and/or https://a.example", &|_| false), []);
     check("and/or", "and/or");
 }
 
 #[test]
-fn where_the_whole_is_nothing_what_the_brackets_hold_may_be() {
+fn a_path_inside_brackets_is_found_if_the_whole_word_is_none() {
     let exists = |target: &Target| target.to_string() == "src/a.rs:3";
     let found = find("open(src/a.rs:3) [x]", &exists);
     assert_eq!((found.len(), found[0].range.clone()), (1, 5..15));
 }
 
 #[test]
-fn a_target_says_where_and_is_written_as_it_was() {
+fn parses_a_target_and_formats_it_unchanged() {
     let file = |path: &str, line, end, column| Target::File { path: path.into(), line, end, column };
     let table = [
         ("a.rs:10-20", Some(file("a.rs", Some(10), Some(20), None))),
@@ -152,7 +152,7 @@ fn a_target_says_where_and_is_written_as_it_was() {
 
 proptest::proptest! {
     #[test]
-    fn links_stand_in_order_and_do_not_overlap(text in "(\\PC|https://|workspace://|a/b|:1|[ .:#()\\[\\]@L-]){0,40}") {
+    fn links_are_in_order_and_do_not_overlap(text in "(\\PC|https://|workspace://|a/b|:1|[ .:#()\\[\\]@L-]){0,40}") {
         let mut from = 0;
         for link in find(&text, &|_| true) {
             proptest::prop_assert!(link.range.start >= from && link.range.end > link.range.start);

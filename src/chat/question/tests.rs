@@ -1,4 +1,4 @@
-//! Answers as the model and the log have them.
+//! Answers as the model receives them and as the log stores them.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn result(source: Source) -> Value {
 }
 
 #[test]
-fn r52_what_the_first_sessions_wrote_of_dropped_options_is_read() {
+fn r52_reads_the_number_of_dropped_options_in_early_sessions() {
     let read = |text: &str| serde_json::from_str::<Dropped>(text).ok();
     assert_eq!(read("3"), Some(Dropped { options: 3, ..Dropped::default() }));
     let now = Dropped { questions: 1, options: 2, shortened: 3 };
@@ -30,7 +30,7 @@ fn r52_what_the_first_sessions_wrote_of_dropped_options_is_read() {
 }
 
 #[test]
-fn the_result_says_how_each_answer_came() {
+fn the_result_tells_selected_written_and_skipped_answers_apart() {
     let picked = &result(Source::Picked(vec![1]))["answers"][0];
     assert_eq!(
         (&picked["answer"], &picked["source"], &picked["option_index"]),
@@ -43,7 +43,7 @@ fn the_result_says_how_each_answer_came() {
 }
 
 #[test]
-fn several_picks_are_named_by_label_and_by_index() {
+fn several_selected_options_are_given_by_label_and_by_index() {
     let mut asked = clock();
     asked.list[0].multi = true;
     let told = |picks: &[usize]| {
@@ -59,16 +59,16 @@ fn several_picks_are_named_by_label_and_by_index() {
 }
 
 #[test]
-fn what_was_dropped_is_said() {
+fn the_result_mentions_dropped_questions() {
     let asked = Questions { dropped: Dropped { questions: 2, options: 1, shortened: 0 }, ..clock() };
     assert_eq!(
         Answer::without(Status::Declined).result(&asked),
-        r#"{"type":"question_answers","status":"declined","answers":[],"dropped":"2 questions left out, 1 option left out: too many or too long"}"#
+        r#"{"type":"question_answers","status":"declined","answers":[],"dropped":"2 questions omitted, 1 option omitted: too many or too long"}"#
     );
 }
 
 #[test]
-fn the_log_says_where_an_answer_was_in_a_file() {
+fn the_log_records_that_an_answer_came_from_a_file() {
     let person = Answer::without(Status::Declined);
     let file = Answer { giver: Giver::File, ..person.clone() };
     let written = |answer: &Answer| serde_json::to_string(answer).unwrap_or_default();
@@ -78,7 +78,7 @@ fn the_log_says_where_an_answer_was_in_a_file() {
 }
 
 #[test]
-fn each_note_goes_back_with_the_option_it_belongs_to() {
+fn the_result_gives_each_note_with_its_option() {
     let mut given = Given::new("clock", Source::Picked(vec![1]));
     let note = |option, text: &str| Note { option, text: text.into() };
     given.notes = vec![note(0, "too clever"), note(1, "but small"), note(9, "of nothing")];
@@ -95,7 +95,7 @@ fn each_note_goes_back_with_the_option_it_belongs_to() {
 }
 
 #[test]
-fn r52_an_answer_of_a_session_from_before_is_read_with_its_one_note() {
+fn r52_reads_the_single_note_of_answers_in_early_sessions() {
     let text = r#"{"keyword":"clock","source":{"source":"picked","value":[1]},"note":"but small"}"#;
     let given = serde_json::from_str::<Given>(text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((given.note.as_str(), given.notes.len()), ("but small", 0));

@@ -1,4 +1,4 @@
-//! Values that follow a secret's name: in settings, variables, JSON, code and markup.
+//! Values that follow the name of a secret: in settings, variables, JSON, code and markup.
 
 use super::REDACTED;
 use super::names::{
@@ -7,12 +7,12 @@ use super::names::{
 use super::scan::{is_word, run};
 use std::ops::Range;
 
-/// Bytes of a value by which it is told from what only stands for one: no more is read of one that is none.
+/// Bytes of a value that are examined to decide whether it is a secret.
 const LONGEST: usize = 256;
-/// Bytes before a name that are looked at.
+/// Bytes before a name that are examined.
 const BEFORE: usize = 64;
 
-/// Where a value begins, and the quote around it with the backslashes before that.
+/// Start of a value, and its quote with the number of backslashes before it.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     pub(super) begin: usize,
@@ -20,7 +20,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// The value at this place.
+    /// Locates the value at this offset.
     pub(super) fn at(text: &str, at: usize) -> Self {
         let slashes = run(&text[at..], |byte| byte == b'\\');
         match text.as_bytes().get(at + slashes) {
@@ -35,12 +35,12 @@ impl Value {
         self.quote.is_some()
     }
 
-    /// The beginning of the value, by which it is judged.
+    /// Returns the beginning of the value, which is examined.
     pub(super) fn preview(self, text: &str) -> &str {
         &text[self.range(text, LONGEST)]
     }
 
-    /// All of the value.
+    /// Returns the range of the whole value.
     pub(super) fn whole(self, text: &str) -> Range<usize> {
         self.range(text, usize::MAX)
     }
@@ -54,7 +54,7 @@ impl Value {
                 let bare = &within[..unquoted(within)];
                 let ends = [',', ';', ')', ']', '}', '.', ':', '|'];
                 let kept = bare.trim_end_matches(ends).len();
-                // A mark that is there already ends with such a sign.
+                // A value that is already redacted ends with such a character.
                 let mark = bare.rfind(REDACTED).map(|at| at + REDACTED.len()).filter(|end| *end > kept);
                 self.begin..self.begin + mark.unwrap_or(kept)
             }
@@ -62,7 +62,7 @@ impl Value {
     }
 }
 
-/// The bytes up to the closing quote, or to the end of the line without one. Within, a quote has more backslashes.
+/// Returns the bytes before the closing quote, or before the end of the line. Quotes inside have more backslashes.
 fn quoted(text: &str, quote: u8, slashes: usize) -> usize {
     let mut before = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -76,7 +76,7 @@ fn quoted(text: &str, quote: u8, slashes: usize) -> usize {
     text.len()
 }
 
-/// The bytes of a word: up to a blank, a quote, an escape, or what separates it from the next name.
+/// Returns the bytes of an unquoted value: up to a space, a quote, an escape, or the separator before the next name.
 fn unquoted(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -105,10 +105,10 @@ fn unquoted(text: &str) -> usize {
     at
 }
 
-/// What is between a name and its value.
+/// Operator between a name and its value.
 #[derive(Clone, Copy, PartialEq)]
 enum Sign {
-    /// `=`, also with blanks around it.
+    /// `=`, optionally with spaces around it.
     Equals {
         spaced: bool,
     },
@@ -119,7 +119,7 @@ enum Sign {
     Call,
 }
 
-/// The secret that follows the name at this place.
+/// Finds the secret that follows the name at this offset.
 pub(super) fn named(text: &str, at: usize, length: usize) -> Option<Range<usize>> {
     let (name, after) = (&text[at..at + length], at + length);
     let class = classify(name);
@@ -132,7 +132,7 @@ pub(super) fn named(text: &str, at: usize, length: usize) -> Option<Range<usize>
     let class = class?;
     let bytes = text.as_bytes();
     let mut at_sign = after;
-    // The quote of a name in quotes, and the end of a subscript.
+    // Skip the closing quote of the name and the end of a subscript.
     let slashes = run(&text[at_sign..], |byte| byte == b'\\');
     if matches!(bytes.get(at_sign + slashes), Some(b'"' | b'\'' | b'`')) {
         at_sign += slashes + 1;
@@ -167,7 +167,7 @@ pub(super) fn named(text: &str, at: usize, length: usize) -> Option<Range<usize>
     is_secret.then(|| value.whole(text))
 }
 
-/// A name, and what is known of it.
+/// A name and its classification.
 struct About<'a> {
     text: &'a str,
     at: usize,
@@ -196,7 +196,7 @@ impl About<'_> {
             Sign::Colon => (true, true),
             Sign::Code | Sign::Call => return false,
         };
-        // Code, rather than a value of settings.
+        // An expression in code rather than a value in settings.
         let is_call = value.contains(['(', '[']) && !value.starts_with(['(', '[']);
         if is_call || is_reference(value) || value.contains("::") {
             return false;
@@ -228,7 +228,7 @@ impl About<'_> {
         }
     }
 
-    /// Whether nothing is before the name on its line but the signs of a list, a quotation or a diff.
+    /// Returns whether only list, quotation or diff markers precede the name on its line.
     fn begins_line(&self) -> bool {
         let from = self.text.floor_char_boundary(self.at.saturating_sub(BEFORE));
         let before =
@@ -237,13 +237,13 @@ impl About<'_> {
     }
 }
 
-/// Whether other words follow on the line.
+/// Returns whether more words follow on the line.
 fn has_more(after: &str) -> bool {
     let next = after.trim_start_matches([' ', '\t']);
     !(next.is_empty() || next.starts_with(['\n', '\r', '#', '\\', '"', '\'', '`']) || next.starts_with("//"))
 }
 
-/// A secret that a blank separates from its name: in a netrc, or in SQL.
+/// Finds a secret separated from its name by a space: in a netrc file, or in SQL.
 fn by_blank(text: &str, at: usize, name: &str, after: usize) -> Option<Range<usize>> {
     let mut from = after + run(&text[after..], |byte| matches!(byte, b' ' | b'\t'));
     if from == after {
@@ -265,7 +265,7 @@ fn by_blank(text: &str, at: usize, name: &str, after: usize) -> Option<Range<usi
     (is_secret && (is_netrc && !is_word_of_sentence(seen) || is_sql)).then(|| value.whole(text))
 }
 
-/// What an element of markup with a secret's name holds.
+/// Finds the content of a markup element with the name of a secret.
 pub(super) fn element(text: &str, at: usize) -> Option<Range<usize>> {
     let length = run(&text[at + 1..], |byte| is_word(byte) || byte == b'.');
     let name = &text[at + 1..at + 1 + length];

@@ -1,25 +1,25 @@
-//! Secrets on command lines: long options of any program, and short ones of the programs that take one.
+//! Secrets on command lines: in long options of any program, and in short options of known programs.
 
 use super::assignment::Value;
 use super::names::{Name, classify, is_placeholder, is_random, is_word_of_sentence};
 use super::scan::{is_word, run};
 use std::ops::Range;
 
-/// What an option takes.
+/// Form of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Takes {
     Secret,
-    /// A user's name, a colon and the secret.
+    /// User name, colon and secret.
     User,
-    /// A user's name, a percent sign and the secret.
+    /// User name, percent sign and secret.
     Percent,
-    /// Cookies; without `=` it is a file.
+    /// Cookies; without `=` the name of a file.
     Cookies,
-    /// A word that says what it is, a colon and the secret: `pass:secret`.
+    /// Prefix, colon and secret: `pass:secret`.
     Source,
 }
 
-/// A program, the word that its options follow, if any, and its short options.
+/// A program, the subcommand its options must follow, if any, and its short options.
 #[derive(Debug)]
 struct Program {
     names: &'static [&'static str],
@@ -81,7 +81,7 @@ const PROGRAMS: &[Program] = &[
     ),
 ];
 
-/// Long options that take a secret in another way than by their name.
+/// Long options that take a secret although they do not have the name of one.
 const LONG: &[(&str, Takes)] = &[
     ("user", Takes::User),
     ("proxy-user", Takes::User),
@@ -95,17 +95,17 @@ const LONG: &[(&str, Takes)] = &[
     ("pass", Takes::Source),
 ];
 
-/// The program that a command line is of, and whether its options count.
+/// The program of a command line, and whether the required subcommand was seen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Open {
     program: &'static Program,
     counts: bool,
 }
 
-/// What is known of the line so far.
+/// State of the scan of a command line.
 pub(super) struct Line {
     open: Option<Open>,
-    /// Whether an odd number of quotes is before this place.
+    /// Whether an odd number of double quotes precedes this offset; `single` likewise.
     double: bool,
     single: bool,
     continues: bool,
@@ -116,7 +116,7 @@ impl Line {
         Self { open, double: false, single: false, continues: false }
     }
 
-    /// A word of the line.
+    /// Processes a word.
     pub(super) fn word(&mut self, text: &str, at: usize, word: &str) {
         self.continues = false;
         if let Some(open) = self.open.as_mut().filter(|open| !open.counts) {
@@ -131,20 +131,20 @@ impl Line {
         }
     }
 
-    /// A quote that no backslash is before.
+    /// Processes a quote without a backslash before it.
     pub(super) fn quote(&mut self, quote: u8) {
         let side = if quote == b'"' { &mut self.double } else { &mut self.single };
         *side = !*side;
     }
 
-    /// Another command begins, unless this is within quotes.
+    /// Processes a command separator, which ends the command unless it is quoted.
     pub(super) fn separate(&mut self) {
         if !self.double && !self.single {
             self.open = None;
         }
     }
 
-    /// The line ends; `continued` if the next one belongs to it.
+    /// Processes the end of a line; `continued` if the next line belongs to the same command.
     pub(super) fn feed(&mut self, continued: bool) {
         if !continued {
             *self = Self::new(None);
@@ -152,13 +152,13 @@ impl Line {
         self.continues = continued;
     }
 
-    /// The program whose command line goes on in the next text, if this text ended its line with a backslash.
+    /// Returns the program whose command line continues in the next text, after a backslash at the end of this one.
     pub(super) fn open_at_end(&self) -> Option<Open> {
         self.open.filter(|_| self.continues)
     }
 }
 
-/// Whether an argument is an option whose value is the next argument, and that is a secret.
+/// Returns whether an argument is an option whose value is the next argument and a secret.
 pub(super) fn is_secret_option(argument: &str) -> bool {
     let name = argument.trim_start_matches('-');
     name.len() < argument.len() && !name.contains('=') && names_secret(name)
@@ -170,7 +170,7 @@ fn names_secret(name: &str) -> bool {
     classify(name).is_some_and(|class| class != Name::Key || !ordinary.contains(&low.as_str()))
 }
 
-/// The secret that the option at this place takes.
+/// Finds the secret in the value of the option at this offset.
 pub(super) fn option(text: &str, at: usize, line: &Line) -> Option<Range<usize>> {
     let before = at.checked_sub(1).map(|before| text.as_bytes()[before]);
     if before.is_some_and(is_word) {
@@ -180,14 +180,14 @@ pub(super) fn option(text: &str, at: usize, line: &Line) -> Option<Range<usize>>
     if dashes > 3 {
         return None;
     }
-    // In a diff a line that is removed has a dash of its own.
+    // In a diff, a removed line begins with one more dash.
     let from = at + dashes;
     let name = &text[from..from + run(&text[from..], is_word)];
     let short = || (dashes == 1).then(|| short(text, from, name, line)).flatten();
     short().or_else(|| long(text, from, name, dashes))
 }
 
-/// A short option of the program of this line, with its value attached or next.
+/// Finds the secret of a short option of this line's program, with its value attached or as the next argument.
 fn short(text: &str, from: usize, name: &str, line: &Line) -> Option<Range<usize>> {
     let open = line.open.filter(|open| open.counts)?;
     let takes =
@@ -202,7 +202,7 @@ fn short(text: &str, from: usize, name: &str, line: &Line) -> Option<Range<usize
                 if is_option { None } else { of(text, value, first) }
             }
             Some(b'"' | b'\'' | b'\\' | b',') if bytes.len() == 1 => {
-                // A quote is that of the value, or the end of an argument in a list.
+                // The quote belongs to the value, or ends an argument in a list.
                 let value = next(text, attached).or_else(|| Some(Value::at(text, attached)));
                 value.and_then(|value| of(text, value, first))
             }
@@ -210,14 +210,14 @@ fn short(text: &str, from: usize, name: &str, line: &Line) -> Option<Range<usize
             Some(_) => of(text, Value::at(text, attached), first),
         };
     }
-    // Several flags in one, of which the last takes the value.
+    // Combined flags, of which the last takes the value.
     let last = bytes.last().copied().and_then(takes).filter(|_| bytes.len() <= 6)?;
     let letters = bytes.iter().all(u8::is_ascii_alphabetic);
     let value = next(text, from + bytes.len()).filter(|_| letters)?;
     of(text, value, last)
 }
 
-/// A long option of any program.
+/// Finds the secret of a long option of any program.
 fn long(text: &str, from: usize, name: &str, dashes: usize) -> Option<Range<usize>> {
     if name.len() < 2 || dashes == 1 && name.len() < 4 {
         return None;
@@ -237,7 +237,7 @@ fn long(text: &str, from: usize, name: &str, dashes: usize) -> Option<Range<usiz
     let blanks = value.begin - after;
     let is_sentence = !value.is_quoted() && !equals && is_word_of_sentence(seen);
     let is_other = seen.starts_with("id=") || !value.is_quoted() && seen.starts_with('-') && !equals;
-    // The name of the value, or what help says of the option.
+    // The placeholder of the value, or the description in help output.
     let is_help = !value.is_quoted()
         && !equals
         && !is_random(seen)
@@ -248,7 +248,7 @@ fn long(text: &str, from: usize, name: &str, dashes: usize) -> Option<Range<usiz
     of(text, value, Takes::Secret)
 }
 
-/// The value that follows an option as the next argument, also in a list of quoted ones or on a line that continues.
+/// Locates the next argument, also in a list of quoted ones or after a line continuation.
 fn next(text: &str, after: usize) -> Option<Value> {
     let blank = |at: usize| run(&text[at..], |byte| matches!(byte, b' ' | b'\t'));
     let slashes = run(&text[after..], |byte| byte == b'\\');
@@ -269,12 +269,12 @@ fn next(text: &str, after: usize) -> Option<Value> {
         at += blank(at);
     }
     let value = Value::at(text, at);
-    // After the end of a quotation it may be any word.
+    // After the end of a quotation any word may follow.
     let fits = at > from && (!quoted || value.is_quoted() || is_random(value.preview(text)));
     fits.then_some(value)
 }
 
-/// What of a value is secret.
+/// Returns the secret part of a value.
 fn of(text: &str, value: Value, takes: Takes) -> Option<Range<usize>> {
     let seen = value.preview(text);
     let skipped = match takes {
@@ -282,7 +282,7 @@ fn of(text: &str, value: Value, takes: Takes) -> Option<Range<usize>> {
         Takes::User | Takes::Percent => {
             let sign = if takes == Takes::User { ':' } else { '%' };
             let (name, secret) = seen.split_once(sign)?;
-            // The numbers of a user and a group.
+            // Numeric ids of a user and a group.
             let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let is_url = secret.starts_with("//");
             if number(name) && number(secret) || is_url || name.contains(char::is_whitespace) {

@@ -1,16 +1,16 @@
-//! The forms in which a secret may occur in a text: one table for every test of redaction.
+//! Forms in which a secret may occur in a text, used by all tests of redaction.
 
-/// One form: a text in which `§` stands for the secret.
+/// A text in which `§` stands for the secret.
 pub struct Form {
     pub text: &'static str,
-    /// How the secret begins, for the tokens that are known by it.
+    /// Prefix of the secret, for tokens that are recognised by it.
     pub prefix: &'static str,
     /// Characters after the prefix.
     pub length: usize,
 }
 
 impl Form {
-    /// The secret of this form. It is put together here, so that none is in a file.
+    /// Returns the secret of this form. It is assembled here, so that no file contains one.
     pub fn secret(&self) -> String {
         let letters = "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8".chars().cycle();
         let upper = matches!(self.prefix, "AKIA" | "ASIA");
@@ -18,13 +18,13 @@ impl Form {
         self.prefix.chars().chain(letters.take(self.length)).collect()
     }
 
-    /// The text with this secret.
+    /// Inserts this secret into the text.
     pub fn with(&self, secret: &str) -> String {
         self.text.replace('§', secret)
     }
 }
 
-/// Every form.
+/// Returns every form.
 pub fn forms() -> Vec<Form> {
     let any = |text: &&'static str| Form { text, prefix: "", length: 9 };
     let token =
@@ -38,14 +38,14 @@ pub fn forms() -> Vec<Form> {
     all
 }
 
-/// Forms in which the secret is known by what is before it.
+/// Forms in which the secret is recognised by the text before it.
 #[rustfmt::skip]
 const NAMED: &[&str] = &[
-    // Options
+    // Long options
     "tool --password § --verbose", "tool --password=§", "tool --password '§'", "tool --password=\"§\"",
     "tool --token=§ x", "tool --token § x", "tool --api-key §", "tool --client-secret=§", "tool --passphrase §",
     "[\"tool\", \"--password\", \"§\"]", "{\"args\":[\"--token\",\"§\"]}", "tool -password §", "tool --db-password §",
-    // Programs whose short options take one
+    // Short options of known programs
     "mysql -u root -p§ shop", "mysql -uroot -p § shop", "mysqldump -p§ --all-databases", "mysqldump -p '§' shop",
     "mariadb -p§", "mariadb -u root -p § shop", "/usr/bin/mysql -p\"§\"", "mysqladmin -u root -p§ status",
     "curl -u ada:§ https://example.com", "curl -uada:§ x", "curl -s -u 'ada:§' x", "curl --user ada:§ x",
@@ -90,7 +90,7 @@ const NAMED: &[&str] = &[
     "Sec-WebSocket-Protocol: x\r\nCookie: sid=§\r\nHost: y", "api-key: §", "X-Goog-Api-Key: §",
 ];
 
-/// How tokens of known issuers begin, and how many characters follow.
+/// Prefixes of tokens of known issuers, and the number of characters after them.
 #[rustfmt::skip]
 const TOKENS: &[(&str, usize)] = &[
     ("sk-", 6), ("sk-", 20), ("sk-", 48), ("sk-ant-api03-", 40), ("sk-ant-", 12), ("sk-proj-", 40), ("sk-or-v1-", 40),
@@ -101,7 +101,7 @@ const TOKENS: &[(&str, usize)] = &[
     ("xoxp-", 30), ("xapp-", 30), ("lin_api_", 40), ("figd_", 40), ("AGE-SECRET-KEY-1", 40), ("glrt-", 20),
 ];
 
-/// Private keys: whole, truncated, in a diff, in JSON.
+/// Private keys: complete, truncated, in a diff, in JSON.
 const KEYS: &[&str] = &[
     "-----BEGIN RSA PRIVATE KEY-----\n§\n§\n-----END RSA PRIVATE KEY-----\n",
     "-----BEGIN PRIVATE KEY-----\n§",

@@ -4,15 +4,15 @@ use super::names::{is_capital, is_placeholder, is_random, is_word_of_sentence};
 use super::scan::run;
 use std::ops::Range;
 
-/// Schemes that the secret follows as one word.
+/// Schemes followed by the secret as one word.
 const WORD: &[&str] =
     &["bearer", "basic", "token", "apikey", "api-key", "negotiate", "ntlm", "bot", "jwt", "key", "splunk"];
-/// Schemes that are followed by fields.
+/// Schemes followed by fields.
 const FIELDS: &[&str] = &["digest", "aws4-hmac-sha256", "hawk", "oauth", "signature", "mac"];
-/// Bytes by which a value is judged.
+/// Bytes of a value that are examined.
 const LONGEST: usize = 256;
 
-/// The secret of the header whose name is at this place.
+/// Finds the secret of the header whose name is at this offset.
 pub(super) fn header(text: &str, at: usize, length: usize) -> Option<Range<usize>> {
     let name = &text[at..at + length];
     let is = |known: &str| name.eq_ignore_ascii_case(known);
@@ -44,7 +44,7 @@ pub(super) fn header(text: &str, at: usize, length: usize) -> Option<Range<usize
         None => around,
     };
     let ends = |byte: u8| matches!(byte, b'\n' | b'\r' | b'\\') || Some(byte) == quote;
-    // Only its beginning is read of what is no secret.
+    // Only the beginning of a value that is no secret is read.
     let short = run(&text[from..text.floor_char_boundary(from + LONGEST)], |byte| !ends(byte));
     let seen = &text[from..from + short];
     let whole = || from + run(&text[from..], |byte| !ends(byte));
@@ -64,7 +64,7 @@ pub(super) fn header(text: &str, at: usize, length: usize) -> Option<Range<usize
     let word = value.split(' ').next().unwrap_or_default();
     let follows = value.len() > word.len();
     if !(scheme.is_empty() || known(WORD)) {
-        // Another scheme, or a sentence.
+        // An unknown scheme, or a sentence.
         return (is_random(word) && word.len() >= 12).then(|| start..whole());
     }
     let is_prose =
@@ -75,8 +75,8 @@ pub(super) fn header(text: &str, at: usize, length: usize) -> Option<Range<usize
     is_secret.then(|| start..start + length())
 }
 
-/// Where the fields of a scheme end: with the line, or with a quote that is none of theirs. In a text within a text theirs
-/// have more backslashes than the one around them.
+/// Returns the end of a scheme's fields: the end of the line, or a quote around them. Inside a nested string their own
+/// quotes have more backslashes than the one around them.
 fn fields_end(text: &str, from: usize) -> usize {
     let (mut own, mut slashes, mut equals) = (None, 0, false);
     for (at, byte) in text.bytes().enumerate().skip(from) {

@@ -1,17 +1,17 @@
-//! Names that a secret goes by, and values that only stand for one.
+//! Names of secrets, and values that are only placeholders for one.
 
-/// How certain a name makes it that its value is a secret.
+/// How certainly the value of a name is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
-    /// It is one, whatever it looks like.
+    /// Always.
     Password,
-    /// In code such a name has other values too.
+    /// In code the name may have other values too.
     Token,
     /// As `Token`, and a short value is the name of a key.
     Key,
 }
 
-/// Ends of names in lower case with `_` for `-`.
+/// Suffixes of names in lower case, with `_` for `-`.
 const PASSWORDS: &[&str] = &[
     "password",
     "passwd",
@@ -46,7 +46,7 @@ const KEYS: &[&str] = &[
     "master_key",
     "service_key",
 ];
-/// Whole names.
+/// Exact names.
 const WHOLE: &[(&str, Name)] = &[
     ("pass", Name::Password),
     ("pwd", Name::Password),
@@ -54,20 +54,20 @@ const WHOLE: &[(&str, Name)] = &[
     ("key", Name::Key),
     ("jwt", Name::Token),
 ];
-/// A longer name is looked at by its end.
+/// Bytes at the end of a name that are examined.
 const LONGEST: usize = 64;
 
-/// Whether the value of a field with this name is a secret, such as `client_secret`, `apiKey` or `DB_PASSWORD`.
+/// Returns whether the value of a field with this name is a secret, such as `client_secret`, `apiKey` or `DB_PASSWORD`.
 pub fn is_secret_name(name: &str) -> bool {
     let low = name.to_ascii_lowercase().replace('-', "_");
     let parts = ["password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
-    // `key` and `auth` alone name a field of many things.
+    // `key` and `auth` alone are too common.
     classify(name).is_some() && !matches!(low.as_str(), "key" | "auth")
         || parts.iter().any(|part| low.contains(part))
         || ["authorization", "proxy_authorization", "cookie", "set_cookie"].contains(&low.as_str())
 }
 
-/// What a name says of its value; `None` for an ordinary one.
+/// Classifies a name; `None` if it is not that of a secret.
 pub(super) fn classify(name: &str) -> Option<Name> {
     let from = name.floor_char_boundary(name.len().saturating_sub(LONGEST));
     let end = &name[from..];
@@ -91,12 +91,12 @@ pub(super) fn classify(name: &str) -> Option<Name> {
     WHOLE.iter().find(|(known, _)| whole == *known).map(|(_, name)| *name)
 }
 
-/// Whether a name is in capitals, as variables are.
+/// Returns whether a name is in capitals, as environment variables are.
 pub(super) fn is_capital(name: &str) -> bool {
     name.bytes().any(|byte| byte.is_ascii_uppercase()) && !name.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether a value only stands for a secret: a variable, a name in brackets, signs that hide one.
+/// Returns whether a value is a placeholder: a variable, a name in brackets, masking characters.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let closed = |open: char, close: char| value.starts_with(open) && value[1..].contains(close);
     let variable = |sigil: char| {
@@ -115,7 +115,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || value.chars().all(|c| "*.xX•…_-".contains(c))
 }
 
-/// Words that say what kind of value belongs there, in code and in documentation.
+/// Words that name a kind of value, in code and documentation.
 #[rustfmt::skip]
 const KINDS: &[&str] = &[
     "string", "str", "bool", "boolean", "int", "integer", "number", "float", "any", "null", "none", "nil", "true", "false",
@@ -132,13 +132,13 @@ const WORDS: &[&str] = &[
     "then", "than", "also", "only", "at", "because", "here", "mention", "mentions", "value", "takes", "sets", "so",
 ];
 
-/// Whether a value is a word of a sentence.
+/// Returns whether a value is such a word.
 pub(super) fn is_word_of_sentence(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ':', ';', ')', '?', '!']);
     WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// Whether a value names a kind of value, or a secret elsewhere: `string`, `None`, `args.password`, `TOKEN`.
+/// Returns whether a value is a kind of value or a reference: `string`, `None`, `args.password`, `TOKEN`.
 pub(super) fn is_reference(value: &str) -> bool {
     let low = value.to_ascii_lowercase();
     let last = value.rsplit(['.', ':']).next().unwrap_or(value);
@@ -147,13 +147,13 @@ pub(super) fn is_reference(value: &str) -> bool {
         || is_name(value) && !has_digit(value) && (value.contains(['.', ':']) || classify(last).is_some())
 }
 
-/// Whether a value is a name as code has them, also one of a field.
+/// Returns whether a value is an identifier or a path of fields.
 pub(super) fn is_name(value: &str) -> bool {
     value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-'))
 }
 
-/// Whether a value is hardly a word: it has letters and digits, signs, or capitals within.
+/// Returns whether a value looks random: letters with digits, special characters, or mixed case.
 pub(super) fn is_random(value: &str) -> bool {
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     value.len() >= 4
@@ -165,7 +165,7 @@ pub(super) fn has_digit(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a value has letters of both cases.
+/// Returns whether a value has letters of both cases.
 pub(super) fn is_mixed(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_uppercase()) && value.bytes().any(|byte| byte.is_ascii_lowercase())
 }

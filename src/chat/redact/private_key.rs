@@ -1,35 +1,35 @@
-//! Private keys in their armour: whole, without an end, or without a beginning; in a diff, or in a text within a text.
+//! PEM private keys: complete, without an end or without a beginning, in a diff or in a nested string.
 
 use super::scan::run;
 use std::ops::Range;
 
 pub(super) const BEGIN: &str = "-----BEGIN ";
 pub(super) const END: &str = "-----END ";
-/// Bytes of a line of base64 that is taken for one of a key whose beginning is missing, if it is not the last.
+/// Bytes of a base64 line that is taken for part of a key without a beginning, except for its last line.
 const LINE: usize = 24;
 
-/// Bytes that are searched for the beginning of a line.
+/// Bytes that are searched for the start of a line.
 const WINDOW: usize = 1024;
 
-/// What the line of armour at this place speaks of ends in.
+/// Returns the length of the label in a PEM line if it is that of a private key.
 fn is_private(head: &str) -> Option<usize> {
     let length = run(head, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let kind = &head[..length];
     (kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK")).then_some(length)
 }
 
-/// The body of the key that begins at this place, and whether its end is still to come.
+/// Finds the body of the key that begins at this offset, and whether its end is missing.
 pub(super) fn whole(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
     let head = &text[at + BEGIN.len()..];
     let length = is_private(head)?;
     let from = at + BEGIN.len() + length + run(&head[length..], |byte| byte == b'-');
     let (body, is_open) = rest(text, from);
-    // A mark that is there already is all of it.
+    // An existing redaction mark is the whole body.
     (!body.is_empty() || is_open).then_some((body, is_open))
 }
 
-/// What follows of a key from this place on, and whether its end is still to come. Without an end, the body ends with its
-/// last line that may be one of a key.
+/// Finds the rest of a key from this offset, and whether its end is missing. Without an end, the body ends with the
+/// last line that may belong to a key.
 pub(super) fn rest(text: &str, from: usize) -> (Range<usize>, bool) {
     if let Some(found) = text[from..].find("-----") {
         let dashes = run(&text[from + found..], |byte| byte == b'-');
@@ -44,7 +44,7 @@ pub(super) fn rest(text: &str, from: usize) -> (Range<usize>, bool) {
         match line_break(text, at) {
             Some(after) => at = after,
             None if at == text.len() => return (from..trimmed(text, from, at), true),
-            // A text within the text ends here.
+            // The nested string ends here.
             None => return (from..at, false),
         }
         if at == text.len() {
@@ -54,11 +54,11 @@ pub(super) fn rest(text: &str, from: usize) -> (Range<usize>, bool) {
     (from..trimmed(text, from, at), at == text.len())
 }
 
-/// The body before an end of armour whose beginning is missing.
+/// Finds the body before a PEM end line whose beginning is missing.
 pub(super) fn before(text: &str, from: usize, at: usize) -> Option<Range<usize>> {
     is_private(&text[at + END.len()..])?;
     let mut start = at;
-    // The line of the end itself has nothing of the key but the sign of a diff.
+    // On the end line itself only a diff marker may precede the end.
     let mut line_end = match previous_break(text, from, at) {
         Some((line_end, line_start)) if text[line_start..at].len() < 8 => line_end,
         Some(_) | None => return None,
@@ -66,7 +66,7 @@ pub(super) fn before(text: &str, from: usize, at: usize) -> Option<Range<usize>>
     let mut is_last = true;
     loop {
         let (before, line_start) = previous_break(text, from, line_end).unwrap_or((from, from));
-        // The text within a text may begin with the key.
+        // A nested string may begin with the key.
         let quote = text[line_start..line_end].trim_end_matches(['"', '\'', ',']).rfind(['"', '\'']);
         let line_start = line_start + quote.map_or(0, |quote| quote + 1);
         let line = base64(&text[line_start..line_end]);
@@ -82,7 +82,7 @@ pub(super) fn before(text: &str, from: usize, at: usize) -> Option<Range<usize>>
     (start < at).then_some(start..at)
 }
 
-/// Where the line before this place ends, and where the one with this place begins.
+/// Returns the end of the line before this offset and the start of the line that contains it.
 fn previous_break(text: &str, from: usize, at: usize) -> Option<(usize, usize)> {
     let from = from.max(text.floor_char_boundary(at.saturating_sub(WINDOW)));
     let real = text[from..at].rfind('\n').map(|end| (from + end, from + end + 1));
@@ -93,7 +93,7 @@ fn previous_break(text: &str, from: usize, at: usize) -> Option<(usize, usize)> 
     real.max(written)
 }
 
-/// The end of the line break at this place, which may be written as an escape.
+/// Returns the end of the line break at this offset, which may be an escape.
 fn line_break(text: &str, at: usize) -> Option<usize> {
     let slashes = run(&text[at..], |byte| byte == b'\\');
     match text.as_bytes().get(at + slashes) {
@@ -103,8 +103,7 @@ fn line_break(text: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// The end of the line at this place, if it may be one of a key's body: base64, a header of it, or empty. No more is read
-/// of another.
+/// Returns the end of the line at this offset if it may belong to the body of a key: base64, a PEM header, or empty.
 fn line_of_body(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let ends = |at: usize| matches!(bytes.get(at), None | Some(b'\n' | b'\\'));
@@ -119,12 +118,12 @@ fn line_of_body(text: &str, at: usize) -> Option<usize> {
     };
     let body = end;
     end += run(&text[end..], |byte| b" \t\r\"',".contains(&byte));
-    // In a text within a text the key ends with its quote.
+    // In a nested string the key ends with its quote.
     (ends(end) || body > at && matches!(bytes.get(body), Some(b'"' | b'\'')))
         .then(|| if ends(end) { end } else { body })
 }
 
-/// The line without what a diff or a list has before it, if it is base64.
+/// Returns the line without diff or list markers, if it is base64.
 fn base64(line: &str) -> Option<&str> {
     let line = line.trim_end_matches(['"', '\'', ',', '\r', ' ']);
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "+->|\"'".contains(c));
@@ -132,7 +131,7 @@ fn base64(line: &str) -> Option<&str> {
     line.bytes().all(is_base64).then_some(line)
 }
 
-/// The end of the body without the line ends that follow it.
+/// Returns the end of the body without trailing line breaks.
 fn trimmed(text: &str, from: usize, at: usize) -> usize {
     from + text[from..at].trim_end_matches(['\n', '\r']).len()
 }

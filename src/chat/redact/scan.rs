@@ -1,10 +1,10 @@
-//! One pass over a text that looks for a secret wherever one may begin. Its time grows with the length of the text.
+//! Scan of a text for secrets, in one pass and linear time.
 
 use super::command::Line;
 use super::{REDACTED, State, assignment, command, header, private_key, token, url};
 use std::ops::Range;
 
-/// The secrets of the text in order, and what is open at its end.
+/// Finds the secrets of the text in order, and the state at its end.
 pub(super) fn scan(text: &str, state: State) -> (Vec<Range<usize>>, State) {
     let bytes = text.as_bytes();
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn scan(text: &str, state: State) -> (Vec<Range<usize>>, State) {
     (found, State { in_private_key, program: line.open_at_end() })
 }
 
-/// A secret that begins in, or is named by, the word at this place.
+/// Finds a secret that begins in the word at this offset, or is named by it.
 fn word(text: &str, at: usize, line: &mut Line) -> Option<Range<usize>> {
     let rest = &text[at..];
     let length = run(rest, is_word);
@@ -73,10 +73,10 @@ fn word(text: &str, at: usize, line: &mut Line) -> Option<Range<usize>> {
     found.or_else(within)
 }
 
-/// Parts of one word that are looked at.
+/// Parts of one word that are examined.
 const MOST_JOINTS: usize = 64;
 
-/// The next place where a secret may begin.
+/// Returns the next offset where a secret may begin.
 fn next(text: &str, at: usize, line: &mut Line) -> usize {
     let bytes = text.as_bytes();
     let mut end = at + 1;
@@ -86,7 +86,7 @@ fn next(text: &str, at: usize, line: &mut Line) -> usize {
             let slashes = end - at;
             match bytes.get(end) {
                 Some(b'n') => {
-                    // A line feed of a text within a text.
+                    // A line feed in a nested string.
                     line.feed(slashes >= 3);
                     end += 1;
                 }
@@ -114,7 +114,7 @@ fn next(text: &str, at: usize, line: &mut Line) -> usize {
         b';' | b'|' | b'&' if matches!(bytes.get(end), Some(b' ' | b'&' | b'|')) => line.separate(),
         byte if is_word(byte) && byte != b'-' => {
             end = at + run(&text[at..], is_word);
-            // A diff, or the end of a word, may have dashes of its own before the armour.
+            // In a diff, or at the end of a word, other dashes may precede a PEM line.
             if let Some(dashes) = text[at..end].find("----") {
                 end = at + dashes;
             }
@@ -127,12 +127,12 @@ fn next(text: &str, at: usize, line: &mut Line) -> usize {
     end
 }
 
-/// How many bytes of the text are of this kind.
+/// Returns the number of leading bytes that match.
 pub(super) fn run(text: &str, is: impl Fn(u8) -> bool) -> usize {
     text.bytes().take_while(|byte| is(*byte)).count()
 }
 
-/// Whether a byte belongs to a word: a name or a token.
+/// Returns whether a byte belongs to a word: a name or a token.
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }

@@ -1,4 +1,4 @@
-//! Every form of a secret, the laws that hold for all of them, and what is no secret.
+//! Every form of a secret, properties that hold for all of them, and texts without secrets.
 
 use super::forms::{Form, forms};
 use super::*;
@@ -12,7 +12,7 @@ fn check(text: &str, redacted: &str) {
     assert_eq!(count > 0, out != text, "{text}");
 }
 
-/// So many characters that look like a key's.
+/// Returns characters that look like those of a key.
 fn letters(count: usize) -> String {
     "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8".chars().cycle().take(count).collect()
 }
@@ -54,7 +54,7 @@ fn r57_redacts_passwords_that_are_words() {
 }
 
 #[test]
-fn r57_keeps_what_is_around_a_secret() {
+fn r57_keeps_the_text_around_a_secret() {
     let long = letters(40);
     for (text, redacted) in [
         ("mysql -u root -phunter2 shop", "mysql -u root -p[redacted] shop"),
@@ -88,7 +88,7 @@ fn r57_keeps_what_is_around_a_secret() {
 }
 
 #[test]
-fn r57_a_private_key_goes_whole_whatever_is_before_its_lines() {
+fn r57_redacts_a_whole_private_key_whatever_precedes_its_lines() {
     let key =
         |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
     let redacted = "x\n-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\ny";
@@ -111,13 +111,13 @@ fn r57_a_private_key_goes_whole_whatever_is_before_its_lines() {
 }
 
 #[test]
-fn r57_lines_of_one_file_are_redacted_as_one_text() {
+fn r57_redacts_lines_of_one_file_as_one_text() {
     for form in forms() {
         let secret = form.secret();
         let text = form.with(&secret);
         let mut redactor = Redactor::default();
         let lines: Vec<String> = text.split('\n').map(|line| redactor.redact(line).0.into_owned()).collect();
-        // Of a key whose beginning is missing a line alone does not say that it is one, nor does a netrc's.
+        // One line of a key without a beginning, or of a netrc file, cannot be recognised alone.
         let needs_more = !text.contains("BEGIN") && text.contains("END ") || text.starts_with("login ");
         assert!(
             needs_more || !lines.join("\n").contains(&secret[form.prefix.len()..]),
@@ -136,7 +136,7 @@ fn r57_lines_of_one_file_are_redacted_as_one_text() {
 }
 
 #[test]
-fn r57_a_value_of_json_is_redacted_by_name_schema_and_form() {
+fn r57_redacts_json_by_name_schema_and_form() {
     let key = format!("ghp_{}", letters(36));
     let mut value = serde_json::json!({
         "password": "hunter2", "nested": [{ "API_KEY": "abc", "max_tokens": 5 }], "pin": 1234, "to": "ada",
@@ -155,7 +155,7 @@ fn r57_a_value_of_json_is_redacted_by_name_schema_and_form() {
 }
 
 #[test]
-fn what_is_no_secret_stays() {
+fn keeps_text_without_secrets() {
     let mut changed = Vec::new();
     for text in [
         "",
@@ -219,7 +219,7 @@ fn what_is_no_secret_stays() {
 }
 
 #[test]
-fn r57_nothing_invisible_hides_a_secret() {
+fn r57_invisible_characters_do_not_hide_a_secret() {
     let key = format!("ghp_{}", letters(36));
     let (start, end) = key.split_at(12);
     for between in [
@@ -246,7 +246,7 @@ fn r57_nothing_invisible_hides_a_secret() {
     check(&format!("\u{1b}]52;c;{key}\u{7}"), "\u{1b}]52;c;ghp_[redacted]\u{7}");
 }
 
-/// Texts that are long and full of beginnings.
+/// Texts that are long and full of prefixes of secrets.
 #[rustfmt::skip]
 const HOSTILE: &[&str] = &[
     "secret=$", "KEY=x.", "secret=a(", "KEY=[", "password ", "password\"", "password:\"$\\", "eyJ", "eyJ.", "://", "://a:",
@@ -260,8 +260,8 @@ const HOSTILE: &[&str] = &[
 ];
 
 #[test]
-fn r64_hostile_text_is_redacted_to_its_end() {
-    // What takes the square of the length takes minutes here; the benchmark `redact` says how long it takes.
+fn r64_redacts_hostile_text_to_its_end() {
+    // Quadratic time would take minutes here; the benchmark `redact` measures it.
     for (part, tail) in HOSTILE.iter().zip(["", "\n", " "].into_iter().cycle()) {
         let part = format!("{part}{tail}");
         let text = part.repeat(30_000 / part.len()) + " ghp_0123456789abcdefghijABCDEFGHIJ012345";
@@ -270,7 +270,7 @@ fn r64_hostile_text_is_redacted_to_its_end() {
     }
 }
 
-/// Text around a secret that ends no word and opens no quotation of its own.
+/// Text around a secret that neither ends in a word nor opens a quotation.
 fn around() -> impl Strategy<Value = String> {
     let parts = select(vec![
         "words ",
@@ -302,7 +302,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn r57_a_planted_secret_is_gone_wherever_it_is((text, secret) in planted(), before in around(), after in around()) {
+    fn r57_redacts_a_secret_anywhere_in_a_text((text, secret) in planted(), before in around(), after in around()) {
         let text = format!("{before}\n{text}\n{after}");
         let (once, count) = redact(&text);
         prop_assert!(!once.contains(&secret), "{once}");
@@ -312,7 +312,7 @@ proptest! {
     }
 
     #[test]
-    fn r57_colours_within_hide_no_secret((text, secret) in planted(), at in any::<prop::sample::Index>()) {
+    fn r57_colors_inside_do_not_hide_a_secret((text, secret) in planted(), at in any::<prop::sample::Index>()) {
         let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         places.retain(|at| !text[..*at].ends_with('\\'));
         let mut text = text;
@@ -322,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn r57_a_secret_within_json_is_gone((text, secret) in planted(), levels in 1..4_usize) {
+    fn r57_redacts_a_secret_in_nested_json((text, secret) in planted(), levels in 1..4_usize) {
         let mut text = text;
         for _ in 0..levels {
             text = serde_json::json!({ "text": text }).to_string();
@@ -332,7 +332,7 @@ proptest! {
     }
 
     #[test]
-    fn r64_any_text_can_be_redacted_and_twice_is_once(
+    fn r64_redacting_any_text_twice_changes_nothing(
         parts in proptest::collection::vec(prop_oneof![select(HOSTILE).prop_map(str::to_owned), "\\PC{0,6}",
             select(vec!["[redacted]", "abcdefgh12345678ABCDEFGH", "'", " ", "\n", "@", ".", ":", "=", ")", "\\\""]).prop_map(str::to_owned)], 0..16)
     ) {

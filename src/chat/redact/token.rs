@@ -1,10 +1,10 @@
-//! Tokens that are known by how they begin, web tokens, and what follows `Bearer`.
+//! Tokens with a known prefix, JSON web tokens, and values after `Bearer`.
 
 use super::names::{has_digit, is_mixed};
 use super::scan::{is_word, run};
 use std::ops::Range;
 
-/// What follows the prefix of a token.
+/// Characters after the prefix of a token.
 #[derive(Clone, Copy, PartialEq)]
 enum Of {
     /// Letters and digits.
@@ -13,13 +13,13 @@ enum Of {
     Word,
     /// Those, and `.`.
     Dots,
-    /// Exactly so many capitals and digits.
+    /// Exactly this many capitals and digits.
     Capitals,
-    /// As `Word`, with a digit: long words in small letters begin so too.
+    /// As `Word`, with a digit: long lower-case words have the same prefix.
     Digit,
 }
 
-/// How tokens begin, which is kept, how many characters follow at least, and of which kind.
+/// Prefix of a token, which is kept, minimum number of characters after it, and their kind.
 #[rustfmt::skip]
 const TOKENS: &[(&str, usize, Of)] = &[
     // Models
@@ -27,7 +27,7 @@ const TOKENS: &[(&str, usize, Of)] = &[
     ("xai-", 20, Of::Word), ("hf_", 20, Of::Letters), ("r8_", 20, Of::Letters), ("pplx-", 20, Of::Word),
     ("tvly-", 16, Of::Word), ("csk-", 20, Of::Word), ("AIza", 30, Of::Word), ("ya29.", 20, Of::Word),
     ("nvapi-", 20, Of::Word),
-    // Code and packages
+    // Code hosting and packages
     ("ghp_", 20, Of::Letters), ("gho_", 20, Of::Letters), ("ghu_", 20, Of::Letters), ("ghs_", 20, Of::Letters),
     ("ghr_", 20, Of::Letters), ("github_pat_", 20, Of::Word), ("glpat-", 16, Of::Dots), ("glrt-", 16, Of::Dots),
     ("gldt-", 16, Of::Word), ("npm_", 20, Of::Letters), ("pypi-", 40, Of::Digit), ("dckr_pat_", 16, Of::Word),
@@ -43,13 +43,13 @@ const TOKENS: &[(&str, usize, Of)] = &[
     ("AGE-SECRET-KEY-1", 20, Of::Word), ("EAACEdEose0cBA", 10, Of::Word), ("key-", 32, Of::Digit),
 ];
 
-/// Bytes by which a token is told from a word.
+/// Bytes that are examined to tell a token from a word.
 const LONGEST: usize = 96;
 
-/// A token at the beginning of the text. Within a word only those count that no word begins with.
+/// Finds a token at the start of the text. Inside a word, only prefixes that no ordinary word has are considered.
 pub(super) fn token(rest: &str, within: bool) -> Option<Range<usize>> {
     let known = TOKENS.iter().filter(|(start, ..)| rest.starts_with(start));
-    // The longest prefix is kept; a token that is too short for it may be one of a shorter.
+    // The longest prefix is kept; a token too short for it may match a shorter one.
     known.filter_map(|known| of(rest, known, within)).max_by_key(|found| (found.end, found.start))
 }
 
@@ -63,7 +63,7 @@ fn of(rest: &str, &(start, least, of): &(&str, usize, Of), within: bool) -> Opti
         Of::Word | Of::Digit => is_word(byte),
         Of::Dots => is_word(byte) || byte == b'.',
     };
-    // Only the beginning is read of what is none.
+    // Only the beginning of a word that is no token is read.
     let length = run(&after[..after.floor_char_boundary(LONGEST)], is);
     let value = &after[..length];
     let fits = match of {
@@ -77,7 +77,7 @@ fn of(rest: &str, &(start, least, of): &(&str, usize, Of), within: bool) -> Opti
     (length >= least && fits).then(|| start.len()..start.len() + run(after, is))
 }
 
-/// Three parts in base64, of which the first two are objects. The last may be missing.
+/// Finds a JSON web token: three base64 parts, of which the first two are objects. The last may be missing.
 pub(super) fn web_token(rest: &str) -> Option<Range<usize>> {
     if !rest.starts_with("eyJ") {
         return None;
@@ -89,7 +89,7 @@ pub(super) fn web_token(rest: &str) -> Option<Range<usize>> {
     (end > 20).then_some(0..end + third)
 }
 
-/// What follows `Bearer` or `Basic` outside of a header.
+/// Finds the value after `Bearer` or `Basic` outside a header.
 pub(super) fn bearer(rest: &str) -> Option<Range<usize>> {
     let is = |word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     let from = ["bearer ", "basic "].into_iter().find(|word| is(word))?.len();

@@ -1,23 +1,23 @@
-//! Secrets in addresses: a password before the host, and parameters.
+//! Secrets in URLs: a password before the host, and parameters.
 
 use super::names::{Name, classify, is_placeholder};
 use super::scan::{is_word, run};
 use std::ops::Range;
 
-/// Parameters that sign an address.
+/// Parameters that sign a URL.
 const SIGNATURES: &[&str] =
     &["sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature"];
-/// Bytes of a value under a name that may mean something else.
+/// Minimum length of a value whose name is ambiguous.
 const LEAST: usize = 8;
-/// A user's name of so many bytes without a password is a token.
+/// A user name without a password is a token from this length on.
 const TOKEN: usize = 20;
 
-/// The password before the host of an address, or the name that is there alone and is a token.
+/// Finds the password before the host of a URL, or a user name that is a token.
 pub(super) fn user(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let mut from = 1;
     for _ in 0..2 {
-        // In a text within a text a slash may be written as an escape.
+        // In a nested string a slash may be escaped.
         from += run(&rest[from..], |byte| byte == b'\\');
         rest[from..].starts_with('/').then_some(())?;
         from += 1;
@@ -33,7 +33,7 @@ pub(super) fn user(text: &str, at: usize) -> Option<Range<usize>> {
     (secret.len() >= least && !is_placeholder(secret)).then(|| at + start..at + start + secret.len())
 }
 
-/// The value of the parameter whose sign is at this place.
+/// Finds the secret value of the parameter that begins with the separator at this offset.
 pub(super) fn parameter(text: &str, at: usize) -> Option<Range<usize>> {
     let mut from = at + 1;
     if text[from..].starts_with("amp;") {
@@ -62,7 +62,7 @@ pub(super) fn parameter(text: &str, at: usize) -> Option<Range<usize>> {
     (value.len() >= least && !is_placeholder(value)).then(|| from..from + value.len())
 }
 
-/// The same where the sign is written as an escape: `\u0026`.
+/// Finds a parameter whose separator is escaped: `\u0026`.
 pub(super) fn written_parameter(text: &str, at: usize) -> Option<Range<usize>> {
     let digits = at + run(&text[at..], |byte| byte == b'\\');
     text[digits..].starts_with("u0026").then(|| parameter(text, digits + 4)).flatten()

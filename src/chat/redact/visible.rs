@@ -1,22 +1,22 @@
-//! A text without its escape sequences, its invisible characters and the marks for them, and where each part of it was.
+//! A text without escape sequences, invisible characters and the marks for them, with a mapping to the original.
 
 use crate::chat::{escape, hidden};
 use std::ops::Range;
 
-/// How an escape sequence begins where the escape character itself is written as an escape, as in JSON.
+/// Escape sequences whose escape character is itself written as an escape, as in JSON.
 const WRITTEN: [&str; 6] = ["u001b[", "u001B[", "u{1b}[", "x1b[", "033[", "e["];
-/// Bytes of parameters in a written escape sequence.
+/// Maximum bytes of parameters in a written escape sequence.
 const PARAMETERS: usize = 32;
 
-/// What is left of a text when nothing in it is hidden.
+/// The visible part of a text.
 pub(super) struct Visible {
     pub(super) text: String,
-    /// Where stretches begin: in the text above, and in the original.
+    /// Start offsets of each range: in the text above, and in the original.
     stretches: Vec<(usize, usize)>,
 }
 
 impl Visible {
-    /// `None` if nothing in the text is hidden.
+    /// Returns `None` if nothing in the text is hidden.
     pub(super) fn new(original: &str) -> Option<Self> {
         let mut visible = Self { text: String::new(), stretches: Vec::new() };
         let (mut from, mut at) = (0, 0);
@@ -39,18 +39,18 @@ impl Visible {
         }
     }
 
-    /// Where a range of this text is in the original.
+    /// Maps a range of this text to the original.
     pub(super) fn origin(&self, range: &Range<usize>) -> Range<usize> {
         let of = |at: usize| {
             let before = self.stretches.partition_point(|(begin, _)| *begin <= at).saturating_sub(1);
             self.stretches.get(before).map_or(at, |(begin, origin)| origin + (at - begin))
         };
-        // The last byte belongs to the range; what follows it may be hidden.
+        // The last byte belongs to the range; hidden text may follow it.
         of(range.start)..of(range.end.saturating_sub(1)) + 1
     }
 }
 
-/// Moves to the next hidden thing, and returns its bytes.
+/// Advances to the next hidden part and returns its length in bytes.
 fn next_hidden(text: &str, at: &mut usize) -> Option<usize> {
     let bytes = text.as_bytes();
     while *at < bytes.len() {
@@ -80,7 +80,7 @@ fn next_hidden(text: &str, at: &mut usize) -> Option<usize> {
     None
 }
 
-/// The length of a written escape sequence.
+/// Returns the length of a written escape sequence.
 fn written(bytes: &[u8]) -> Option<usize> {
     let begin = WRITTEN.iter().find(|begin| bytes[1..].starts_with(begin.as_bytes()))?;
     let from = 1 + begin.len();
@@ -88,8 +88,8 @@ fn written(bytes: &[u8]) -> Option<usize> {
     bytes.get(from + inner).filter(|byte| matches!(byte, b'@'..=b'~')).map(|_| from + inner + 1)
 }
 
-/// The length of a mark that stands for hidden characters, as [`hidden::mark_hidden`] writes it, and of the escape
-/// sequence that it begins.
+/// Returns the length of a mark that replaces hidden characters, as [`hidden::mark_hidden`] writes it, and of the
+/// escape sequence that it begins.
 fn mark(bytes: &[u8]) -> Option<usize> {
     let inner = bytes.strip_prefix(b"<U+")?;
     let end = inner.iter().take(PARAMETERS).position(|byte| *byte == b'>')?;

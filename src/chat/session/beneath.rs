@@ -1,11 +1,11 @@
-//! What sub-agents did beneath the turns: kept in the same session, and told to nobody but them.
+//! Entries of sub-agents: stored in the session of the turn, but sent to the sub-agent's model only.
 
 use super::Session;
 use crate::chat::{CallId, Digest, Entry};
 
 impl Session {
-    /// A fact of a sub-agent. What it paid for, was allowed and called counts for the whole session; what was said is
-    /// its own talk.
+    /// Applies an entry of a sub-agent. Its usage, grants and calls count for the whole session; its messages stay in
+    /// its own conversation.
     pub(super) fn below(&mut self, index: usize, above: &CallId, entry: &Entry) {
         self.beneath.entry(above.clone()).or_default().push(index);
         match entry {
@@ -30,13 +30,12 @@ impl Session {
         }
     }
 
-    /// Whether this call handed a task to a sub-agent.
+    /// Returns whether this call started a sub-agent.
     pub fn is_above(&self, call: &CallId) -> bool {
         self.beneath.contains_key(call)
     }
 
-    /// What the sub-agent of this call said and did, oldest first, each with its index among all entries; nothing
-    /// where the call has none.
+    /// Returns the entries of this call's sub-agent, oldest first, each with its index in the session.
     pub fn beneath(&self, call: &CallId) -> impl Iterator<Item = (usize, &Entry)> {
         let entries = |index: &usize| match self.entries.get(*index) {
             Some(Entry::Beneath { entry, .. }) => Some((*index, &**entry)),
@@ -45,7 +44,7 @@ impl Session {
         self.beneath.get(call).into_iter().flatten().filter_map(entries)
     }
 
-    /// Over which bytes this call was let start: what was planned of it last.
+    /// Returns the digest of the call's last plan, on which it was allowed to start.
     pub fn allowed(&self, call: &CallId) -> Digest {
         let planned = |entry: &Entry| match entry {
             Entry::Planned { call: of, sha256, .. } if of == call => Some(sha256.clone()),
@@ -54,8 +53,7 @@ impl Session {
         self.entries.iter().rev().find_map(planned).unwrap_or_default()
     }
 
-    /// What the sub-agent goes by that this call is of, or that it handed its task to; `None` where it is the turn's
-    /// own and hands nothing on.
+    /// Returns the name of the sub-agent that this call started or belongs to; `None` for any other call of the turn.
     pub fn sub_agent(&self, call: &CallId) -> Option<&str> {
         let above = self.call(call).and_then(|call| call.beneath.as_ref()).unwrap_or(call);
         let shown = || self.call(above).and_then(|call| call.shown.as_ref());

@@ -1,26 +1,26 @@
-//! The session as messages for the model.
+//! Conversion of a session to messages for the model.
 
 use super::{Call, Session};
 use crate::chat::hidden::{escape_hidden, mark_hidden};
 use crate::chat::{CallId, Ending, Entry, Message, Preview, escape, shorten, summary};
 use std::borrow::Cow;
 
-/// Bytes of a tool result that its marks may make it as long as, if it was not as long itself: what tools return at most.
+/// Size limit in bytes of a result with marks, unless it was longer before; the same as the limit of tools.
 const LONGEST: usize = 64 * 1024;
 
 impl Session {
-    /// Whether the last turn has not ended.
+    /// Returns whether the last turn has not ended.
     pub fn is_mid_turn(&self) -> bool {
         let last = self.entries.iter().rev().find(|entry| !entry.is_beside());
         last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
     }
 
-    /// How many calls of this dry run the user would have been asked about live.
+    /// Returns how many calls of this dry run the user would have been asked about live.
     pub fn would_ask(&self) -> usize {
         self.would_ask
     }
 
-    /// Counts what would have been asked from here on: a copy of a session may be what the session was not.
+    /// Restarts the count of calls that would have asked: a copy may be live or a dry run unlike its original.
     pub(super) fn forget_asks(&mut self) {
         self.would_ask = 0;
         for call in self.calls.values_mut() {
@@ -30,20 +30,20 @@ impl Session {
         }
     }
 
-    /// The session as messages. Well formed whatever happened: the calls of a reply are followed by their results in
-    /// the same order, and a call without one gets a result that says so. What a summary covers is replaced by it, as
-    /// a user message that says it is a summary.
+    /// Returns the session as messages. The result is always well formed: the results of a reply's calls follow it in
+    /// the same order, and a call without one gets a result that says so. A summary replaces the entries it covers, as
+    /// a user message that is marked as a summary.
     pub fn messages(&self) -> Vec<Message> {
         let mut messages = Vec::new();
         self.tell(&mut messages, 0, usize::MAX);
         messages
     }
 
-    /// The same behind these messages, with the middle left out of every outcome before the entry `before` that has
-    /// more than `most` bytes.
+    /// Appends the session's messages to these. Outcomes before the entry `before` that have more than `most` bytes are
+    /// truncated in the middle.
     pub fn tell(&self, messages: &mut Vec<Message>, before: usize, most: usize) {
         let from = self.sent_from();
-        // Room for most: of three entries about two are told.
+        // About two of three entries become messages.
         messages.reserve((self.entries.len() - from) * 2 / 3 + 2);
         if let Some(Entry::Compacted { summary, pinned, .. }) =
             self.compacted.and_then(|at| self.entries.get(at))
@@ -94,9 +94,9 @@ impl Session {
         open.close(messages);
     }
 
-    /// The entry with its tool result as both the user and the model read it: of a command's output the last state of
-    /// each line, and a mark for all else that a terminal would obey or not show. The one place where this is done:
-    /// everything that shows or sends a result takes it from the session.
+    /// Returns the entry with a readable tool result, as both the user and the model read it: the last state of each
+    /// line of a command's output, and marks for everything else that a terminal would execute or not show. This is
+    /// done only here; every reader of a result takes it from the session.
     pub(super) fn make_readable(&self, entry: Entry) -> Entry {
         match entry {
             Entry::Settled { call, outcome, took_ms, sha256, staged } => {
@@ -104,7 +104,8 @@ impl Session {
                 let readable: fn(&str) -> Cow<'_, str> =
                     if is_command { escape::readable_output } else { mark_hidden };
                 let outcome = outcome.map_text(|text| match readable(&text) {
-                    // Marks make many bytes of few: what is no text must not fill the model's context window.
+                    // Marks are longer than the characters they replace: binary output must not fill the context
+                    // window.
                     marked if marked.len() > text.len().max(LONGEST) => {
                         let short = shorten::middle(&marked, text.len().max(LONGEST));
                         readable(&short).into_owned()
@@ -120,7 +121,7 @@ impl Session {
         }
     }
 
-    /// The result of a call as the model receives it, and that it was not quite the call it made.
+    /// Returns the result for the model, after a notice if the user changed the call.
     fn told(&self, call: &CallId, outcome: &str) -> String {
         let edited = self.call(call).and_then(Call::tell_edit).unwrap_or_default();
         format!("{edited}{outcome}")
@@ -128,12 +129,12 @@ impl Session {
 }
 
 impl Call {
-    /// Whether its result was written for a terminal.
+    /// Returns whether the call is a command, whose output was written for a terminal.
     pub fn is_command(&self) -> bool {
         matches!(self.shown.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
     }
 
-    /// What the model receives before the result of a call whose arguments the user changed.
+    /// Returns the notice for the model that the user changed the arguments of this call.
     pub fn tell_edit(&self) -> Option<String> {
         let arguments = self.edited.as_ref()?.to_string();
         let arguments = escape_hidden(&arguments);
@@ -141,7 +142,7 @@ impl Call {
     }
 }
 
-/// What the person said. Right behind a summary it goes into the same message: some services refuse two in a row.
+/// Appends a user message, or extends the message of a summary: some providers reject two user messages in a row.
 fn said(messages: &mut Vec<Message>, text: &str, summarised: bool) {
     match messages.as_mut_slice() {
         [.., Message::Person(told)] if summarised && told.ends_with(summary::END) => {
@@ -152,12 +153,12 @@ fn said(messages: &mut Vec<Message>, text: &str, summarised: bool) {
     }
 }
 
-/// The calls of the last reply with their results, until all of them are settled.
+/// Calls of the last reply with their results, until all are settled.
 #[derive(Default)]
 struct OpenCalls {
-    /// In the order of the calls, whichever finished first: some chat templates match results to calls by position.
+    /// In the order of the calls, not of their completion: some chat templates match results to calls by position.
     results: Vec<(CallId, Option<String>)>,
-    /// What the user said meanwhile. Services expect it after the results.
+    /// User messages sent meanwhile. Providers expect them after the results.
     said: Vec<Message>,
 }
 
@@ -166,14 +167,14 @@ impl OpenCalls {
         self.results.iter().all(|(_, result)| result.is_some())
     }
 
-    /// The place for the result of this call, if it is open and has none yet.
+    /// Returns the slot for the result of this call, if it is open and empty.
     fn result_of(&mut self, call: &CallId) -> Option<&mut Option<String>> {
         let open = self.results.iter_mut().find(|(open, result)| open == call && result.is_none());
         open.map(|(_, result)| result)
     }
 
-    /// Writes the results in the order of the calls. A call without one gets a result that says so, so that the
-    /// request is well formed.
+    /// Appends the results in the order of the calls. A call without one gets a result that says so, which keeps the
+    /// request well formed.
     fn close(&mut self, messages: &mut Vec<Message>) {
         for (call, result) in self.results.drain(..) {
             let text = result.unwrap_or_else(|| "No outcome was recorded for this call.".to_owned());
@@ -183,7 +184,7 @@ impl OpenCalls {
     }
 }
 
-/// The first words, as a name: one line, 60 characters at most.
+/// Makes a title of the first line: at most 60 characters.
 pub(super) fn title_from(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut title: String = line.chars().filter(|c| !c.is_control()).take(60).collect();

@@ -1,4 +1,4 @@
-//! A session and its talk.
+//! Sessions and their messages.
 
 use super::super::{Digest, Ending, Message};
 use super::*;
@@ -44,7 +44,7 @@ fn shape(session: &Session) -> Vec<String> {
 }
 
 #[test]
-fn every_call_is_followed_by_its_outcome_even_where_none_was_recorded() {
+fn every_call_is_followed_by_an_outcome_even_if_none_was_recorded() {
     let session = Session::replay([said("go"), replied("", &["a", "b"]), settled("b"), said("hello")]);
     assert_eq!(
         shape(&session),
@@ -60,7 +60,7 @@ fn every_call_is_followed_by_its_outcome_even_where_none_was_recorded() {
 }
 
 #[test]
-fn what_is_said_between_calls_goes_behind_their_outcomes() {
+fn a_user_message_between_calls_follows_their_outcomes() {
     let session = Session::replay([said("go"), replied("", &["a"]), said("also"), settled("a")]);
     assert_eq!(shape(&session), ["person go", "model 1", "a: did a", "person also"]);
 }
@@ -75,7 +75,7 @@ proptest! {
     ) {
         let mut entries = vec![said("go"), replied("", &["a", "b", "c", "d", "e"])];
         entries.extend(order[..settles].iter().map(|call| settled(call)));
-        // Within the calls this comes after all of them, and so it does at their end.
+        // Sent after all outcomes, whether it was entered between the calls or at their end.
         entries.insert(2 + says.min(settles), said("also"));
         entries.push(replied("Done.", &[]));
         let result = |call: &&str| match order[..settles].contains(call) {
@@ -99,7 +99,7 @@ fn a_call_is_settled_once() {
 }
 
 #[test]
-fn a_reply_cut_short_says_so_to_the_model() {
+fn the_model_is_told_that_a_reply_was_cut_short() {
     let mut cut = replied("Half", &[]);
     if let Entry::Replied { incomplete, .. } = &mut cut {
         *incomplete = Some("connection lost".into());
@@ -114,7 +114,7 @@ fn usage_adds_up() {
 }
 
 #[test]
-fn the_first_words_name_a_session_until_a_person_does() {
+fn the_first_message_is_the_title_until_the_user_sets_one() {
     let mut session = Session::replay([said("  \n fix the test\nplease"), said("other")]);
     assert_eq!(session.title(), Some("fix the test"));
     session.apply(Entry::Titled { title: "mine".into(), by: Namer::Person, usage: None });
@@ -134,7 +134,7 @@ fn an_entry_read_back_is_the_entry_that_was_written() {
 }
 
 #[test]
-fn a_result_is_kept_as_both_the_user_and_the_model_read_it_also_in_a_sub_agent() {
+fn a_result_is_stored_readable_for_the_user_and_the_model_also_in_a_sub_agent() {
     let raw = "\u{1b}[32m10%\r100%\u{1b}[0m\r\nevil\u{1b}[2J\u{e0041}";
     let settle = |call: &str| Entry::Settled {
         call: call.into(),
@@ -179,10 +179,10 @@ fn a_result_is_kept_as_both_the_user_and_the_model_read_it_also_in_a_sub_agent()
         })
         .collect();
     assert_eq!(results, [of_command, of_command, of_file]);
-    assert_eq!(session.entries().last(), Some(&last), "what is written to the log is what is kept");
+    assert_eq!(session.entries().last(), Some(&last), "the log gets the stored entry");
     let told = shape(&session);
     assert_eq!(told[1..], ["a: 100%\nevil<U+001B>[2J<U+E0041>".to_owned(), format!("b: {of_file}")]);
-    assert_eq!(Session::replay(session.entries().to_vec()), session, "it is done once");
+    assert_eq!(Session::replay(session.entries().to_vec()), session, "applying it again changes nothing");
 }
 
 #[test]
@@ -199,11 +199,15 @@ fn marks_do_not_make_a_result_longer_than_tools_return() {
     let Entry::Settled { outcome, .. } = &kept else { panic!("{kept:?}") };
     let text = outcome.text();
     assert!(
-        text.len() < 66_000 && text.contains("left out here") && text.ends_with("\nexit 0"),
+        text.len() < 66_000 && text.contains("characters truncated") && text.ends_with("\nexit 0"),
         "{}",
         text.len()
     );
-    assert_eq!(Session::replay([kept]).entries(), &session.entries()[1..], "it is done once");
+    assert_eq!(
+        Session::replay([kept]).entries(),
+        &session.entries()[1..],
+        "applying it again changes nothing"
+    );
     let long = "x".repeat(200_000);
-    assert_eq!(session.apply(settled(long.clone())), &settled(long), "what has no marks is left as it is");
+    assert_eq!(session.apply(settled(long.clone())), &settled(long), "a result without marks is unchanged");
 }

@@ -1,4 +1,4 @@
-//! Counting against a real table.
+//! Comparison of estimates with a real tokenizer.
 
 use super::*;
 
@@ -90,9 +90,9 @@ thread 'main' panicked at src/store/lines.rs:174:9:\nassertion `left == right` f
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n\n\
 test result: FAILED. 213 passed; 1 failed; 0 ignored; 0 measured; 12 filtered out; finished in 4.81s\n";
 
-/// Against the real table of a model, not against figures that somebody wrote down.
+/// Compares with a model's real tokenizer, not with recorded numbers.
 #[test]
-fn a_text_is_counted_within_a_fifth_of_what_a_real_table_says() {
+fn estimates_are_within_a_fifth_of_a_real_tokenizer() {
     let table = tiktoken_rs::o200k_base().unwrap();
     let mut wrong = Vec::new();
     for (name, text) in [

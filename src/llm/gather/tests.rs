@@ -119,7 +119,7 @@ fn r65_a_reply_above_the_size_limit_is_aborted_and_kept() {
         gather.take(&event, &mut out);
     }
     gather.end(End::Said, &mut out);
-    let words = "the reply is longer than 64 MB, so it was broken off";
+    let words = "the reply is longer than 64 MB and was cut off";
     assert_eq!(out.pop_back(), Some(Err(Error::NotAModel(words.into()))));
     assert_eq!(out.len(), 8, "everything before the limit");
     let call = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "x".repeat(1 << 20)}}]}}]});

@@ -150,7 +150,7 @@ fn r65_the_size_limit_counts_the_escaped_size() {
         assert!(out.iter().all(Result::is_ok), "{kind}: {out:?}");
         gather.take(&says(piece, "\u{1b}\u{1b}"), &mut out);
         gather.end(End::Said, &mut out);
-        let words = "the reply is longer than 64 MB, so it was broken off";
+        let words = "the reply is longer than 64 MB and was cut off";
         assert_eq!(out.pop_back(), Some(Err(Error::NotAModel(words.into()))), "{kind}");
     }
 }

@@ -24,9 +24,9 @@ fn r30_the_origin_of_a_result_is_visible_for_long_calls() {
     for (width, height) in [(120, 36), (80, 24), (60, 15)] {
         screen.resized(width, height);
         let shown = screen.shows();
-        assert!(shown.contains("… · imagined by sim-7b, as before"), "{shown}");
-        assert!(shown.contains("… · sampled, not run"), "{shown}");
-        assert!(shown.contains("make · sampled, not run; the simul"), "{shown}");
+        assert!(shown.contains("… · simulated by sim-7b, reused"), "{shown}");
+        assert!(shown.contains("… · sample, not run"), "{shown}");
+        assert!(shown.contains("make · sample, not run; the simul"), "{shown}");
     }
 }
 
@@ -47,8 +47,8 @@ fn r30_results_show_their_origin_and_turns_a_summary() {
 
        ◆ bash_exec    make · ran in the overlay sandbox                       12 ms
        ✗ bash_exec    make test · ran in the overlay sandbox         exit 2 · 12 ms
-       ◇ bash_exec    mail · sampled, not run                                 12 ms
-       ◌ bash_exec    deploy · imagined by a model                            12 ms
+       ◇ bash_exec    mail · sample, not run                                  12 ms
+       ◌ bash_exec    deploy · simulated by a model                           12 ms
 
      Done.
 

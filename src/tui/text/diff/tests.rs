@@ -78,7 +78,7 @@ fn r10_marks_invisible_characters() {
 
 #[test]
 fn shows_the_note() {
-    check(Some("a\n"), "a", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a", "the final newline goes"]);
+    check(Some("a\n"), "a", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a", "the final newline is removed"]);
 }
 
 #[test]

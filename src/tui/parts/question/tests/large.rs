@@ -177,7 +177,7 @@ fn the_prompt_shows_what_limits_truncated() {
     asked.dropped = Dropped { questions: 2, options: 0, shortened: 1 };
     let mut card = QuestionCard::new("1".into(), &asked);
     let shown = draw(&mut card, &asked, (80, 14));
-    assert!(shown.contains("truncated: 2 questions left out, 1 text cut short"), "{shown}");
+    assert!(shown.contains("truncated: 2 questions omitted, 1 text truncated"), "{shown}");
 }
 
 #[test]
