@@ -1,5 +1,5 @@
-//! What has to be fast: folding a session, reading it back, laying out a long reply, gathering deltas, one frame, a
-//! key into a frame, a reply that grows on the screen, and redaction.
+//! Benchmarks: folding and reading a session, laying out a long reply, gathering deltas, drawing a frame, a key press,
+//! a growing reply, and redaction.
 
 use aye::agent;
 use aye::chat::link::Target;
@@ -21,7 +21,7 @@ use ratatui::layout::Rect;
 use serde_json::{Value, json};
 use std::hint::black_box;
 
-/// A reply of about 35 kB: prose, lists, tables, code, wide letters.
+/// Returns a reply of about 35 kB: prose, lists, tables, code, wide characters.
 fn long_reply() -> String {
     let part = "## A heading\n\nSome **prose** with `code`, a path src/retry.rs:41 and 漢字 in it, long enough to be wrapped \
         at the usual widths of a terminal.\n\n- one\n- two\n  - nested\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\
@@ -29,7 +29,7 @@ fn long_reply() -> String {
     part.repeat(35_000 / part.len())
 }
 
-/// A session of so many entries: a turn is five of them.
+/// Returns a session of this many entries, five per turn.
 fn entries(count: usize) -> Vec<Entry> {
     let turn = |turn: usize| {
         let id = format!("call_{turn}");
@@ -116,10 +116,10 @@ fn gather(c: &mut Criterion) {
     group.finish();
 }
 
-/// A terminal as large as people have them.
+/// Size of a usual terminal.
 const TERMINAL: (u16, u16) = (120, 36);
 
-/// A screen over a session of so many entries.
+/// Returns a screen with a session of this many entries.
 fn screen(count: usize) -> State {
     let blank = agent::State::new(Policy::default(), "m".into(), String::new(), Vec::new());
     let themes = Themes::bundled();
@@ -169,7 +169,7 @@ fn frame(c: &mut Criterion) {
         b.iter_batched_ref(
             || blank.clone(),
             |buffer| {
-                // A letter, and it is taken away again: the composer stays as long as it is.
+                // Type a letter and delete it again, so that the composer does not grow.
                 letter = !letter;
                 let code = if letter { KeyCode::Char('a') } else { KeyCode::Backspace };
                 update::update(&mut state, &mut cache, key(code));
@@ -181,7 +181,7 @@ fn frame(c: &mut Criterion) {
     group.finish();
 }
 
-/// Frames of a reply that grows by so many bytes each time, drawn and turned into the terminal's bytes.
+/// Draws the frames of a reply that grows by a fixed number of bytes, and converts them to terminal output.
 fn paint(c: &mut Criterion) {
     let reply = long_reply();
     let letters: Vec<char> = reply.chars().collect();
@@ -189,7 +189,7 @@ fn paint(c: &mut Criterion) {
     let mut group = c.benchmark_group("painting");
     group.throughput(Throughput::Elements(pieces.len() as u64));
     group.sample_size(10);
-    // The same pictures for both writers.
+    // The same frames for both writers.
     let mut pictures = Vec::new();
     let grown = |each: &mut dyn FnMut(&Buffer, &view::Shown)| {
         let (mut state, mut cache) = (screen(10), Cache::default());
@@ -231,14 +231,14 @@ fn paint(c: &mut Criterion) {
         }
         bytes.len()
     };
-    // How many bytes it is stands in the name.
+    // The name contains the number of bytes.
     let name = |who: &str, bytes: usize| format!("write frames {who}, {} bytes each", bytes / pictures.len());
     group.bench_function(name("ourselves", ours()), |b| b.iter(ours));
     group.bench_function(name("as the drawing library does", the_librarys()), |b| b.iter(the_librarys));
     group.finish();
 }
 
-/// Redaction of 1 MB: of source code, and of texts that are full of what secrets begin with.
+/// Redacts 1 MB of source code, and of texts full of prefixes of secrets.
 fn redaction(c: &mut Criterion) {
     const SIZE: usize = 1_000_000;
     let mut group = c.benchmark_group("redact");

@@ -1,5 +1,5 @@
-//! What a stage costs: a command on it beside a plain one, over a project of two files and one of 100,000, and over layers
-//! of 5,000, 20,000 and 100,000 files and of 500 nested folders; and the trial of a stage, which is what opening one takes.
+//! Benchmarks of the overlay sandbox: a command in it and without it, in projects of 2 and 100,000 files, with overlays
+//! of 5,000, 20,000 and 100,000 files and of 500 nested folders; and the check whether the sandbox is available.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -22,7 +22,7 @@ mod linux {
 
     const AYE: &str = env!("CARGO_BIN_EXE_aye");
 
-    /// A project of so many files, 100 in a folder.
+    /// Creates a project with this many files, 100 per folder.
     fn project(files: usize) -> tempfile::TempDir {
         let place = tempfile::tempdir().expect("a folder");
         for file in 0..files {
@@ -61,7 +61,7 @@ mod linux {
                 b.iter(|| runtime.block_on(shell.run(&line, View::Hidden, &|_| {})).expect("it runs"));
             });
         }
-        // What a command did before, as one that installs something does.
+        // Fill the overlay by a command, as an installation would.
         let many = |folders: usize| {
             format!(
                 "for d in $(seq {folders}); do mkdir d$d; (cd d$d; for f in $(seq 100); do echo x > f$f; done); done"
@@ -95,10 +95,10 @@ mod linux {
         group.finish();
     }
 
-    /// Says why nothing is measured.
+    /// Explains why nothing is measured.
     fn say(why: &str) {
         use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "nothing to measure, no stage here: {why}");
+        let _ = writeln!(std::io::stderr(), "nothing to measure: no overlay sandbox on this system: {why}");
     }
 
     criterion_group!(benches, stage);

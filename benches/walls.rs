@@ -1,7 +1,7 @@
-//! What the sandboxes cost a command: the same command in each of them and without, by turns, in projects of 5,000 and of 100,000
-//! files with three sensitive ones.
+//! Benchmarks of the sandboxes: the same command alternately without a sandbox, in the live and in the read-only one,
+//! in projects of 5,000 and 100,000 files with three sensitive ones.
 //!
-//! `AYE_BENCH_PROGRAM` names another build of the program than the one that was built for this.
+//! `AYE_BENCH_PROGRAM` names another build of the program to measure.
 
 use aye::chat::{CommandLine, Openings, Walls};
 use aye::project::shell::{Ran, Shell};
@@ -9,17 +9,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Commands of each kind that count.
+/// Measured commands per kind.
 const RUNS: usize = 200;
-/// And before them, so that everything is in memory.
+/// Commands before the measurement, to fill caches.
 const WARM: usize = 20;
-/// Files of the projects, and of each folder.
+/// Files per project, and per folder.
 const SIZES: [usize; 2] = [5_000, 100_000];
 const IN_A_FOLDER: usize = 12;
-/// After this long the time of a folder's last change is trusted, as in any project that is worked in.
+/// Time after which the last change of a folder is old enough to be cached, as in a project in use.
 const SETTLED: Duration = Duration::from_millis(2500);
 
-/// How a command is run.
+/// Sandbox of the command.
 #[derive(Clone, Copy)]
 enum Kind {
     Free,
@@ -65,7 +65,7 @@ fn main() -> io::Result<()> {
         for ((_, name), took) in KINDS.iter().zip(&took) {
             writeln!(
                 out,
-                "  {name:18} median {:.2} ms · half of them {:.2} to {:.2} ms · nine of ten below {:.2} ms · {RUNS} runs",
+                "  {name:18} median {:.2} ms · quartiles {:.2} to {:.2} ms · 90 % below {:.2} ms · {RUNS} runs",
                 at(took, 50),
                 at(took, 25),
                 at(took, 75),
@@ -89,7 +89,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Makes a project of so many files, three of them sensitive, and says how many folders it has.
+/// Creates a project with this many files, three of them sensitive, and returns the number of folders.
 fn fill(project: &Path, size: usize) -> io::Result<usize> {
     let folders = size / IN_A_FOLDER;
     for number in 0..folders {
@@ -105,10 +105,10 @@ fn fill(project: &Path, size: usize) -> io::Result<usize> {
     Ok(folders + 420)
 }
 
-/// Runs `true` in the shell, and says how long that took.
+/// Runs `true` in the shell and returns the time it took.
 async fn one(shell: &Shell, folder: &Path, openings: &Openings, kind: Kind) -> io::Result<Duration> {
     let walls = match kind {
-        Kind::Free => Walls::Absent("the bench does without".into()),
+        Kind::Free => Walls::Absent("benchmark without a sandbox".into()),
         Kind::Live | Kind::ReadOnly => Walls::raised(openings.clone()),
     };
     let line = CommandLine {

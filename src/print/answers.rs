@@ -1,4 +1,4 @@
-//! Answers known before: what a file holds, held against what is asked. Nothing is guessed.
+//! Files of answers: parsing them and matching them with the questions of a call. No answer is guessed.
 
 mod given;
 
@@ -6,47 +6,47 @@ use crate::chat::{Answer, CallId, Giver, Questions, Status, once};
 use given::given;
 use serde_json::{Map, Value};
 
-/// The forms that are taken, for the person who wrote another.
+/// The accepted formats, as part of an error.
 pub const FORMS: &str = "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
 
-/// What a file of answers holds.
+/// Content of a file of answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answers {
     list: Vec<One>,
-    /// Calls that are declined; `None` stands for any.
+    /// Ids of calls that are declined; `None` matches any call.
     declined: Vec<Option<String>>,
 }
 
-/// What the file says to one keyword.
+/// Answer to one keyword.
 #[derive(Debug, Clone, PartialEq)]
 struct One {
-    /// The call it is meant for, where the file says so.
+    /// Id of the call it is for, if the file names one.
     call: Option<String>,
     keyword: String,
     value: Value,
     used: bool,
 }
 
-/// What the answers are worth for the questions of a call.
+/// Result of matching the answers with the questions of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Held {
-    /// Every question has its answer, or all of them are declined.
+    /// Every question is answered, or all are declined.
     Answered(Answer),
-    /// These questions have none; the call has to wait.
+    /// Keywords of the questions without an answer; the call waits.
     Missing(Vec<String>),
-    /// What is wrong, and what was expected: a sentence for each.
+    /// Errors, one line each, with what was expected.
     Wrong(String),
 }
 
 impl Answers {
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// What is wrong with it and what was expected, in one sentence; with line and column where it is not JSON.
+    /// Returns what is wrong and what was expected, in one sentence; for invalid JSON with line and column.
     pub fn read(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
-            return Err(format!("there is nothing in it; {FORMS}"));
+            return Err(format!("it is empty; {FORMS}"));
         }
         let value = whole(text)?;
         let mut answers = Self::default();
@@ -69,7 +69,7 @@ impl Answers {
         Ok(answers)
     }
 
-    /// What the answers are worth for these questions.
+    /// Matches the answers with these questions.
     pub fn hold(&mut self, call: &CallId, asked: &Questions) -> Held {
         if self.declined.iter().any(|one| one.as_ref().is_none_or(|id| *id == call.0)) {
             return Held::Answered(Answer { giver: Giver::File, ..Answer::without(Status::Declined) });
@@ -99,17 +99,17 @@ impl Answers {
         Held::Answered(Answer { status: Status::Answered, given: list, giver: Giver::File })
     }
 
-    /// The answer to questions that wait now: a file made for them has an answer to each and to nothing else.
+    /// Returns the answer to the waiting questions. The file must answer each of them and nothing else.
     ///
     /// # Errors
-    /// What is wrong, and what was expected.
+    /// Returns what is wrong and what was expected.
     pub fn exactly(&mut self, call: &CallId, asked: &Questions) -> Result<Answer, String> {
         let keywords: Vec<&str> = asked.list.iter().map(|question| question.keyword.as_str()).collect();
         let here = |one: &&One| one.call.as_ref().is_none_or(|id| *id == call.0);
         if let Some(one) = self.list.iter().filter(here).find(|one| !keywords.contains(&one.keyword.as_str()))
         {
             return Err(format!(
-                "nothing called {:?} is asked; what waits is {}",
+                "no question has the keyword {:?}; waiting: {}",
                 one.keyword,
                 names(&keywords)
             ));
@@ -117,14 +117,13 @@ impl Answers {
         match self.hold(call, asked) {
             Held::Answered(answer) => Ok(answer),
             Held::Wrong(why) => Err(why),
-            Held::Missing(missing) => Err(format!(
-                "there is no answer to {}; {{\"skipped\": true}} leaves a question out",
-                names(&missing)
-            )),
+            Held::Missing(missing) => {
+                Err(format!("no answer to {}; use {{\"skipped\": true}} to skip a question", names(&missing)))
+            }
         }
     }
 
-    /// Keywords that nobody asked for.
+    /// Returns the keywords that no question has.
     pub fn unused(&self) -> Vec<&str> {
         self.list.iter().filter(|one| !one.used).map(|one| one.keyword.as_str()).collect()
     }
@@ -146,7 +145,7 @@ impl Answers {
         Ok(())
     }
 
-    /// One of the things that waited, as it was printed.
+    /// Adds the answers to one waiting call, in the format that was printed.
     fn of_wait(&mut self, item: &Value) -> Result<(), String> {
         let call = item["call"].as_str().map(str::to_owned);
         if item["status"] == "declined" {
@@ -169,7 +168,7 @@ impl Answers {
         Ok(())
     }
 
-    /// Answers that name their keyword themselves.
+    /// Adds a list of answers that contain their keyword.
     fn of_list(&mut self, items: &[Value], call: Option<&str>) -> Result<(), String> {
         for item in items {
             let (Some(fields), Some(keyword)) = (item.as_object(), item["keyword"].as_str()) else {
@@ -193,15 +192,15 @@ impl Answers {
     }
 }
 
-/// The JSON of a file. Of a key that is given twice nobody could say which of the two was meant.
+/// Parses the JSON of a file. A duplicate key is an error, because it is ambiguous.
 fn whole(text: &str) -> Result<Value, String> {
-    let doubtful = |error: &serde_json::Error| format!("it is not clear: {error}");
+    let doubtful = |error: &serde_json::Error| format!("it is invalid: {error}");
     let error = match once::read(text) {
         Ok((value, None)) => return Ok(value),
         Err(error) if error.is_data() => return Err(doubtful(&error)),
         Ok((_, Some(error))) | Err(error) => error,
     };
-    // All that -p printed: the words of the model, and the waiting questions as the last line.
+    // The complete output of -p: text of the model, and the waiting questions as the last line.
     for line in text.lines().rev() {
         match once::read(line) {
             Ok((value, None)) if value["kind"] == "waits" => return Ok(value),

@@ -1,4 +1,4 @@
-//! The frontend without a screen: one prompt in, one reply out.
+//! The headless frontend: one prompt in, one reply out.
 
 pub mod answers;
 mod format;
@@ -15,23 +15,23 @@ use format::Printer;
 use stand_in::StandIn;
 use std::io::Write;
 
-/// How a run without a screen ended. The number is the program's exit code.
+/// Result of a headless run, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// The reply is whole.
+    /// The reply is complete.
     Done,
-    /// The model's service failed, or the reply is not whole.
+    /// The provider failed, or the reply is incomplete.
     Failed,
-    /// Something waits for a person, or was denied because nobody was there.
+    /// A question is waiting for the user, or a call was denied because no user was available.
     Waits,
-    /// The person stopped it with ctrl-c; what came is kept.
+    /// The user stopped the run with ctrl-c; what was received is saved.
     Stopped,
-    /// The file of answers does not fit what is asked; the question waits.
+    /// The file of answers does not match the question, which is still waiting.
     Mistaken,
 }
 
 impl Exit {
-    /// The exit code.
+    /// Returns the exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -43,35 +43,35 @@ impl Exit {
     }
 }
 
-/// What one run needs.
+/// Input of a headless run.
 pub struct Run<'a> {
-    /// The agent, idle or with a question open.
+    /// The agent, idle or with an open question.
     pub state: State,
-    /// Does its effects.
+    /// Executes its effects.
     pub runtime: Runtime,
-    /// Where its events come out.
+    /// Receives the events of the runtime.
     pub events: Events,
-    /// What opening the session left to be kept.
+    /// Effects that are left from opening the session.
     pub effects: Vec<Effect>,
-    /// Named in what is printed when something waits.
+    /// Id that is printed if something is waiting.
     pub session: SessionId,
-    /// What the person says. Empty goes on where the session stands.
+    /// Message of the user. If empty, the session is continued without one.
     pub prompt: String,
-    /// What the person answers, known before; empty where they said nothing.
+    /// Answers from a file; empty if none was given.
     pub answers: Answers,
-    /// Text or JSON lines.
+    /// Output format.
     pub format: Format,
-    /// Makes a reply harmless to any terminal; the identity if the user wants it as it is.
+    /// Makes a reply safe to print; the identity if the user wants raw output.
     pub clean: fn(&str) -> String,
-    /// The same for what goes to `err`, which may be a terminal where `out` is none.
+    /// The same for `err`, which may be a terminal even if `out` is not.
     pub tidy: fn(&str) -> String,
-    /// The reply goes here.
+    /// Receives the reply.
     pub out: &'a mut dyn Write,
-    /// Everything else goes here.
+    /// Receives everything else.
     pub err: &'a mut dyn Write,
 }
 
-/// Explains what is lost of a session that could not be saved.
+/// Describes which entries of a session could not be saved.
 fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
     let entries = state.session.entries();
     let lost = &entries[entries.len().saturating_sub(unsaved.entries)..];
@@ -79,11 +79,11 @@ fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
     format!("{}. Not kept: {what}", unsaved.reason)
 }
 
-/// Says the prompt and prints what comes. A call that needs a yes is denied; a question is answered by the answers
-/// that were known before or not at all: then the run ends and the question waits in the session.
+/// Sends the prompt and prints the reply. Calls that need approval are denied. A question is answered from the file of
+/// answers; without an answer the run ends, and the question waits in the session.
 ///
 /// # Errors
-/// Only where the output cannot be written.
+/// If the output cannot be written.
 pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
     let Run { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } = run;
     let (tidy, err) = (run.tidy, run.err);
@@ -101,7 +101,7 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
             if let Effect::Append(entry) = effect {
                 printer.entry(entry)?;
                 if let Entry::Compacted { tokens: (before, after), .. } = entry {
-                    writeln!(err, "aye: what was said before is summarised · {before} → {after} tokens")?;
+                    writeln!(err, "aye: earlier messages were summarised · {before} → {after} tokens")?;
                 }
                 if let Entry::FellBack { model, why } = entry {
                     let why = why.trim_end_matches('.');
@@ -123,7 +123,7 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
             effects = agent::update(&mut state, event);
             continue;
         }
-        // Beneath the turn others may go on while one waits.
+        // Other sub-agents may continue while one is waiting.
         if state.is_idle() || state.waiting().is_some() && !state.is_busy() {
             break;
         }
@@ -144,7 +144,7 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
         if let Event::Chunk { chunk: Chunk::WasReasoning, turn, .. } = &event
             && state.turn() == Some(*turn)
         {
-            // What is printed stays; the reply begins on a line of its own.
+            // Printed reasoning stays; the reply begins on a new line.
             printer.finish()?;
         }
         if let Event::Chunk { chunk: Chunk::Retrying { wait, why, .. }, turn, .. } = &event
@@ -171,6 +171,6 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
         return Ok(exit);
     };
     printer.value(&told)?;
-    // What waits in a session that is not saved cannot be answered later.
+    // A question in a session that is not saved cannot be answered later.
     Ok(if exit == Exit::Mistaken || unsaved.is_some() { exit } else { Exit::Waits })
 }

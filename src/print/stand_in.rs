@@ -1,15 +1,14 @@
-//! Answers for a person who is not there: to a call a no that is said to be nobody's, to a question only what they wrote
-//! down before.
+//! Headless responses: calls that need approval are denied, and questions are answered only from a file.
 
 use super::answers::{Answers, Held};
 use crate::agent::{Event, State, Waiting};
 use crate::chat::{By, Decision, SessionId};
 use serde_json::{Value, json};
 
-/// Says no to every approval and keeps a list of what was asked; answers questions from what was known before.
+/// Denies every call that needs approval, records it, and answers questions from a file.
 pub(super) struct StandIn {
     denied: Vec<Value>,
-    /// Whether a rule may let some of that go ahead.
+    /// Whether a rule could allow one of the denied calls.
     rule: bool,
     answers: Answers,
     wrong: Option<String>,
@@ -21,17 +20,17 @@ impl StandIn {
         Self { denied: Vec::new(), rule: false, answers, wrong: None, missing: Vec::new() }
     }
 
-    /// The answer to something that waits, where it can be given without a person.
+    /// Returns the response to a waiting call, if one is possible without a user.
     pub(super) fn answer(&mut self, state: &State) -> Option<Event> {
         (self.wrong, self.missing) = (None, Vec::new());
         for waiting in state.all_waiting() {
             match waiting {
                 Waiting::Approval { call, plan, reason, by } => {
                     self.denied.push(json!({
-                        "kind": "denied", "why": "nobody was there to say yes", "call": call.id.0, "tool": call.name, "title": plan.title,
+                        "kind": "denied", "why": "no interactive user was available to approve this call", "call": call.id.0, "tool": call.name, "title": plan.title,
                         "what": plan.summary, "access": plan.access, "reason": reason, "sub_agent": by,
                     }));
-                    // No rule ever covers what destroys, nor what nothing lasting is offered for.
+                    // No rule covers a destructive call, or one for which no grant is offered.
                     self.rule |= plan.always.is_some() && plan.destroys.is_none();
                     let decision = Decision::Deny(String::new());
                     return Some(Event::Decided { call: call.id.clone(), decision, by: By::Nobody });
@@ -48,38 +47,38 @@ impl StandIn {
         None
     }
 
-    /// Whether what was known before does not fit the question that waits.
+    /// Returns whether the file of answers does not match the waiting question.
     pub(super) fn is_wrong(&self) -> bool {
         self.wrong.is_some()
     }
 
-    /// What the person should know of the answers they gave: a sentence each.
+    /// Describes problems with the answers, one sentence each.
     pub(super) fn troubles(&self, state: &State) -> Vec<String> {
         let mut troubles = Vec::new();
         if self.answers == Answers::default() {
             return troubles;
         }
         if let Some(why) = &self.wrong {
-            troubles.push(format!("the answers do not fit, and the question waits. {why}"));
+            troubles.push(format!("the answers do not match; the question is still waiting. {why}"));
         } else if !self.missing.is_empty() && state.waiting().is_some() {
-            troubles.push(format!("there is no answer to {}: the question waits", self.missing.join(", ")));
+            troubles.push(format!("no answer to {}; the question is still waiting", self.missing.join(", ")));
         }
         let unused = self.answers.unused();
         if !unused.is_empty() {
-            troubles.push(format!("nobody asked for {}", unused.join(", ")));
+            troubles.push(format!("unused answers: {}", unused.join(", ")));
         }
         troubles
     }
 
-    /// Everything that needed a person, as one object: what was denied and how that may go ahead, and the questions that
-    /// wait, which can be answered later. `None` where there is nothing of either.
+    /// Returns everything that needed a user as one object: denied calls with ways to allow them, and questions that
+    /// can be answered later. `None` if there is neither.
     pub(super) fn told(self, state: &State, session: &SessionId) -> Option<Value> {
         let mut waits = Vec::new();
         for waiting in state.all_waiting() {
             let Waiting::Answer { call, questions, by } = waiting else { continue };
             let mut list = json!(questions.list);
             for question in list.as_array_mut().into_iter().flatten() {
-                // The place for the answer, so that what is printed can be filled in and given back.
+                // A place for the answer, so that the output can be filled in and used as a file of answers.
                 question["answer"] = Value::Null;
             }
             waits.push(json!({
@@ -95,16 +94,15 @@ impl StandIn {
             told["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
         }
         if denies {
-            let terminal = format!(
-                "at a terminal, with aye --resume {session}: say that it is to try again, and it asks"
-            );
+            let terminal =
+                format!("interactively: run aye --resume {session} and tell the model to try again");
             let mut ways = vec![terminal];
             if self.rule {
                 let words =
-                    "by a rule of yours that allows it: aye rules explain 'COMMAND' tells what holds now";
+                    "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
                 ways.push(words.to_owned());
             }
-            ways.push("by a wider --mode, as far as that goes".to_owned());
+            ways.push("with a --mode that allows it".to_owned());
             (told["denied"], told["to_allow"]) = (self.denied.into(), ways.into());
         }
         (asks || denies).then_some(told)

@@ -1,4 +1,4 @@
-//! Lets a tool act, or rehearse. A crash fails that call alone.
+//! Running and rehearsing calls. A panic of a tool fails only its call.
 
 use super::plan::{bounded, broken};
 use super::{Means, basis, noting, simulator};
@@ -12,21 +12,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// No call runs longer. A command has its own, shorter limit.
+/// Time limit of every call. A command has its own, shorter limit.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// Does what was planned.
+/// Runs a call as planned.
 pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Plan>, left_out: LeftOut) {
     let printed = Arc::new(Notify::new());
     let done = async {
         let tool = means.tools.find(&call.name)?;
         let Some(shell) = means.shell.clone() else {
-            return Err(Error::Broken("nothing may be done for real in a dry run".to_owned()));
+            return Err(Error::Broken("calls cannot run live in a dry run".to_owned()));
         };
         if basis::matters(&plan) {
             let (looks, shown) = (means.clone(), plan.clone());
             let holds = tokio::task::spawn_blocking(move || contain(|| basis::holds(&looks, &shown)));
-            let broken = || Err(Error::Broken("it could not be compared with its card".to_owned()));
+            let broken = || Err(Error::Broken("its preconditions could not be checked".to_owned()));
             holds.await.ok().flatten().unwrap_or_else(broken)?;
         }
         let (project, progress) = (means.project.clone(), progress(&means, turn, &call, printed.clone()));
@@ -36,7 +36,7 @@ pub(super) async fn act(means: Means, turn: TurnId, call: ToolCall, plan: Box<Pl
     finish(&means, turn, &call, done, &printed).await;
 }
 
-/// Does it on the stage. `approved` is [`crate::agent::Effect::Rehearse`]'s.
+/// Rehearses a call in the overlay. `approved` is that of [`crate::agent::Effect::Rehearse`].
 pub(super) async fn rehearse(
     means: Means,
     turn: TurnId,
@@ -76,7 +76,7 @@ async fn finish(
     printed: &Notify,
 ) {
     let started = Instant::now();
-    noting::planned(means, turn, call, "begins");
+    noting::planned(means, turn, call, "started");
     let (outcome, staged) = tokio::select! {
         settled = settle(&call.name, work) => settled,
         never = keep_output(means, turn, call, printed) => match never {},
@@ -86,7 +86,7 @@ async fn finish(
     means.tell(event).await;
 }
 
-/// Waits for a call, [`LIMIT`] at most; a failure, a crash and a call that is stopped are outcomes too.
+/// Waits for a call, at most [`LIMIT`]. Errors, panics and a timeout are outcomes too.
 async fn settle(
     name: &str,
     work: impl Future<Output = Result<(Outcome, Option<Staged>), Error>>,
@@ -130,7 +130,7 @@ fn progress(means: &Means, turn: TurnId, call: &ToolCall, printed: Arc<Notify>) 
     })
 }
 
-/// Bytes of output that are collected at most.
+/// Maximum bytes of collected output.
 const UNTOLD: usize = 256 << 10;
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn r27_a_call_that_never_ends_is_stopped_within_three_minutes() {
+    async fn r27_a_call_that_never_ends_is_stopped_after_three_minutes() {
         let began = tokio::time::Instant::now();
         let (outcome, staged) = settle("x", std::future::pending()).await;
         assert_eq!((outcome, staged), (Outcome::Failed("x was stopped after 180 s".to_owned()), None));

@@ -1,4 +1,4 @@
-//! What is shown is what runs: right before a plan is done, what it rests on is compared with what it was made from.
+//! Checks the preconditions of a plan just before it runs, so that what was shown is what runs.
 
 use super::Means;
 use crate::chat::{Plan, Work};
@@ -6,24 +6,24 @@ use crate::project;
 use crate::tools::{Error, named};
 use std::path::PathBuf;
 
-/// Adds to a plan what only this floor knows: the variables that its command will find.
+/// Adds the environment variables of a command to its plan; only this floor knows them.
 pub(super) fn complete(means: &Means, plan: &mut Plan) {
     if let (Work::Command(_), Some(shell)) = (&plan.work, &means.shell) {
         plan.basis.environment = shell.names();
     }
 }
 
-/// Whether there is anything to compare.
+/// Returns whether the plan has preconditions that are checked here.
 pub(super) fn matters(plan: &Plan) -> bool {
     matches!(plan.work, Work::Command(_)) || plan.basis.files.iter().any(|seen| seen.becomes.is_none())
 }
 
-/// Refuses a plan that rests on something which is not as it was shown. A file that the plan itself changes is compared
-/// by whoever writes it, in the same step. Blocks while files are read.
+/// Returns an error if a precondition is not as it was shown. A file that the plan itself changes is compared by its
+/// writer, in the same step. Blocks while files are read.
 pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {
     let changed = |what: String| {
         Err(Error::Failed(format!(
-            "{what} since the person was shown this call, so nothing was run. Look at it again before you call again."
+            "{what} since the user was shown this call, so it did not run. Read it again before you retry."
         )))
     };
     for seen in plan.basis.files.iter().filter(|seen| seen.becomes.is_none()) {
@@ -37,13 +37,13 @@ pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {
         }
     }
     if let Work::Command(line) = &plan.work {
-        // The same words may name other files by now: a link leads elsewhere, or there is one where none was.
+        // The same command line may name other files now: a link has another target, or a file was created.
         if let Some(other) = other(plan, &line.command, means) {
             return changed(format!("The files that the command names have changed ({})", other.display()));
         }
         let moved = line.folder.canonicalize().is_ok_and(|real| real != line.folder);
         if moved {
-            return changed(format!("{} leads elsewhere", line.folder.display()));
+            return changed(format!("{} points to another folder", line.folder.display()));
         }
         if means.shell.as_ref().is_some_and(|shell| shell.names() != plan.basis.environment) {
             return changed("The environment of commands has changed".to_owned());
@@ -52,7 +52,8 @@ pub(super) fn holds(means: &Means, plan: &Plan) -> Result<(), Error> {
     Ok(())
 }
 
-/// The first file that a command names now and did not when it was shown. A log that nothing runs may begin.
+/// Returns the first file that the command names now but did not when it was shown. New files that only grow, such as
+/// logs, are ignored.
 fn other(plan: &Plan, command: &str, means: &Means) -> Option<PathBuf> {
     let shown = &plan.basis.files;
     let basis = named(command, means.project.as_ref());

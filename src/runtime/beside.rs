@@ -1,4 +1,4 @@
-//! Asks another model than the one that is talked to: one request, one answer of a bounded length, in a bounded time.
+//! Requests to a model other than that of the conversation: one request, one answer, limited in length and time.
 
 use crate::chat::{Chunk, Digest, Finish, Request, Usage};
 use crate::llm::{Error, Llm};
@@ -7,27 +7,28 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A model of the person's choice that is asked beside the talk.
+/// A model from the user's settings that is asked outside the conversation.
 #[derive(Clone)]
 pub struct OtherModel {
-    /// The model, or in words why it cannot be asked.
+    /// The model, or the reason why it cannot be asked.
     pub llm: Result<Arc<dyn Llm>, String>,
-    /// Its name as its service knows it; empty where the service's first is taken.
+    /// Name of the model, as its provider knows it; empty for the provider's first.
     pub model: String,
-    /// The profile that leads to it.
+    /// Name of its profile.
     pub profile: String,
-    /// So long it may take.
+    /// Time limit of a request.
     pub limit: Duration,
 }
 
 impl OtherModel {
-    /// What it is called where it is told whose words something is.
+    /// Returns the name shown as the source of its answers.
     pub fn name(&self) -> &str {
         if self.model.is_empty() { &self.profile } else { &self.model }
     }
 }
 
-/// Its whole answer of at most `most` bytes, or why it is none. Nothing is asked a second time: the person is as near.
+/// Reads the whole answer of at most `most` bytes, or returns the error. Nothing is retried, because the user can be
+/// asked instead.
 pub(super) async fn answer(
     mut chunks: impl Stream<Item = Result<Chunk, Error>> + Unpin,
     most: usize,
@@ -42,20 +43,20 @@ pub(super) async fn answer(
             Chunk::Done(Finish::Stop) => return Ok(said),
             Chunk::Done(Finish::Length) => return Err("its answer was cut off".to_owned()),
             Chunk::Done(Finish::Filtered(word)) => {
-                return Err(format!("its service withheld its answer ({word})"));
+                return Err(format!("its provider withheld the answer ({word})"));
             }
             Chunk::Retrying { why, .. } => return Err(why),
             Chunk::Call(_) | Chunk::Writing { .. } => return Err("it called a tool, and has none".to_owned()),
             Chunk::Reasoning(_) | Chunk::Answering { .. } | Chunk::Quiet { .. } | Chunk::Echo(_) => {}
         }
         if said.len() > most {
-            return Err(format!("it said more than {} KB", most / 1024));
+            return Err(format!("its answer is longer than {} KB", most / 1024));
         }
     }
     Err("its answer was cut off".to_owned())
 }
 
-/// Asks and waits no longer than the model may take.
+/// Sends a request and reads the answer within the model's time limit.
 pub(super) async fn ask(
     of: &OtherModel,
     request: Request,
@@ -67,13 +68,13 @@ pub(super) async fn ask(
     asked.unwrap_or_else(|_| Err(late(of)))
 }
 
-/// What is said where it took longer than it may.
+/// Returns the error for an expired time limit.
 pub(super) fn late(of: &OtherModel) -> String {
     format!("it did not answer within {} s", of.limit.as_secs())
 }
 
-/// What it is shown that others wrote, each under a name: in blocks that begin and end with a mark which stands in none of
-/// them, and that nobody who wrote one of them could have known.
+/// Formats untrusted texts as named blocks. They begin and end with a mark that occurs in none of them and that their
+/// authors cannot predict.
 pub(super) fn blocks(seed: &Digest, blocks: &[(String, String)]) -> String {
     let mark = mark(seed, blocks);
     let mut text = format!("The mark is {mark}\n");

@@ -1,4 +1,4 @@
-//! Asks a hook or the second reader about a call, and tells what they said. Whatever goes wrong is an answer that asks.
+//! Reviews of calls by hooks and the model reviewer. Any failure asks the user.
 
 use super::{Means, OtherModel, second_reader};
 use crate::agent::{Brief, Event};
@@ -9,21 +9,21 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The version of what a hook is told. Fields are added to it, never renamed.
+/// Version of the input of hooks. Fields may be added and are never renamed.
 const VERSION: u32 = 1;
 
-/// Whoever can be asked about a call in this session.
+/// The reviewers of this session.
 #[derive(Clone, Default)]
 pub struct Consultants {
-    /// The session's name.
+    /// Id of the session.
     pub session: String,
     /// The hooks, by their name in the settings.
     pub hooks: HashMap<String, Hook>,
-    /// The second reader.
+    /// The model reviewer.
     pub reader: Option<OtherModel>,
 }
 
-/// Asks whom the brief names.
+/// Asks the reviewer that the brief names.
 pub(super) async fn consult(
     means: Means,
     turn: TurnId,
@@ -34,7 +34,8 @@ pub(super) async fn consult(
 ) {
     let started = Instant::now();
     let said = contain_async(ask(&means, &call, &plan, &brief)).await;
-    let mut said = said.unwrap_or_else(|| Said::failed("asking it broke down; this is a bug in aye"));
+    let mut said =
+        said.unwrap_or_else(|| Said::failed("internal error while asking it; this is a bug in aye"));
     said.took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     means.tell(Event::Consulted { turn, call: call.id, round, said }).await;
 }
@@ -43,7 +44,7 @@ async fn ask(means: &Means, call: &ToolCall, plan: &Plan, brief: &Brief) -> Said
     match &brief.adviser {
         Adviser::Hook(name) => {
             let Some(hook) = means.consultants.hooks.get(name) else {
-                return Said::failed("the settings do not name it any more");
+                return Said::failed("it is no longer in the settings");
             };
             match hook.ask(&question(means, call, plan, brief)).await {
                 Ok(answer) => Said::of(&brief.adviser, &answer),
@@ -52,14 +53,14 @@ async fn ask(means: &Means, call: &ToolCall, plan: &Plan, brief: &Brief) -> Said
         }
         Adviser::SecondReader => match &means.consultants.reader {
             Some(reader) => second_reader::ask(means, reader, call, plan, brief).await,
-            None => Said::failed("the settings do not name it any more"),
+            None => Said::failed("it is no longer in the settings"),
         },
     }
 }
 
-/// What a hook is told: one line of JSON.
+/// Returns the input of a hook: one line of JSON.
 fn question(means: &Means, call: &ToolCall, plan: &Plan, brief: &Brief) -> String {
-    // The tool has read them, by rules of its own where they are sloppy.
+    // The tool may have accepted invalid JSON by its own rules; then the text is passed on.
     let arguments = match once::read(&call.arguments) {
         Ok((arguments, None)) => arguments,
         Ok((_, Some(_))) | Err(_) => Value::String(call.arguments.clone()),

@@ -1,4 +1,4 @@
-//! Effects in, events out: does what the agent wants done, the same for a screen, for print and for tests.
+//! Executes the effects of the agent and returns events, for the screen, for print and for tests.
 
 mod act;
 mod basis;
@@ -33,50 +33,50 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Events that may wait for the frontend. A slow frontend slows the stream down; nothing is ever dropped but the
-/// interim output of a running call.
+/// Capacity of the event channel. A slow frontend slows the stream down; only interim output of a running call is ever
+/// dropped.
 const WAITING: usize = 1024;
 
-/// Does the effects of one session. Dropping it stops everything that runs for it. Needs a tokio runtime.
+/// Executes the effects of one session. Dropping it stops all its tasks. Needs a tokio runtime.
 pub struct Runtime {
     means: Means,
     log: Box<dyn Log>,
     running: Running,
-    /// The request for a name of the session, which gives way to everything else.
+    /// The request for a session title, which is cancelled by any other request.
     naming: JoinSet<()>,
-    /// Whoever is asked how much fits into the model's window, and who will be after the next reply.
+    /// The request for the size of the context window, and the one to make after the next reply.
     asking: JoinSet<()>,
     unasked: Option<(bool, BoxFuture<'static, Option<u64>>)>,
 }
 
-/// What effects are done with. Cheap to clone.
+/// Everything that is needed to execute effects. Cheap to clone.
 #[derive(Clone)]
 pub struct Means {
     /// The model.
     pub llm: Arc<dyn Llm>,
-    /// What it may call.
+    /// The tools it may call.
     pub tools: Arc<Toolbox>,
-    /// The project. In a dry run this is the rehearsal, and the real folder is not here at all.
+    /// The project. In a dry run this is the overlay, and the real folder is not accessible.
     pub project: Arc<dyn Writer>,
-    /// Runs commands. `None` in a dry run: there is nothing to run them with but the stage.
+    /// Runs commands. `None` in a dry run: commands run only in the overlay sandbox.
     pub shell: Option<Arc<Shell>>,
-    /// What becomes of the commands of a dry run.
+    /// How commands are rehearsed in a dry run.
     pub commands: Commands,
-    /// Whoever can be asked about a call.
+    /// The reviewers of calls.
     pub consultants: Arc<Consultants>,
-    /// What makes up the results of what a dry run leaves undone.
+    /// Produces simulated results in a dry run.
     simulator: Arc<Simulator>,
-    /// What the agent has to know before a call is judged, where it is not what it was told last.
+    /// Returns what the agent must know before it judges a call, if that changed.
     anew: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
     journal: Journal,
     events: mpsc::Sender<Event>,
 }
 
-/// Where the events of a runtime come out.
+/// Receives the events of a runtime.
 pub type Events = mpsc::Receiver<Event>;
 
 impl Runtime {
-    /// A runtime for one session, and where its events come out.
+    /// Creates the runtime of a session, and the receiver of its events.
     pub fn new(
         llm: Arc<dyn Llm>,
         tools: Arc<Toolbox>,
@@ -95,40 +95,39 @@ impl Runtime {
         (Self { means, log, running: Running::default(), naming, asking, unasked: None }, receiver)
     }
 
-    /// What becomes of commands in a dry run.
+    /// Sets how commands are rehearsed in a dry run.
     pub fn rehearses(&mut self, commands: Commands) {
         self.means.commands = commands;
     }
 
-    /// What makes up the results of what a dry run leaves undone. Before this there is no model for it, and nothing that
-    /// was made up earlier.
+    /// Sets the simulator of a dry run. By default there is no model and no earlier result.
     pub fn simulates(&mut self, simulating: Simulating) {
         self.means.simulator = Arc::new(Simulator::new(simulating));
     }
 
-    /// Asks these about calls, as the agent's state wants.
+    /// Sets the reviewers.
     pub fn consults(&mut self, consultants: Consultants) {
         self.means.consultants = Arc::new(consultants);
     }
 
-    /// Notes in this journal what happens; before this it does so nowhere.
+    /// Sets the journal; by default nothing is written to one.
     pub fn notes_in(&mut self, journal: Journal) {
         self.means.journal = journal;
     }
 
-    /// Looks, before a tool does, whether there is something the agent has to know before it judges; blocks meanwhile.
+    /// Sets a check that runs before a tool plans. It returns what the agent must know before it judges, and may block.
     pub fn looks_first(&mut self, anew: impl Fn() -> Option<Event> + Send + Sync + 'static) {
         self.means.anew = Arc::new(anew);
     }
 
-    /// Asks this model from the next request on. A reply that is under way goes on with the one that was asked.
+    /// Sets the model from the next request on. A reply in progress continues with the previous one.
     pub fn talk_to(&mut self, llm: Arc<dyn Llm>) {
         self.means.llm = llm;
     }
 
-    /// Starts the effects in their order; an append is handed to the system before anything behind it starts. Never
-    /// waits for what it starts. What comes back is a sentence for the person where the session could not be saved:
-    /// it goes on in memory, and the next append tries again.
+    /// Starts the effects in order and does not wait for them; an append is handed to the system before any later
+    /// effect starts. Returns a notice for the user if the session could not be saved: it continues in memory, and the
+    /// next append tries again.
     pub fn run(&mut self, effects: Vec<Effect>) -> Option<String> {
         let mut trouble = None;
         for effect in effects {
@@ -159,7 +158,7 @@ impl Runtime {
                     }
                 }
                 Effect::Stream { turn, request } => {
-                    // A server with one place serves one request at a time.
+                    // A server with a single slot serves one request at a time.
                     self.naming.abort_all();
                     self.running.start(turn, stream::stream(self.means.clone(), turn, *request));
                 }
@@ -191,27 +190,27 @@ impl Runtime {
         trouble
     }
 
-    /// Tries once more to save what of the session could not be saved, and returns what still is not.
+    /// Retries saving the session, and returns what still could not be saved.
     pub fn save(&mut self) -> Option<Unsaved> {
         let reason = self.log.save().err()?;
         Some(Unsaved { entries: self.log.unsaved(), reason: reason.to_string() })
     }
 
-    /// Writes all of the session to another file, which must not exist yet.
+    /// Writes the whole session to another file, which must not exist yet.
     pub fn save_to(&mut self, file: &std::path::Path) -> std::io::Result<()> {
         self.log.save_to(file)
     }
 
-    /// Tells the agent how much fits into the model's window as soon as somebody knows it; whoever was asked before
-    /// is not listened to any more. Nobody is asked before the model has replied: until something is said a service need
-    /// not know of the person, and one that does not answer need not be troubled twice. Nothing waits for the answer.
-    /// Where the session does not `last` beyond this turn, only a reply with calls makes it worth knowing.
+    /// Sets the request for the size of the model's context window and cancels an earlier one. It is made after the
+    /// model's next reply and not before: until then the provider need not know of the user, and an unreachable one is
+    /// not contacted twice. Nothing waits for its result. If the session does not `last` beyond this turn, the size
+    /// matters only after a reply with calls.
     pub fn learn_window(&mut self, lasts: bool, window: impl Future<Output = Option<u64>> + Send + 'static) {
         self.asking.abort_all();
         self.unasked = Some((lasts, window.boxed()));
     }
 
-    /// Asks whoever was not asked yet.
+    /// Makes the request for the context window, if it was not made yet.
     fn ask_window(&mut self, goes_on: bool) {
         let Some((_, window)) = self.unasked.take_if(|(lasts, _)| *lasts || goes_on) else { return };
         let means = self.means.clone();
@@ -223,22 +222,22 @@ impl Runtime {
     }
 }
 
-/// What of a session is not saved.
+/// The unsaved part of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsaved {
-    /// How many entries. 0 if only a part of a reply that is being received is not.
+    /// Number of unsaved entries; 0 if only part of a reply in progress is unsaved.
     pub entries: usize,
-    /// What the system said.
+    /// The error of the system.
     pub reason: String,
 }
 
-/// What the person is told where the session could not be saved.
+/// Returns the notice for the user that the session could not be saved.
 fn unsaved(error: &std::io::Error) -> String {
-    format!("The session could not be saved: {error}. It goes on in memory, and saving is tried again.")
+    format!("The session could not be saved: {error}. It continues in memory, and saving is retried.")
 }
 
 impl Means {
-    /// Hands an event to the frontend, however long that takes. Where there is none any more, nobody waits for it.
+    /// Sends an event to the frontend and waits for room in the channel. Without a frontend the event is dropped.
     async fn tell(&self, event: Event) {
         let _ = self.events.send(event).await;
     }

@@ -1,4 +1,4 @@
-//! Lets the model name the session, aside: nothing waits for it, and nothing that goes wrong with it is told.
+//! Requests a session title from the model, in the background. Errors are ignored.
 
 use super::Means;
 use crate::agent::Event;
@@ -7,12 +7,12 @@ use crate::tools::crash::contain_async;
 use futures::StreamExt;
 use std::time::Duration;
 
-/// More letters than these are no name; some services know no limit.
+/// Characters read of a title; some providers have no limit.
 const LETTERS: usize = 200;
-/// So long a name is waited for.
+/// Time limit of the request.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Asks, and tells what was said where anything was. The connection is closed as soon as that is enough.
+/// Requests a title and sends it to the agent, if there is one. The connection is closed once the title is long enough.
 pub(super) async fn name(means: Means, request: Request) {
     let asked = tokio::time::timeout(LIMIT, contain_async(said(&means, request))).await;
     if let Ok(Some(Some((said, usage)))) = asked {
@@ -29,7 +29,7 @@ async fn said(means: &Means, request: Request) -> Option<(String, Option<Usage>)
             Chunk::WasReasoning => said.clear(),
             Chunk::Usage(counted) => usage = Some(counted),
             Chunk::Done(_) => break,
-            // It is not worth a second request.
+            // A title is not worth a second request.
             Chunk::Retrying { .. } => return None,
             Chunk::Reasoning(_)
             | Chunk::Writing { .. }

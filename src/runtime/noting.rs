@@ -1,4 +1,4 @@
-//! What of a session stands in the journal: numbers, times and words of ours, and content beside them where that is wanted.
+//! Journal notes on a session: numbers, times and fixed words, and message content only if requested.
 
 use super::Means;
 use crate::chat::{
@@ -8,7 +8,7 @@ use crate::llm::Error;
 use crate::store::Journal;
 use tokio::time::{Duration, Instant};
 
-/// A fact of the session.
+/// Notes an entry.
 pub(super) fn entry(journal: &Journal, entry: &Entry) {
     if let Some(words) = of(entry) {
         journal.note(words);
@@ -16,41 +16,41 @@ pub(super) fn entry(journal: &Journal, entry: &Entry) {
     journal.content("entry", || serde_json::to_string(entry).unwrap_or_default());
 }
 
-/// What is noted of an entry beside what is noted when it comes about.
+/// Describes an entry, unless the event that created it was noted.
 fn of(entry: &Entry) -> Option<String> {
     let words = match entry {
-        Entry::Said { text } => format!("the person says {} bytes", text.len()),
+        Entry::Said { text } => format!("the user sent {} bytes", text.len()),
         Entry::Decided { decision, .. } => format!(
             "decided: {}",
             match decision {
-                Decision::Once => "yes",
-                Decision::Selected(_) => "yes in part",
-                Decision::Always(_) => "always",
-                Decision::Edited(_) => "other arguments",
-                Decision::Deny(_) => "no",
+                Decision::Once => "approved",
+                Decision::Selected(_) => "approved in part",
+                Decision::Always(_) => "approved always",
+                Decision::Edited(_) => "edited",
+                Decision::Deny(_) => "denied",
             }
         ),
         Entry::Ended { ending } => format!(
-            "the turn ends: {}",
+            "turn ended: {}",
             match ending {
                 Ending::Finished => "finished",
                 Ending::Interrupted => "interrupted",
                 Ending::Failed(_) => "failed",
             }
         ),
-        Entry::Compacted { .. } => "the talk was summarised".to_owned(),
-        Entry::Switched { .. } => "another model is talked to".to_owned(),
-        Entry::Became { dry_run: true, .. } => "a copy goes on as a dry run".to_owned(),
-        Entry::Became { dry_run: false, .. } => "a copy goes on for real".to_owned(),
+        Entry::Compacted { .. } => "the conversation was compacted".to_owned(),
+        Entry::Switched { .. } => "switched to another model".to_owned(),
+        Entry::Became { dry_run: true, .. } => "continued in a copy, as a dry run".to_owned(),
+        Entry::Became { dry_run: false, .. } => "continued in a copy, live".to_owned(),
         Entry::Answered { .. } => "questions were answered".to_owned(),
-        Entry::FellBack { .. } => "another service answers in place of one that failed".to_owned(),
+        Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
         Entry::Consulted { by, advice, failed, took_ms, .. } => {
             let by = match by {
                 Adviser::Hook(_) => "a hook",
-                Adviser::SecondReader => "the second reader",
+                Adviser::SecondReader => "the model reviewer",
             };
             let advice = match (failed, advice) {
-                (true, _) => "gave no answer that counts",
+                (true, _) => "gave no valid answer",
                 (false, Advice::Allow) => "says allow",
                 (false, Advice::Ask) => "says ask",
                 (false, Advice::Deny) => "says deny",
@@ -68,7 +68,7 @@ fn of(entry: &Entry) -> Option<String> {
     Some(words)
 }
 
-/// A reply that is being received.
+/// Notes on a reply that is being received.
 pub(super) struct Reply {
     journal: Journal,
     turn: TurnId,
@@ -79,15 +79,15 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// One that is asked for now.
+    /// Notes the request for a reply.
     pub(super) fn asked(journal: &Journal, turn: TurnId, request: &Request) -> Self {
         let (messages, tools) = (request.messages.len(), request.tools.len());
-        journal.note(format_args!("turn {}: asks for a reply: {messages} messages, {tools} tools", turn.0));
+        journal.note(format_args!("turn {}: requested a reply: {messages} messages, {tools} tools", turn.0));
         journal.content("request", || format!("{:?}", request.messages));
         Self { journal: journal.clone(), turn, sent: Instant::now(), first: None, bytes: 0, calls: 0 }
     }
 
-    /// Takes note of what came, or of its end.
+    /// Notes a part of the reply, or its end.
     pub(super) fn came(&mut self, item: Option<&Result<Chunk, Error>>) {
         let (turn, after) = (self.turn.0, self.sent.elapsed());
         let ms = after.as_millis();
@@ -104,20 +104,20 @@ impl Reply {
             }
             Some(Ok(Chunk::Done(finish))) => {
                 let end = match finish {
-                    Finish::Stop => "is whole",
-                    Finish::Length => "was cut at its limit",
+                    Finish::Stop => "is complete",
+                    Finish::Length => "was truncated at a limit",
                     Finish::Filtered(_) => "was withheld",
                 };
                 let (bytes, calls) = (self.bytes, self.calls);
                 let first = self.first.unwrap_or(after).as_millis();
                 self.journal.note(format_args!(
-                    "turn {turn}: the reply {end} after {ms} ms, the first of it after {first} ms: {bytes} \
+                    "turn {turn}: the reply {end} after {ms} ms, its first part after {first} ms: {bytes} \
                      bytes, {calls} calls"
                 ));
             }
             Some(Ok(Chunk::Usage(usage))) => {
                 self.journal.note(format_args!(
-                    "turn {turn}: {} tokens asked, {} of them kept by the service, {} answered",
+                    "turn {turn}: {} input tokens, {} of them cached, {} output tokens",
                     usage.input, usage.cached, usage.output
                 ));
             }
@@ -140,19 +140,17 @@ impl Reply {
                 self.journal.note(format_args!("turn {turn}: {} after {ms} ms", error.kind()));
                 self.journal.content("why", || error.to_string());
             }
-            None => {
-                self.journal.note(format_args!("turn {turn}: the reply ended in the middle after {ms} ms"))
-            }
+            None => self.journal.note(format_args!("turn {turn}: the reply was cut off after {ms} ms")),
         }
     }
 }
 
-/// What a tool's look at a call came to.
+/// Notes a step of a call.
 pub(super) fn planned(means: &Means, turn: TurnId, call: &ToolCall, what: &str) {
     means.journal.note(format_args!("turn {}: {}: {what}", turn.0, name(means, call)));
 }
 
-/// What came of a call.
+/// Notes the outcome of a call.
 pub(super) fn finished(means: &Means, turn: TurnId, call: &ToolCall, outcome: &Outcome, took: Duration) {
     let how = match outcome {
         Outcome::Done(_) => "done",
@@ -169,13 +167,13 @@ pub(super) fn finished(means: &Means, turn: TurnId, call: &ToolCall, outcome: &O
     ));
 }
 
-/// What came of asking a model what might have come of a call.
+/// Notes whether a model simulated a result.
 pub(super) fn imagined(means: &Means, answered: bool) {
-    let what = if answered { "was imagined by a model" } else { "could not be imagined by a model" };
+    let what = if answered { "was simulated by a model" } else { "could not be simulated by a model" };
     means.journal.note(format_args!("the result of a rehearsed call {what}"));
 }
 
-/// The name of a tool that there is: what a model makes up is not noted.
+/// Returns the name of an existing tool; other names come from the model and are not noted.
 fn name<'a>(means: &Means, call: &'a ToolCall) -> &'a str {
-    if means.tools.find(&call.name).is_ok() { &call.name } else { "a tool that there is not" }
+    if means.tools.find(&call.name).is_ok() { &call.name } else { "an unknown tool" }
 }

@@ -1,4 +1,4 @@
-//! Reads the pictures that the person named, right before a request is sent.
+//! Reads the images that the user mentioned, just before a request is sent.
 
 use super::Means;
 use crate::chat::picture::{self, Picture};
@@ -7,13 +7,13 @@ use crate::project::Reader;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// The most that one picture may have, in bytes: about what services take.
+/// Maximum size of an image in bytes, about the limit of providers.
 const LARGEST: usize = 5 << 20;
-/// So many are shown with one request, the newest.
+/// Maximum number of images per request; the newest are sent.
 const MOST: usize = 20;
 
-/// The request with the pictures that the person named in it, where the model can see. Of one that cannot be shown the
-/// model is told why, behind the words that name it.
+/// Adds the images that the user mentioned to the request, if the model accepts images. For one that cannot be added,
+/// the reason is appended to the message.
 pub(super) async fn shown(means: &Means, request: Request) -> Request {
     let names = |message: &Message| match message {
         Message::Person(text) => !picture::named(text).is_empty(),
@@ -24,7 +24,7 @@ pub(super) async fn shown(means: &Means, request: Request) -> Request {
     }
     let (files, unshown) = (means.project.clone(), request.clone());
     let read = tokio::task::spawn_blocking(move || read(&*files, request)).await;
-    // A reader that broke down shows nothing, and the words go all the same.
+    // If reading panicked, the request is sent without images.
     read.unwrap_or(unshown)
 }
 
@@ -36,11 +36,10 @@ fn read(files: &dyn Reader, mut request: Request) -> Request {
             if request.pictures.iter().any(|picture| picture.name == name) {
                 continue;
             }
-            let found =
-                if request.pictures.len() < MOST { one(files, name) } else { Err("there are too many") };
+            let found = if request.pictures.len() < MOST { one(files, name) } else { Err("too many images") };
             match found {
                 Ok(picture) => request.pictures.push(picture),
-                Err(why) => missing.push_str(&format!("\n[@{name} is not shown: {why}]")),
+                Err(why) => missing.push_str(&format!("\n[@{name} is not attached: {why}]")),
             }
         }
         text.push_str(&missing);
@@ -49,15 +48,15 @@ fn read(files: &dyn Reader, mut request: Request) -> Request {
 }
 
 fn one(files: &dyn Reader, name: &str) -> Result<Picture, &'static str> {
-    let at = files.locate(name).map_err(|_| "it cannot be found")?;
+    let at = files.locate(name).map_err(|_| "not found")?;
     if !at.inside || at.sensitive {
-        return Err("it is outside the project or may hold secrets");
+        return Err("outside the project or possibly secret");
     }
-    let bytes = files.read(&at).map_err(|_| "it cannot be read")?;
+    let bytes = files.read(&at).map_err(|_| "cannot be read")?;
     if bytes.len() > LARGEST {
-        return Err("it has more than 5 MB");
+        return Err("larger than 5 MB");
     }
-    let kind = picture::kind(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP picture")?;
+    let kind = picture::kind(&bytes).ok_or("not a PNG, JPEG, GIF or WebP image")?;
     Ok(Picture { name: name.to_owned(), kind, data: BASE64_STANDARD.encode(bytes) })
 }
 
@@ -67,7 +66,7 @@ mod tests {
     use crate::project::disk::Disk;
 
     #[test]
-    fn what_can_be_shown_is_and_of_the_rest_the_model_is_told_why() {
+    fn attaches_images_and_tells_the_model_why_one_is_missing() {
         let place = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| std::fs::write(place.path().join(name), bytes).unwrap();
         write("a.png", b"\x89PNG rest");
@@ -83,12 +82,12 @@ mod tests {
             (request.pictures[0].kind, request.pictures[0].data.as_str()),
             ("image/png", "iVBORyByZXN0")
         );
-        let Message::Person(text) = &request.messages[1] else { panic!("it was said") };
+        let Message::Person(text) = &request.messages[1] else { panic!("a user message") };
         for part in [
-            "[@text.png is not shown: it is no PNG",
-            "[@big.gif is not shown: it has more than 5 MB]",
-            "[@none.jpg is not shown: it cannot be",
-            "[@../out.png is not shown: it is outside",
+            "[@text.png is not attached: not a PNG",
+            "[@big.gif is not attached: larger than 5 MB]",
+            "[@none.jpg is not attached: not found",
+            "[@../out.png is not attached: outside",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }

@@ -1,27 +1,27 @@
-//! Lets a tool look, off the async threads.
+//! Planning of calls, off the async threads.
 
 use super::{Means, basis, noting};
 use crate::agent::Event;
 use crate::chat::{Intent, ToolCall, TurnId};
 use crate::tools::crash::contain;
 
-/// Bytes of an error's words to the model.
+/// Maximum bytes of an error for the model.
 const WORDS: usize = 16 << 10;
 
-/// Tells what a call would do, or words for the model about what is wrong with it.
+/// Plans a call and sends the plan to the agent, or an error for the model.
 pub(super) async fn plan(means: Means, turn: TurnId, call: ToolCall) {
     let id = call.id.clone();
     let (name, noted) = (call.name.clone(), call.clone());
     let looking = {
         let means = means.clone();
         tokio::task::spawn_blocking(move || {
-            // What is judged by must not be older than what is judged.
+            // Check for changed rules first: the verdict must not rest on older ones than the plan.
             let anew = contain(|| (means.anew)()).flatten();
             (anew, contain(|| look(&means, &call)).unwrap_or_else(|| Err(broken(&call.name))))
         })
     };
     let (anew, intent) = looking.await.unwrap_or_else(|_| (None, Err(broken(&name))));
-    noting::planned(&means, turn, &noted, if intent.is_ok() { "looked at" } else { "cannot be" });
+    noting::planned(&means, turn, &noted, if intent.is_ok() { "planned" } else { "cannot be planned" });
     if let Some(anew) = anew {
         means.tell(anew).await;
     }
@@ -37,7 +37,7 @@ fn look(means: &Means, call: &ToolCall) -> Result<Intent, String> {
     Ok(intent)
 }
 
-/// An error quotes what was asked for, which may be of any length.
+/// Truncates an error, which may quote arguments of any length.
 pub(super) fn bounded(mut words: String) -> String {
     if words.len() > WORDS {
         words.truncate(words.floor_char_boundary(WORDS));
@@ -46,7 +46,7 @@ pub(super) fn bounded(mut words: String) -> String {
     words
 }
 
-/// What the model is told of a tool that broke down.
+/// Returns the error for the model if a tool panicked.
 pub(super) fn broken(tool: &str) -> String {
-    format!("{tool} broke down; this is a bug in the program, not in the call. Do without it.")
+    format!("Internal error in {tool}: a bug in aye, not in the call. Continue without it.")
 }

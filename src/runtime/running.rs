@@ -1,10 +1,10 @@
-//! What is under way, by turn.
+//! Running tasks, by turn.
 
 use crate::chat::TurnId;
 use std::collections::HashMap;
 use tokio::task::JoinSet;
 
-/// The tasks of every turn that has some. Dropping it stops them all.
+/// Tasks of all turns. Dropping it stops them.
 #[derive(Default)]
 pub(super) struct Running {
     turns: HashMap<TurnId, JoinSet<()>>,
@@ -20,7 +20,7 @@ impl Running {
         self.turns.entry(turn).or_default().spawn(task);
     }
 
-    /// Stops every task of a turn: each is dropped where it stands.
+    /// Aborts all tasks of a turn.
     pub(super) fn cancel(&mut self, turn: TurnId) {
         self.turns.remove(&turn);
     }

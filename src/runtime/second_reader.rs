@@ -1,7 +1,8 @@
-//! The second reader: a model that is shown a call which would go ahead, and says whether the person is to be asked.
+//! The model reviewer: a model that is shown a call which would run without approval and decides whether to ask the
+//! user.
 //!
-//! It is never shown what the assistant said of the call or what tools returned: whoever can write there could write its
-//! answer. What it is shown that the person did not write stands in blocks with a mark that nothing in them can know.
+//! It never sees what the assistant said about the call or what tools returned, because their authors could write its
+//! answer there. All other text that the user did not write is in blocks with an unpredictable mark.
 
 use super::beside::{answer, blocks, late};
 use super::{Means, OtherModel};
@@ -9,22 +10,22 @@ use crate::agent::Brief;
 use crate::chat::{Digest, Held, Message, Plan, Request, Said, Seen, ToolCall, shorten};
 use std::fmt::Write as _;
 
-/// What it goes by.
+/// System prompt.
 const RUBRIC: &str = include_str!("second_reader.md");
-/// Tokens of its answer at most, what it thinks included.
+/// Maximum tokens of its answer, including reasoning.
 const MOST: u32 = 4_000;
-/// Bytes of its answer that are read; more is no answer.
+/// Maximum bytes of its answer; a longer one is an error.
 const ANSWER: usize = 4 * 1024;
-/// Bytes shown of one thing that the person said, …
+/// Maximum bytes shown of one user message.
 const WORDS: usize = 8 * 1024;
-/// … of the call, …
+/// Maximum bytes shown of the arguments, and of other parts of the call.
 const CALL: usize = 24 * 1024;
-/// … of one file, …
+/// Maximum bytes shown of one file.
 const FILE: usize = 24 * 1024;
-/// … and of all files.
+/// Maximum bytes shown of all files.
 const FILES: usize = 64 * 1024;
 
-/// Asks it.
+/// Asks the model reviewer.
 pub(super) async fn ask(
     means: &Means,
     reader: &OtherModel,
@@ -55,13 +56,13 @@ pub(super) async fn ask(
 /// A file that the command names, as it is shown.
 struct Shown {
     name: String,
-    /// Nothing where it is not shown.
+    /// Empty if it is not shown.
     text: String,
-    /// What else there is to say of it.
+    /// Whether it is complete, or why it is not shown.
     note: &'static str,
 }
 
-/// What the files hold that the command names. Blocks while they are read.
+/// Reads the files that the command names. Blocks meanwhile.
 fn files(means: &Means, plan: &Plan) -> Result<Vec<Shown>, String> {
     let mut room = FILES;
     let named = plan.basis.files.iter().filter(|seen| seen.becomes.is_none());
@@ -73,29 +74,29 @@ fn shown(means: &Means, seen: &Seen, room: &mut usize) -> Result<Shown, String> 
     let unshown = |note| Ok(Shown { name: name.clone(), text: String::new(), note });
     let at = seen.path.to_str().and_then(|path| means.project.locate(path).ok());
     let Some(at) = at.filter(|at| at.inside && !at.sensitive) else {
-        return unshown("not shown: it may hold secrets, or is outside the project");
+        return unshown("not shown: possibly secret, or outside the project");
     };
     if seen.held == Held::TooMuch {
-        return unshown("not shown: it is too large");
+        return unshown("not shown: too large");
     }
     let bytes = means.project.read(&at).ok();
     if !seen.still_holds(bytes.as_deref()) {
-        return Err(format!("{name} has changed since the call was looked at"));
+        return Err(format!("{name} has changed since the call was planned"));
     }
-    let Some(bytes) = bytes else { return unshown("not there") };
-    let Ok(text) = String::from_utf8(bytes) else { return unshown("not shown: it is not text") };
+    let Some(bytes) = bytes else { return unshown("does not exist") };
+    let Ok(text) = String::from_utf8(bytes) else { return unshown("not shown: not text") };
     let most = FILE.min(*room);
     let short = shorten::middle(&text, most);
-    let note = if short.len() < text.len() { "cut" } else { "whole" };
+    let note = if short.len() < text.len() { "truncated" } else { "complete" };
     *room = room.saturating_sub(short.len());
     Ok(Shown { name, text: short.into_owned(), note })
 }
 
-/// What it is sent. It is offered no tools and shown no pictures.
+/// Builds the request. It contains no tools and no images.
 fn request(model: &str, call: &ToolCall, plan: &Plan, brief: &Brief, files: &[Shown]) -> Request {
     let mut shown = Vec::new();
     for said in &brief.said {
-        shown.push(("PERSON".to_owned(), shorten::middle(said, WORDS).into_owned()));
+        shown.push(("USER".to_owned(), shorten::middle(said, WORDS).into_owned()));
     }
     let arguments = shorten::middle(&call.arguments, CALL);
     shown.push(("CALL".to_owned(), format!("tool: {}\narguments: {arguments}", call.name)));
@@ -105,7 +106,7 @@ fn request(model: &str, call: &ToolCall, plan: &Plan, brief: &Brief, files: &[Sh
     }
     let seed = Digest::of_act(&call.name, &call.arguments, plan.told());
     let mut text = blocks(&seed, &shown);
-    text.push_str("\nShould the person be asked first? Answer with the one JSON object.");
+    text.push_str("\nMust the user be asked first? Answer with one JSON object.");
     Request {
         model: model.to_owned(),
         messages: vec![Message::System(RUBRIC.to_owned()), Message::Person(text)],
@@ -116,18 +117,18 @@ fn request(model: &str, call: &ToolCall, plan: &Plan, brief: &Brief, files: &[Sh
 }
 
 fn facts(plan: &Plan, brief: &Brief) -> String {
-    // What the model wrote stands in quotes, so that it cannot begin a line of its own.
-    let mut facts = format!("in short: {:?}\nmode: {}\n", plan.summary, brief.mode);
-    let _ = writeln!(facts, "it would go ahead because: {:?}", brief.why);
+    // Text of the model is quoted, so that it cannot start a line of its own.
+    let mut facts = format!("summary: {:?}\nmode: {}\n", plan.summary, brief.mode);
+    let _ = writeln!(facts, "allowed because: {:?}", brief.why);
     let access = serde_json::to_string(&plan.access).unwrap_or_default();
-    let _ = writeln!(facts, "it reaches: {}", shorten::middle(&access, CALL));
+    let _ = writeln!(facts, "access: {}", shorten::middle(&access, CALL));
     let preview = serde_json::to_string(&plan.preview).unwrap_or_default();
-    let _ = writeln!(facts, "the person would be shown: {}", shorten::middle(&preview, CALL));
+    let _ = writeln!(facts, "preview: {}", shorten::middle(&preview, CALL));
     if let Some(destroys) = &plan.destroys {
-        let _ = writeln!(facts, "careful, this: {destroys:?}");
+        let _ = writeln!(facts, "destroys: {destroys:?}");
     }
     if plan.basis.partial {
-        facts.push_str("more files may be named than are shown here\n");
+        facts.push_str("the command may use files that are not shown here\n");
     }
     facts.trim_end().to_owned()
 }

@@ -1,5 +1,5 @@
-//! What stands in for the result of a call that a dry run leaves undone: the tool's own example, what a model of the
-//! person's choice imagines, or a sample of the form that the tool declares. The same call on the same stage has the same.
+//! Simulated results for calls that a dry run cannot run: a fixture of the tool, an answer of the configured model, or
+//! a sample of the tool's result schema. The same call on the same overlay gets the same result.
 
 use super::beside::{self, OtherModel};
 use super::{Means, noting};
@@ -15,36 +15,36 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What it goes by.
+/// System prompt.
 const RUBRIC: &str = include_str!("simulator.md");
-/// Tokens of its answer at most, what it thinks included.
+/// Maximum tokens of its answer, including reasoning.
 const MOST: u32 = 8_000;
-/// Bytes of its answer that are read; more is no answer.
+/// Maximum bytes of its answer; a longer one is an error.
 const ANSWER: usize = 16 * 1024;
-/// Bytes shown of the tool, of the call and of the form, each; …
+/// Maximum bytes shown of the tool, of the call and of the schema, each.
 const SHOWN: usize = 16 * 1024;
-/// … of one earlier call with its result, …
+/// Maximum bytes shown of one earlier call with its result.
 const EARLIER: usize = 3 * 1024;
-/// … and how many of those.
+/// Maximum number of earlier calls shown.
 const CALLS: usize = 10;
 
-/// What makes up results in a dry run.
+/// Settings of the simulator.
 #[derive(Clone, Default)]
 pub struct Simulating {
-    /// The model that the person's settings name for it.
+    /// The model named in the user's settings.
     pub model: Option<OtherModel>,
-    /// Whether the model that is talked to is told nothing of the dry run.
+    /// Whether the model of the conversation is not told about the dry run.
     pub untold: bool,
-    /// What was made up so far in this session.
+    /// Earlier simulated results of this session.
     pub ledger: Ledger,
 }
 
-/// The same while a session runs.
+/// State of the simulator during a session.
 pub(super) struct Simulator {
     model: Option<OtherModel>,
     pub(super) untold: bool,
     ledger: Mutex<Ledger>,
-    /// One of a kind at a time: the same call is not imagined twice.
+    /// Locks per call, so that identical calls are simulated once.
     under_way: Mutex<HashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
 }
 
@@ -53,12 +53,12 @@ impl Simulator {
         Self { model, untold, ledger: Mutex::new(ledger), under_way: Mutex::default() }
     }
 
-    /// Whether a model is configured that makes up results.
+    /// Returns whether a model is configured for simulated results.
     pub(super) fn has_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// What was made up so far.
+    /// Returns the simulated results of this session.
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,7 +69,7 @@ impl Simulator {
     }
 }
 
-/// What the model is told of a call that was not done, and how that came about. `why` is a sentence, or empty.
+/// Returns the result for a call that does not run, and its origin. `why` is a sentence, or empty.
 pub(super) async fn simulate(
     means: &Means,
     call: &ToolCall,
@@ -80,7 +80,7 @@ pub(super) async fn simulate(
 ) -> Result<(String, Simulated), Error> {
     let arguments = arguments::parse(&call.arguments)?;
     let (project, broken) =
-        (means.project.clone(), || Error::Broken("its layer could not be read".to_owned()));
+        (means.project.clone(), || Error::Broken("its overlay could not be read".to_owned()));
     let stage = tokio::task::spawn_blocking(move || project.state()).await.map_err(|_| broken())?;
     let key = Digest::of_call(&call.name, &arguments, &stage);
     let simulator = &means.simulator;
@@ -96,7 +96,7 @@ pub(super) async fn simulate(
     if result.is_some() {
         how.how = How::Example;
     } else if let Some(model) = &simulator.model {
-        progress(Shown::status(&format!("asks {} what might come of it…", one_line(model.name()))));
+        progress(Shown::status(&format!("asking {} for a simulated result…", one_line(model.name()))));
         match imagine(means, model, &tool.spec(), &arguments, &results, &mut how.usage).await {
             Ok(imagined) => {
                 (how.how, how.by) = (How::Imagined, one_line(model.name()));
@@ -116,17 +116,17 @@ pub(super) async fn simulate(
     Ok((text, how))
 }
 
-/// What the model that is talked to is told.
+/// Formats the tool result for the model of the conversation.
 fn told(untold: bool, undone: &str, why: &str, result: Option<String>) -> String {
     let blank = if why.is_empty() { "" } else { " " };
     match (untold, result) {
         (true, result) => result.unwrap_or_else(|| "done".to_owned()),
-        (false, Some(result)) => format!("{undone}{blank}{why} Take this for its result:\n{result}"),
+        (false, Some(result)) => format!("{undone}{blank}{why} Simulated result:\n{result}"),
         (false, None) => format!("{undone}{blank}{why}"),
     }
 }
 
-/// What the model says would come of it, where that has the form that the tool declares.
+/// Asks the model for a result that matches the tool's result schema.
 async fn imagine(
     means: &Means,
     model: &OtherModel,
@@ -142,27 +142,27 @@ async fn imagine(
     let mut value = read(&answer)?;
     make_plain(&mut value);
     schema::fits(&form, &value)
-        .map_err(|why| format!("its answer does not have the form of a result: {why}"))?;
+        .map_err(|why| format!("its answer does not match the result schema: {why}"))?;
     Ok(value)
 }
 
-/// The one value of JSON that an answer is, also within a code fence.
+/// Parses an answer that is one JSON value, optionally in a code fence.
 fn read(answer: &str) -> Result<Value, String> {
     let answer = answer.trim();
     if answer.is_empty() {
-        return Err("it said nothing".to_owned());
+        return Err("its answer is empty".to_owned());
     }
     let fenced = answer.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
     let inner = fenced.and_then(|inner| inner.split_once('\n')).map_or(answer, |(_, inner)| inner);
     match once::read(inner) {
         Ok((value, None)) => Ok(value),
-        Ok((_, Some(_))) => Err("there is text behind the JSON that it answered with".to_owned()),
-        Err(error) if error.is_data() => Err(format!("it did not answer with JSON that counts: {error}")),
-        Err(_) => Err("it did not answer with JSON".to_owned()),
+        Ok((_, Some(_))) => Err("there is text after the JSON of its answer".to_owned()),
+        Err(error) if error.is_data() => Err(format!("its answer is not valid JSON: {error}")),
+        Err(_) => Err("its answer is not JSON".to_owned()),
     }
 }
 
-/// Removes colours from every string, and marks what else does not show.
+/// Removes colours from every string, and marks other hidden characters.
 fn make_plain(value: &mut Value) {
     let plain = |text: &str| escape::strip_colors(&escape::readable_output(text)).into_owned();
     match value {
@@ -177,7 +177,7 @@ fn make_plain(value: &mut Value) {
     }
 }
 
-/// What it is sent. It is offered no tools, and shown nothing that was said.
+/// Builds the request. It contains no tools and nothing of the conversation.
 fn request(
     model: &OtherModel,
     spec: &ToolSpec,
@@ -192,7 +192,7 @@ fn request(
     blocks.push(("CALL".to_owned(), short(&redacted(arguments, Some(&spec.parameters)))));
     blocks.push(("FORM".to_owned(), short(&form.to_string())));
     let mut text = beside::blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
-    text.push_str("\nWhat does the tool return? Answer with the one JSON value.");
+    text.push_str("\nWhat does the tool return? Answer with one JSON value.");
     Request {
         model: model.model.clone(),
         messages: vec![Message::System(RUBRIC.to_owned()), Message::Person(text)],
@@ -202,7 +202,7 @@ fn request(
     }
 }
 
-/// The last calls that something was made up for, each with what that was.
+/// Returns the last simulated calls, each with its result.
 fn earlier(means: &Means, kept: &[Kept]) -> Vec<String> {
     let one = |Kept { tool, arguments, text, .. }: &Kept| {
         let form = means.tools.find(tool).ok().map(|tool| tool.spec().parameters);
@@ -214,7 +214,7 @@ fn earlier(means: &Means, kept: &[Kept]) -> Vec<String> {
     kept[kept.len().saturating_sub(CALLS)..].iter().map(one).collect()
 }
 
-/// The arguments without secrets: by name, by form, and by what the schema of the tool says.
+/// Redacts the arguments: by name, by form, and by the tool's schema.
 fn redacted(arguments: &Value, schema: Option<&Value>) -> String {
     let mut arguments = arguments.clone();
     Redactor::default().redact_json(&mut arguments, schema);

@@ -1,4 +1,4 @@
-//! Asks the model. A reply cut short is a failure, said once.
+//! Requests to the model. An incomplete reply is a failure, which is reported once.
 
 use super::{Means, noting, pictures};
 use crate::agent::Event;
@@ -8,28 +8,26 @@ use futures::StreamExt;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Pieces of one kind that come within this time of the last one told are told together: thirty times a second is as
-/// often as anybody sees text grow, and a service may send a thousand pieces in that second. The first is told at
-/// once, and so is everything that is not a piece of text.
+/// Parts of one kind that arrive within this time of the last event are merged into one: thirty updates a second are
+/// enough for text to grow smoothly, while a provider may send a thousand parts. The first part and everything that is
+/// not text are sent at once.
 const TOGETHER: Duration = Duration::from_millis(33);
 
-/// So long after a piece of text the agent is told that it is time to keep what came, where that was not since: a kill
-/// costs a second of a reply at most, and the disk is written to no more often.
+/// Delay between a new part of a reply and its record in the session: a kill loses less than a second of the reply, and
+/// the disk is not written more often.
 const KEEP: Duration = Duration::from_millis(900);
 
-/// Asks for one reply and tells of every piece; ends with `Chunk::Done` or `Event::Failed`, whatever happens.
+/// Requests a reply and sends its parts as events. The last event is always `Chunk::Done` or `Event::Failed`.
 pub(super) async fn stream(means: Means, turn: TurnId, request: Request) {
     let (why, too_long) = match contain_async(pieces(&means, turn, request)).await {
         Some(None) => return,
         Some(Some(failed)) => failed,
-        None => {
-            ("the connection to the model broke down inside this program; this is a bug".to_owned(), false)
-        }
+        None => ("internal error while receiving the reply; this is a bug in aye".to_owned(), false),
     };
     means.tell(Event::Failed { turn, why, too_long }).await;
 }
 
-/// `None` once the reply is whole, else why it is not, and whether that is because the talk is too long.
+/// Returns `None` once the reply is complete, else the error and whether the conversation is too long for the model.
 async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String, bool)> {
     let sent = Instant::now();
     let mut noted = noting::Reply::asked(&means.journal, turn, &request);
@@ -50,7 +48,7 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
             biased;
             () = &mut due, if waits.is_some() => None,
             () = until(keep), if keep.is_some() => {
-                // A piece that waits to be told is kept with the next: all that came within less than a second.
+                // A part that waits to be merged is recorded with the next one, less than a second later.
                 keep = None;
                 means.tell(Event::Grew { turn }).await;
                 continue;
@@ -75,7 +73,7 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
                 }
                 let why = ended.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
                 return Some(
-                    why.unwrap_or_else(|| ("the reply ended before it was whole".to_owned(), false)),
+                    why.unwrap_or_else(|| ("the reply ended before it was complete".to_owned(), false)),
                 );
             }
         };
@@ -109,14 +107,14 @@ async fn pieces(means: &Means, turn: TurnId, request: Request) -> Option<(String
     }
 }
 
-/// Waits for this moment.
+/// Waits until this instant; returns at once for `None`.
 async fn until(at: Option<Instant>) {
     if let Some(at) = at {
         tokio::time::sleep_until(at).await;
     }
 }
 
-/// Whether a piece is one of many of its kind.
+/// Returns whether a part can be merged with others of its kind.
 fn grows(chunk: &Chunk) -> bool {
     match chunk {
         Chunk::Text(_) | Chunk::Reasoning(_) | Chunk::Writing { .. } => true,
@@ -131,7 +129,7 @@ fn grows(chunk: &Chunk) -> bool {
     }
 }
 
-/// Puts a piece behind another of its kind; gives it back where it is of another.
+/// Appends a part to one of the same kind; returns it if the kinds differ.
 fn join(begun: &mut Chunk, chunk: Chunk) -> Option<Chunk> {
     match (begun, chunk) {
         (Chunk::Text(begun), Chunk::Text(more)) | (Chunk::Reasoning(begun), Chunk::Reasoning(more)) => {

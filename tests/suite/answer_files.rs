@@ -37,18 +37,18 @@ fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
         write(name, bytes);
         all.push((name, said));
     };
-    one("empty", b"", "there is nothing in it; expected the JSON that -p printed");
-    one("blank", b" \n\t\n", "there is nothing in it; expected");
+    one("empty", b"", "it is empty; expected the JSON that -p printed");
+    one("blank", b" \n\t\n", "it is empty; expected");
     one("number", b"5", "it holds no answers; expected");
     one("text", b"\"clock\"", "it holds no answers; expected");
     one("null", b"null", "it holds no answers; expected");
     one("nothing", b"{}", "it holds no answers; expected");
     one("list", b"[1, 2]", "an answer in it has no \"keyword\"; expected");
-    one("deep", "[".repeat(100_000).as_bytes(), "it is not clear: nested more than 32 deep");
+    one("deep", "[".repeat(100_000).as_bytes(), "it is invalid: nested more than 32 deep");
     one(
         "twice",
         br#"{"clock": "paused", "clock": "real"}"#,
-        "it is not clear: the key “clock” is given twice",
+        "it is invalid: the key “clock” is given twice",
     );
     one(
         "listed twice",
@@ -65,12 +65,12 @@ fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
     one("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
     one("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are picked where one may be");
     one("far", br#"{"clock": 7}"#, "clock: ");
-    one("other", br#"{"os": "Linux"}"#, "nothing called \"os\" is asked; what waits is \"clock\"");
+    one("other", br#"{"os": "Linux"}"#, "no question has the keyword \"os\"; waiting: \"clock\"");
     one("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");
     std::fs::create_dir(project.join("folder")).unwrap();
     all.push(("folder", "it is a folder; expected"));
     assert!(Command::new("mkfifo").arg(project.join("pipe")).status().unwrap().success());
-    all.push(("pipe", "there is nothing in it; expected"));
+    all.push(("pipe", "it is empty; expected"));
     all.push(("nowhere", "No such file or directory (os error 2); expected"));
     write("closed", b"{}");
     assert!(Command::new("chmod").arg("000").arg(project.join("closed")).status().unwrap().success());

@@ -56,7 +56,7 @@ async fn r16_answers_known_before_are_given_and_marked_as_from_a_file() {
     let setup = Setup::new(&["-p", "go", "--answers", "answers.json"]).has("answers.json", file);
     let place = setup.place.clone();
     let (out, err, code) = prints(&service, setup, "").await;
-    assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "aye: nobody asked for later\n", 0));
+    assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "aye: unused answers: later\n", 0));
     let told = told(place.path());
     assert_eq!(told["answers"][0]["option_index"], 1);
     assert_eq!(told["answers"][1]["answer"], json!(["Linux", "macOS"]));
@@ -118,7 +118,7 @@ async fn answers_that_do_not_fit_are_refused_and_the_question_waits_on() {
         (r#"{"clock": ["paused", "real"], "os": "Linux"}"#, "clock: 2 options are picked where one may be"),
         (r#"{"clok": 1, "os": "Linux"}"#, "nothing called \"clok\" is asked"),
         ("{\"clock\":\n  real}", "not JSON: expected value at line 2 column 3"),
-        ("", "there is nothing in it"),
+        ("", "it is empty"),
         ("\u{1}\u{2}", "not JSON"),
     ] {
         let setup = Setup::again(&place, &["-p", "-c", "--answers", "-"]);

@@ -64,12 +64,12 @@ async fn r19_what_needs_a_yes_is_denied_and_the_exit_code_says_so() {
     let denied = &last["denied"][0];
     assert_eq!(
         (&last["kind"], &denied["kind"], &denied["why"], &denied["what"]),
-        (&json!("denied"), &json!("denied"), &json!("nobody was there to say yes"), &json!("touch made"))
+        (&json!("denied"), &json!("denied"), &json!("no interactive user was available to approve this call"), &json!("touch made"))
     );
     // A file of answers answers questions; it never says yes.
     assert_eq!((&last["waits"], &last["answer_with"]), (&Value::Null, &Value::Null), "{out}");
     let ways = last["to_allow"].to_string();
-    assert!(["aye --resume", "by a rule", "--mode"].iter().all(|way| ways.contains(way)), "{ways}");
+    assert!(["aye --resume", "with a rule", "--mode"].iter().all(|way| ways.contains(way)), "{ways}");
     // Nobody said no in the name of the person: not to the model, and not in the record.
     let told = service.received()[1].body["messages"].to_string();
     assert!(told.contains("Denied: no interactive user") && !told.contains("The user denied"), "{told}");

@@ -290,7 +290,7 @@ fn without_a_screen_a_long_talk_is_summarised_as_well() {
             let kinds: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
             assert!(kinds.iter().any(|line| line["kind"] == "compacted"), "{out}");
             assert!(
-                out.contains("Four.") && err.contains("what was said before is summarised"),
+                out.contains("Four.") && err.contains("earlier messages were summarised"),
                 "{out}{err}"
             );
         }

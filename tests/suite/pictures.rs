@@ -37,7 +37,7 @@ fn a_picture_that_is_named_is_shown_to_a_model_that_can_see() {
     );
     let text = said[0]["text"].as_str().unwrap();
     assert!(
-        text.starts_with("what is in @shot.png") && text.contains("[@notes.png is not shown: it is no"),
+        text.starts_with("what is in @shot.png") && text.contains("[@notes.png is not attached: not a"),
         "{text}"
     );
     assert_eq!(said.as_array().unwrap().len(), 2);

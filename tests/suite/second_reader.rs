@@ -107,7 +107,7 @@ fn it_lets_go_ahead_what_it_would_and_is_sent_nothing_that_another_wrote_for_it(
     // Blocks begin and end with a mark that the script does not know.
     let mark = words.lines().next().unwrap().strip_prefix("The mark is ").unwrap();
     assert!(
-        !script.contains(mark) && words.contains(&format!("<<<FILE \"step.sh\" (whole) {mark}\n{script}")),
+        !script.contains(mark) && words.contains(&format!("<<<FILE \"step.sh\" (complete) {mark}\n{script}")),
         "{words}"
     );
     let (advice, why, failed, usage) = said(talk.program.place.path()).unwrap();
@@ -142,9 +142,9 @@ fn whatever_goes_wrong_with_it_asks() {
         (says(r#"{"verdict":"deny","why":"no"}"#), "", "expected one of allow, ask"),
         (says(&format!("{allow}{allow}")), "", "the answer has text after the JSON object"),
         (says(r#"{"verdict":"ask","verdict":"allow"}"#), "", "given twice"),
-        (says(&"allow ".repeat(2000)), "", "it said more than 4 KB"),
+        (says(&"allow ".repeat(2000)), "", "its answer is longer than 4 KB"),
         (Answer::stream().says(allow).finish("length").done(), "", "its answer was cut off"),
-        (Answer::stream().says(allow).finish("content_filter").done(), "", "withheld its answer"),
+        (Answer::stream().says(allow).finish("content_filter").done(), "", "withheld the answer"),
         (Answer::stream().says(allow), "", "could not be asked"),
         (call, "", "it called a tool, and has none"),
         (
@@ -193,7 +193,7 @@ fn a_second_reader_that_is_set_wrong_is_not_one_that_is_gone() {
 fn r27_esc_stops_it_at_once_and_closes_the_connection() {
     let mut talk = reads(Answer::stream().then(Step::Stall), "seconds = 120", "true\n");
     say(&mut talk.program, "again");
-    talk.program.until("asking the second reader…");
+    talk.program.until("asking the model reviewer…");
     let reader = &talk.reader;
     talk.program.until_that("it is asked", |_| reader.received().len() == 1);
     talk.program.keys("\x1b");
@@ -218,7 +218,7 @@ fn a_file_with_secrets_is_not_sent_and_a_long_one_is_cut() {
     talk.program.until("Done.");
     let body: Value = talk.reader.received()[0].body.clone();
     let words = body["messages"][1]["content"].as_str().unwrap();
-    assert!(words.contains("FILE \"long.sh\" (cut)") && words.len() < 60_000, "{}", words.len());
+    assert!(words.contains("FILE \"long.sh\" (truncated)") && words.len() < 60_000, "{}", words.len());
     // What reads a secret asks in every mode, so no reviewer is asked whether it may run.
     let mut talk = runs_before(answer, full, "cat .env; sh long.sh", &files);
     say(&mut talk.program, "go");

@@ -175,16 +175,16 @@ fn r30_whatever_a_simulator_does_a_sample_stands_in_and_it_is_said() {
     let rubbish = "\u{1b}[2J\u{1b}]52;c;AAAA\u{7}I would rather not \u{202e}say";
     let mut cases = vec![
         (Answer::stream().then(Step::Stall), "it did not answer within 1 s"),
-        (says(&long), "it said more than 16 KB"),
-        (says(rubbish), "it did not answer with JSON"),
+        (says(&long), "its answer is longer than 16 KB"),
+        (says(rubbish), "its answer is not JSON"),
     ];
     if often(1, 0) > 0 {
         cases.extend([
             (says(r#"{"output":"ok"}"#), "it lacks 'exit'"),
-            (says(r#"{"output":"ok","exit":0}"#.repeat(2).as_str()), "text behind the JSON"),
+            (says(r#"{"output":"ok","exit":0}"#.repeat(2).as_str()), "text after the JSON"),
             (
                 Answer::stream().says(r#"{"output":"ok","exit":0}"#).finish("content_filter").done(),
-                "withheld its answer",
+                "withheld the answer",
             ),
             (
                 Answer::body(
@@ -227,7 +227,7 @@ fn r27_esc_stops_the_simulator_at_once_and_nothing_is_made_up() {
     let talk = play.talk([runs("make"), says("Done.")]);
     let mut program = play.starts(&talk, &["--dry-run"], (100, 24));
     say(&mut program, "go");
-    program.until("asks sim-7b what might come of it");
+    program.until("asking sim-7b for a simulated result");
     let simulator = &play.simulator;
     program.until_that("it is asked", |_| simulator.received().len() == 1);
     program.keys("\x1b");

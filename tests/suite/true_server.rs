@@ -150,7 +150,7 @@ fn a_talk_outgrows_the_servers_own_window_and_goes_on() {
         let summary = entries.iter().rposition(|entry| matches!(entry, Entry::Compacted { .. }));
         let replied = entries.iter().rposition(|entry| matches!(entry, Entry::Replied { .. }));
         if summary.is_some() && replied > summary {
-            assert!(err.contains("what was said before is summarised"), "{err}");
+            assert!(err.contains("earlier messages were summarised"), "{err}");
             return;
         }
     }

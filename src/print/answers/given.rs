@@ -1,9 +1,9 @@
-//! One answer of a file, held against its question.
+//! Parsing of one answer for its question.
 
 use crate::chat::{Given, Note, Question, Source};
 use serde_json::{Map, Value};
 
-/// What may stand in an answer that is an object.
+/// Fields of an answer that is an object.
 const FIELDS: &[&str] = &[
     "answer",
     "option",
@@ -17,7 +17,7 @@ const FIELDS: &[&str] = &[
     "source",
 ];
 
-/// The answer to a question, or what is wrong with it and what was expected.
+/// Parses the answer to a question; the error includes what was expected.
 pub(super) fn given(question: &Question, value: &Value) -> Result<Given, String> {
     let Value::Object(fields) = value else {
         return Ok(Given::new(&question.keyword, of_plain(question, value)?));
@@ -28,7 +28,7 @@ pub(super) fn given(question: &Question, value: &Value) -> Result<Given, String>
 
 fn of_object(question: &Question, fields: &Map<String, Value>) -> Result<Source, String> {
     if let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-        return Err(wrong(question, &format!("{name:?} means nothing in an answer")));
+        return Err(wrong(question, &format!("unknown field {name:?}")));
     }
     let there = |name: &str| fields.get(name).filter(|value| !value.is_null());
     let how = there("source").and_then(Value::as_str).unwrap_or_default();
@@ -69,11 +69,11 @@ fn note(question: &Question, fields: &Map<String, Value>) -> Result<String, Stri
     match fields.get("note") {
         None | Some(Value::Null) => Ok(String::new()),
         Some(Value::String(note)) => Ok(note.trim().to_owned()),
-        Some(_) => Err(wrong(question, "its note is not text")),
+        Some(_) => Err(wrong(question, "note is not a string")),
     }
 }
 
-/// Notes to single options, by their label or their index.
+/// Parses notes on options, which are named by label or index.
 fn notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<Note>, String> {
     let of_map = |(option, text): (&String, &Value)| (Value::from(option.as_str()), text.clone());
     let of_list = |one: &Value| match &one["option_index"] {
@@ -83,15 +83,15 @@ fn notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<Note>, 
     let all: Vec<(Value, Value)> = match fields.get("notes") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(map)) => map.iter().map(of_map).collect(),
-        // As a result has them.
+        // In the format of a tool result.
         Some(Value::Array(list)) => list.iter().map(of_list).collect(),
-        Some(_) => return Err(wrong(question, "its notes are no map such as {\"option\": \"note\"}")),
+        Some(_) => return Err(wrong(question, "notes is not a map such as {\"option\": \"note\"}")),
     };
     let mut notes = Vec::new();
     for (option, text) in &all {
         let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
         let option = pick(question, option).or_else(|why| pick(question, number.as_ref().ok_or(why)?))?;
-        let text = text.as_str().map(str::trim).ok_or_else(|| wrong(question, "a note is not text"))?;
+        let text = text.as_str().map(str::trim).ok_or_else(|| wrong(question, "a note is not a string"))?;
         if !text.is_empty() {
             notes.push(Note { option, text: text.to_owned() });
         }
@@ -100,7 +100,7 @@ fn notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<Note>, 
     Ok(notes)
 }
 
-/// An answer that is a word, a number or a list.
+/// Parses an answer that is a string, a number or a list.
 fn of_plain(question: &Question, value: &Value) -> Result<Source, String> {
     match value {
         Value::Array(several) => {
@@ -108,7 +108,7 @@ fn of_plain(question: &Question, value: &Value) -> Result<Source, String> {
         }
         Value::String(_) | Value::Number(_) | Value::Bool(_) => match pick(question, value) {
             Ok(pick) => Ok(Source::Picked(vec![pick])),
-            // A number that fits two options is no text either.
+            // An ambiguous number is not taken as free text.
             Err(why) if value.is_number() && !question.options.is_empty() => Err(why),
             Err(why) if question.allow_text => written(question, value).map_err(|_| why),
             Err(why) => Err(why),
@@ -118,7 +118,7 @@ fn of_plain(question: &Question, value: &Value) -> Result<Source, String> {
     }
 }
 
-/// One option: by its label, or by a number that counts from 0.
+/// Finds an option by its label, or by its index from 0.
 fn pick(question: &Question, value: &Value) -> Result<usize, String> {
     let words = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -135,7 +135,7 @@ fn pick(question: &Question, value: &Value) -> Result<usize, String> {
         (Some(label), Some(index)) if label != index => Err(wrong(
             question,
             &format!(
-                "{words} could be the option called so or the one with that index; write {{\"option\": \"{words}\"}} or {{\"option_index\": {words}}}"
+                "{words} is ambiguous: it is the label of one option and the index of another; write {{\"option\": \"{words}\"}} or {{\"option_index\": {words}}}"
             ),
         )),
         (Some(pick), _) | (None, Some(pick)) => Ok(pick),
@@ -147,10 +147,10 @@ fn picked(question: &Question, mut picks: Vec<usize>) -> Result<Source, String> 
     picks.sort_unstable();
     picks.dedup();
     match picks.len() {
-        0 => Err(wrong(question, "no option is picked")),
+        0 => Err(wrong(question, "no option is selected")),
         1 => Ok(Source::Picked(picks)),
         _ if question.multi => Ok(Source::Picked(picks)),
-        n => Err(wrong(question, &format!("{n} options are picked where one may be"))),
+        n => Err(wrong(question, &format!("{n} options are selected, but only one is allowed"))),
     }
 }
 
@@ -164,18 +164,18 @@ fn written(question: &Question, value: &Value) -> Result<Source, String> {
         return Err(wrong(question, "the answer is empty"));
     }
     if !question.allow_text {
-        return Err(wrong(question, "own words are not taken here"));
+        return Err(wrong(question, "free text is not allowed"));
     }
     Ok(Source::Written(words))
 }
 
-/// What is wrong, and what was expected.
+/// Formats an error with what was expected.
 fn wrong(question: &Question, why: &str) -> String {
     let labels: Vec<String> = question.options.iter().map(|option| format!("{:?}", option.label)).collect();
     let several = if question.multi { "any of " } else { "one of " };
     let expected = match (labels.is_empty(), question.allow_text) {
-        (true, _) => "own words".to_owned(),
-        (false, true) => format!("{several}{}, or own words", labels.join(", ")),
+        (true, _) => "free text".to_owned(),
+        (false, true) => format!("{several}{}, or free text", labels.join(", ")),
         (false, false) => format!("{several}{}", labels.join(", ")),
     };
     format!("{why}; expected {expected}, or {{\"skipped\": true}}")

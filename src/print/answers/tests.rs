@@ -1,4 +1,4 @@
-//! Files of answers, right and wrong.
+//! Valid and invalid files of answers.
 
 use super::*;
 use crate::chat::{Choice, Dropped, Given, Note, Question, Source};
@@ -15,7 +15,7 @@ fn question(keyword: &str, labels: &[&str]) -> Question {
     }
 }
 
-/// `clock` with own words, `os` of which several may be picked and nothing else, `why` without options.
+/// `clock` with free text, `os` with several selectable options and nothing else, `why` without options.
 fn asked() -> Questions {
     let os = Question { multi: true, allow_text: false, ..question("os", &["Linux", "macOS", "1"]) };
     let list = vec![question("clock", &["paused", "a trait", "real"]), os, question("why", &[])];
@@ -26,7 +26,7 @@ fn hold(file: &Value, asked: &Questions) -> Result<Answer, String> {
     Answers::read(&file.to_string())?.exactly(&"c1".into(), asked)
 }
 
-/// One question, one answer.
+/// Checks one question with one answer.
 #[track_caller]
 fn check(keyword: &str, answer: Value, expected: Source) {
     let mut asked = asked();
@@ -47,7 +47,7 @@ fn refused(keyword: &str, answer: Value, part: &str) {
 }
 
 #[test]
-fn an_answer_is_an_option_or_own_words() {
+fn an_answer_is_an_option_or_free_text() {
     check("clock", json!("a trait"), Source::Picked(vec![1]));
     check("clock", json!(" A Trait "), Source::Picked(vec![1]));
     check("clock", json!(2), Source::Picked(vec![2]));
@@ -68,27 +68,27 @@ fn an_answer_is_an_option_or_own_words() {
 }
 
 #[test]
-fn what_does_not_fit_its_question_is_said_with_what_would() {
+fn a_wrong_answer_is_reported_with_what_was_expected() {
     refused("clock", json!(3), "\"3\" is none of the options");
     refused("clock", json!(-1), "none of the options");
     refused("clock", json!({"option": "Realer"}), "\"Realer\" is none of the options");
     refused("clock", json!({"option_index": 9}), "no option with the index 9");
     refused("clock", json!({"option_index": "a"}), "no option with the index");
-    refused("clock", json!(["paused", "real"]), "2 options are picked where one may be");
-    refused("clock", json!([]), "no option is picked");
+    refused("clock", json!(["paused", "real"]), "2 options are selected, but only one is allowed");
+    refused("clock", json!([]), "no option is selected");
     refused("clock", json!("  "), "none of the options");
     refused("clock", json!({}), "the answer is empty");
     refused("clock", json!({"answer": {"answer": "real"}}), "an object within an object");
-    refused("clock", json!({"colour": "real"}), "\"colour\" means nothing");
-    refused("clock", json!({"option": "real", "note": 7}), "note is not text");
+    refused("clock", json!({"colour": "real"}), "unknown field \"colour\"");
+    refused("clock", json!({"option": "real", "note": 7}), "note is not a string");
     refused("os", json!("Windows"), "\"Windows\" is none of the options");
-    refused("os", json!({"text": "Linux"}), "own words are not taken here");
-    refused("os", json!(1), "1 could be the option called so or the one with that index");
+    refused("os", json!({"text": "Linux"}), "free text is not allowed");
+    refused("os", json!(1), "1 is ambiguous: it is the label of one option and the index of another");
     refused("why", json!({"option_index": 0}), "no option with the index 0");
 }
 
 #[test]
-fn what_was_printed_is_taken_with_the_answers_filled_in() {
+fn accepts_the_printed_json_with_answers_filled_in() {
     let all = [Source::Picked(vec![1]), Source::Picked(vec![0, 1]), Source::Written("so".into())];
     let questions = json!([
         {"keyword": "clock", "text": "clock?", "options": [{"label": "paused"}], "answer": "a trait", "note": "slowly"},
@@ -121,7 +121,7 @@ fn what_was_printed_is_taken_with_the_answers_filled_in() {
 }
 
 #[test]
-fn r16_nothing_is_answered_that_the_file_does_not_answer() {
+fn r16_a_question_without_an_answer_in_the_file_stays_open() {
     let left = json!({"waits": [{"call": "c1", "questions": [{"keyword": "clock", "answer": null}]}]});
     for (file, part) in [
         (json!({"clock": "real"}), "no answer to \"os\", \"why\""),
@@ -129,7 +129,7 @@ fn r16_nothing_is_answered_that_the_file_does_not_answer() {
         (json!({"clock": null, "os": 0, "why": "x"}), "no answer to \"clock\""),
         (
             json!({"clok": "real"}),
-            "nothing called \"clok\" is asked; what waits is \"clock\", \"os\", \"why\"",
+            "no question has the keyword \"clok\"; waiting: \"clock\", \"os\", \"why\"",
         ),
         (json!([{"keyword": "why", "text": "x"}, {"keyword": "why", "text": "y"}]), "answers \"why\" twice"),
         (json!([{"answer": "x"}]), "no \"keyword\""),
@@ -142,8 +142,8 @@ fn r16_nothing_is_answered_that_the_file_does_not_answer() {
         assert!(why.contains(part), "{file}: {why}");
     }
     for (text, part) in [
-        ("", "there is nothing in it"),
-        ("\u{feff} \n", "there is nothing in it"),
+        ("", "it is empty"),
+        ("\u{feff} \n", "it is empty"),
         ("{\"clock\":\n  real}", "line 2 column 3"),
         ("{\"clock\": \"real\"", "line 1 column 16"),
         ("clock: real", "not JSON"),
@@ -154,7 +154,7 @@ fn r16_nothing_is_answered_that_the_file_does_not_answer() {
 }
 
 #[test]
-fn r08_a_key_that_is_given_twice_is_refused() {
+fn r08_a_duplicate_key_is_rejected() {
     let waits = r#"{"kind": "waits", "waits": [], "waits": []}"#;
     for text in [
         "{\"clock\": \"real\",\n \"clock\": \"paused\"}".to_owned(),
@@ -163,12 +163,12 @@ fn r08_a_key_that_is_given_twice_is_refused() {
         format!("Some words first.\n{waits}"),
     ] {
         let why = Answers::read(&text).unwrap_err();
-        assert!(why.starts_with("it is not clear") && why.contains("twice at line"), "{text}: {why}");
+        assert!(why.starts_with("it is invalid") && why.contains("twice at line"), "{text}: {why}");
     }
 }
 
 #[test]
-fn notes_belong_to_options_by_label_or_index() {
+fn notes_name_options_by_label_or_index() {
     let notes = json!({ "2": "slow", "a trait": "small" });
     let list = json!([{ "option_index": 1, "note": "small" }, { "option": "real", "note": "slow" }]);
     let expected = [Note { option: 1, text: "small".into() }, Note { option: 2, text: "slow".into() }];
@@ -184,7 +184,7 @@ fn notes_belong_to_options_by_label_or_index() {
 }
 
 #[test]
-fn answers_for_another_call_answer_nothing_here() {
+fn answers_for_another_call_are_not_used() {
     let file = json!({"waits": [{"call": "c9", "questions": [{"keyword": "why", "answer": "x"}]}]});
     let mut answers = Answers::read(&file.to_string()).unwrap();
     let mut asked = asked();

@@ -1,4 +1,4 @@
-//! What stands in for the result of a call that is not done.
+//! Simulated results.
 
 use super::*;
 use crate::chat::{Access, Basis, Entry, Grown, Intent, Outcome, Preview, Staged, Work};
@@ -11,7 +11,7 @@ use crate::tools::{Hands, Rehearsed, Stage, Toolbox};
 use async_trait::async_trait;
 use std::time::Duration;
 
-/// A log that keeps nothing.
+/// A log that stores nothing.
 struct Nowhere;
 
 impl Log for Nowhere {
@@ -116,12 +116,12 @@ impl Play {
 const UNDONE: &str = "Dry run: this was not done. It would have been: to ada (mail). It is so.";
 
 #[tokio::test]
-async fn r30_the_tools_own_example_comes_first_then_the_model_and_then_a_sample() {
+async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
     let mut results = form();
     results.examples = vec![json!({ "id": 7 })];
     let play = Play::new(results, vec![says(r#"{"id":8}"#)]);
     let (text, how) = play.call("{}").await;
-    assert_eq!(text, format!("{UNDONE} Take this for its result:\n{{\"id\":7}}"));
+    assert_eq!(text, format!("{UNDONE} Simulated result:\n{{\"id\":7}}"));
     assert_eq!((how.how, play.asked()), (How::Example, 0));
 
     let play = Play::new(
@@ -134,7 +134,7 @@ async fn r30_the_tools_own_example_comes_first_then_the_model_and_then_a_sample(
     let (text, how) = play.call("{}").await;
     assert_eq!(
         text,
-        format!("{UNDONE} Take this for its result:\n{{\"id\":8,\"note\":\"ab<U+0007><U+202E>c<U+E0041>\"}}")
+        format!("{UNDONE} Simulated result:\n{{\"id\":8,\"note\":\"ab<U+0007><U+202E>c<U+E0041>\"}}")
     );
     assert_eq!(
         (how.how, how.by.as_str(), how.usage.map(|it| it.total())),
@@ -146,27 +146,34 @@ async fn r30_the_tools_own_example_comes_first_then_the_model_and_then_a_sample(
     let value: Value = serde_json::from_str(text.rsplit('\n').next().unwrap()).unwrap();
     assert_eq!(schema::fits(&form().form(), &value), Ok(()));
     assert_eq!((how.how, how.by.as_str(), how.instead.as_str()), (How::Sampled, "", ""));
-    assert_eq!(Play::with(form(), None, Scripted::new([])).call(" { } ").await.0, text, "in every run");
+    assert_eq!(
+        Play::with(form(), None, Scripted::new([])).call(" { } ").await.0,
+        text,
+        "the same in every run"
+    );
 
-    // What declares nothing is a text to the model, and without one nothing stands in.
+    // Without a schema the model's answer is plain text; without a model there is no result.
     let (text, how) = Play::new(Results::default(), vec![says("\"sent\"")]).call("{}").await;
-    assert_eq!((text, how.how), (format!("{UNDONE} Take this for its result:\nsent"), How::Imagined));
+    assert_eq!((text, how.how), (format!("{UNDONE} Simulated result:\nsent"), How::Imagined));
     let (text, how) = Play::with(Results::default(), None, Scripted::new([])).call("{}").await;
     assert_eq!((text.as_str(), how.how), (UNDONE, How::NotRun));
 }
 
 #[tokio::test]
-async fn r30_whatever_goes_wrong_with_the_model_a_sample_stands_in_and_says_so() {
+async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
     let sample = Play::with(form(), None, Scripted::new([])).call("{}").await.0;
     for (reply, part) in [
-        (says("It would have been sent!"), "it did not answer with JSON"),
-        (says(""), "it said nothing"),
+        (says("It would have been sent!"), "its answer is not JSON"),
+        (says(""), "its answer is empty"),
         (says("[]"), "it is not of the type object"),
         (says(r#"{"id":"x"}"#), "'id' is not of the type integer"),
         (says(r#"{"id":1,"id":2}"#), "given twice"),
-        (says(r#"{"id":1} {"id":2}"#), "text behind the JSON"),
+        (says(r#"{"id":1} {"id":2}"#), "text after the JSON"),
         (says(r#"{"id":1,"more":2}"#), "'more', which is not expected"),
-        (says(&format!("{{\"id\":1,\"note\":\"{}\"}}", "x".repeat(1 << 20))), "it said more than 16 KB"),
+        (
+            says(&format!("{{\"id\":1,\"note\":\"{}\"}}", "x".repeat(1 << 20))),
+            "its answer is longer than 16 KB",
+        ),
         (says(&"[".repeat(9_000)), "nested more than"),
         (calls("mail", json!({})), "it called a tool, and has none"),
         (says(r#"{"id":1}"#).is_cut(), "its answer was cut off"),
@@ -184,7 +191,7 @@ async fn r30_whatever_goes_wrong_with_the_model_a_sample_stands_in_and_says_so()
 }
 
 #[tokio::test]
-async fn r30_the_same_call_is_imagined_once_and_another_is_told_of_it() {
+async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_result() {
     let secret = "{\"pin\":\"1234\",\"nested\":[{\"API_KEY\":\"abc\",\"max_tokens\":5}],\"note\":\"sk-proj4bcdEFGH1jklMN0pqrST\"}";
     let play = Play::new(form(), vec![says(r#"{"id":8}"#), says(r#"{"id":9}"#)]);
     let (first, how) = play.call(secret).await;
@@ -212,7 +219,7 @@ async fn r30_the_same_call_is_imagined_once_and_another_is_told_of_it() {
 }
 
 #[tokio::test]
-async fn r30_what_was_made_up_is_taken_from_the_entries_of_the_session() {
+async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
     let play = Play::new(form(), vec![says(r#"{"id":8}"#)]);
     let (text, how) = play.call("{\"to\":1}").await;
     let call = ToolCall { id: "x".into(), name: "mail".into(), arguments: "{\"to\":1}".into() };
@@ -232,12 +239,12 @@ async fn r30_what_was_made_up_is_taken_from_the_entries_of_the_session() {
     let (again, how) = resumed.call("{ \"to\": 1 }").await;
     assert_eq!((again, how.again, resumed.asked()), (text, true, 0));
     let untold = resumed.call("{\"to\":2}").await.0;
-    assert_eq!(untold, "{\"id\":99}", "where nothing is told of the dry run");
+    assert_eq!(untold, "{\"id\":99}", "the model is not told about the dry run");
     drop(resumed);
 }
 
 #[tokio::test]
-async fn calls_that_are_the_same_and_go_on_side_by_side_are_imagined_once() {
+async fn identical_concurrent_calls_are_simulated_once() {
     let play = Play::new(form(), vec![says(r#"{"id":8}"#), says(r#"{"id":9}"#)]);
     let all = futures::future::join_all((0..8).map(|_| play.call("{}"))).await;
     assert_eq!(play.asked(), 1);
@@ -246,7 +253,7 @@ async fn calls_that_are_the_same_and_go_on_side_by_side_are_imagined_once() {
 }
 
 #[tokio::test]
-async fn a_tool_that_declares_nothing_is_not_done_in_a_dry_run() {
+async fn a_tool_without_a_result_schema_does_not_run_in_a_dry_run() {
     let stage = Stage {
         project: Arc::new(Memory::with(&[])),
         commands: crate::project::stage::Commands::Told("x".into()),
@@ -261,7 +268,7 @@ async fn a_tool_that_declares_nothing_is_not_done_in_a_dry_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_does_not_answer_in_time_is_given_up() {
+async fn a_model_that_exceeds_its_time_limit_is_abandoned() {
     let model = Scripted::new([says(r#"{"id":8}"#)]).paced(1);
     let llm: Arc<dyn crate::llm::Llm> = Arc::new(model.clone());
     let limit = Duration::from_secs(3);

@@ -1,4 +1,4 @@
-//! How often a frontend is told of a reply that comes in many pieces.
+//! Number and order of the events of a reply that arrives in many parts.
 
 use crate::agent::{Effect, Event};
 use crate::chat::{Chunk, Finish, Request, TurnId};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Says these pieces, with a pause before each.
+/// Sends these parts, with a pause before each.
 struct Says(Vec<Result<Chunk, Error>>, Duration);
 
 impl Llm for Says {
@@ -43,7 +43,7 @@ impl crate::store::Log for Forgets {
     }
 }
 
-/// What a frontend is told, and when.
+/// Returns the events with their times.
 async fn told(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> Vec<(Event, Duration)> {
     let place = tempfile::tempdir().unwrap();
     let disk = Arc::new(Disk::new(place.path()).unwrap());
@@ -84,31 +84,31 @@ fn text(told: &[(Event, Duration)]) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_thousand_pieces_a_second_are_told_thirty_times_and_none_is_lost() {
+async fn a_thousand_parts_a_second_are_merged_into_thirty_events() {
     let told = told(words(1000), Duration::from_millis(1)).await;
     let all: String = (0..1000).map(|number| format!("w{number} ")).collect();
     assert_eq!(text(&told), all);
     assert!((28..=34).contains(&told.len()), "{} events", told.len());
-    assert_eq!(told[0].1.as_millis(), 1, "the first word waits for nothing");
+    assert_eq!(told[0].1.as_millis(), 1, "the first word is not delayed");
     let end = told.last().unwrap().1.as_millis();
-    assert!(end <= 1002, "the end waits for nothing either: {end} ms");
+    assert!(end <= 1002, "the end is not delayed either: {end} ms");
 }
 
 #[tokio::test(start_paused = true)]
-async fn pieces_that_all_come_at_once_are_told_as_two() {
+async fn parts_that_arrive_at_once_are_sent_as_two_events() {
     let told = told(words(5000), Duration::ZERO).await;
     assert_eq!(told.len(), 3, "the first, the rest, the end: {told:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_pieces_are_told_as_they_come() {
+async fn slow_parts_are_sent_as_they_arrive() {
     let told = told(words(5), Duration::from_millis(100)).await;
     let times: Vec<u128> = told.iter().map(|(_, at)| at.as_millis()).collect();
     assert_eq!(times, [100, 200, 300, 400, 500, 600]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn r48_what_came_before_a_failure_is_told_before_it() {
+async fn r48_parts_before_a_failure_are_sent_before_it() {
     let mut pieces = words(20);
     pieces.pop();
     pieces.push(Err(Error::Cut("reset".into())));
@@ -118,7 +118,7 @@ async fn r48_what_came_before_a_failure_is_told_before_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pieces_of_two_kinds_keep_their_order() {
+async fn parts_of_two_kinds_keep_their_order() {
     let thought = |text: &str| Ok(Chunk::Reasoning(text.into()));
     let said = |text: &str| Ok(Chunk::Text(text.into()));
     let writes = |bytes| Ok(Chunk::Writing { name: "f".into(), bytes });
@@ -151,7 +151,7 @@ async fn pieces_of_two_kinds_keep_their_order() {
     assert_eq!(chunks, expected);
 }
 
-/// When the agent is told to keep what came, in milliseconds.
+/// Returns when the agent is told to save the reply, in milliseconds.
 async fn kept(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> Vec<u128> {
     let told = told(pieces, pause).await;
     let times = told.iter().filter(|(event, _)| matches!(event, Event::Grew { .. }));
@@ -159,19 +159,23 @@ async fn kept(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> Vec<u128> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r51_a_reply_is_kept_once_a_second_as_long_as_it_grows() {
+async fn r51_a_growing_reply_is_saved_once_a_second() {
     let times = kept(words(500), Duration::from_millis(10)).await;
     assert_eq!(times.len(), 5, "{times:?}");
     assert!(times.windows(2).all(|pair| (900..=1000).contains(&(pair[1] - pair[0]))), "{times:?}");
-    assert_eq!(kept(words(50), Duration::from_millis(10)).await, [0u128; 0], "a short one is kept whole");
+    assert_eq!(
+        kept(words(50), Duration::from_millis(10)).await,
+        [0u128; 0],
+        "a short one is saved at its end"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn r51_what_came_before_a_long_silence_is_kept_within_the_second() {
+async fn r51_text_before_a_long_silence_is_saved_within_a_second() {
     let mut pieces = words(3);
     pieces.pop();
     pieces.push(Ok(Chunk::Quiet { since: Duration::from_secs(60), limit: Duration::from_secs(90) }));
-    // The words come at 60, 120 and 180 s.
+    // The words arrive after 60, 120 and 180 s.
     let times = kept(pieces, Duration::from_secs(60)).await;
     assert_eq!(times, [60_900, 120_900, 180_900]);
 }
