@@ -106,7 +106,7 @@ pub struct Cli {
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
 
-    /// What runs without approval: plan, ask, auto or full
+    /// Approval mode: plan, ask, auto or full
     ///
     /// plan: read only, everything else is denied. ask: read inside the project. auto: also change files inside the
     /// project. full: everything except calls that may read secrets, use the network or cannot be undone.

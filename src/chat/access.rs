@@ -1,10 +1,10 @@
-//! What a call accesses; the basis of every verdict.
+//! Access of a call: the basis of every verdict.
 
 use super::Walls;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// What a call accesses. Undeclared or doubtful access is classified as the worst that fits.
+/// Access of a call. Undeclared or doubtful access is classified as the worst that fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reach", content = "of", rename_all = "snake_case")]
 pub enum Access {
@@ -30,16 +30,16 @@ pub struct Run {
     /// The command line.
     #[serde(flatten)]
     pub line: Box<CommandLine>,
-    /// How far it reaches. Not stored if unclear; unclear if missing, as in logs of older versions.
+    /// Reach of the command. Not stored if unclear; unclear if missing, as in logs of older versions.
     #[serde(default, skip_serializing_if = "Reach::is_unclear")]
     pub reach: Reach,
     /// Reason for `reach`, worded to follow “because”.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// Whether it names a path that may hold secrets, or reads outside the project.
+    /// True if it names a path that may hold secrets, or reads outside the project.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
-    /// Whether it may read such a path. The target of a redirection is only written.
+    /// True if it may read such a path. The target of a redirection is only written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub discloses: bool,
     /// Files of the project that may hold secrets, relative to it, if the command only reads and would run without
@@ -48,7 +48,7 @@ pub struct Run {
     pub named_secrets: Vec<PathBuf>,
 }
 
-/// How far a command reaches, from least to worst.
+/// Reach of a command, from least to worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {

@@ -37,7 +37,7 @@ pub struct Said {
     pub advice: Advice,
     /// The reason, or the error; one line of at most [`WHY`] characters.
     pub why: String,
-    /// Whether the answer was missing or invalid.
+    /// True if the answer was missing or invalid.
     pub failed: bool,
     /// Milliseconds the review took.
     pub took_ms: u64,

@@ -38,19 +38,19 @@ pub struct Altered {
     /// Relative to the project.
     pub path: PathBuf,
     pub did: Did,
-    /// Whether the path is or was a folder.
+    /// True if the path is or was a folder.
     pub folder: bool,
     /// Line difference, if the content is text.
     pub diff: Option<Diff>,
     /// Facts that lines do not show: the mode, the target of a link, the size of a binary file.
     pub notes: Vec<String>,
-    /// Whether the real file changed since, so that the change can no longer be applied as shown.
+    /// True if the real file changed since, so that the change can no longer be applied as shown.
     pub conflict: bool,
     /// The group it is applied with.
     pub group: Group,
 }
 
-/// How a path changed.
+/// Kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Did {
@@ -83,7 +83,7 @@ pub struct Played {
     pub result: String,
     /// Paths of the project that the command changed, if these changes still exist or are applied.
     pub changed: Vec<String>,
-    /// Whether the call was run live since.
+    /// True if the call was run live since.
     pub done: bool,
 }
 
@@ -297,7 +297,7 @@ pub struct Branch {
     pub name: PathBuf,
     /// Change symbol; empty for a folder that only contains changes.
     pub sign: &'static str,
-    /// Whether it is a folder.
+    /// True if it is a folder.
     pub folder: bool,
     /// Indexes of the changes at this path and below it.
     pub of: Range<usize>,

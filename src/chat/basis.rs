@@ -18,7 +18,7 @@ pub struct Basis {
     /// shown. Only a grant or rule for exactly this command covers it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Beyond>,
-    /// Whether the command may use more files than were checked.
+    /// True if the command may use more files than were checked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub partial: bool,
     /// The first file it writes that has several hard links. No rule, grant or mode covers such a write.
@@ -35,7 +35,7 @@ pub struct Beyond {
     /// As it is shown: relative to the project if inside.
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
-    /// Whether it holds secrets or controls other programs: then not even a rule for exactly this command covers it.
+    /// True if it holds secrets or controls other programs: then not even a rule for exactly this command covers it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sensitive: bool,
 }
@@ -60,7 +60,7 @@ pub struct Seen {
     /// Digest of the new content, if the plan changes the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becomes: Option<Digest>,
-    /// Whether the file may grow until the call runs, as the log of a running program does.
+    /// True if the file may grow until the call runs, as the log of a running program does.
     #[serde(default, skip_serializing_if = "is_false")]
     pub grows: bool,
 }

@@ -143,7 +143,7 @@ pub struct Item {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
     pub did: Did,
-    /// Whether the path is or was a folder.
+    /// True if the path is or was a folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub folder: bool,
     /// The changed lines, if it is text.
@@ -155,10 +155,10 @@ pub struct Item {
     /// Why it cannot be applied: a conflict or a rule that denies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
-    /// What it destroys, if anything, worded to follow “this”.
+    /// Things it destroys, if any, worded to follow “this”.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destroys: Option<String>,
-    /// What it accesses, for the policy.
+    /// Access of the change, for the policy.
     pub access: Access,
     /// Digest of every path of the item with its bytes and mode before and after.
     pub sha256: Digest,

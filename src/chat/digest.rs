@@ -18,11 +18,11 @@ pub struct Told<'a> {
     pub title: &'a str,
     /// Short description of the call.
     pub summary: &'a str,
-    /// What the call accesses.
+    /// Access of the call.
     pub access: &'a Access,
     /// The preview.
     pub preview: &'a Preview,
-    /// What is destroyed, if anything.
+    /// Things it destroys, if any.
     pub destroys: Option<&'a str>,
     /// The preconditions.
     pub basis: &'a Basis,

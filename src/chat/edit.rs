@@ -26,7 +26,7 @@ pub struct Edit {
 pub struct Diff {
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
-    /// Whether the file is new.
+    /// True if the file is new.
     pub created: bool,
     /// Total of added lines.
     pub added: usize,

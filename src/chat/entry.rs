@@ -50,11 +50,11 @@ pub enum Entry {
         title: String,
         /// Short description of the call.
         summary: String,
-        /// What the call accesses.
+        /// Access of the call.
         access: Access,
         /// The preview that was shown.
         preview: Box<Preview>,
-        /// What the call destroys, if anything.
+        /// Things it destroys, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         destroys: Option<String>,
         /// Preconditions of the plan.
@@ -83,7 +83,7 @@ pub enum Entry {
         /// The reviewer's reason, or the error; one line.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
-        /// Whether the reviewer gave no valid answer.
+        /// True if the reviewer gave no valid answer.
         #[serde(default, skip_serializing_if = "is_false")]
         failed: bool,
         /// Milliseconds the review took.
@@ -108,7 +108,7 @@ pub enum Entry {
     Decided {
         call: CallId,
         decision: Decision,
-        /// Who decided, and with which key.
+        /// Source of the decision, with the key.
         by: By,
         /// Digest of the last plan, which was decided on.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
@@ -118,7 +118,7 @@ pub enum Entry {
     Answered {
         call: CallId,
         answer: Answer,
-        /// Who answered, and with which key; missing in logs of older versions.
+        /// Source of the answer, with the key; missing in logs of older versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<By>,
         /// Digest of the questions that were answered.
@@ -146,7 +146,7 @@ pub enum Entry {
     Titled {
         /// One line.
         title: String,
-        /// Who chose the title.
+        /// Source of the title.
         #[serde(default)]
         by: Namer,
         /// Token usage reported by the provider, if the model chose the title.
@@ -183,7 +183,7 @@ pub enum Entry {
         given_on: Option<CallId>,
         /// Description of what was revoked.
         what: String,
-        /// Who revoked it, and with which key.
+        /// Source of the revocation, with the key.
         by: By,
     },
     /// An entry of the sub-agent that works on a call, in its own conversation, which begins with the task.
@@ -203,7 +203,7 @@ pub enum Entry {
     },
     /// The session is a copy that changed from dry run to live, or the other way around.
     Became {
-        /// Whether it is a dry run from here on.
+        /// True if it is a dry run from here on.
         dry_run: bool,
         /// The session it was copied from, which is unchanged.
         of: SessionId,
@@ -253,7 +253,7 @@ fn is_empty(basis: &Box<Basis>) -> bool {
     basis.is_empty()
 }
 
-/// Who titled a session.
+/// Source of a title.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namer {
@@ -290,7 +290,7 @@ impl Decision {
     }
 }
 
-/// Who decided on a call or answered its questions.
+/// Source of a decision or answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
 pub enum By {
@@ -314,7 +314,7 @@ impl By {
     }
 }
 
-/// How a turn ended.
+/// End of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", content = "why", rename_all = "snake_case")]
 pub enum Ending {

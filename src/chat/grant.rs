@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct Grant {
     pub tool: String,
     pub scope: Scope,
-    /// Where and for how long it applies.
+    /// Place and duration.
     #[serde(default, skip_serializing_if = "Span::is_session")]
     pub span: Span,
     /// Files it is bound to, sorted, with their digests. If one of them changes, the grant covers nothing.
@@ -29,7 +29,7 @@ pub enum Scope {
         /// Working directory; absolute.
         #[serde(serialize_with = "as_unicode")]
         folder: PathBuf,
-        /// Whether it includes the network access that the command asks for.
+        /// True if it includes the network access that the command asks for.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         network: bool,
     },
@@ -47,7 +47,7 @@ pub enum Scope {
     Under(#[serde(serialize_with = "as_unicode")] PathBuf),
 }
 
-/// Where and for how long a grant applies.
+/// Place and duration of a grant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
@@ -86,7 +86,7 @@ pub struct Standing {
     pub number: usize,
     /// Id of that call.
     pub call: CallId,
-    /// Who granted it, and with which key.
+    /// Source of the approval, with the key.
     pub by: By,
 }
 

@@ -13,7 +13,7 @@ pub enum Intent {
     Act(Box<Plan>),
 }
 
-/// What a call would do. Made by `Tool::plan`, judged by the policy, shown to the user, and passed to `Tool::act`
+/// All that a call would do. Made by `Tool::plan`, judged by the policy, shown to the user, and passed to `Tool::act`
 /// unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -21,13 +21,13 @@ pub struct Plan {
     pub title: String,
     /// Short description for the call's line in the transcript: a path, a command, a pattern.
     pub summary: String,
-    /// What the call accesses; the only part that the policy judges.
+    /// Access of the call; the only part that the policy judges.
     pub access: Access,
-    /// What the user is shown.
+    /// Preview for the user.
     pub preview: Preview,
     /// The grant that “always” would give; `None` if no lasting approval is possible.
     pub always: Option<Grant>,
-    /// What is destroyed, if anything; such a plan is approved with a capital `Y`.
+    /// Things it destroys, if any; such a plan is approved with a capital `Y`.
     pub destroys: Option<String>,
     /// Preconditions, compared again before it runs.
     pub basis: Basis,

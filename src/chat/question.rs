@@ -13,7 +13,7 @@ pub struct Questions {
     pub dropped: Dropped,
 }
 
-/// How much of a call was removed by the limits.
+/// Counts of items that the limits removed from a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Kept")]
 pub struct Dropped {
@@ -78,10 +78,10 @@ pub struct Question {
     pub text: String,
     /// Options; if empty, the answer is free text.
     pub options: Vec<Choice>,
-    /// Whether several options may be selected.
+    /// True if several options may be selected.
     #[serde(default)]
     pub multi: bool,
-    /// Whether free text is accepted.
+    /// True if free text is accepted.
     #[serde(default = "yes")]
     pub allow_text: bool,
     /// Index of the option recommended by the model; marked, but never selected automatically.
@@ -119,12 +119,12 @@ pub struct Answer {
     /// One answer per question, in order; empty unless answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
-    /// Whether it was typed or read from a file.
+    /// Origin: typed or read from a file.
     #[serde(default, skip_serializing_if = "Giver::is_person")]
     pub giver: Giver,
 }
 
-/// How an answer was given.
+/// Origin of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Giver {
@@ -141,7 +141,7 @@ impl Giver {
     }
 }
 
-/// Whether the questions of a call were answered.
+/// Status of the questions of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

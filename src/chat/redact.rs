@@ -18,7 +18,7 @@ use std::ops::Range;
 
 pub use names::is_secret_name;
 
-/// What replaces a secret.
+/// Replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 /// Maximum passes. A replacement may join text that was apart, so the text is scanned again until nothing is found.
 const PASSES: usize = 6;

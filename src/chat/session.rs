@@ -24,7 +24,7 @@ pub struct Session {
     beneath: HashMap<CallId, Vec<usize>>,
     granted: Vec<Standing>,
     title: Option<String>,
-    /// Who chose the title: the model does not change a title of the user.
+    /// Source of the title: the model does not change a title of the user.
     namer: Option<Namer>,
     /// Index of the last summary's entry.
     compacted: Option<usize>,
@@ -51,7 +51,7 @@ pub struct Counted {
     pub then: u64,
     /// Estimate for the conversation including that reply.
     pub talk_then: u64,
-    /// Whether the conversation was compacted since: then only the ratio of report and estimate is still valid.
+    /// True if the conversation was compacted since: then only the ratio of report and estimate is still valid.
     pub outdated: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct Call {
     pub questions: Option<Questions>,
     /// Arguments by which the user replaced the model's.
     pub edited: Option<Value>,
-    /// Whether the user or the policy allowed it to start.
+    /// True if the user or the policy allowed it to start.
     pub started: bool,
     /// Index of the entry that settled it.
     pub settled: Option<usize>,
@@ -83,13 +83,13 @@ pub struct Shown {
     pub title: String,
     /// Short description of the call.
     pub summary: String,
-    /// What the call accesses.
+    /// Access of the call.
     pub access: Access,
     /// The preview that was shown.
     pub preview: Preview,
     /// Name of the verdict.
     pub verdict: String,
-    /// Whether the user would be asked about it live.
+    /// True if the user would be asked about it live.
     pub asks_live: bool,
     /// Hooks that match the call but were not run, because this is a dry run.
     pub hooks_not_run: Vec<String>,

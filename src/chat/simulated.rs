@@ -33,7 +33,7 @@ pub struct Simulated {
     /// Why the configured model did not write it, if so; one line.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub instead: String,
-    /// Whether it is the result of an earlier identical call on the same overlay.
+    /// True if it is the result of an earlier identical call on the same overlay.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     /// Digest of the call and of the overlay it was made on: [`Digest::of_call`].

@@ -136,7 +136,7 @@ impl Staged {
     }
 }
 
-/// Whether a fork changes between live and dry run.
+/// Mode of a fork.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Becomes {
     /// The same as the original.

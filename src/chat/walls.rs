@@ -22,9 +22,9 @@ pub struct Openings {
     /// Folders it may write besides its working directory; absolute, links resolved.
     #[serde(serialize_with = "as_unicode")]
     pub write: Vec<PathBuf>,
-    /// Whether it may use the network.
+    /// True if it may use the network.
     pub network: bool,
-    /// Whether it may connect to sockets of other programs of this machine.
+    /// True if it may connect to sockets of other programs of this machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sockets: bool,
 }

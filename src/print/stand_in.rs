@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Denies every call that needs approval, records it, and answers questions from a file.
 pub(super) struct StandIn {
     denied: Vec<Value>,
-    /// Whether a rule could allow one of the denied calls.
+    /// True if a rule could allow one of the denied calls.
     rule: bool,
     answers: Answers,
     wrong: Option<String>,

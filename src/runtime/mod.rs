@@ -60,7 +60,7 @@ pub struct Means {
     pub project: Arc<dyn Writer>,
     /// Runs commands. `None` in a dry run: commands run only in the overlay sandbox.
     pub shell: Option<Arc<Shell>>,
-    /// How commands are rehearsed in a dry run.
+    /// Method of rehearsing commands in a dry run.
     pub commands: Commands,
     /// The reviewers of calls.
     pub consultants: Arc<Consultants>,

@@ -58,7 +58,7 @@ struct Shown {
     name: String,
     /// Empty if it is not shown.
     text: String,
-    /// Whether it is complete, or why it is not shown.
+    /// Status: complete, truncated, or the reason why it is not shown.
     note: &'static str,
 }
 

@@ -33,7 +33,7 @@ const CALLS: usize = 10;
 pub struct Simulating {
     /// The model named in the user's settings.
     pub model: Option<OtherModel>,
-    /// Whether the model of the conversation is not told about the dry run.
+    /// True if the model of the conversation is not told about the dry run.
     pub untold: bool,
     /// Earlier simulated results of this session.
     pub ledger: Ledger,

@@ -45,11 +45,7 @@ fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
     one("nothing", b"{}", "it holds no answers; expected");
     one("list", b"[1, 2]", "an answer in it has no \"keyword\"; expected");
     one("deep", "[".repeat(100_000).as_bytes(), "it is invalid: nested more than 32 deep");
-    one(
-        "twice",
-        br#"{"clock": "paused", "clock": "real"}"#,
-        "it is invalid: the key “clock” is given twice",
-    );
+    one("twice", br#"{"clock": "paused", "clock": "real"}"#, "it is invalid: the key “clock” is given twice");
     one(
         "listed twice",
         br#"[{"keyword":"clock","answer":0},{"keyword":"clock","answer":1}]"#,

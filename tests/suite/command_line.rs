@@ -64,7 +64,12 @@ async fn r19_what_needs_a_yes_is_denied_and_the_exit_code_says_so() {
     let denied = &last["denied"][0];
     assert_eq!(
         (&last["kind"], &denied["kind"], &denied["why"], &denied["what"]),
-        (&json!("denied"), &json!("denied"), &json!("no interactive user was available to approve this call"), &json!("touch made"))
+        (
+            &json!("denied"),
+            &json!("denied"),
+            &json!("no interactive user was available to approve this call"),
+            &json!("touch made")
+        )
     );
     // A file of answers answers questions; it never says yes.
     assert_eq!((&last["waits"], &last["answer_with"]), (&Value::Null, &Value::Null), "{out}");

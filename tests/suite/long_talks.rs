@@ -289,10 +289,7 @@ fn without_a_screen_a_long_talk_is_summarised_as_well() {
         if number == 3 {
             let kinds: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
             assert!(kinds.iter().any(|line| line["kind"] == "compacted"), "{out}");
-            assert!(
-                out.contains("Four.") && err.contains("earlier messages were summarised"),
-                "{out}{err}"
-            );
+            assert!(out.contains("Four.") && err.contains("earlier messages were summarised"), "{out}{err}");
         }
     }
     let (after, _) = told(&service.received()[4].body);

@@ -20,7 +20,7 @@ pub struct Outside {
 pub struct OutsideAltered {
     /// The change; its path is absolute.
     pub altered: Altered,
-    /// Whether `write_file` or `edit_file` wrote exactly this content. Only then can it be applied.
+    /// True if `write_file` or `edit_file` wrote exactly this content. Only then can it be applied.
     pub is_by_tool: bool,
 }
 

@@ -105,7 +105,7 @@ pub(super) struct Open {
 /// State of the scan of a command line.
 pub(super) struct Line {
     open: Option<Open>,
-    /// Whether an odd number of double quotes precedes this offset; `single` likewise.
+    /// True if an odd number of double quotes precedes this offset; `single` likewise.
     double: bool,
     single: bool,
     continues: bool,

@@ -1,6 +1,6 @@
 //! Names of secrets, and values that are only placeholders for one.
 
-/// How certainly the value of a name is a secret.
+/// Certainty that the value of a name is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     /// Always.
