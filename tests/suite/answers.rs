@@ -115,8 +115,8 @@ async fn answers_that_do_not_fit_are_refused_and_the_question_waits_on() {
     assert_eq!(waits(&out)["waits"][0]["questions"][0]["keyword"], "clock");
     let before = entries(place.path()).len();
     for (file, part) in [
-        (r#"{"clock": ["paused", "real"], "os": "Linux"}"#, "clock: 2 options are picked where one may be"),
-        (r#"{"clok": 1, "os": "Linux"}"#, "nothing called \"clok\" is asked"),
+        (r#"{"clock": ["paused", "real"], "os": "Linux"}"#, "clock: 2 options are selected, but only one is allowed"),
+        (r#"{"clok": 1, "os": "Linux"}"#, "no question has the keyword \"clok\""),
         ("{\"clock\":\n  real}", "not JSON: expected value at line 2 column 3"),
         ("", "it is empty"),
         ("\u{1}\u{2}", "not JSON"),
@@ -139,7 +139,7 @@ async fn answers_that_lack_one_let_the_question_wait() {
     let service = Service::start([asks()]).await;
     let setup = Setup::new(&["-p", "go", "--answers", "-"]);
     let (out, err, code) = prints(&service, setup, r#"{"clock": 0}"#).await;
-    assert!(code == 3 && err.contains("no answer to os: the question waits"), "{code} {err}");
+    assert!(code == 3 && err.contains("no answer to os; the question is still waiting"), "{code} {err}");
     assert_eq!(waits(&out)["waits"][0]["questions"][1]["answer"], Value::Null);
 }
 

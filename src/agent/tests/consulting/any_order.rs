@@ -30,7 +30,7 @@ fn log_records_reviews_and_detects_mismatches() {
         }
     }
     let wrong = records(&entries)[0].holds();
-    assert_eq!(wrong, Holds::No("what an adviser was asked about is not what was shown"));
+    assert_eq!(wrong, Holds::No("the reviewed plan is not the plan that was shown"));
     for (does, who) in [(Does::Says(Advice::Allow), "hook"), (Does::Says(Advice::Deny), "hook")] {
         let mut state = asking(1, false);
         judged(&mut state, covered(Access::Write("a".into())), &[does]);
