@@ -86,7 +86,7 @@ mod tests {
         for part in [
             "[@text.png is not attached: not a PNG",
             "[@big.gif is not attached: larger than 5 MB]",
-            "[@none.jpg is not attached: not found",
+            "[@none.jpg is not attached: cannot be read",
             "[@../out.png is not attached: outside",
         ] {
             assert!(text.contains(part), "{part}: {text}");

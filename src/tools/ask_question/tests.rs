@@ -236,7 +236,7 @@ fn r65_limits_and_reports_very_many_or_long_options() {
     let long = ask(json!({"question": "Which?", "options": ["漢".repeat(10_000), "b"]})).unwrap();
     assert_eq!((long.list[0].options[0].label.chars().count(), long.dropped.shortened), (200, 1));
     let told = crate::chat::Answer::without(crate::chat::Status::Declined).result(&long);
-    assert!(told.contains("1 text cut short"), "{told}");
+    assert!(told.contains("1 text truncated"), "{told}");
     refused(json!({"question": "", "options": ["a", "b"]}), "non-empty 'questions' array");
 }
 
