@@ -43,7 +43,9 @@ pub struct Cli {
     #[arg(short, long)]
     pub print: bool,
 
-    /// With -p: print one JSON entry per line instead of text. Some commands also accept it
+    /// With -p: print one JSON entry per line instead of text
+    ///
+    /// Some commands also accept it.
     #[arg(long)]
     pub json: bool,
 
@@ -58,25 +60,30 @@ pub struct Cli {
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub go_on: bool,
 
-    /// Continue the session with this id or id prefix. Without ID, choose from a list
+    /// Continue a session by id or id prefix; without ID, choose from a list
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
 
-    /// With --resume or --continue: continue in a copy and leave the original unchanged
+    /// With --resume or --continue: continue in a copy
     #[arg(long)]
     pub fork: bool,
 
-    /// With --fork: continue the copy of a dry run live. Rehearsed changes stay in the dry run
+    /// With --fork: continue the copy of a dry run live
+    ///
+    /// Rehearsed changes stay in the dry run.
     #[arg(long, requires = "fork", conflicts_with = "dry_run")]
     pub live: bool,
 
-    /// Read answers to the model's questions from this JSON file, or from standard input if FILE is -
+    /// Read answers to the model's questions from this JSON file
     ///
+    /// If FILE is -, they are read from standard input.
     /// With -p they answer any question of the run; with --resume, the question that is waiting.
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
 
-    /// Rehearse: change nothing outside an overlay, for the whole session. With --fork: in the copy
+    /// Rehearse: change nothing outside an overlay
+    ///
+    /// This holds for the whole session; with --fork, for the copy.
     #[arg(long)]
     pub dry_run: bool,
 
@@ -121,7 +128,7 @@ pub struct Cli {
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
-    /// Also write message content to the journal, with secrets redacted, for debugging
+    /// Write message content to the journal too, with secrets redacted
     #[arg(long)]
     pub debug_content: bool,
 

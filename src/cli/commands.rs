@@ -39,7 +39,7 @@ const fn command(
 /// All commands, each followed by its subcommands.
 #[rustfmt::skip]
 pub const COMMANDS: &[Command] = &[
-    command(&["sessions"], "", "Manage sessions. Without a subcommand, list those of this folder", &[]),
+    command(&["sessions"], "", "List, search and manage sessions [default: list]", &[]),
     command(&["sessions", "list"], "", "List the sessions of this folder",
         &[("all", "List the sessions of all folders"), json("Print one JSON object per session"), FOLDER]),
     command(&["sessions", "show"], "[ID]", "Print a session as plain text [default: the last of this folder]", &[FOLDER]),
@@ -53,8 +53,8 @@ pub const COMMANDS: &[Command] = &[
         ("output", "Write to this file, which must not exist"),
         ("force", "With --output: overwrite an existing file"), FOLDER,
     ]),
-    command(&["rehearsal"], "", "Show or apply the changes of a dry run. Without a subcommand, show the last one of this folder", &[]),
-    command(&["rehearsal", "show"], "[ID]", "Show the changes and commands of a dry run", &[json("Print one JSON object"), FOLDER]),
+    command(&["rehearsal"], "", "Show, apply or discard the changes of a dry run [default: show]", &[]),
+    command(&["rehearsal", "show"], "[ID]", "Show the changes and commands of a dry run [default: the last of this folder]", &[json("Print one JSON object"), FOLDER]),
     command(&["rehearsal", "diff"], "[ID] [PATH]", "Print the changes of a dry run, or of one path, as a patch",
         &[json("Print one JSON object"), FOLDER]),
     command(&["rehearsal", "apply"], "[ID]", "Apply the changes of a dry run, with an approval prompt for each group",
@@ -62,7 +62,7 @@ pub const COMMANDS: &[Command] = &[
         ("ignored", "Include files ignored by git"),
         ("commands", "Run the commands of the overlay sandbox again"), FOLDER]),
     command(&["rehearsal", "drop"], "[ID]", "Discard the changes of a dry run and keep the session", &[YES, FOLDER]),
-    command(&["rules"], "", "Manage the rules that allow, ask and deny. Without a subcommand, list those in effect here", &[]),
+    command(&["rules"], "", "List, check and explain the rules that allow, ask and deny [default: list]", &[]),
     command(&["rules", "list"], "", "List the rules in effect here and the expired ones",
         &[json("Print one JSON object per rule"), FOLDER]),
     command(&["rules", "check"], "", "Report errors in the rules. The exit code is 2 if there are any",
@@ -71,10 +71,8 @@ pub const COMMANDS: &[Command] = &[
         &[json("Print one JSON object per step"), COUNTED, RESUMED, MODE, DRY, FOLDER]),
     command(&["rules", "trust"], "", "Same as aye trust", &[FOLDER]),
     command(&["rules", "untrust"], "", "Same as aye untrust", &[FOLDER]),
-    command(&["audit"], "[ID]", "List every call of a session with who approved it, when, and its outcome [default: the \
-        last session of this folder]", &[json("Print one JSON object per call"), FOLDER]),
-    command(&["trust"], "", "Show what the project in this folder would change (AGENTS.md, rules) and ask whether to trust \
-        it", &[FOLDER]),
+    command(&["audit"], "[ID]", "List the calls of a session with their approvals and outcomes [default: the last one]", &[json("Print one JSON object per call"), FOLDER]),
+    command(&["trust"], "", "Review the instructions and rules of the project in this folder, and trust them", &[FOLDER]),
     command(&["trust", "list"], "", "List the trusted files of all projects", &[json("Print one JSON object per file")]),
     command(&["untrust"], "", "Revoke trust in the project in this folder", &[FOLDER]),
     command(&["models"], "", "List the provider's models", &[json("Print one JSON object per model"), PROFILE, ADDRESS]),

@@ -59,7 +59,11 @@ fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
     one("sixteen", b"\xff\xfe{\0}\0", "it is not UTF-8 text; expected");
     one("large", &vec![b' '; 50_000_000], "it has more than 1048576 bytes, which is the limit");
     one("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
-    one("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are selected, but only one is allowed");
+    one(
+        "many",
+        br#"{"clock": ["paused", "real"]}"#,
+        "clock: 2 options are selected, but only one is allowed",
+    );
     one("far", br#"{"clock": 7}"#, "clock: ");
     one("other", br#"{"os": "Linux"}"#, "no question has the keyword \"os\"; waiting: \"clock\"");
     one("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");

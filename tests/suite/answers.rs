@@ -115,7 +115,10 @@ async fn answers_that_do_not_fit_are_refused_and_the_question_waits_on() {
     assert_eq!(waits(&out)["waits"][0]["questions"][0]["keyword"], "clock");
     let before = entries(place.path()).len();
     for (file, part) in [
-        (r#"{"clock": ["paused", "real"], "os": "Linux"}"#, "clock: 2 options are selected, but only one is allowed"),
+        (
+            r#"{"clock": ["paused", "real"], "os": "Linux"}"#,
+            "clock: 2 options are selected, but only one is allowed",
+        ),
         (r#"{"clok": 1, "os": "Linux"}"#, "no question has the keyword \"clok\""),
         ("{\"clock\":\n  real}", "not JSON: expected value at line 2 column 3"),
         ("", "it is empty"),
