@@ -198,7 +198,7 @@ mod tests {
             }
             planned
         };
-        let why = "this is a dry run; live, you would have been asked, because it reads .env";
+        let why = "this is a dry run; live, you would have been asked: it reads .env";
         let would = "this is a dry run; for real it would have run, because of a rule";
         let entries = [
             asks("a", "withhold", why),

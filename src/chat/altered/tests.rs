@@ -215,7 +215,7 @@ fn a_call_that_would_have_asked_has_the_reason() {
         let staging = Staging::new(vec![], &[replied, planned, settled]);
         (staging.steps[0].asks.clone(), staging.steps[0].staged.clone())
     };
-    let text = "this is a dry run; live, you would have been asked, because project code run by make";
+    let text = "this is a dry run; live, you would have been asked: project code run by make";
     let expected = (Some("project code run by make".into()), Some(Staged::ran()));
     assert_eq!(of(text), expected);
     assert_eq!(of(&text.replace("live,", "for real")), expected, "as older versions wrote it");
