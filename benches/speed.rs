@@ -2,16 +2,16 @@
 //! a growing reply, and redaction.
 
 use aye::agent;
-use aye::chat::link::Target;
+use aye::chat::link::LinkTarget;
 use aye::chat::{Digest, Ending, Entry, Outcome, Session, SessionId, ToolCall};
-use aye::llm::gather::{End, Gather, Out};
+use aye::llm::chat_collector::{ChatCollector, ChunkQueue, End};
 use aye::policy::Policy;
-use aye::store::{Header, Lines, Log};
+use aye::store::{Header, Log, SessionLog};
 use aye::tui::canvas::Canvas;
 use aye::tui::keys::Keymap;
-use aye::tui::parts::transcript::cache::Cache;
+use aye::tui::parts::transcript::layout_cache::LayoutCache;
 use aye::tui::text::markdown;
-use aye::tui::theme::load::Themes;
+use aye::tui::theme::catalog::Themes;
 use aye::tui::{Connection, Event, Settings, State, update, view};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -49,7 +49,7 @@ fn entries(count: usize) -> Vec<Entry> {
             echo: None,
         };
         [
-            Entry::Said { text: format!("question {turn}") },
+            Entry::UserMessage { text: format!("question {turn}") },
             replied("", vec![call]),
             Entry::Settled {
                 call: id.as_str().into(),
@@ -74,7 +74,7 @@ fn fold(c: &mut Criterion) {
     });
     let place = tempfile::tempdir().expect("a place to write");
     let header = Header::new(SessionId("01BENCH".into()), place.path(), "m", false);
-    let mut lines = Lines::new(place.path(), &header);
+    let mut lines = SessionLog::new(place.path(), &header);
     for entry in &entries {
         lines.append(entry).expect("the disk takes it");
     }
@@ -85,11 +85,19 @@ fn fold(c: &mut Criterion) {
 
 fn layout(c: &mut Criterion) {
     let reply = long_reply();
-    let theme = Themes::bundled().choose("dark", None);
+    let theme = Themes::bundled().choose_theme("dark", None);
     let mut group = c.benchmark_group("reply");
     group.throughput(Throughput::Bytes(reply.len() as u64));
     group.bench_function("lay out 35 kB", |b| {
-        b.iter(|| markdown::layout(black_box(&reply), 100, &theme, &|_: &Target| false, &|_: &Target| None));
+        b.iter(|| {
+            markdown::lay_out_markdown(
+                black_box(&reply),
+                100,
+                &theme,
+                &|_: &LinkTarget| false,
+                &|_: &LinkTarget| None,
+            )
+        });
     });
     group.bench_function("find what is stable of 35 kB", |b| {
         b.iter(|| markdown::stable_prefix(black_box(&reply)))
@@ -104,12 +112,12 @@ fn gather(c: &mut Criterion) {
     group.throughput(Throughput::Elements(deltas.len() as u64));
     group.bench_function("gather 10,000 deltas", |b| {
         b.iter(|| {
-            let (mut gather, mut out) = (Gather::default(), Out::new());
+            let (mut gather, mut out) = (ChatCollector::default(), ChunkQueue::new());
             for delta in &deltas {
-                gather.take(delta, &mut out);
+                gather.collect_event(delta, &mut out);
                 black_box(out.drain(..).count());
             }
-            gather.end(End::Said, &mut out);
+            gather.finish(End::Marked, &mut out);
             out
         });
     });
@@ -123,11 +131,11 @@ const TERMINAL: (u16, u16) = (120, 36);
 fn screen(count: usize) -> State {
     let blank = agent::State::new(Policy::default(), "m".into(), String::new(), Vec::new());
     let themes = Themes::bundled();
-    let theme = themes.choose("dark", None);
+    let theme = themes.choose_theme("dark", None);
     let settings = Settings {
         folder: "/project".into(),
-        place: "~/project ⎇ main".into(),
-        links: true,
+        location: "~/project ⎇ main".into(),
+        has_links: true,
         ..Settings::default()
     };
     let (mut state, _) = State::new(
@@ -138,9 +146,9 @@ fn screen(count: usize) -> State {
         theme,
         Keymap::default(),
         settings,
-        (aye::chat::Unsent::default(), Vec::new(), Vec::new()),
+        (aye::chat::UnsentText::default(), Vec::new(), Vec::new()),
     );
-    update::update(&mut state, &mut Cache::default(), Event::Resized(TERMINAL.0, TERMINAL.1));
+    update::update(&mut state, &mut LayoutCache::default(), Event::Resized(TERMINAL.0, TERMINAL.1));
     state
 }
 
@@ -150,22 +158,22 @@ fn frame(c: &mut Criterion) {
     let mut state = screen(10_000);
     let mut group = c.benchmark_group("frame of 10,000 entries");
     group.bench_function("with what was laid out before", |b| {
-        let mut cache = Cache::default();
+        let mut cache = LayoutCache::default();
         b.iter_batched_ref(
             || blank.clone(),
-            |buffer| view::view(&state, &mut cache, buffer),
+            |buffer| view::draw_screen(&state, &mut cache, buffer),
             BatchSize::SmallInput,
         );
     });
     group.bench_function("with nothing laid out", |b| {
         b.iter_batched_ref(
-            || (blank.clone(), Cache::default()),
-            |(buffer, cache)| view::view(&state, cache, buffer),
+            || (blank.clone(), LayoutCache::default()),
+            |(buffer, cache)| view::draw_screen(&state, cache, buffer),
             BatchSize::SmallInput,
         );
     });
     group.bench_function("after a key into the composer", |b| {
-        let (mut cache, mut letter) = (Cache::default(), false);
+        let (mut cache, mut letter) = (LayoutCache::default(), false);
         b.iter_batched_ref(
             || blank.clone(),
             |buffer| {
@@ -173,7 +181,7 @@ fn frame(c: &mut Criterion) {
                 letter = !letter;
                 let code = if letter { KeyCode::Char('a') } else { KeyCode::Backspace };
                 update::update(&mut state, &mut cache, key(code));
-                view::view(&state, &mut cache, buffer)
+                view::draw_screen(&state, &mut cache, buffer)
             },
             BatchSize::SmallInput,
         );
@@ -191,17 +199,17 @@ fn paint(c: &mut Criterion) {
     group.sample_size(10);
     // The same frames for both writers.
     let mut pictures = Vec::new();
-    let grown = |each: &mut dyn FnMut(&Buffer, &view::Shown)| {
-        let (mut state, mut cache) = (screen(10), Cache::default());
-        let said = agent::Event::Said("go".into());
+    let grown = |each: &mut dyn FnMut(&Buffer, &view::DrawnScreen)| {
+        let (mut state, mut cache) = (screen(10), LayoutCache::default());
+        let said = agent::Event::UserMessage("go".into());
         update::update(&mut state, &mut cache, Event::Agent(said));
-        let turn = state.agent.turn().expect("a turn runs");
+        let turn = state.agent.current_turn().expect("a turn runs");
         for piece in &pieces {
             let chunk = aye::chat::Chunk::Text(piece.clone());
-            let event = agent::Event::Chunk { turn, chunk, after: std::time::Duration::ZERO };
+            let event = agent::Event::ReplyChunk { turn, chunk, after: std::time::Duration::ZERO };
             update::update(&mut state, &mut cache, Event::Agent(event));
             let mut buffer = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
-            let shown = view::view(&state, &mut cache, &mut buffer);
+            let shown = view::draw_screen(&state, &mut cache, &mut buffer);
             each(&buffer, &shown);
         }
     };
@@ -215,8 +223,8 @@ fn paint(c: &mut Criterion) {
     });
     let ours = || -> usize {
         let mut canvas = Canvas::new(true);
-        let frame = |(buffer, shown): &(Buffer, view::Shown)| {
-            canvas.frame(buffer.clone(), &shown.links, shown.cursor).len()
+        let frame = |(buffer, shown): &(Buffer, view::DrawnScreen)| {
+            canvas.encode_frame(buffer.clone(), &shown.links, shown.cursor).len()
         };
         pictures.iter().map(frame).sum()
     };
@@ -243,7 +251,7 @@ fn redaction(c: &mut Criterion) {
     const SIZE: usize = 1_000_000;
     let mut group = c.benchmark_group("redact");
     group.sample_size(10).throughput(Throughput::Bytes(SIZE as u64));
-    let code = include_str!("../src/chat/redact.rs");
+    let code = include_str!("../src/chat/redaction.rs");
     for (name, part) in [
         ("source code", code),
         ("keys", "KEY=["),
@@ -251,7 +259,7 @@ fn redaction(c: &mut Criterion) {
         ("tokens", "a\u{200b}password="),
     ] {
         let text = part.repeat(SIZE / part.len() + 1);
-        group.bench_function(name, |b| b.iter(|| aye::chat::redact::redact(black_box(text.as_str()))));
+        group.bench_function(name, |b| b.iter(|| aye::chat::redaction::redact(black_box(text.as_str()))));
     }
     group.finish();
 }

@@ -2,10 +2,10 @@
 
 pub mod commands;
 pub mod help;
+mod mistyped_command;
 pub mod sessions;
-mod stray;
 
-use crate::chat::{Becomes, Wanted};
+use crate::chat::{ApplyOptions, ForkMode};
 use clap::{ArgAction, Parser};
 use std::path::PathBuf;
 
@@ -30,11 +30,11 @@ use std::path::PathBuf;
 pub struct Cli {
     /// Message to send at once. With -p, a pipe on standard input is appended to it
     #[arg(value_name = "PROMPT")]
-    pub words: Vec<String>,
+    pub prompt_words: Vec<String>,
 
     /// Words after --: always sent to the model, never taken for a command
     #[arg(value_name = "PROMPT", last = true, hide = true)]
-    pub said: Vec<String>,
+    pub literal_prompt: Vec<String>,
 
     /// Print the reply and exit, without a screen
     ///
@@ -58,7 +58,7 @@ pub struct Cli {
 
     /// Continue the last session of this folder
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
-    pub go_on: bool,
+    pub continue_last: bool,
 
     /// Continue a session by id or id prefix; without ID, choose from a list
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
@@ -143,29 +143,29 @@ pub struct Cli {
 
     /// Options of `aye sessions`.
     #[command(flatten)]
-    pub kept: sessions::Flags,
+    pub sessions: sessions::SessionsOptions,
 }
 
 impl Cli {
     /// Returns the words that may name a command; none if all of them are for the model.
-    fn asked(&self) -> &[String] {
-        let is_prompt = self.print || (self.words.is_empty() && !self.said.is_empty());
-        if is_prompt { &[] } else { &self.words }
+    fn command_words(&self) -> &[String] {
+        let is_prompt = self.print || (self.prompt_words.is_empty() && !self.literal_prompt.is_empty());
+        if is_prompt { &[] } else { &self.prompt_words }
     }
 
     /// Returns everything that was typed, including the words after `--`.
-    fn all(&self) -> Vec<&str> {
-        self.asked().iter().chain(&self.said).map(String::as_str).collect()
+    fn all_words(&self) -> Vec<&str> {
+        self.command_words().iter().chain(&self.literal_prompt).map(String::as_str).collect()
     }
 
     /// Returns whether the command is `aye models`.
-    pub fn lists_models(&self) -> bool {
-        self.asked() == ["models"]
+    pub fn is_models(&self) -> bool {
+        self.command_words() == ["models"]
     }
 
     /// Parses `aye audit [ID]`.
-    pub fn audits(&self) -> Option<Option<&str>> {
-        match self.asked() {
+    pub fn audit_arguments(&self) -> Option<Option<&str>> {
+        match self.command_words() {
             [audit] if audit == "audit" => Some(None),
             [audit, id] if audit == "audit" => Some(Some(id)),
             _ => None,
@@ -173,72 +173,74 @@ impl Cli {
     }
 
     /// Returns the words after a command that has subcommands; `None` if the next word is not one of them.
-    fn behind(&self, command: &str) -> Option<Vec<&str>> {
-        let first = self.asked().first()?;
-        let words = self.all().split_off(1);
-        let known = words.first().is_none_or(|word| commands::verbs(command).any(|verb| verb == *word));
+    fn subcommand_words(&self, command: &str) -> Option<Vec<&str>> {
+        let first = self.command_words().first()?;
+        let words = self.all_words().split_off(1);
+        let known =
+            words.first().is_none_or(|word| commands::subcommand_names(command).any(|verb| verb == *word));
         (first == command && known).then_some(words)
     }
 
     /// Returns the words after `aye rules`.
-    pub fn asks_rules(&self) -> Option<Vec<&str>> {
-        self.behind("rules")
+    pub fn rules_arguments(&self) -> Option<Vec<&str>> {
+        self.subcommand_words("rules")
     }
 
     /// Returns the words after `aye rehearsal`, the subcommand first; it defaults to `show`.
-    pub fn asks_rehearsal(&self) -> Option<Vec<&str>> {
-        let words = self.behind("rehearsal")?;
+    pub fn rehearsal_arguments(&self) -> Option<Vec<&str>> {
+        let words = self.subcommand_words("rehearsal")?;
         Some(if words.is_empty() { vec!["show"] } else { words })
     }
 
     /// Parses `aye rehearsal apply [ID]`.
-    pub fn applies(&self) -> Option<Option<&str>> {
-        match self.asks_rehearsal()?.as_slice() {
+    pub fn apply_arguments(&self) -> Option<Option<&str>> {
+        match self.rehearsal_arguments()?.as_slice() {
             ["apply", rest @ ..] => Some(rest.first().copied()),
             _ => None,
         }
     }
 
     /// Returns the options of `rehearsal apply`.
-    pub fn wanted(&self) -> Wanted {
-        Wanted { hunks: self.hunks, ignored: self.ignored, commands: self.commands }
+    pub fn apply_options(&self) -> ApplyOptions {
+        ApplyOptions { hunks: self.hunks, ignored: self.ignored, commands: self.commands }
     }
 
     /// Returns all words if the command is `aye trust`, `aye trust list` or `aye untrust`.
-    pub fn asks_trust(&self) -> Option<Vec<&str>> {
-        let words: Vec<&str> = self.asked().iter().map(String::as_str).collect();
+    pub fn trust_arguments(&self) -> Option<Vec<&str>> {
+        let words: Vec<&str> = self.command_words().iter().map(String::as_str).collect();
         let asks = matches!(words.as_slice(), ["trust"] | ["trust", "list"] | ["untrust"]);
         asks.then_some(words)
     }
 
     /// Returns the words after `aye sessions`.
-    pub fn keeps_sessions(&self) -> Option<Vec<&str>> {
-        self.behind("sessions")
+    pub fn sessions_arguments(&self) -> Option<Vec<&str>> {
+        self.subcommand_words("sessions")
     }
 
     /// Returns whether the command is `aye doctor`.
-    pub fn examines(&self) -> bool {
-        self.asked() == ["doctor"]
+    pub fn is_doctor(&self) -> bool {
+        self.command_words() == ["doctor"]
     }
 
     /// Explains that these words look like a mistyped command and how to send them to the model; `None` if they are a
     /// prompt. Call it only if they are no command.
-    pub fn stray(&self) -> Option<String> {
-        stray::of(self.asked())
+    pub fn explain_mistyped(&self) -> Option<String> {
+        mistyped_command::explain_mistyped(self.command_words())
     }
 
     /// Returns whether a fork changes between live and dry run.
-    pub fn becomes(&self) -> Becomes {
+    pub fn fork_mode(&self) -> ForkMode {
         match (self.live, self.dry_run) {
-            (true, _) => Becomes::Live,
-            (false, true) => Becomes::DryRun,
-            (false, false) => Becomes::AsItWas,
+            (true, _) => ForkMode::Live,
+            (false, true) => ForkMode::DryRun,
+            (false, false) => ForkMode::Unchanged,
         }
     }
 
     /// Returns the first message; empty if there is none.
     pub fn prompt(&self) -> String {
-        let words: Vec<&str> = self.words.iter().chain(&self.said).map(String::as_str).collect();
+        let words: Vec<&str> =
+            self.prompt_words.iter().chain(&self.literal_prompt).map(String::as_str).collect();
         words.join(" ")
     }
 }

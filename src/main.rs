@@ -1,8 +1,8 @@
 //! Entry point: runs the program, prints its error, returns the exit code.
 
-use aye::assemble::{self, Mistake};
+use aye::assemble::{self, UsageError};
 use aye::cli::Cli;
-use aye::tui::text::clean::clean;
+use aye::tui::text::clean::clean_text;
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
@@ -10,13 +10,13 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Commands run under this program as their guard, which ends with all their processes when the main program ends.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
-        return aye::project::guard::run();
+        return aye::project::guard::run_guard();
     }
     // The program that prints an API key is started by this one too, detached from the terminal.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "alone")
         && std::env::args_os().nth(2).is_some_and(|argument| argument == "--")
     {
-        let error = aye::project::alone::become_it();
+        let error = aye::project::detached::exec_detached();
         let _ = writeln!(std::io::stderr(), "cannot start the program: {error}");
         return ExitCode::from(127);
     }
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp => {
-            let _ = aye::cli::help::asked(std::env::args_os()).print();
+            let _ = aye::cli::help::requested_help(std::env::args_os()).print();
             return ExitCode::SUCCESS;
         }
         Err(error) => {
@@ -41,16 +41,16 @@ fn main() -> ExitCode {
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return failed(&error.into()),
+        Err(error) => return print_error(&error.into()),
     };
     let ended = runtime.block_on(assemble::run(cli));
     // A tool that reads a file which never answers must not keep the program from exiting.
     runtime.shutdown_background();
-    ended.unwrap_or_else(|error| failed(&error))
+    ended.unwrap_or_else(|error| print_error(&error))
 }
 
 /// Prints the error as one sentence. The exit code is 2 for a mistake of the caller, else 1.
-fn failed(error: &anyhow::Error) -> ExitCode {
+fn print_error(error: &anyhow::Error) -> ExitCode {
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
         // Most of our errors already end with their cause.
@@ -60,6 +60,6 @@ fn failed(error: &anyhow::Error) -> ExitCode {
             message = format!("{message}: {cause}");
         }
     }
-    let _ = writeln!(std::io::stderr(), "aye: {}", clean(&message));
-    ExitCode::from(if error.is::<Mistake>() { 2 } else { 1 })
+    let _ = writeln!(std::io::stderr(), "aye: {}", clean_text(&message));
+    ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
 }

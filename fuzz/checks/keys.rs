@@ -1,6 +1,6 @@
 //! What a terminal sends: however it is cut, the same keys come of it, and the keyboard is never locked.
 
-use aye::tui::input::parse::{Parser, Sent};
+use aye::tui::input::parse::{Parser, TerminalInput};
 use aye::tui::keys::Chord;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -10,25 +10,27 @@ const SHORT: usize = 200;
 /// Bytes of a terminal.
 pub fn check(bytes: &[u8]) {
     let mut whole = Parser::default();
-    let mut sent = whole.feed(bytes);
+    let mut sent = whole.parse_bytes(bytes);
     let waits = (whole.is_waiting(), whole.is_pasting());
-    let rest = whole.settle();
+    let rest = whole.end_wait();
     if bytes.len() <= SHORT {
         let mut cut = Parser::default();
-        let pieces: Vec<Sent> = bytes.iter().flat_map(|byte| cut.feed(&[*byte])).collect();
+        let pieces: Vec<TerminalInput> = bytes.iter().flat_map(|byte| cut.parse_bytes(&[*byte])).collect();
         assert_eq!(pieces, sent, "other keys come of it byte by byte");
         assert_eq!((cut.is_waiting(), cut.is_pasting()), waits);
-        assert_eq!(cut.settle(), rest, "another rest byte by byte");
+        assert_eq!(cut.end_wait(), rest, "another rest byte by byte");
     }
     assert!(!whole.is_waiting(), "it waits for more after its time");
-    let enter = Sent::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
-    assert_eq!(whole.feed(b"\r"), [enter], "the keyboard is locked");
+    let enter = TerminalInput::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
+    assert_eq!(whole.parse_bytes(b"\r"), [enter], "the keyboard is locked");
     sent.extend(rest);
     for one in &sent {
         match one {
-            Sent::Key(key) => is_itself(key),
-            Sent::Paste(text) => assert!(!text.contains('\r'), "a line end as it never comes from a paste"),
-            Sent::Mouse(_) | Sent::Focus(_) => {}
+            TerminalInput::Key(key) => is_itself(key),
+            TerminalInput::Paste(text) => {
+                assert!(!text.contains('\r'), "a line end as it never comes from a paste")
+            }
+            TerminalInput::Mouse(_) | TerminalInput::Focus(_) => {}
         }
     }
 }

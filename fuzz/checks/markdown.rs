@@ -1,12 +1,12 @@
 //! A reply: no line is wider than asked, nothing in it controls the terminal, and laid out as it grows it is the same.
 
 use super::told;
-use aye::tui::text::markdown::{defines, layout, stable_prefix, whole_rows};
+use aye::tui::text::markdown::{defines_reference, lay_out_markdown, length_of_whole_rows, stable_prefix};
 use aye::tui::text::{Page, code, width};
 use aye::tui::theme::{Theme, Themes};
 use std::sync::LazyLock;
 
-static THEME: LazyLock<Theme> = LazyLock::new(|| Themes::bundled().choose("dark", None));
+static THEME: LazyLock<Theme> = LazyLock::new(|| Themes::bundled().choose_theme("dark", None));
 
 /// The first byte is the width; the rest is markdown.
 pub fn check(bytes: &[u8]) {
@@ -15,22 +15,22 @@ pub fn check(bytes: &[u8]) {
     let whole = page(&source, columns);
     for line in &whole.lines {
         let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-        assert!(width::width(&line) <= columns, "{line:?} is wider than {columns}");
+        assert!(width::text_width(&line) <= columns, "{line:?} is wider than {columns}");
         assert!(line.chars().all(|c| !c.is_control()), "{line:?} controls the terminal");
     }
     for link in &whole.links {
         let within = link.start < link.end && usize::from(link.end) <= columns;
         assert!(within && link.line < whole.lines.len(), "{link:?} is beside the text");
     }
-    assert!(source.is_char_boundary(whole_rows(&source)));
+    assert!(source.is_char_boundary(length_of_whole_rows(&source)));
     grows(&source, columns, &whole);
     for language in ["rust", "python", "sh", "json", "html", "diff"] {
-        code::coloured(language, &source, columns, &THEME);
+        code::lay_out_highlighted(language, &source, columns, &THEME);
     }
 }
 
 fn page(source: &str, columns: usize) -> Page {
-    layout(source, columns, &THEME, &|_| true, &|_| None)
+    lay_out_markdown(source, columns, &THEME, &|_| true, &|_| None)
 }
 
 /// What was stable when half of it was there is laid out once and for all.
@@ -38,13 +38,13 @@ fn grows(source: &str, columns: usize, whole: &Page) {
     let half = (source.len() / 2..).find(|at| source.is_char_boundary(*at)).unwrap_or_default();
     let stable = stable_prefix(&source[..half]);
     let (before, after) = source.split_at(stable);
-    if stable == 0 || defines(before) || defines(after) {
+    if stable == 0 || defines_reference(before) || defines_reference(after) {
         return;
     }
     let (mut parts, after) = (page(before, columns), page(after, columns));
     if !parts.lines.is_empty() && !after.lines.is_empty() {
         parts.lines.push(Default::default());
     }
-    parts.append(after);
+    parts.append_page(after);
     assert_eq!(&parts, whole, "laid out in two parts at {stable} it is another page");
 }

@@ -3,7 +3,7 @@
 use aye::agent::{self, State};
 use aye::chat::{Entry, Message, Session, SessionId};
 use aye::policy::Policy;
-use aye::store::{Lines, Log, lines, read};
+use aye::store::{Log, SessionLog, read, session_log};
 use tempfile::TempDir;
 
 thread_local! {
@@ -15,21 +15,21 @@ thread_local! {
 pub fn check(bytes: &[u8]) {
     FOLDER.with(|folder| {
         let id = SessionId("01FUZZ".to_owned());
-        let file = lines::path(folder.path(), &id);
+        let file = session_log::session_path(folder.path(), &id);
         std::fs::write(&file, bytes).expect("it can be written");
         let before = read(&file).expect("it can be read");
         assert_eq!(before.entries.len(), before.times.len());
         talks(Session::replay(before.entries.iter().cloned()));
 
         // One more is said in it, and everything is there the next time.
-        let (mut log, opened) = Lines::open(folder.path(), &id).expect("it can be opened");
+        let (mut log, opened) = SessionLog::open(folder.path(), &id).expect("it can be opened");
         assert_eq!(opened.entries, before.entries, "opened it is another session");
-        log.append(&Entry::Said { text: "one more".to_owned() }).expect("it can be added to");
+        log.append(&Entry::UserMessage { text: "one more".to_owned() }).expect("it can be added to");
         drop(log);
         let after = read(&file).expect("it can be read again");
         let (last, rest) = after.entries.split_last().expect("something was added");
         assert_eq!(rest, before.entries, "something was lost");
-        assert_eq!(last, &Entry::Said { text: "one more".to_owned() });
+        assert_eq!(last, &Entry::UserMessage { text: "one more".to_owned() });
         let kept = std::fs::read(&file).expect("it can be read");
         assert!(kept.starts_with(bytes), "bytes that stood in the file were changed");
     });
@@ -59,7 +59,7 @@ fn is_well_formed(messages: &[Message]) {
                 assert!(open.is_empty(), "calls without an outcome: {open:?}");
                 open.extend(calls.iter().map(|call| call.id.0.as_str()));
             }
-            Message::Person(_) | Message::System(_) => {
+            Message::User(_) | Message::System(_) => {
                 assert!(open.is_empty(), "calls without an outcome: {open:?}");
             }
         }

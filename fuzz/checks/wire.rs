@@ -1,8 +1,8 @@
 //! What a service sends: however the network cuts it the same is read, and every reply ends once.
 
 use aye::chat::Chunk;
+use aye::llm::chat_collector::{ChatCollector, ChunkQueue, End};
 use aye::llm::events::{Decoder, Event};
-use aye::llm::gather::{End, Gather, Out};
 use aye::llm::responses;
 use std::collections::HashSet;
 
@@ -12,33 +12,33 @@ pub fn check(bytes: &[u8]) {
     let events = decode([body].into_iter());
     assert_eq!(decode(body.chunks(how)), events, "cut into pieces of {how} it says something else");
 
-    let (mut chat, mut out) = (Gather::default(), Out::new());
-    let (mut items, mut said) = (responses::Gather::default(), Out::new());
+    let (mut chat, mut out) = (ChatCollector::default(), ChunkQueue::new());
+    let (mut items, mut said) = (responses::ResponsesCollector::default(), ChunkQueue::new());
     for event in &events {
         if let Event::Value(value) = event {
-            chat.take(value, &mut out);
-            items.take(value, &mut said);
+            chat.collect_event(value, &mut out);
+            items.collect_event(value, &mut said);
         }
     }
-    let end = || if events.contains(&Event::Done) { End::Said } else { End::Silent };
-    chat.end(end(), &mut out);
-    items.end(end(), &mut said);
+    let end = || if events.contains(&Event::Done) { End::Marked } else { End::Unmarked };
+    chat.finish(end(), &mut out);
+    items.finish(end(), &mut said);
     // Again, as where a connection breaks behind the end.
-    chat.end(End::Said, &mut out);
-    items.end(End::Said, &mut said);
+    chat.finish(End::Marked, &mut out);
+    items.finish(End::Marked, &mut said);
     ends_once(&out);
     ends_once(&said);
 }
 
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
     let mut decoder = Decoder::default();
-    let mut events: Vec<Event> = pieces.flat_map(|piece| decoder.take(piece)).collect();
-    events.extend(decoder.end());
+    let mut events: Vec<Event> = pieces.flat_map(|piece| decoder.decode(piece)).collect();
+    events.extend(decoder.finish());
     events
 }
 
 /// One end, at the end, and no call's id twice.
-fn ends_once(out: &Out) {
+fn ends_once(out: &ChunkQueue) {
     let ends = out.iter().filter(|item| matches!(item, Err(_) | Ok(Chunk::Done(_)))).count();
     assert_eq!(ends, 1, "{out:?}");
     assert!(matches!(out.back(), Some(Err(_) | Ok(Chunk::Done(_)))), "{out:?}");

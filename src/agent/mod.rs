@@ -1,155 +1,163 @@
 //! State machine of a turn: connects the model, the tools and the user. Knows nothing of the screen.
 
-mod acting;
-mod ahead;
-mod compacting;
-mod consulting;
-mod draft;
-mod editing;
+mod apply_turn;
+mod call_edit;
+mod call_execution;
+mod call_output;
+mod compaction;
+mod context_window;
+mod covered_calls;
 mod effect;
 mod event;
 mod grants;
-mod naming;
-mod offered;
-mod printed;
-mod repeats;
-mod request;
-mod resume;
-mod standing;
+mod interruption;
+mod model_requests;
+mod preapproval;
+mod repeated_calls;
+mod reply_request;
+mod resumption;
+mod reviews;
+mod session_title;
 mod state;
-mod stopping;
+mod streaming_reply;
 mod sub_agent;
-mod summary;
+mod summary_request;
 #[cfg(test)]
 mod tests;
-mod thinking;
-mod waiting;
-mod window;
+mod waiting_calls;
 
-pub use crate::policy::{Mode, why_none as why_not_kept};
-pub use ahead::{Ahead, Look};
-pub use compacting::Cut;
-pub use consulting::{Advisers, Brief, Consulting, Hook};
-pub use draft::{Draft, Purpose, Quiet, Retrying};
+pub use crate::policy::{Mode, explain_no_scopes as why_not_kept};
+pub use apply_turn::ApplyRequest;
+pub use compaction::SummaryCut;
+pub use context_window::ContextUsage;
 pub use effect::Effect;
 pub use event::Event;
-pub use offered::Offered;
-pub use request::{DRY_RUN_STAGED, DRY_RUN_TOLD, WAS_REHEARSED, standing_words, words_beneath};
-pub use resume::{resume, resume_with};
-pub use standing::{Allowed, Kept, Width, kept, why_none, widths};
-pub use state::{Pending, Phase, State, Step};
-pub use sub_agent::{AT_ONCE, IN_A_TURN, Offer, SubAgent};
-pub use waiting::Waiting;
-pub use window::Gauge;
+pub use grants::{
+    ApprovalSource, GrantOption, LastingApproval, explain_no_grant, grant_options, list_lasting_approvals,
+};
+pub use preapproval::{Preapproval, QueuePreview};
+pub use reply_request::{
+    DRY_RUN_SANDBOXED, DRY_RUN_SIMULATED, WAS_REHEARSED, build_sub_agent_prompt, build_system_prompt,
+};
+pub use resumption::{resume, resume_with_output};
+pub use reviews::{HookReviewer, PendingReview, ReviewContext, Reviewers};
+pub use state::{CallStage, PendingCall, Phase, State};
+pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply};
+pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN, SubAgent, SubAgentConfig};
+pub use waiting_calls::WaitingCall;
 
-pub use crate::policy::{Holds, Rule};
+pub use crate::policy::{Rule, RuleScope};
 
-use crate::chat::{CallId, Decision, Ending, Entry, Namer, Session, Standing, TurnId};
+use crate::chat::{CallId, Decision, Ending, Entry, Session, SessionGrant, TitleSource, TurnId};
 
 /// Applies one event to the state and returns the effects to carry out.
 ///
 /// Never blocks and never fails. An event of a turn that has ended changes nothing.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let mut ctx = Desk { state, above: None, effects: Vec::new() };
-    let lasts = matches!(&event, Event::Decided { decision: Decision::Always(_), .. });
-    take(&mut ctx, event);
+    let mut ctx = UpdateContext { state, parent_session: None, effects: Vec::new() };
+    let lasts = matches!(&event, Event::CallDecided { decision: Decision::Always(_), .. });
+    handle_event(&mut ctx, event);
     if lasts {
-        grants::plan_covered(&mut ctx);
+        covered_calls::plan_covered(&mut ctx);
     }
     let effects = ctx.effects;
-    state.line_up();
+    state.update_approval_queue();
     effects
 }
 
 /// Applies an event to the turn, or to the sub-agent of the turn that it belongs to.
-fn take(ctx: &mut Desk<'_>, event: Event) {
-    let Some(event) = sub_agent::hand_down(ctx, event) else { return };
+fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
+    let Some(event) = sub_agent::route_to_sub_agent(ctx, event) else { return };
     match event {
-        Event::Said(text) => thinking::said(ctx, text),
-        Event::Offered(offered) => offered::begin(ctx, offered),
-        Event::TakenBack => ctx.state.queue.clear(),
-        Event::Chunk { turn, chunk, after } => {
-            if ctx.runs(turn) {
-                thinking::chunk(ctx, chunk, after);
+        Event::UserMessage(text) => model_requests::queue_user_message(ctx, text),
+        Event::ApplyRequested(offered) => apply_turn::start_apply_turn(ctx, offered),
+        Event::QueueWithdrawn => ctx.state.queued_messages.clear(),
+        Event::ReplyChunk { turn, chunk, after } => {
+            if ctx.is_current_turn(turn) {
+                model_requests::handle_chunk(ctx, chunk, after);
             }
         }
-        Event::Grew { turn } => {
-            if ctx.runs(turn) {
-                thinking::grew(ctx);
+        Event::ReplySaveDue { turn } => {
+            if ctx.is_current_turn(turn) {
+                model_requests::save_partial_reply(ctx);
             }
         }
-        Event::Failed { turn, why, too_long } => {
-            if ctx.runs(turn) {
-                thinking::failed(ctx, why, too_long);
+        Event::RequestFailed { turn, reason: why, too_long } => {
+            if ctx.is_current_turn(turn) {
+                model_requests::handle_request_failure(ctx, why, too_long);
             }
         }
-        Event::Planned { turn, call, intent } => {
-            if ctx.runs(turn) {
-                let intent = offered::warned(ctx, &call, intent);
-                acting::planned(ctx, &call, intent);
+        Event::CallPlanned { turn, call, intent } => {
+            if ctx.is_current_turn(turn) {
+                let intent = apply_turn::warn_repeated_changes(ctx, &call, intent);
+                call_execution::handle_plan(ctx, &call, intent);
             }
         }
-        Event::Consulted { turn, call, round, said } => {
-            if ctx.runs(turn) {
-                consulting::consulted(ctx, &call, round, said);
+        Event::CallReviewed { turn, call, round, text: said } => {
+            if ctx.is_current_turn(turn) {
+                reviews::handle_review(ctx, &call, round, said);
             }
         }
-        Event::Progressed { turn, call, output, more } => {
-            if ctx.runs(turn) {
-                printed::progressed(ctx, &call, output, &more);
+        Event::CallProgressed { turn, call, output, more } => {
+            if ctx.is_current_turn(turn) {
+                call_output::handle_progress(ctx, &call, output, &more);
             }
         }
-        Event::OutputDue { turn, call } => {
-            if ctx.runs(turn) {
-                printed::keep_output(ctx, &call);
+        Event::OutputSaveDue { turn, call } => {
+            if ctx.is_current_turn(turn) {
+                call_output::save_output(ctx, &call);
             }
         }
-        Event::Finished { turn, call, outcome, staged, took } => {
-            if ctx.runs(turn) {
-                acting::finished(ctx, &call, (outcome, staged), took);
+        Event::CallFinished { turn, call, outcome, result_source: staged, duration: took } => {
+            if ctx.is_current_turn(turn) {
+                call_execution::finish_call(ctx, &call, (outcome, staged), took);
             }
         }
-        Event::Listed => ahead::listed(ctx),
-        Event::Brought(call) => ahead::brought(ctx, call),
-        Event::Decided { .. } if !acting::may_decide(ctx.state, &event) => {}
-        Event::Decided { call, decision, by } => acting::decided(ctx, &call, decision, by),
-        Event::Answered { call, answer, by } => acting::answered(ctx, &call, answer, by),
-        Event::Interrupted => interrupted(ctx),
-        Event::Titled(title) => {
-            ctx.keep(Entry::Titled { title, by: Namer::Person, usage: None });
+        Event::QueueOpened => preapproval::open_queue(ctx),
+        Event::EarlyPromptRequested(call) => preapproval::open_early_prompt(ctx, call),
+        Event::CallDecided { .. } if !call_execution::is_decision_allowed(ctx.state, &event) => {}
+        Event::CallDecided { call, decision, by } => {
+            call_execution::handle_decision(ctx, &call, decision, by)
         }
-        Event::Named { said, usage } => naming::named(ctx, &said, usage),
-        Event::CompactionWanted => compacting::wanted(ctx),
-        Event::WindowKnown(window) => ctx.state.window = window,
-        Event::Hurried => {
-            if matches!(&ctx.state.phase, Phase::Thinking(draft) if draft.retrying.is_some()) {
-                ctx.effects.push(Effect::Hurry);
+        Event::QuestionsAnswered { call, answer, by } => {
+            call_execution::handle_answer(ctx, &call, answer, by)
+        }
+        Event::TurnInterrupted => interrupt_turn(ctx),
+        Event::SessionTitled(title) => {
+            ctx.record_entry(Entry::Titled { title, by: TitleSource::User, usage: None });
+        }
+        Event::TitleSuggested { text: said, usage } => session_title::handle_title_reply(ctx, &said, usage),
+        Event::CompactionRequested => compaction::handle_compaction_request(ctx),
+        Event::ContextWindowChanged(window) => ctx.state.context_window = window,
+        Event::RetryNow => {
+            if matches!(&ctx.state.phase, Phase::Replying(draft) if draft.pending_retry.is_some()) {
+                ctx.effects.push(Effect::RetryNow);
             }
         }
-        Event::AskedAgain => {
-            if ctx.state.can_ask_again() {
-                thinking::begin(ctx);
+        Event::TurnRetried => {
+            if ctx.state.can_retry_turn() {
+                model_requests::start_turn(ctx);
             }
         }
-        Event::Switched { model, profile } => {
+        Event::ModelSwitched { model, profile } => {
             ctx.state.model.clone_from(&model);
-            ctx.state.window = None;
-            ctx.state.measure.forget_window();
+            ctx.state.context_window = None;
+            ctx.state.estimate.forget_window();
             // An empty session has nothing to resume, so the switch is not recorded.
             if !ctx.state.session.entries().is_empty() {
-                ctx.keep(Entry::Switched { model, profile });
+                ctx.record_entry(Entry::Switched { model, profile });
             }
         }
-        Event::Became { of } => {
+        Event::SessionCopied { source: of } => {
             let dry_run = ctx.state.is_dry_run();
-            ctx.keep(Entry::Became { dry_run, of });
+            ctx.record_entry(Entry::DryRunChanged { dry_run, copied_from: of });
         }
-        Event::RulesRead { rules, notices: _ } => ctx.state.rules = rules,
-        Event::Instructed(instructions) => ctx.state.instruct(instructions),
-        Event::TookBack { given_on, what, by } => {
-            let stands = |call: &CallId| ctx.state.granted().iter().any(|standing| standing.call == *call);
+        Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
+        Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
+        Event::GrantRevoked { given_on, what, by } => {
+            let stands = |call: &CallId| ctx.state.grants().iter().any(|standing| standing.call == *call);
             if given_on.as_ref().is_none_or(stands) {
-                ctx.keep(Entry::TakenBack { given_on, what, by });
+                ctx.record_entry(Entry::Revoked { given_on, description: what, by });
             }
         }
         Event::ModeChanged(mode) => ctx.state.policy.mode = mode,
@@ -157,54 +165,54 @@ fn take(ctx: &mut Desk<'_>, event: Event) {
 }
 
 /// The state and the effects of one update. Every entry goes to the session and to the log in the same step.
-struct Desk<'a> {
+struct UpdateContext<'a> {
     state: &'a mut State,
     /// Session of the turn, if the state is that of a sub-agent.
-    above: Option<&'a Session>,
+    parent_session: Option<&'a Session>,
     effects: Vec<Effect>,
 }
 
-impl Desk<'_> {
-    fn runs(&self, turn: TurnId) -> bool {
-        self.state.turn() == Some(turn)
+impl UpdateContext<'_> {
+    fn is_current_turn(&self, turn: TurnId) -> bool {
+        self.state.current_turn() == Some(turn)
     }
 
     /// Returns the grants of the whole session: a grant given to a sub-agent is valid for the turn, and the reverse.
-    fn granted(&self) -> &[Standing] {
-        self.above.unwrap_or(&self.state.session).granted()
+    fn session_grants(&self) -> &[SessionGrant] {
+        self.parent_session.unwrap_or(&self.state.session).grants()
     }
 
     /// Records an entry in the session and in the log.
-    fn keep(&mut self, entry: Entry) {
+    fn record_entry(&mut self, entry: Entry) {
         let entry = self.state.session.apply(entry);
-        self.effects.push(Effect::Append(entry.clone()));
+        self.effects.push(Effect::AppendEntry(entry.clone()));
     }
 
     /// Ends the turn. Queued messages start the next turn, unless this turn failed: then they stay in the queue until
     /// the user sends them.
-    fn end(&mut self, ending: Ending) {
+    fn end_turn(&mut self, ending: Ending) {
         let finished = ending == Ending::Finished;
-        self.keep(Entry::Ended { ending });
+        self.record_entry(Entry::Ended { ending });
         self.state.phase = Phase::Idle;
-        if finished && !self.state.queue.is_empty() {
-            thinking::begin(self);
-        } else if finished && !self.state.offered {
-            naming::turn_finished(self);
+        if finished && !self.state.queued_messages.is_empty() {
+            model_requests::start_turn(self);
+        } else if finished && !self.state.is_apply_turn {
+            session_title::request_title_after_turn(self);
         }
     }
 }
 
 /// Stops the turn at the user's request. Everything happens in one step, so that the screen is correct at once.
-fn interrupted(ctx: &mut Desk<'_>) {
-    let Some(turn) = ctx.state.turn() else { return };
-    ctx.effects.push(Effect::Cancel { turn });
+fn interrupt_turn(ctx: &mut UpdateContext<'_>) {
+    let Some(turn) = ctx.state.current_turn() else { return };
+    ctx.effects.push(Effect::CancelTurn { turn });
     match ctx.state.phase {
         Phase::Idle => {}
-        Phase::Thinking(_) => thinking::keep_what_came(ctx, "stopped"),
-        Phase::Acting { .. } => {
-            sub_agent::stop(ctx);
-            stopping::settle_the_rest(ctx);
+        Phase::Replying(_) => model_requests::record_incomplete_reply(ctx, "stopped"),
+        Phase::RunningCalls { .. } => {
+            sub_agent::interrupt_sub_agents(ctx);
+            interruption::settle_open_calls(ctx);
         }
     }
-    ctx.end(Ending::Interrupted);
+    ctx.end_turn(Ending::Interrupted);
 }

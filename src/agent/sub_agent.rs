@@ -3,24 +3,24 @@
 //! A sub-agent uses the same state machine. Its effects become effects of the turn, its entries are recorded under the
 //! call that started it, and its last reply is that call's outcome.
 
-use super::state::{Pending, State, Step};
-use super::{Desk, Effect, Event, Phase, acting, thinking};
+use super::state::{CallStage, PendingCall, State};
+use super::{Effect, Event, Phase, UpdateContext, call_execution, model_requests};
 use crate::chat::{
-    CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, ToolSpec, TurnId, Work, shorten,
+    CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, ToolSpec, TurnId, Work, truncation,
 };
 use std::time::Duration;
 
 /// Most sub-agents that work at once; others wait for a free slot.
-pub const AT_ONCE: usize = 4;
+pub const MAX_PARALLEL_SUB_AGENTS: usize = 4;
 /// Most tasks that one turn may delegate.
-pub const IN_A_TURN: u32 = 12;
+pub const MAX_TASKS_PER_TURN: u32 = 12;
 /// Most bytes of a sub-agent's result.
-const LONGEST: usize = 16 << 10;
+const MAX_RESULT_BYTES: usize = 16 << 10;
 
 /// System prompt and tools of every sub-agent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
-    pub system: String,
+pub struct SubAgentConfig {
+    pub system_prompt: String,
     /// Tools it may call. A sub-agent cannot start others, whatever is listed here.
     pub tools: Vec<ToolSpec>,
 }
@@ -37,211 +37,223 @@ pub struct SubAgent {
     /// Digest of what was approved.
     pub(super) sha256: Digest,
     /// Total time of its replies and calls.
-    worked: Duration,
+    work_time: Duration,
 }
 
 impl SubAgent {
     /// Creates a sub-agent with a task to start, or one that continues the session in `state`.
     pub(super) fn new(name: String, state: State, task: Option<String>, sha256: Digest) -> Self {
-        Self { name, state, task, sha256, worked: Duration::ZERO }
+        Self { name, state, task, sha256, work_time: Duration::ZERO }
     }
 
     /// Returns whether it has started; until then it waits for a free slot.
-    pub fn has_begun(&self) -> bool {
+    pub fn has_started(&self) -> bool {
         self.task.is_none()
     }
 }
 
-impl Pending {
+impl PendingCall {
     /// Returns the sub-agent that works on the call.
     pub fn sub_agent(&self) -> Option<&SubAgent> {
-        if let Step::Delegated(sub_agent) = &self.step { Some(sub_agent) } else { None }
+        if let CallStage::Delegated(sub_agent) = &self.step { Some(sub_agent) } else { None }
     }
 
     fn sub_agent_mut(&mut self) -> Option<&mut SubAgent> {
-        if let Step::Delegated(sub_agent) = &mut self.step { Some(sub_agent) } else { None }
+        if let CallStage::Delegated(sub_agent) = &mut self.step { Some(sub_agent) } else { None }
     }
 }
 
 impl State {
     /// Creates the state of a new sub-agent; `None` in a sub-agent.
-    pub(super) fn beneath(&self) -> Option<Self> {
-        let Offer { system, tools } = self.offer.clone()?;
+    pub(super) fn new_sub_agent_state(&self) -> Option<Self> {
+        let SubAgentConfig { system_prompt: system, tools } = self.sub_agent_config.clone()?;
         let mut state = Self::new(self.policy, self.model.clone(), system, tools);
-        (state.window, state.turns) = (self.window, self.turns);
-        state.advisers.clone_from(&self.advisers);
-        state.instruct(self.instructions.clone());
-        state.tells_each = self.tells_each;
-        state.tells_nothing = self.tells_nothing;
-        (state.unstaged, state.simulator) = (self.unstaged.clone(), self.simulator.clone());
+        (state.context_window, state.turn_count) = (self.context_window, self.turn_count);
+        state.reviewers.clone_from(&self.reviewers);
+        state.set_instructions(self.instructions.clone());
+        state.labels_rehearsed = self.labels_rehearsed;
+        state.hides_dry_run = self.hides_dry_run;
+        (state.no_sandbox_reason, state.simulator) = (self.no_sandbox_reason.clone(), self.simulator.clone());
         Some(state)
     }
 }
 
 impl State {
     /// Returns whether a sub-agent waits to retry a failed request.
-    pub fn retries_beneath(&self) -> bool {
-        self.pending().iter().filter_map(Pending::sub_agent).any(|it| match &it.state.phase {
-            Phase::Thinking(draft) => draft.retrying.is_some(),
-            Phase::Idle | Phase::Acting { .. } => false,
+    pub fn has_sub_agent_retry(&self) -> bool {
+        self.pending().iter().filter_map(PendingCall::sub_agent).any(|it| match &it.state.phase {
+            Phase::Replying(draft) => draft.pending_retry.is_some(),
+            Phase::Idle | Phase::RunningCalls { .. } => false,
         })
     }
 }
 
 /// Returns why a plan cannot be delegated, as an error for the model; `None` if it can, or is no task.
-pub(super) fn refusal(state: &State, plan: &Plan) -> Option<String> {
+pub(super) fn delegation_refusal(state: &State, plan: &Plan) -> Option<String> {
     match &plan.work {
-        Work::Task(_) if state.offer.is_none() => {
+        Work::Task(_) if state.sub_agent_config.is_none() => {
             Some("A sub-agent cannot start sub-agents. Do this part yourself.".to_owned())
         }
-        Work::Task(_) if state.handed >= IN_A_TURN => Some(format!(
-            "Sub-agent limit reached: {IN_A_TURN} tasks per turn. Do the rest yourself or report what remains."
+        Work::Task(_) if state.delegated_tasks >= MAX_TASKS_PER_TURN => Some(format!(
+            "Sub-agent limit reached: {MAX_TASKS_PER_TURN} tasks per turn. Do the rest yourself or report what remains."
         )),
         Work::Task(_) | Work::Edit(_) | Work::Command(_) | Work::Arguments(_) | Work::Batch(_) => None,
     }
 }
 
 /// Delegates the task of a call to a sub-agent, which starts once a slot is free.
-pub(super) fn hand(ctx: &mut Desk<'_>, id: &CallId, task: &Task, sha256: Digest) {
-    let Some(state) = ctx.state.beneath() else { return };
-    ctx.state.handed += 1;
+pub(super) fn delegate_task(ctx: &mut UpdateContext<'_>, id: &CallId, task: &Task, sha256: Digest) {
+    let Some(state) = ctx.state.new_sub_agent_state() else { return };
+    ctx.state.delegated_tasks += 1;
     if let Some(pending) = ctx.state.pending_mut(id) {
-        let words = Some(task.words.clone());
-        pending.step = Step::Delegated(Box::new(SubAgent::new(task.name.clone(), state, words, sha256)));
+        let words = Some(task.instructions.clone());
+        pending.step = CallStage::Delegated(Box::new(SubAgent::new(task.name.clone(), state, words, sha256)));
     }
 }
 
 /// Starts waiting sub-agents while slots are free.
-pub(super) fn begin(ctx: &mut Desk<'_>) {
+pub(super) fn start_waiting_sub_agents(ctx: &mut UpdateContext<'_>) {
     loop {
         let all = || ctx.state.pending().iter().filter_map(|it| Some((&it.call.id, it.sub_agent()?)));
-        if all().filter(|(_, it)| it.has_begun()).count() >= AT_ONCE {
+        if all().filter(|(_, it)| it.has_started()).count() >= MAX_PARALLEL_SUB_AGENTS {
             return;
         }
-        let Some(id) = all().find(|(_, it)| !it.has_begun()).map(|(id, _)| id.clone()) else { return };
-        let sub_agent = ctx.state.pending_mut(&id).and_then(Pending::sub_agent_mut);
+        let Some(id) = all().find(|(_, it)| !it.has_started()).map(|(id, _)| id.clone()) else { return };
+        let sub_agent = ctx.state.pending_mut(&id).and_then(PendingCall::sub_agent_mut);
         let Some(task) = sub_agent.and_then(|it| it.task.take()) else { return };
-        within(ctx, &id, |below| thinking::said(below, task));
+        run_in_sub_agent(ctx, &id, |below| model_requests::queue_user_message(below, task));
     }
 }
 
 /// Passes an event to the sub-agent it belongs to, or to all of them. Returns the event if the turn itself has to
 /// handle it.
-pub(super) fn hand_down(ctx: &mut Desk<'_>, event: Event) -> Option<Event> {
-    let runs = |turn: TurnId| move |state: &State| state.turn() == Some(turn);
+pub(super) fn route_to_sub_agent(ctx: &mut UpdateContext<'_>, event: Event) -> Option<Event> {
+    let runs = |turn: TurnId| move |state: &State| state.current_turn() == Some(turn);
     let has =
         |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
     let to = match &event {
-        Event::Chunk { turn, .. }
-        | Event::Grew { turn }
-        | Event::Failed { turn, .. }
-        | Event::Planned { turn, .. }
-        | Event::Consulted { turn, .. }
-        | Event::Progressed { turn, .. }
-        | Event::OutputDue { turn, .. }
-        | Event::Finished { turn, .. } => whose(ctx.state, runs(*turn)),
-        Event::Decided { call, .. } | Event::Answered { call, .. } => whose(ctx.state, has(call.clone())),
-        Event::Listed | Event::Brought(_) | Event::Hurried => {
-            for id in all(ctx.state) {
-                within(ctx, &id, |below| super::take(below, event.clone()));
+        Event::ReplyChunk { turn, .. }
+        | Event::ReplySaveDue { turn }
+        | Event::RequestFailed { turn, .. }
+        | Event::CallPlanned { turn, .. }
+        | Event::CallReviewed { turn, .. }
+        | Event::CallProgressed { turn, .. }
+        | Event::OutputSaveDue { turn, .. }
+        | Event::CallFinished { turn, .. } => find_sub_agent_call(ctx.state, runs(*turn)),
+        Event::CallDecided { call, .. } | Event::QuestionsAnswered { call, .. } => {
+            find_sub_agent_call(ctx.state, has(call.clone()))
+        }
+        Event::QueueOpened | Event::EarlyPromptRequested(_) | Event::RetryNow => {
+            for id in sub_agent_calls(ctx.state) {
+                run_in_sub_agent(ctx, &id, |below| super::handle_event(below, event.clone()));
             }
             None
         }
-        Event::Said(_)
-        | Event::Offered(_)
-        | Event::TakenBack
-        | Event::Interrupted
-        | Event::Titled(_)
-        | Event::Named { .. }
-        | Event::CompactionWanted
-        | Event::WindowKnown(_)
-        | Event::AskedAgain
-        | Event::Switched { .. }
-        | Event::Became { .. }
-        | Event::RulesRead { .. }
-        | Event::Instructed(_)
-        | Event::TookBack { .. }
+        Event::UserMessage(_)
+        | Event::ApplyRequested(_)
+        | Event::QueueWithdrawn
+        | Event::TurnInterrupted
+        | Event::SessionTitled(_)
+        | Event::TitleSuggested { .. }
+        | Event::CompactionRequested
+        | Event::ContextWindowChanged(_)
+        | Event::TurnRetried
+        | Event::ModelSwitched { .. }
+        | Event::SessionCopied { .. }
+        | Event::RulesLoaded { .. }
+        | Event::InstructionsChanged(_)
+        | Event::GrantRevoked { .. }
         | Event::ModeChanged(_) => None,
     };
     let Some(id) = to else { return Some(event) };
-    if !acting::may_decide(ctx.state, &event) {
+    if !call_execution::is_decision_allowed(ctx.state, &event) {
         return None;
     }
-    if let Some(sub_agent) = ctx.state.pending_mut(&id).and_then(Pending::sub_agent_mut) {
-        sub_agent.worked += took(&event);
+    if let Some(sub_agent) = ctx.state.pending_mut(&id).and_then(PendingCall::sub_agent_mut) {
+        sub_agent.work_time += event_duration(&event);
     }
-    within(ctx, &id, |below| super::take(below, event));
+    run_in_sub_agent(ctx, &id, |below| super::handle_event(below, event));
     None
 }
 
 /// Returns the duration that an event reports.
-fn took(event: &Event) -> Duration {
+fn event_duration(event: &Event) -> Duration {
     match event {
-        Event::Chunk { chunk: Chunk::Done(_), after, .. } => *after,
-        Event::Finished { took, .. } => *took,
+        Event::ReplyChunk { chunk: Chunk::Done(_), after, .. } => *after,
+        Event::CallFinished { duration: took, .. } => *took,
         _ => Duration::ZERO,
     }
 }
 
-fn all(state: &State) -> Vec<CallId> {
+fn sub_agent_calls(state: &State) -> Vec<CallId> {
     let handed = state.pending().iter().filter(|pending| pending.sub_agent().is_some());
     handed.map(|pending| pending.call.id.clone()).collect()
 }
 
 /// Returns the call of the sub-agent whose state matches.
-fn whose(state: &State, is: impl Fn(&State) -> bool) -> Option<CallId> {
-    let of = |pending: &&Pending| pending.sub_agent().is_some_and(|it| is(&it.state));
+fn find_sub_agent_call(state: &State, is: impl Fn(&State) -> bool) -> Option<CallId> {
+    let of = |pending: &&PendingCall| pending.sub_agent().is_some_and(|it| is(&it.state));
     state.pending().iter().find(of).map(|pending| pending.call.id.clone())
 }
 
 /// Interrupts all sub-agents when the user stops the turn.
-pub(super) fn stop(ctx: &mut Desk<'_>) {
-    each(ctx, super::interrupted);
+pub(super) fn interrupt_sub_agents(ctx: &mut UpdateContext<'_>) {
+    for_each_sub_agent(ctx, super::interrupt_turn);
 }
 
 /// Runs a function on every sub-agent.
-pub(super) fn each(ctx: &mut Desk<'_>, does: fn(&mut Desk<'_>)) {
-    for id in all(ctx.state) {
-        within(ctx, &id, does);
+pub(super) fn for_each_sub_agent(ctx: &mut UpdateContext<'_>, does: fn(&mut UpdateContext<'_>)) {
+    for id in sub_agent_calls(ctx.state) {
+        run_in_sub_agent(ctx, &id, does);
     }
 }
 
 /// Runs a function on the state of a sub-agent after copying the turn's shared settings to it. Its entries are recorded
 /// under its call.
-fn within(ctx: &mut Desk<'_>, id: &CallId, does: impl FnOnce(&mut Desk<'_>)) {
-    let State { session, phase, policy, rules, model, window, turns, instructions, .. } = &mut *ctx.state;
-    let Phase::Acting { calls, .. } = phase else { return };
+fn run_in_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, does: impl FnOnce(&mut UpdateContext<'_>)) {
+    let State {
+        session,
+        phase,
+        policy,
+        rules,
+        model,
+        context_window: window,
+        turn_count: turns,
+        instructions,
+        ..
+    } = &mut *ctx.state;
+    let Phase::RunningCalls { calls, .. } = phase else { return };
     let mut found = calls.iter_mut().filter(|pending| pending.call.id == *id);
-    let Some(sub_agent) = found.find_map(Pending::sub_agent_mut) else { return };
+    let Some(sub_agent) = found.find_map(PendingCall::sub_agent_mut) else { return };
     let state = &mut sub_agent.state;
-    (state.policy, state.window, state.turns) = (*policy, *window, *turns);
+    (state.policy, state.context_window, state.turn_count) = (*policy, *window, *turns);
     state.rules.clone_from(rules);
     if state.instructions != *instructions {
-        state.instruct(instructions.clone());
+        state.set_instructions(instructions.clone());
     }
     if state.model != *model {
         state.model.clone_from(model);
-        state.measure.forget_window();
+        state.estimate.forget_window();
     }
-    let mut below = Desk { state, above: Some(session), effects: Vec::new() };
+    let mut below = UpdateContext { state, parent_session: Some(session), effects: Vec::new() };
     does(&mut below);
     let effects = below.effects;
-    *turns = state.turns;
-    ctx.take_up(id, effects);
-    ended(ctx, id);
+    *turns = state.turn_count;
+    ctx.adopt_effects(id, effects);
+    settle_ended_sub_agent(ctx, id);
 }
 
-impl Desk<'_> {
+impl UpdateContext<'_> {
     /// Takes over the effects of a sub-agent; its entries are recorded under its call.
-    pub(super) fn take_up(&mut self, id: &CallId, effects: Vec<Effect>) {
+    pub(super) fn adopt_effects(&mut self, id: &CallId, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Append(entry) => {
-                    self.keep(Entry::Beneath { call: id.clone(), entry: Box::new(entry) });
+                Effect::AppendEntry(entry) => {
+                    self.record_entry(Entry::SubAgent { call: id.clone(), entry: Box::new(entry) });
                 }
-                Effect::KeepGrown(mut grown) => {
-                    grown.beneath = Some(id.clone());
-                    self.effects.push(Effect::KeepGrown(grown));
+                Effect::SavePartialReply(mut grown) => {
+                    grown.sub_agent_call = Some(id.clone());
+                    self.effects.push(Effect::SavePartialReply(grown));
                 }
                 other => self.effects.push(other),
             }
@@ -250,11 +262,11 @@ impl Desk<'_> {
 }
 
 /// Settles the call of a sub-agent that has ended. Its last reply is the outcome.
-fn ended(ctx: &mut Desk<'_>, id: &CallId) {
+fn settle_ended_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId) {
     let Some(sub_agent) = ctx.state.pending_mut(id).and_then(|pending| pending.sub_agent_mut()) else {
         return;
     };
-    if !sub_agent.state.is_idle() || !sub_agent.has_begun() {
+    if !sub_agent.state.is_idle() || !sub_agent.has_started() {
         return;
     }
     let entries = sub_agent.state.session.entries();
@@ -263,20 +275,20 @@ fn ended(ctx: &mut Desk<'_>, id: &CallId) {
         _ => None,
     });
     let outcome = match entries.last() {
-        Some(Entry::Ended { ending: Ending::Finished }) => {
-            Outcome::Done(shorten::middle(said.unwrap_or_default(), LONGEST).into_owned())
-        }
+        Some(Entry::Ended { ending: Ending::Finished }) => Outcome::Done(
+            truncation::truncate_middle(said.unwrap_or_default(), MAX_RESULT_BYTES).into_owned(),
+        ),
         Some(Entry::Ended { ending: Ending::Failed(why) }) => {
             let why = why.trim_end_matches('.');
             let said = said.map_or_else(String::new, |said| {
-                format!(" Its last reply:\n{}", shorten::middle(said, LONGEST))
+                format!(" Its last reply:\n{}", truncation::truncate_middle(said, MAX_RESULT_BYTES))
             });
             Outcome::Failed(format!("The sub-agent failed: {why}.{said}"))
         }
         // If it was interrupted, the interruption settles its call.
         Some(_) | None => return,
     };
-    let (took, sha256) = (sub_agent.worked, sub_agent.sha256.clone());
-    acting::settle(ctx, id, (outcome, None), took, sha256);
-    acting::advance(ctx);
+    let (took, sha256) = (sub_agent.work_time, sub_agent.sha256.clone());
+    call_execution::settle_call(ctx, id, (outcome, None), took, sha256);
+    call_execution::start_ready_calls(ctx);
 }

@@ -2,7 +2,7 @@
 //! caller.
 
 use crate::config::Key;
-use crate::llm::{AskKey, Error, Secret};
+use crate::llm::{Error, KeySource, Secret};
 use async_trait::async_trait;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::PathBuf;
@@ -14,13 +14,13 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 /// Time limit, including a passphrase entered in another window.
-const LIMIT: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// Output beyond this many bytes is read and dropped.
-const MOST: usize = 64 << 10;
+const MAX_OUTPUT_BYTES: usize = 64 << 10;
 /// Time allowed for output after the program ended: a child process may hold the pipes open.
 const LINGER: Duration = Duration::from_millis(200);
 /// Characters shown of its error output.
-const WORDS: usize = 200;
+const MAX_ERROR_CHARS: usize = 200;
 
 /// A program that prints a key.
 pub(super) struct KeyCommand {
@@ -33,19 +33,20 @@ pub(super) struct KeyCommand {
 }
 
 #[async_trait]
-impl AskKey for KeyCommand {
-    async fn ask(&self) -> Result<Secret, Error> {
+impl KeySource for KeyCommand {
+    async fn request_key(&self) -> Result<Secret, Error> {
         let name = self.words.first().map_or("", String::as_str);
-        let about = |what: String| Error::NotAModel(format!("the key command {name} {what}"));
-        let mut running = self.start().map_err(|error| about(format!("could not be started: {error}")))?;
-        let Ok(ended) = timeout(LIMIT, running.end()).await else {
-            return Err(about(format!("did not finish within {} s and was stopped", LIMIT.as_secs())));
+        let about = |what: String| Error::InvalidReply(format!("the key command {name} {what}"));
+        let mut running =
+            self.spawn_program().map_err(|error| about(format!("could not be started: {error}")))?;
+        let Ok(ended) = timeout(TIME_LIMIT, running.wait()).await else {
+            return Err(about(format!("did not finish within {} s and was stopped", TIME_LIMIT.as_secs())));
         };
         let status = ended.map_err(|error| about(format!("was lost: {error}")))?;
-        let printed = running.out.text();
+        let printed = running.out.output_text();
         let key = Key::new(printed.lines().next().unwrap_or_default());
         if !status.success() {
-            let complaint = complaint(&running.err.text(), &printed);
+            let complaint = first_error_line(&running.err.output_text(), &printed);
             let how =
                 status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
             return Err(about(if complaint.is_empty() { how } else { format!("{how}: {complaint}") }));
@@ -61,7 +62,7 @@ impl AskKey for KeyCommand {
 }
 
 impl KeyCommand {
-    fn start(&self) -> std::io::Result<Running> {
+    fn spawn_program(&self) -> std::io::Result<Running> {
         let mut words = self.words.clone();
         if let Some(program) = words.first_mut()
             && let Some(inside) = program.strip_prefix("~/")
@@ -77,8 +78,8 @@ impl KeyCommand {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let out = Pipe::of(child.stdout.take());
-        let err = Pipe::of(child.stderr.take());
+        let out = Pipe::spawn_reader(child.stdout.take());
+        let err = Pipe::spawn_reader(child.stderr.take());
         Ok(Running { child, out, err, ended: false })
     }
 }
@@ -92,10 +93,10 @@ struct Running {
 }
 
 impl Running {
-    async fn end(&mut self) -> std::io::Result<ExitStatus> {
+    async fn wait(&mut self) -> std::io::Result<ExitStatus> {
         let status = self.child.wait().await?;
         self.ended = true;
-        let both = async { tokio::join!(self.out.end(), self.err.end()) };
+        let both = async { tokio::join!(self.out.wait(), self.err.wait()) };
         let _ = timeout(LINGER, both).await;
         Ok(status)
     }
@@ -120,7 +121,7 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn of(from: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
+    fn spawn_reader(from: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
         let came = Arc::new(Mutex::new(Vec::new()));
         let into = came.clone();
         let reads = tokio::spawn(async move {
@@ -128,19 +129,19 @@ impl Pipe {
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = from.read(&mut buffer).await {
                 let mut came = into.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = MOST - came.len();
+                let room = MAX_OUTPUT_BYTES - came.len();
                 came.extend_from_slice(&buffer[..count.min(room)]);
             }
         });
         Self { came, reads }
     }
 
-    async fn end(&mut self) {
+    async fn wait(&mut self) {
         // If the task panicked, its output so far is kept.
         let _ = (&mut self.reads).await;
     }
 
-    fn text(&self) -> String {
+    fn output_text(&self) -> String {
         String::from_utf8_lossy(&self.came.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
@@ -152,10 +153,10 @@ impl Drop for Pipe {
 }
 
 /// Returns the first line of the error output, without anything that was printed as a key.
-fn complaint(complained: &str, printed: &str) -> String {
+fn first_error_line(complained: &str, printed: &str) -> String {
     let line = complained.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let masked = printed.lines().map(Secret::new).fold(line.to_owned(), |line, secret| secret.mask(&line));
-    masked.chars().filter(|letter| !letter.is_control()).take(WORDS).collect()
+    masked.chars().filter(|letter| !letter.is_control()).take(MAX_ERROR_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -164,9 +165,9 @@ mod tests {
 
     #[test]
     fn r57_error_is_one_line_without_the_printed_key() {
-        assert_eq!(complaint("\n  no such entry \nmore", ""), "no such entry");
-        assert_eq!(complaint("cannot use sk-12345", "sk-12345\n"), "cannot use [key]");
-        assert_eq!(complaint("\u{1b}[31mred", ""), "[31mred");
-        assert_eq!(complaint(&"x".repeat(1000), "").len(), WORDS);
+        assert_eq!(first_error_line("\n  no such entry \nmore", ""), "no such entry");
+        assert_eq!(first_error_line("cannot use sk-12345", "sk-12345\n"), "cannot use [key]");
+        assert_eq!(first_error_line("\u{1b}[31mred", ""), "[31mred");
+        assert_eq!(first_error_line(&"x".repeat(1000), "").len(), MAX_ERROR_CHARS);
     }
 }

@@ -1,59 +1,59 @@
 //! Assembles the program: the only folder that names every adapter.
 
-mod advisers;
 mod answers;
 mod audit;
-mod choosing;
-mod connecting;
+mod connected_model;
+mod connector;
 mod doctor;
 mod document;
-mod facts;
-mod files;
-mod handed;
-mod host;
-mod keeping;
+mod export_file;
+mod file_names;
+mod headless_run;
 mod key_command;
-mod model;
+mod link_probe;
+mod model_switch;
 mod models;
-mod print;
 mod rehearsal;
-mod rules;
-mod rules_told;
-mod said;
+mod reviewers;
+mod rule_changes;
+mod rule_loading;
+mod rules_command;
+mod run_facts;
+mod sandbox_setup;
 mod screen;
+mod screen_host;
+mod session_builder;
+mod session_search;
 mod sessions;
-mod there;
-mod trust_told;
-mod trusting;
-mod walls;
-mod wiring;
+mod trust_command;
+mod trust_prompt;
 
-use crate::agent::Offered;
-use crate::chat::Becomes;
+use crate::agent::ApplyRequest;
+use crate::chat::ForkMode;
 use crate::cli::Cli;
 use crate::config::{self, Credentials, Overrides};
 use crate::policy::Mode;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::tools::{self, Toolbox};
-use advisers::Advisers;
 use anyhow::{Context, Result};
-use connecting::Connecting;
-use model::Model;
+use connected_model::ConnectedModel;
+use connector::Connector;
+use reviewers::Reviewers;
+use session_builder::{Session, SessionBuilder};
 use sessions::{explain_doubt, find_continued};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use wiring::{Session, Wiring};
 
 /// An error of the caller, or an invalid setting: exit code 2. One sentence that says what was expected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Mistake(pub String);
+pub struct UsageError(pub String);
 
-impl Mistake {
-    fn of(error: impl std::fmt::Display) -> Self {
+impl UsageError {
+    fn from_error(error: impl std::fmt::Display) -> Self {
         Self(error.to_string())
     }
 }
@@ -61,9 +61,9 @@ impl Mistake {
 /// Everything this run was started with.
 struct Start {
     cli: Cli,
-    wiring: Wiring,
-    model: Model,
-    connecting: Connecting,
+    wiring: SessionBuilder,
+    model: ConnectedModel,
+    connecting: Connector,
     /// Folder of real sessions; the tour has its own.
     real_folder: PathBuf,
     /// Notices for the user, one sentence each.
@@ -76,55 +76,55 @@ struct Start {
 /// A `UsageError` if the caller is at fault; any other error is of the system.
 pub async fn run(cli: Cli) -> Result<ExitCode> {
     let print = cli.print;
-    if cli.lists_models() {
-        return models::run(prepare(cli)?).await;
+    if cli.is_models() {
+        return models::run(prepare_start(cli)?).await;
     }
-    if let Some(named) = cli.audits() {
+    if let Some(named) = cli.audit_arguments() {
         let resumed = cli.resume.as_deref().filter(|id| !id.is_empty());
         return audit::run(&cli, named.or(resumed));
     }
-    if let Some(words) = cli.asks_rules() {
-        return rules_told::run(&cli, &words);
+    if let Some(words) = cli.rules_arguments() {
+        return rules_command::run(&cli, &words);
     }
-    if let Some(words) = cli.asks_rehearsal() {
-        rehearsal::allowed(&cli, &words)?;
-        if cli.applies().is_none() {
+    if let Some(words) = cli.rehearsal_arguments() {
+        rehearsal::check_arguments(&cli, &words)?;
+        if cli.apply_arguments().is_none() {
             return rehearsal::run(&cli, &words);
         }
     }
-    if cli.applies().is_none() {
+    if cli.apply_arguments().is_none() {
         let flags = [("--hunks", cli.hunks), ("--ignored", cli.ignored), ("--commands", cli.commands)];
         if let Some((flag, _)) = flags.into_iter().find(|(_, is)| *is) {
-            return Err(Mistake(format!("{flag} can only be used with aye rehearsal apply")).into());
+            return Err(UsageError(format!("{flag} can only be used with aye rehearsal apply")).into());
         }
     }
-    if let Some(words) = cli.asks_trust() {
-        return trust_told::run(&cli, &words);
+    if let Some(words) = cli.trust_arguments() {
+        return trust_command::run(&cli, &words);
     }
-    if let Some(words) = cli.keeps_sessions() {
+    if let Some(words) = cli.sessions_arguments() {
         return sessions::run(&cli, &words);
     }
-    if cli.applies().is_none()
-        && !cli.examines()
-        && let Some(why) = cli.stray()
+    if cli.apply_arguments().is_none()
+        && !cli.is_doctor()
+        && let Some(why) = cli.explain_mistyped()
     {
-        return Err(Mistake(why).into());
+        return Err(UsageError(why).into());
     }
-    if let Some((flag, with)) = cli.kept.set().next() {
-        return Err(Mistake(format!(
+    if let Some((flag, with)) = cli.sessions.set_options().next() {
+        return Err(UsageError(format!(
             "{flag} can only be used with: aye sessions {}",
             with.join(", aye sessions ")
         ))
         .into());
     }
-    if cli.examines() {
+    if cli.is_doctor() {
         return doctor::run(&cli).await;
     }
     if cli.bundle.is_some() {
-        return Err(Mistake("--bundle can only be used with aye doctor".to_owned()).into());
+        return Err(UsageError("--bundle can only be used with aye doctor".to_owned()).into());
     }
     if cli.json && !print {
-        return Err(Mistake(
+        return Err(UsageError(
             "--json can only be used with -p, or with: aye models, aye audit, aye doctor, aye rules, aye trust list, aye rehearsal, \
              aye sessions list, aye sessions search"
                 .to_owned(),
@@ -133,29 +133,29 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !print && !is_terminal {
-        return Err(Mistake(
+        return Err(UsageError(
             "standard input and output are not a terminal, which the screen needs. Use -p to print the reply instead"
                 .to_owned(),
         )
         .into());
     }
     if !print && std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
-        return Err(Mistake(
+        return Err(UsageError(
             "this terminal cannot show a screen (TERM=dumb). Use -p to print the reply instead, or, if it can after all, \
              start with: TERM=xterm aye"
                 .to_owned(),
         )
         .into());
     }
-    answers::allowed(&cli)?;
-    if cli.fork && !cli.go_on && cli.resume.is_none() {
-        return Err(Mistake(
+    answers::check_flags(&cli)?;
+    if cli.fork && !cli.continue_last && cli.resume.is_none() {
+        return Err(UsageError(
             "--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue"
                 .to_owned(),
         )
         .into());
     }
-    let start = prepare(cli)?;
+    let start = prepare_start(cli)?;
     let journal = start.wiring.journal.clone();
     let how = if print { "printing" } else { "with a screen" };
     journal.note(format_args!(
@@ -169,11 +169,11 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         noted.note(format_args!("a panic at {at}"));
         before(info);
     }));
-    let ended = if print { print::run(start).await } else { screen::run(start).await };
+    let ended = if print { headless_run::run(start).await } else { screen::run(start).await };
     match &ended {
         Ok(_) => journal.note("aye ends"),
         Err(error) => {
-            let whose = if error.is::<Mistake>() { "the caller's mistake" } else { "an error" };
+            let whose = if error.is::<UsageError>() { "the caller's mistake" } else { "an error" };
             journal.note(format_args!("aye ends with {whose}"));
             journal.content("why", || format!("{error:#}"));
         }
@@ -182,8 +182,8 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
 }
 
 /// Returns all values that the settings treat as secret.
-fn secrets(connecting: &Connecting) -> Vec<String> {
-    let mut secrets: Vec<String> = connecting.credentials.all().map(|key| key.expose().to_owned()).collect();
+fn known_secrets(connecting: &Connector) -> Vec<String> {
+    let mut secrets: Vec<String> = connecting.credentials.keys().map(|key| key.expose().to_owned()).collect();
     for profile in connecting.settings.config.profiles.values() {
         secrets.extend(profile.key_env.as_ref().and_then(|name| std::env::var(name).ok()));
         secrets.extend(profile.headers.values().chain(profile.query.values()).chain(&profile.proxy).cloned());
@@ -191,7 +191,7 @@ fn secrets(connecting: &Connecting) -> Vec<String> {
     secrets
 }
 
-fn prepare(cli: Cli) -> Result<Start> {
+fn prepare_start(cli: Cli) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
@@ -201,7 +201,7 @@ fn prepare(cli: Cli) -> Result<Start> {
         profile: cli.profile.clone(),
         base_url: cli.base_url.clone(),
         model: cli.model.clone(),
-        mode: cli.mode.as_deref().map(mode).transpose()?,
+        mode: cli.mode.as_deref().map(parse_mode).transpose()?,
         theme: cli.theme.clone(),
     };
     let environment = |name: &str| std::env::var(name).ok();
@@ -211,95 +211,104 @@ fn prepare(cli: Cli) -> Result<Start> {
         notices.push(format!("Cannot read the saved keys: {error}."));
         Credentials::default()
     });
-    let connecting = Connecting { settings, credentials, flags, dry_run: cli.dry_run, watched: !cli.print };
+    let connecting =
+        Connector { settings, credentials, flags, dry_run: cli.dry_run, is_interactive: !cli.print };
     let model = if cli.tour {
-        Model::tour(!cli.print)
+        ConnectedModel::tour(!cli.print)
     } else {
-        let connection = connecting.configured()?;
-        connection.map_or_else(|| Model::tour(!cli.print), |connection| connecting.model(&connection))
+        let connection = connecting.configured_connection()?;
+        connection.map_or_else(
+            || ConnectedModel::tour(!cli.print),
+            |connection| connecting.connect_model(&connection),
+        )
     };
     notices.extend(model.warnings.clone());
-    let real_folder = folder(cli.folder.as_deref())?;
-    let folder = if model.seen.tour { tour_folder(&places)? } else { real_folder.clone() };
+    let real_folder = resolve_folder(cli.folder.as_deref())?;
+    let folder = if model.shown.is_tour { tour_folder(&places)? } else { real_folder.clone() };
     let shell = &connecting.settings.config.shell;
-    let confined = walls::confined(shell, &places);
+    let confined = sandbox_setup::setup_sandbox(shell, &places);
     notices.extend(confined.notices);
-    notices.extend(confined.reads_less);
-    let tools = tools::toolbox::Settings {
-        seconds: shell.timeout,
-        seconds_at_most: shell.max_timeout,
-        walls: confined.walls,
-        may_ask: shell.network != config::Network::Off,
+    notices.extend(confined.no_sandbox_notice);
+    let tools = tools::toolbox::ToolSettings {
+        default_timeout: shell.timeout,
+        max_timeout: shell.max_timeout,
+        walls: confined.sandbox,
+        allow_network: shell.network != config::Network::Off,
     };
     let profiles = connecting.settings.config.profiles.values();
     let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
-    let (advisers, told) = Advisers::of(&connecting, &keys);
+    let (advisers, told) = Reviewers::from_settings(&connecting, &keys);
     notices.extend(told);
-    let journal = Journal::new(places.journal(), cli.debug_content, secrets(&connecting));
-    let wiring = Wiring {
+    let journal = Journal::new(places.journal(), cli.debug_content, known_secrets(&connecting));
+    let wiring = SessionBuilder {
         journal,
         places,
         folder,
-        tools: Arc::new(Toolbox::builtin(tools)),
-        shell: Arc::new(Shell::new(myself()).without(keys).keeping(confined.keep, confined.hide)),
-        advisers,
+        tools: Arc::new(Toolbox::with_builtin_tools(tools)),
+        shell: Arc::new(
+            Shell::new(own_program())
+                .without_variables(keys)
+                .with_closed_paths(confined.write_protected, confined.read_protected),
+        ),
+        reviewers: advisers,
         mode: connecting.settings.config.approval.mode,
         dry_run: connecting.settings.config.dry_run.clone(),
-        simulator: if model.seen.tour { None } else { advisers::simulator(&connecting) },
+        simulator: if model.shown.is_tour { None } else { reviewers::connect_simulator(&connecting) },
         model_flag: cli.model.clone(),
         titles: connecting.settings.config.model.titles && !cli.print,
-        most_words: connecting.settings.config.project.instructions_kib << 10,
-        lasts: !cli.print,
+        max_instruction_bytes: connecting.settings.config.project.instructions_kib << 10,
+        is_interactive: !cli.print,
     };
     Ok(Start { cli, wiring, model, connecting, real_folder, notices })
 }
 
 impl Start {
     /// Returns the calls to approve at once, if any.
-    fn offers(&self) -> Result<Option<Offered>> {
-        let Some(named) = self.cli.applies() else { return Ok(None) };
-        rehearsal::offers(&self.wiring, self.here(), named, self.cli.wanted()).map(Some)
+    fn initial_offers(&self) -> Result<Option<ApplyRequest>> {
+        let Some(named) = self.cli.apply_arguments() else { return Ok(None) };
+        rehearsal::apply_offers(&self.wiring, self.default_folder(), named, self.cli.apply_options())
+            .map(Some)
     }
 
     /// Returns the folder to use if nothing names another.
-    fn here(&self) -> &Path {
+    fn default_folder(&self) -> &Path {
         if self.cli.tour { &self.wiring.folder } else { &self.real_folder }
     }
 
     /// Explains why it is uncertain which session `--continue` means. `None` if it is certain, or not requested.
-    fn doubt(&self) -> Option<String> {
-        let latest = || self.wiring.sessions().latest(&self.wiring.folder).ok();
-        self.cli.go_on.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
+    fn explain_doubt(&self) -> Option<String> {
+        let latest = || self.wiring.stored_sessions().find_latest(&self.wiring.folder).ok();
+        self.cli.continue_last.then(latest).flatten().and_then(|latest| explain_doubt(&latest))
     }
 
     /// Opens the session that the command line asks for.
-    fn session(&self) -> Result<Session> {
-        let sessions = self.wiring.sessions();
-        if let Some(named) = self.cli.applies() {
-            let id = rehearsal::find(&sessions, self.here(), named)?;
-            return self.wiring.fork(&id, Becomes::Live, &self.model, &self.connecting);
+    fn open_session(&self) -> Result<Session> {
+        let sessions = self.wiring.stored_sessions();
+        if let Some(named) = self.cli.apply_arguments() {
+            let id = rehearsal::find_dry_run(&sessions, self.default_folder(), named)?;
+            return self.wiring.fork_session(&id, ForkMode::Live, &self.model, &self.connecting);
         }
-        let id = if self.cli.go_on {
+        let id = if self.cli.continue_last {
             Some(find_continued(&sessions, &self.wiring.folder)?)
         } else {
             let named = self.cli.resume.as_deref().filter(|name| !name.is_empty());
-            named.map(|name| sessions.find(name)).transpose().map_err(Mistake::of)?
+            named.map(|name| sessions.find_id(name)).transpose().map_err(UsageError::from_error)?
         };
         match id {
-            None => self.wiring.begin(&self.model, self.cli.dry_run),
+            None => self.wiring.start_session(&self.model, self.cli.dry_run),
             Some(id) => {
                 let (model, connecting) = (&self.model, &self.connecting);
                 let mut session = match self.cli.fork {
-                    true => self.wiring.fork(&id, self.cli.becomes(), model, connecting)?,
-                    false => self.wiring.go_on(&id, model, connecting)?,
+                    true => self.wiring.fork_session(&id, self.cli.fork_mode(), model, connecting)?,
+                    false => self.wiring.continue_session(&id, model, connecting)?,
                 };
                 match (session.state.is_dry_run(), self.cli.dry_run) {
-                    (false, true) => Err(Mistake(format!(
+                    (false, true) => Err(UsageError(format!(
                         "session {id} is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume {id} --fork --dry-run, or start a new session"
                     ))
                     .into()),
                     (true, false) => {
-                        session.says_that_it_stays_dry();
+                        session.warn_still_dry_run();
                         Ok(session)
                     }
                     (true, true) | (false, false) => Ok(session),
@@ -309,24 +318,23 @@ impl Start {
     }
 }
 
-fn mode(word: &str) -> Result<Mode, Mistake> {
-    let found = Mode::ALL.into_iter().find(|mode| mode.word() == word);
+fn parse_mode(word: &str) -> Result<Mode, UsageError> {
+    let found = Mode::ALL.into_iter().find(|mode| mode.as_str() == word);
     found.ok_or_else(|| {
-        Mistake(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\""))
+        UsageError(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\""))
     })
 }
 
 /// Returns the working folder with its links resolved.
-fn folder(named: Option<&Path>) -> Result<PathBuf> {
+fn resolve_folder(named: Option<&Path>) -> Result<PathBuf> {
     let folder = match named {
         Some(folder) => folder.to_owned(),
-        None => {
-            std::env::current_dir().map_err(|_| Mistake("the current folder no longer exists".to_owned()))?
-        }
+        None => std::env::current_dir()
+            .map_err(|_| UsageError("the current folder no longer exists".to_owned()))?,
     };
-    let real = folder.canonicalize().map_err(|error| Mistake(format!("{}: {error}", folder.display())))?;
+    let real = folder.canonicalize().map_err(|error| UsageError(format!("{}: {error}", folder.display())))?;
     if !real.is_dir() {
-        return Err(Mistake(format!("{} is not a folder", folder.display())).into());
+        return Err(UsageError(format!("{} is not a folder", folder.display())).into());
     }
     Ok(real)
 }
@@ -348,7 +356,7 @@ fn tour_folder(places: &Places) -> Result<PathBuf> {
 }
 
 /// Returns the program that commands are started through: this one, even if its file was replaced meanwhile.
-fn myself() -> PathBuf {
+fn own_program() -> PathBuf {
     let running = Path::new("/proc/self/exe");
     if running.exists() {
         running.to_owned()

@@ -3,22 +3,22 @@
 
 mod patch;
 
-use super::wiring::Wiring;
-use super::{Mistake, facts, folder, walls};
-use crate::agent::Offered;
-use crate::chat::altered::Outside;
-use crate::chat::staged::titled;
-use crate::chat::{Session, SessionId, Staging, Tally, Wanted};
+use super::session_builder::SessionBuilder;
+use super::{UsageError, resolve_folder, run_facts, sandbox_setup};
+use crate::agent::ApplyRequest;
+use crate::chat::dry_run_summary::OutsideChanges;
+use crate::chat::result_origin::mark_dry_run;
+use crate::chat::{ApplyOptions, DryRunCounts, DryRunSummary, Session, SessionId};
 use crate::cli::Cli;
 use crate::print;
-use crate::project::altered;
+use crate::project::change_summary;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};
-use crate::tui::host::Rehearsed;
-use crate::tui::parts::rehearsal::{branches, change, outside_change, step};
-use crate::tui::text::clean::{clean, one_line};
+use crate::tui::host;
+use crate::tui::parts::rehearsal_lines::{change_lines, outside_change_lines, step_lines, tree_lines};
+use crate::tui::text::clean::{clean_line, clean_text};
 use crate::tui::theme::Theme;
-use crate::tui::update::rehearsal::APPLY;
+use crate::tui::update::rehearsal_list::APPLY_MESSAGE;
 use anyhow::Result;
 use ratatui::text::Line;
 use serde_json::{Value, json};
@@ -28,32 +28,32 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Maximum line width, for narrow terminals and pipes.
-const WIDEST: u16 = 80;
+const MAX_COLUMNS: u16 = 80;
 
 /// A dry run that was read.
-struct Looked {
+struct LoadedRehearsal {
     id: SessionId,
     title: String,
     folder: std::path::PathBuf,
     rehearsal: Rehearsal,
-    staging: Staging,
-    tally: Tally,
+    staging: DryRunSummary,
+    tally: DryRunCounts,
     notices: Vec<String>,
 }
 
 /// Rejects invalid arguments.
-pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
+pub(super) fn check_arguments(cli: &Cli, words: &[&str]) -> Result<(), UsageError> {
     let verb = words.first().copied().unwrap_or_default();
     let most = if verb == "diff" { 3 } else { 2 };
     if words.len() > most {
         let takes = if verb == "diff" { "[ID] [PATH]" } else { "[ID]" };
-        return Err(Mistake(format!(
+        return Err(UsageError(format!(
             "aye rehearsal {verb} takes {takes}; to send this to the model, quote it: aye \"rehearsal {}\"",
             words.join(" ")
         )));
     }
-    if let Some((flag, with)) = cli.kept.set().find(|(flag, _)| *flag != "--yes") {
-        return Err(Mistake(format!(
+    if let Some((flag, with)) = cli.sessions.set_options().find(|(flag, _)| *flag != "--yes") {
+        return Err(UsageError(format!(
             "{flag} can only be used with: aye sessions {}",
             with.join(", aye sessions ")
         )));
@@ -62,14 +62,14 @@ pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
         ("--hunks", cli.hunks, "apply"),
         ("--ignored", cli.ignored, "apply"),
         ("--commands", cli.commands, "apply"),
-        ("--yes", cli.kept.yes, "drop"),
+        ("--yes", cli.sessions.yes, "drop"),
     ] {
         if is && verb != of {
-            return Err(Mistake(format!("{flag} can only be used with aye rehearsal {of}")));
+            return Err(UsageError(format!("{flag} can only be used with aye rehearsal {of}")));
         }
     }
     if cli.json && !["show", "diff"].contains(&verb) {
-        return Err(Mistake(
+        return Err(UsageError(
             "--json can only be used with aye rehearsal show and aye rehearsal diff".to_owned(),
         ));
     }
@@ -79,21 +79,23 @@ pub(super) fn allowed(cli: &Cli, words: &[&str]) -> Result<(), Mistake> {
 /// Runs the command, except for apply, which needs the screen.
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    let here = if cli.tour { places.tour() } else { folder(cli.folder.as_deref())? };
-    let id = find(&Sessions::new(places.sessions()), &here, words.get(1).copied())?;
+    let here = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
+    let id = find_dry_run(&Sessions::new(places.sessions()), &here, words.get(1).copied())?;
     let done = match words.first().copied() {
-        Some("drop") => drop(&places, &id, cli.kept.yes),
+        Some("drop") => discard_after_asking(&places, &id, cli.sessions.yes),
         verb => {
-            let mut looked = look(&places, &here, &id)?;
-            done_since(&Sessions::new(places.sessions()), &mut looked);
+            let mut looked = load_rehearsal(&places, &here, &id)?;
+            mark_applied(&Sessions::new(places.sessions()), &mut looked);
             for notice in &looked.notices {
-                writeln!(io::stderr(), "aye: {}", clean(notice))?;
+                writeln!(io::stderr(), "aye: {}", clean_text(notice))?;
             }
             let mut out = io::stdout().lock();
             match (verb, cli.json) {
-                (Some("diff"), false) => patch::write(&looked.rehearsal, words.get(2).copied(), &mut out),
-                (_, true) => tell_json(&looked, "rehearsal", &mut out),
-                (_, false) => tell(&looked, &mut out),
+                (Some("diff"), false) => {
+                    patch::print_patch(&looked.rehearsal, words.get(2).copied(), &mut out)
+                }
+                (_, true) => print_json(&looked, "rehearsal", &mut out),
+                (_, false) => print_text(&looked, &mut out),
             }
         }
     };
@@ -109,19 +111,20 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// Returns the named dry run, or the newest of this folder.
-pub(super) fn find(sessions: &Sessions, here: &Path, named: Option<&str>) -> Result<SessionId> {
+pub(super) fn find_dry_run(sessions: &Sessions, here: &Path, named: Option<&str>) -> Result<SessionId> {
     if let Some(name) = named {
-        return Ok(sessions.find(name).map_err(Mistake::of)?);
+        return Ok(sessions.find_id(name).map_err(UsageError::from_error)?);
     }
-    let listed = sessions.of(here).map_err(Mistake::of)?;
+    let listed = sessions.of_project(here).map_err(UsageError::from_error)?;
     let last = listed.into_iter().find(|listed| listed.dry_run).map(|listed| listed.id);
-    Ok(last
-        .ok_or_else(|| Mistake(format!("no dry run in {}. Start one with aye --dry-run", here.display())))?)
+    Ok(last.ok_or_else(|| {
+        UsageError(format!("no dry run in {}. Start one with aye --dry-run", here.display()))
+    })?)
 }
 
 /// Reads a dry run.
-fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
-    let read = Sessions::new(places.sessions()).read(id).map_err(Mistake::of)?;
+fn load_rehearsal(places: &Places, here: &Path, id: &SessionId) -> Result<LoadedRehearsal> {
+    let read = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     let (folder, dry_run) = match &read.header {
         // A header cannot hold every folder name, so this folder's own name is used.
         Some(header) if header.is_of(here) => (here.to_owned(), header.dry_run),
@@ -129,48 +132,48 @@ fn look(places: &Places, here: &Path, id: &SessionId) -> Result<Looked> {
         None => (here.to_owned(), true),
     };
     if !dry_run {
-        return Err(Mistake(format!("session {id} is live: it has no rehearsal")).into());
+        return Err(UsageError(format!("session {id} is live: it has no rehearsal")).into());
     }
     if !folder.is_dir() {
-        return Err(Mistake(format!(
+        return Err(UsageError(format!(
             "session {id} belongs to {}, which no longer exists, so its changes cannot be compared",
             folder.display()
         ))
         .into());
     }
-    let disk = Arc::new(walls::disk(places, &folder)?);
+    let disk = Arc::new(sandbox_setup::open_project(places, &folder)?);
     let rehearsal = Rehearsal::new(disk, places.rehearsal(id));
-    let mut staging = Staging::new(altered::all(&rehearsal)?, &read.entries);
-    staging.outside = altered::outside(&rehearsal)?;
+    let mut staging = DryRunSummary::new(change_summary::list_changes(&rehearsal)?, &read.entries);
+    staging.outside = change_summary::list_outside_changes(&rehearsal)?;
     let stands: Vec<String> =
-        staging.altered.iter().map(|altered| altered.path.to_string_lossy().into_owned()).collect();
-    for step in &mut staging.steps {
+        staging.changes.iter().map(|altered| altered.path.to_string_lossy().into_owned()).collect();
+    for step in &mut staging.calls {
         // A change that a later command reverted would not be made twice.
-        step.changed.retain(|path| stands.contains(path) || rehearsal.was_applied(Path::new(path)));
+        step.changed_paths.retain(|path| stands.contains(path) || rehearsal.was_applied(Path::new(path)));
     }
-    let tally = Tally::of(&read.entries);
+    let tally = DryRunCounts::from_entries(&read.entries);
     let notices = read.notices.iter().map(ToString::to_string).collect();
     let session = Session::replay(read.entries);
     let title = session.title().unwrap_or("empty session").to_owned();
-    Ok(Looked { id: id.clone(), title, folder, rehearsal, staging, tally, notices })
+    Ok(LoadedRehearsal { id: id.clone(), title, folder, rehearsal, staging, tally, notices })
 }
 
 /// Marks the steps that were already run live in copies of the dry run.
-fn done_since(sessions: &Sessions, looked: &mut Looked) {
+fn mark_applied(sessions: &Sessions, looked: &mut LoadedRehearsal) {
     // Steps of an unreadable copy are offered again, with a prompt that shows what is applied.
-    for listed in sessions.of(&looked.folder).unwrap_or_default() {
+    for listed in sessions.of_project(&looked.folder).unwrap_or_default() {
         if listed.from.as_ref() == Some(&looked.id)
             && !listed.dry_run
             && let Ok(copy) = sessions.read(&listed.id)
         {
-            looked.staging.done_in(&copy.entries);
+            looked.staging.mark_run_live(&copy.entries);
         }
     }
 }
 
 /// Returns the rehearsal of this session, or of the dry run that it is a copy of.
-pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, String> {
-    let header = |id: &SessionId| wiring.sessions().read(id).ok().and_then(|read| read.header);
+pub(super) fn screen_rehearsal(wiring: &SessionBuilder, id: &SessionId) -> Result<host::Rehearsal, String> {
+    let header = |id: &SessionId| wiring.stored_sessions().read(id).ok().and_then(|read| read.header);
     let of = match header(id) {
         None => return Err("nothing was rehearsed yet".to_owned()),
         Some(header) if header.dry_run => id.clone(),
@@ -183,51 +186,58 @@ pub(super) fn of_screen(wiring: &Wiring, id: &SessionId) -> Result<Rehearsed, St
             }
         },
     };
-    match look(&wiring.places, &wiring.folder, &of) {
+    match load_rehearsal(&wiring.places, &wiring.folder, &of) {
         Ok(mut looked) => {
-            done_since(&wiring.sessions(), &mut looked);
-            Ok(Rehearsed { of, staging: looked.staging })
+            mark_applied(&wiring.stored_sessions(), &mut looked);
+            Ok(host::Rehearsal { session: of, staging: looked.staging })
         }
         Err(error) => Err(format!("{error:#}")),
     }
 }
 
 /// Returns the calls that apply a dry run, for the approval prompts.
-pub(super) fn offers(wiring: &Wiring, here: &Path, named: Option<&str>, wanted: Wanted) -> Result<Offered> {
-    let id = find(&wiring.sessions(), here, named)?;
-    let mut looked = look(&wiring.places, here, &id)?;
-    done_since(&wiring.sessions(), &mut looked);
-    let calls = looked.staging.offers(wanted);
+pub(super) fn apply_offers(
+    wiring: &SessionBuilder,
+    here: &Path,
+    named: Option<&str>,
+    wanted: ApplyOptions,
+) -> Result<ApplyRequest> {
+    let id = find_dry_run(&wiring.stored_sessions(), here, named)?;
+    let mut looked = load_rehearsal(&wiring.places, here, &id)?;
+    mark_applied(&wiring.stored_sessions(), &mut looked);
+    let calls = looked.staging.apply_calls(wanted);
     if calls.is_empty() {
-        return Err(Mistake(format!(
+        return Err(UsageError(format!(
             "nothing to apply: session {id} has no changes, or all are already applied"
         ))
         .into());
     }
-    Ok(Offered { said: APPLY.to_owned(), calls })
+    Ok(ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls })
 }
 
 /// Discards the rehearsal of a session, if there is one. `own` is the session that this process has open.
 ///
 /// # Errors
 /// Fails if another process has the session open, or if one of its commands still runs.
-pub(super) fn throw_away(places: &Places, id: &SessionId, own: Option<&SessionId>) -> Result<()> {
+pub(super) fn discard(places: &Places, id: &SessionId, own: Option<&SessionId>) -> Result<()> {
     let layer = places.rehearsal(id);
     let _held = match own {
         Some(own) if own == id => None,
-        Some(_) | None => Some(Removal::hold(places, std::slice::from_ref(id)).map_err(Mistake::of)?),
+        Some(_) | None => {
+            Some(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?)
+        }
     };
-    crate::project::rehearsal::clear(&layer).map_err(|error| match error.kind() {
-        io::ErrorKind::ResourceBusy => Mistake(error.to_string()).into(),
+    crate::project::rehearsal::remove_overlay(&layer).map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => UsageError(error.to_string()).into(),
         _ => anyhow::anyhow!("{}: {error}", layer.display()),
     })
 }
 
 /// Discards the rehearsal, after asking if it is not empty.
-fn drop(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
-    let read = Sessions::new(places.sessions()).read(id).map_err(Mistake::of)?;
+fn discard_after_asking(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
+    let read = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     if read.header.is_some_and(|header| !header.dry_run) {
-        return Err(Mistake(format!("session {id} is live: it has no rehearsal")).into());
+        return Err(UsageError(format!("session {id} is live: it has no rehearsal")).into());
     }
     let layer = places.rehearsal(id);
     let mut out = io::stdout().lock();
@@ -236,10 +246,10 @@ fn drop(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
         return Ok(());
     }
     // Reports a locked session before asking.
-    std::mem::drop(Removal::hold(places, std::slice::from_ref(id)).map_err(Mistake::of)?);
+    std::mem::drop(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?);
     if !yes {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            return Err(Mistake(format!(
+            return Err(UsageError(format!(
                 "Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes"
             ))
             .into());
@@ -253,49 +263,62 @@ fn drop(places: &Places, id: &SessionId, yes: bool) -> Result<()> {
             return Ok(());
         }
     }
-    throw_away(places, id, None)?;
+    discard(places, id, None)?;
     writeln!(out, "Discarded the rehearsal of session {id}. The session is kept.")?;
     Ok(())
 }
 
 /// Prints the summary that a headless dry run ends with.
-pub(super) fn plan(wiring: &Wiring, id: &SessionId, in_json: bool, out: &mut dyn Write) -> Result<()> {
-    let looked = look(&wiring.places, &wiring.folder, id)?;
+pub(super) fn print_summary(
+    wiring: &SessionBuilder,
+    id: &SessionId,
+    in_json: bool,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let looked = load_rehearsal(&wiring.places, &wiring.folder, id)?;
     match in_json {
-        true => tell_json(&looked, "plan", out),
+        true => print_json(&looked, "plan", out),
         false => {
             writeln!(out)?;
-            tell(&looked, out)
+            print_text(&looked, out)
         }
     }
 }
 
-fn tell_json(looked: &Looked, kind: &str, out: &mut dyn Write) -> Result<()> {
-    let Tally { rehearsed, withheld, would_ask, ran, outside, refused, calls: _ } = looked.tally;
+fn print_json(looked: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Result<()> {
+    let DryRunCounts {
+        rehearsed,
+        withheld,
+        would_ask,
+        ran,
+        live_effects: outside,
+        denied: refused,
+        calls: _,
+    } = looked.tally;
     let mut object = json!({
         "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
         "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran, "outside": outside,
         "refused": refused, "withheld": withheld, "would_have_asked": would_ask,
         "apply": format!("aye rehearsal apply {}", looked.id),
     });
-    if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.json()) {
+    if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), looked.staging.to_json()) {
         object.extend(rest);
     }
-    writeln!(out, "{}", print::harmless(&object.to_string()))?;
+    writeln!(out, "{}", print::escape_json(&object.to_string()))?;
     out.flush()?;
     Ok(())
 }
 
 /// Prints the tree, every change in full, and every call with the first lines of its result.
-fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
-    let columns = crossterm::terminal::size().map_or(WIDEST, |(columns, _)| columns);
+fn print_text(looked: &LoadedRehearsal, out: &mut dyn Write) -> Result<()> {
+    let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
     let terminal = io::stdout().is_terminal();
-    let width = usize::from(if terminal { columns.clamp(20, WIDEST) } else { WIDEST });
-    let theme = Theme::plain();
+    let width = usize::from(if terminal { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS });
+    let theme = Theme::without_colours();
     let staging = &looked.staging;
-    writeln!(out, "{}", titled(&one_line(&looked.title), true))?;
-    writeln!(out, "{} · {}", looked.id, one_line(&facts::in_short(&looked.folder)))?;
-    writeln!(out, "{}", looked.tally.words())?;
+    writeln!(out, "{}", mark_dry_run(&clean_line(&looked.title), true))?;
+    writeln!(out, "{} · {}", looked.id, clean_line(&run_facts::shorten_home(&looked.folder)))?;
+    writeln!(out, "{}", looked.tally.describe_counts())?;
     if looked.tally.would_ask > 0 {
         writeln!(out, "would have asked: {}", looked.tally.would_ask)?;
     }
@@ -303,27 +326,27 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "Nothing to apply.")?;
         return Ok(());
     }
-    writeln!(out, "{}", staging.words())?;
-    if !staging.altered.is_empty() {
+    writeln!(out, "{}", staging.describe_counts())?;
+    if !staging.changes.is_empty() {
         writeln!(out)?;
-        put(&branches(staging, width.saturating_sub(2), &theme), "  ", out)?;
+        print_lines(&tree_lines(staging, width.saturating_sub(2), &theme), "  ", out)?;
     }
-    for altered in &staging.altered {
+    for altered in &staging.changes {
         writeln!(out)?;
-        put(&change(altered, width, &theme), "", out)?;
+        print_lines(&change_lines(altered, width, &theme), "", out)?;
     }
-    tell_outside(&staging.outside, width, &theme, out)?;
-    for played in &staging.steps {
+    print_outside(&staging.outside, width, &theme, out)?;
+    for played in &staging.calls {
         writeln!(out)?;
-        put(&step(played, false, width, &theme), "", out)?;
+        print_lines(&step_lines(played, false, width, &theme), "", out)?;
     }
-    let lines = staging.plan_lines();
-    let prompts = staging.offers(Wanted::default()).len();
+    let lines = staging.describe_prompts();
+    let prompts = staging.apply_calls(ApplyOptions::default()).len();
     if !lines.is_empty() {
         let prompts = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
         writeln!(out, "\nTo apply, {prompts}: aye rehearsal apply {}", looked.id)?;
         for line in lines {
-            writeln!(out, "  {}", one_line(&line))?;
+            writeln!(out, "  {}", clean_line(&line))?;
         }
     }
     out.flush()?;
@@ -331,18 +354,23 @@ fn tell(looked: &Looked, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Prints every change outside the project in full, and the number of temporary files.
-fn tell_outside(outside: &Outside, width: usize, theme: &Theme, out: &mut dyn Write) -> io::Result<()> {
+fn print_outside(
+    outside: &OutsideChanges,
+    width: usize,
+    theme: &Theme,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for one in &outside.changes {
         writeln!(out)?;
-        put(&outside_change(one, width, theme), "", out)?;
+        print_lines(&outside_change_lines(one, width, theme), "", out)?;
     }
-    if let Some(words) = outside.temporary_words() {
-        writeln!(out, "\noutside the project\n{}", one_line(&words))?;
+    if let Some(words) = outside.describe_temporary() {
+        writeln!(out, "\noutside the project\n{}", clean_line(&words))?;
     }
     Ok(())
 }
 
-fn put(lines: &[Line<'_>], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+fn print_lines(lines: &[Line<'_>], indent: &str, out: &mut dyn Write) -> io::Result<()> {
     for line in lines {
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
         writeln!(out, "{indent}{}", text.trim_end())?;

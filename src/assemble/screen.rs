@@ -1,15 +1,15 @@
 //! The run with the screen.
 
-use super::host::{Around, line};
-use super::{Start, answers, facts};
+use super::screen_host::{ScreenHost, runtime_link};
+use super::{Start, answers, run_facts};
 use crate::config::{Links, Screen};
-use crate::tui::host::Reply;
-use crate::tui::input::early;
+use crate::tui::host::HostReply;
+use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
-use crate::tui::overlay::Picking;
+use crate::tui::overlay::PickedAction;
 use crate::tui::theme::Theme;
-use crate::tui::theme::depth::Depth;
-use crate::tui::theme::load::Themes;
+use crate::tui::theme::catalog::Themes;
+use crate::tui::theme::depth::ColourDepth;
 use crate::tui::{self, Exit};
 use anyhow::Result;
 use std::convert::Infallible;
@@ -21,33 +21,33 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Replies of the host that may wait for the screen.
-const REPLIES: usize = 64;
+const MAX_REPLIES: usize = 64;
 /// Time limit for the terminal to report whether it is light or dark. Only remote terminals need long.
-const COLOURS: Duration = Duration::from_millis(400);
+const COLOR_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Delay after which the first frame is shown and less urgent work starts.
-const STANDS: Duration = Duration::from_millis(150);
+const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 
 /// Shows the screen until the user leaves.
 pub(super) async fn run(start: Start) -> Result<ExitCode> {
     // The terminal is queried while the session is read; it has answered before it is used otherwise.
-    let depth = depth(&start.connecting.settings.config.screen);
+    let depth = color_depth(&start.connecting.settings.config.screen);
     let term = std::env::var("TERM").ok();
-    let asked =
-        (depth != Depth::None).then(|| std::thread::spawn(move || early::ask(COLOURS, term.as_deref())));
-    let offers = start.offers();
+    let asked = (depth != ColourDepth::None)
+        .then(|| std::thread::spawn(move || startup::query_colours(COLOR_TIMEOUT, term.as_deref())));
+    let offers = start.initial_offers();
     // The user then picks a session from the list.
-    let doubt = start.doubt().filter(|_| start.cli.answers.is_none());
+    let doubt = start.explain_doubt().filter(|_| start.cli.answers.is_none());
     let opened = || match doubt {
-        Some(_) => start.wiring.begin(&start.model, start.cli.dry_run),
-        None => opened(&start),
+        Some(_) => start.wiring.start_session(&start.model, start.cli.dry_run),
+        None => open_session(&start),
     };
     let session = offers.and_then(|offers| Ok((opened()?, offers)));
     let early = asked.and_then(|asked| asked.join().ok()).unwrap_or_default();
-    let light = early.light;
+    let light = early.is_light;
     let (mut session, offers) = session?;
-    let copied = session.settle();
-    let picking = if start.cli.fork { Picking::Fork(start.cli.becomes()) } else { Picking::Open };
+    let copied = session.keep_copy();
+    let picking = if start.cli.fork { PickedAction::Fork(start.cli.fork_mode()) } else { PickedAction::Open };
     let lists = doubt.is_some() || start.cli.resume.as_ref().is_some_and(String::is_empty);
     let picks = lists.then_some(picking);
     let Start { cli, mut wiring, model: _, connecting, real_folder, mut notices } = start;
@@ -57,45 +57,52 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     wiring.folder.clone_from(&session.folder);
     let (journal, sessions) = (wiring.journal.clone(), wiring.places.sessions());
     let (effects, mut runtime) = (session.effects, session.runtime);
-    notices.extend(runtime.run(effects));
+    notices.extend(runtime.execute(effects));
     let runtime = Arc::new(Mutex::new(runtime));
 
     let screen = connecting.settings.config.screen.clone();
-    let (keys, wrong) = Keymap::with(&connecting.settings.config.keys);
+    let (keys, wrong) = Keymap::with_overrides(&connecting.settings.config.keys);
     notices.extend(wrong);
     let themes = Themes::with_folder(&wiring.places.themes());
     notices.extend(themes.warnings.iter().map(ToString::to_string));
-    let themes = themes.fitted(depth, light);
-    let (theme, wrong) = theme(&themes, &screen, light);
+    let themes = themes.adapted_to_terminal(depth, light);
+    let (theme, wrong) = pick_theme(&themes, &screen, light);
     notices.extend(wrong);
 
-    let (replies, from_host) = mpsc::channel(REPLIES);
+    let (replies, from_host) = mpsc::channel(MAX_REPLIES);
     let begun = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
-        auto_theme: themes.choose(auto(&screen, light), light).name,
-        ..settings(&screen, &session.folder)
+        auto_theme: themes.choose_theme(auto_theme_name(&screen, light), light).name,
+        ..screen_settings(&screen, &session.folder)
     };
-    let connection = model.seen.clone();
-    if let Some(service) = model.service.clone() {
+    let connection = model.shown.clone();
+    if let Some(service) = model.provider.clone() {
         tokio::spawn(async move {
-            tokio::time::sleep(STANDS).await;
+            tokio::time::sleep(FIRST_FRAME_DELAY).await;
             service.prepare().await;
         });
     }
-    let line = line(&runtime, session.events);
-    let around =
-        Around::new(wiring, real_folder, model, connecting, (session.id.clone(), begun), runtime, replies);
+    let line = runtime_link(&runtime, session.events);
+    let around = ScreenHost::new(
+        wiring,
+        real_folder,
+        model,
+        connecting,
+        (session.id.clone(), begun),
+        runtime,
+        replies,
+    );
     if let Some((_, Some(words))) = copied {
-        around.tell(Reply::Done(words));
+        around.send(HostReply::Done(words));
     }
-    let (unsent, unread) = around.unsent();
+    let (unsent, unread) = around.load_draft();
     notices.extend(unread);
-    let shown = tui::run(tui::Start {
+    let shown = tui::run_screen(tui::Start {
         agent: session.state,
         session: session.id,
-        line,
+        link: line,
         unsent,
-        history: around.history(),
+        history: around.load_history(),
         host: Box::new(around),
         replies: from_host,
         connection,
@@ -105,24 +112,24 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         settings,
         early,
         notices,
-        says: if offers.is_some() { String::new() } else { cli.prompt() },
-        offers,
-        picks,
+        first_message: if offers.is_some() { String::new() } else { cli.prompt() },
+        approvals: offers,
+        session_picker: picks,
     });
     let exit = tokio::select! {
         exit = shown => exit?,
-        never = panics_on_purpose() => match never {},
+        never = test_panic() => match never {},
     };
     if let Some(signal) = exit.ended_by {
         journal.note(format_args!("ended by signal {signal}"));
     }
-    Ok(farewell(&exit, &crate::store::lines::path(&sessions, &exit.session)))
+    Ok(print_farewell(&exit, &crate::store::session_log::session_path(&sessions, &exit.session)))
 }
 
 /// Prints the session's title and how to resume it, unless it is empty or the terminal is gone. Returns the exit code.
-fn farewell(exit: &Exit, own: &Path) -> ExitCode {
+fn print_farewell(exit: &Exit, own: &Path) -> ExitCode {
     if let (Some(title), None, None, None) = (&exit.title, exit.ended_by, &exit.lost, &exit.saved_to) {
-        let title = tui::text::clean::one_line(title);
+        let title = tui::text::clean::clean_line(title);
         // If this cannot be written, there is no reader.
         let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
     }
@@ -137,7 +144,7 @@ fn farewell(exit: &Exit, own: &Path) -> ExitCode {
         (None, None) => None,
     };
     if let Some(words) = &words {
-        let _ = writeln!(std::io::stderr(), "aye: {}", tui::text::clean::one_line(words));
+        let _ = writeln!(std::io::stderr(), "aye: {}", tui::text::clean::clean_line(words));
     }
     match exit.ended_by {
         None if words.is_some() => ExitCode::FAILURE,
@@ -147,54 +154,58 @@ fn farewell(exit: &Exit, own: &Path) -> ExitCode {
 }
 
 /// Returns the color depth of the terminal.
-fn depth(screen: &Screen) -> Depth {
-    if screen.color { Depth::of(&|name| std::env::var(name).ok()) } else { Depth::None }
+fn color_depth(screen: &Screen) -> ColourDepth {
+    if screen.color {
+        ColourDepth::from_environment(&|name| std::env::var(name).ok())
+    } else {
+        ColourDepth::None
+    }
 }
 
 /// Returns the configured theme.
-fn theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Option<String>) {
+fn pick_theme(themes: &Themes, screen: &Screen, light: Option<bool>) -> (Theme, Option<String>) {
     if screen.theme != "auto" {
         let unknown = themes.get(&screen.theme).is_none().then(|| {
             let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
             format!("Unknown theme {:?}. Available themes: auto, {}.", screen.theme, names.join(", "))
         });
-        return (themes.choose(&screen.theme, light), unknown);
+        return (themes.choose_theme(&screen.theme, light), unknown);
     }
-    (themes.choose(auto(screen, light), light), None)
+    (themes.choose_theme(auto_theme_name(screen, light), light), None)
 }
 
 /// Returns the theme that is configured for a light or dark terminal.
-fn auto(screen: &Screen, light: Option<bool>) -> &str {
+fn auto_theme_name(screen: &Screen, light: Option<bool>) -> &str {
     if light == Some(true) { &screen.theme_light } else { &screen.theme_dark }
 }
 
 /// Opens the session that the command line asks for, and applies an answers file.
-fn opened(start: &Start) -> Result<super::Session> {
-    let answers = start.cli.answers.as_deref().map(answers::read).transpose()?;
-    let mut session = start.session()?;
+fn open_session(start: &Start) -> Result<super::Session> {
+    let answers = start.cli.answers.as_deref().map(answers::read_answers).transpose()?;
+    let mut session = start.open_session()?;
     if let Some(mut answers) = answers {
-        answers::give(&mut answers, &mut session)?;
+        answers::apply_answers(&mut answers, &mut session)?;
     }
     Ok(session)
 }
 
-fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
+fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
     tui::Settings {
         folder: folder.to_owned(),
-        place: facts::place(folder),
+        location: run_facts::folder_and_branch(folder),
         home: std::env::var_os("HOME").map(PathBuf::from),
         // Shown for a plan without sandbox details.
-        may: "no sandbox".to_owned(),
-        machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-        mouse: screen.mouse,
-        ascii: screen.ascii.unwrap_or_else(|| lacks_signs(&|name| std::env::var(name).ok())),
-        terminal_turns: turns(&|name| std::env::var(name).ok()),
-        links: match screen.links {
+        sandbox_note: "no sandbox".to_owned(),
+        host_name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        has_mouse: screen.mouse,
+        is_ascii: screen.ascii.unwrap_or_else(|| needs_ascii(&|name| std::env::var(name).ok())),
+        terminal_reorders: reorders_text(&|name| std::env::var(name).ok()),
+        has_links: match screen.links {
             Links::Auto => supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
             Links::On => true,
             Links::Off => false,
         },
-        bell: screen.bell,
+        has_bell: screen.bell,
         theme: screen.theme.clone(),
         auto_theme: String::new(),
         editor: screen.editor.clone(),
@@ -203,7 +214,7 @@ fn settings(screen: &Screen, folder: &Path) -> tui::Settings {
 
 /// Returns whether the terminal is known to lack box-drawing characters: it is not UTF-8, or it is the Linux console.
 /// Without a locale UTF-8 is assumed.
-fn lacks_signs(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+fn needs_ascii(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).map(|locale| locale.to_ascii_lowercase());
@@ -212,14 +223,14 @@ fn lacks_signs(variable: &dyn Fn(&str) -> Option<String>) -> bool {
 }
 
 /// Returns whether the terminal is known to reorder right-to-left text by itself.
-fn turns(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+fn reorders_text(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let is_apple = variable("TERM_PROGRAM").is_some_and(|program| program == "Apple_Terminal");
     is_apple || ["KONSOLE_VERSION", "MLTERM"].iter().any(|name| variable(name).is_some())
 }
 
 /// Panics in debug builds if `AYE_PANIC` is set, shortly after the start: on the main thread for `main`, otherwise on
 /// another. Tests that the terminal is restored.
-async fn panics_on_purpose() -> Infallible {
+async fn test_panic() -> Infallible {
     let thread = if cfg!(debug_assertions) { std::env::var_os("AYE_PANIC") } else { None };
     let Some(thread) = thread else { return std::future::pending().await };
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -247,7 +258,7 @@ mod tests {
             let found = |name: &str| {
                 variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
             };
-            assert_eq!(lacks_signs(&found), lacks, "{variables:?}");
+            assert_eq!(needs_ascii(&found), lacks, "{variables:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Access of a call: the basis of every verdict.
 
-use super::Walls;
+use super::CommandSandbox;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
@@ -19,14 +19,15 @@ pub enum Access {
     /// Changes a path outside the project, or one that controls other programs (`.git`, start-up files).
     WriteOutside(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Reads aye's own keys, or changes its own settings, rules or sessions. Denied in every mode.
-    Own(#[serde(serialize_with = "as_unicode")] PathBuf),
+    #[serde(rename = "own")]
+    AyeFiles(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Runs a command.
-    Run(Run),
+    Run(CommandAccess),
 }
 
 /// A command that does more than read inside the project, and what is known about it before it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct CommandAccess {
     /// The command line.
     #[serde(flatten)]
     pub line: Box<CommandLine>,
@@ -35,13 +36,16 @@ pub struct Run {
     pub reach: Reach,
     /// Reason for `reach`, worded to follow “because”.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(rename = "why")]
+    pub reason: String,
     /// True if it names a path that may hold secrets, or reads outside the project.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub sensitive: bool,
+    #[serde(rename = "sensitive")]
+    pub is_sensitive: bool,
     /// True if it may read such a path. The target of a redirection is only written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub discloses: bool,
+    #[serde(rename = "discloses")]
+    pub may_disclose: bool,
     /// Files of the project that may hold secrets, relative to it, if the command only reads and would run without
     /// approval if these held none. The command names each of them as spelled here. Empty if there is any doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,7 +68,8 @@ pub enum Reach {
     #[default]
     Unclear,
     /// Always denied, whatever was approved or granted.
-    Never,
+    #[serde(rename = "never")]
+    Denied,
 }
 
 impl Reach {
@@ -74,21 +79,21 @@ impl Reach {
     }
 }
 
-impl From<CommandLine> for Run {
+impl From<CommandLine> for CommandAccess {
     fn from(line: CommandLine) -> Self {
         Self {
             line: Box::new(line),
             reach: Reach::default(),
-            why: String::new(),
-            sensitive: false,
-            discloses: false,
+            reason: String::new(),
+            is_sensitive: false,
+            may_disclose: false,
             named_secrets: Vec::new(),
         }
     }
 }
 
 /// Most fields in use are those of the command line.
-impl std::ops::Deref for Run {
+impl std::ops::Deref for CommandAccess {
     type Target = CommandLine;
 
     fn deref(&self) -> &CommandLine {
@@ -110,8 +115,9 @@ pub struct CommandLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Box<str>>,
     /// The sandbox of the command.
-    #[serde(default, skip_serializing_if = "Walls::is_unsaid")]
-    pub walls: Walls,
+    #[serde(default, skip_serializing_if = "CommandSandbox::is_unspecified")]
+    #[serde(rename = "walls")]
+    pub sandbox: CommandSandbox,
 }
 
 /// Serializes a path as lossy Unicode, so that an entry with an invalid name can be stored. Read back, such a name
@@ -127,7 +133,7 @@ fn all_as_unicode<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Diff, Grant, Preview, Scope};
+    use crate::chat::{Diff, Grant, GrantScope, Preview};
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
@@ -136,7 +142,7 @@ mod tests {
         let strange = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
         let line =
             CommandLine { command: "ls".into(), folder: strange(), seconds: 1, ..CommandLine::default() };
-        let command = Scope::Command { command: "ls".into(), folder: strange(), network: false };
+        let command = GrantScope::Command { command: "ls".into(), folder: strange(), network: false };
         let grant = |scope| serde_json::to_string(&Grant::new("t", scope));
         let edit =
             Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
@@ -146,11 +152,11 @@ mod tests {
             serde_json::to_string(&Access::ReadSensitive(strange())),
             serde_json::to_string(&Access::Write(strange())),
             serde_json::to_string(&Access::WriteOutside(strange())),
-            serde_json::to_string(&Access::Own(strange())),
+            serde_json::to_string(&Access::AyeFiles(strange())),
             serde_json::to_string(&Preview::Command(line)),
             serde_json::to_string(&Preview::Edit(edit)),
             grant(command),
-            grant(Scope::File(strange())),
+            grant(GrantScope::File(strange())),
         ] {
             let written = written.unwrap();
             assert!(written.contains("/a\u{fffd}"), "{written}");

@@ -1,12 +1,14 @@
 //! Records of the calls of a session, collected from its entries.
 
-mod json;
+mod record_json;
 #[cfg(test)]
 mod tests;
 
-use super::tool::bad_end;
-use super::{Access, By, CallId, Decision, Digest, Entry, Outcome, Preview, Staged, Told, ToolCall};
-pub use json::outcome_word;
+use super::tool::parse_failure_status;
+use super::{
+    Access, CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall,
+};
+pub use record_json::outcome_name;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -18,29 +20,29 @@ pub struct Record<'a> {
     /// Name of the sub-agent that made it; `None` if the turn itself did.
     pub sub_agent: Option<&'a str>,
     /// Index of the reply that made it.
-    pub made: usize,
+    pub reply_index: usize,
     /// The entries about it, in order, each with its index.
     pub steps: Vec<(usize, &'a Entry)>,
 }
 
 /// Result of checking that the same plan was shown, decided and run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum Integrity {
     /// The digests match, as far as the call came.
-    Yes,
+    Intact,
     /// They do not match, or the record was changed; with an explanation.
-    No(&'static str),
+    Broken(&'static str),
     /// Written by an older version, which recorded no digests.
     Unknown,
 }
 
 /// Collects the calls of a session, in the order they were made.
-pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
+pub fn collect_records(entries: &[Entry]) -> Vec<Record<'_>> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut at = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let (above, entry) = match entry {
-            Entry::Beneath { call, entry } => (Some(call), &**entry),
+            Entry::SubAgent { call, entry } => (Some(call), &**entry),
             entry => (None, entry),
         };
         let id = match entry {
@@ -49,27 +51,27 @@ pub fn records(entries: &[Entry]) -> Vec<Record<'_>> {
                 let sub_agent = above.map(name);
                 for call in calls {
                     at.entry(&call.id).or_insert_with(|| {
-                        records.push(Record { call, sub_agent, made: index, steps: Vec::new() });
+                        records.push(Record { call, sub_agent, reply_index: index, steps: Vec::new() });
                         records.len() - 1
                     });
                 }
                 continue;
             }
             Entry::Planned { call, .. }
-            | Entry::Consulted { call, .. }
+            | Entry::Reviewed { call, .. }
             | Entry::Asked { call, .. }
             | Entry::Decided { call, .. }
             | Entry::Answered { call, .. }
             | Entry::Settled { call, .. } => call,
-            Entry::Said { .. }
+            Entry::UserMessage { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
-            | Entry::TakenBack { .. }
+            | Entry::Revoked { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
-            | Entry::Beneath { .. }
+            | Entry::SubAgent { .. }
             | Entry::Switched { .. }
-            | Entry::Became { .. } => continue,
+            | Entry::DryRunChanged { .. } => continue,
         };
         if let Some(record) = at.get(id).and_then(|at| records.get_mut(*at)) {
             record.steps.push((index, entry));
@@ -84,21 +86,21 @@ fn is_planned(entry: &Entry) -> bool {
 
 impl<'a> Record<'a> {
     /// Returns its last plan and verdict.
-    pub fn planned(&self) -> Option<&'a Entry> {
-        self.last(is_planned)
+    pub fn last_plan(&self) -> Option<&'a Entry> {
+        self.find_last_step(is_planned)
     }
 
     /// Returns its last decision other than an edit, or its answer.
-    pub fn decided(&self) -> Option<&'a Entry> {
-        self.last(|entry| match entry {
+    pub fn last_decision(&self) -> Option<&'a Entry> {
+        self.find_last_step(|entry| match entry {
             Entry::Decided { decision, .. } => !matches!(decision, Decision::Edited(_)),
             entry => matches!(entry, Entry::Answered { .. }),
         })
     }
 
     /// Returns who decided or answered.
-    pub fn by(&self) -> Option<&'a By> {
-        match self.decided()? {
+    pub fn decider(&self) -> Option<&'a Decider> {
+        match self.last_decision()? {
             Entry::Decided { by, .. } => Some(by),
             Entry::Answered { by, .. } => by.as_ref(),
             _ => None,
@@ -106,7 +108,7 @@ impl<'a> Record<'a> {
     }
 
     /// Returns the reviews before the last verdict, in order, each an [`Entry::Consulted`].
-    pub fn consulted(&self) -> Vec<&'a Entry> {
+    pub fn reviews(&self) -> Vec<&'a Entry> {
         let steps = self.steps.iter().map(|(_, entry)| *entry);
         let before: Vec<&'a Entry> = match self.steps.iter().rposition(|(_, entry)| is_planned(entry)) {
             Some(last) => steps.take(last).collect(),
@@ -114,7 +116,7 @@ impl<'a> Record<'a> {
             None => steps.collect(),
         };
         let from = before.iter().rposition(|entry| is_planned(entry)).map_or(0, |at| at + 1);
-        before[from..].iter().copied().filter(|entry| matches!(entry, Entry::Consulted { .. })).collect()
+        before[from..].iter().copied().filter(|entry| matches!(entry, Entry::Reviewed { .. })).collect()
     }
 
     /// Returns the arguments that were judged last: the model's, or those by which the user replaced them.
@@ -127,28 +129,28 @@ impl<'a> Record<'a> {
     }
 
     pub fn outcome(&self) -> Option<&'a Outcome> {
-        match self.last(|entry| matches!(entry, Entry::Settled { .. }))? {
+        match self.find_last_step(|entry| matches!(entry, Entry::Settled { .. }))? {
             Entry::Settled { outcome, .. } => Some(outcome),
             _ => None,
         }
     }
 
     /// Returns the status of a command that ran and failed: `exit 3`.
-    pub fn bad_end(&self) -> Option<&'a str> {
-        let Some(Entry::Planned { preview, .. }) = self.planned() else { return None };
-        let settled = self.last(|entry| matches!(entry, Entry::Settled { .. }))?;
+    pub fn failure_status(&self) -> Option<&'a str> {
+        let Some(Entry::Planned { preview, .. }) = self.last_plan() else { return None };
+        let settled = self.find_last_step(|entry| matches!(entry, Entry::Settled { .. }))?;
         match (&**preview, settled) {
             (
                 Preview::Command(_),
                 Entry::Settled { outcome: Outcome::Done(text) | Outcome::Rehearsed(text), staged, .. },
-            ) if staged.as_ref().is_none_or(Staged::is_ran) => bad_end(text),
+            ) if staged.as_ref().is_none_or(ResultOrigin::is_ran) => parse_failure_status(text),
             _ => None,
         }
     }
 
     /// Returns the short description, if the call was planned.
     pub fn summary(&self) -> &'a str {
-        match self.planned() {
+        match self.last_plan() {
             Some(Entry::Planned { summary, .. }) => summary,
             _ => "",
         }
@@ -156,7 +158,8 @@ impl<'a> Record<'a> {
 
     /// Returns the digest of what was shown last.
     pub fn sha256(&self) -> Option<&'a Digest> {
-        let shown = self.last(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
+        let shown =
+            self.find_last_step(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
         match shown {
             Entry::Planned { sha256, .. } | Entry::Asked { sha256, .. } => {
                 Some(sha256).filter(|sha256| !sha256.is_none())
@@ -167,13 +170,13 @@ impl<'a> Record<'a> {
 
     /// Verifies that the same plan was shown, decided and run, and that the recorded plan still has its digest.
     /// Everything is hashed again. This detects errors and edits, but not a forger who updates the digests too.
-    pub fn holds(&self) -> Holds {
-        self.checked(true)
+    pub fn verify(&self) -> Integrity {
+        self.verify_steps(true)
     }
 
     /// Verifies the digests without hashing again, for long lists.
-    pub fn agrees(&self) -> Holds {
-        self.checked(false)
+    pub fn verify_digests(&self) -> Integrity {
+        self.verify_steps(false)
     }
 
     /// Returns whether its last entry allows it to start, by approval or by the policy.
@@ -185,7 +188,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn checked(&self, hashing: bool) -> Holds {
+    fn verify_steps(&self, hashing: bool) -> Integrity {
         let mut arguments = Cow::Borrowed(self.call.arguments.as_str());
         let mut shown: Option<&Digest> = None;
         // Digest of what a reviewer was asked about, which is judged next.
@@ -195,32 +198,41 @@ impl<'a> Record<'a> {
         for (_, entry) in &self.steps {
             match entry {
                 Entry::Planned {
-                    title, summary, access, preview, destroys, basis, verdict, sha256, ..
+                    title,
+                    summary,
+                    access,
+                    preview,
+                    destroys,
+                    preconditions: basis,
+                    verdict,
+                    sha256,
+                    ..
                 } => {
                     (may, shown) = (verdict == "allow" || verdict == "rehearse", Some(sha256));
                     let destroys = destroys.as_deref();
-                    let told = Told { title, summary, access, preview, destroys, basis };
-                    let anew = || Digest::of_act(&self.call.name, &arguments, told);
+                    let told =
+                        DisplayedPlan { title, summary, access, preview, destroys, preconditions: basis };
+                    let anew = || Digest::of_plan(&self.call.name, &arguments, told);
                     if hashing && !sha256.is_none() && anew() != *sha256 {
-                        return Holds::No("the recorded plan was modified");
+                        return Integrity::Broken("the recorded plan was modified");
                     }
                     // If the call is planned again and is then denied or only reads, no reviewer is asked again.
                     let anew = verdict != "refuse" && !matches!(access, Access::Nothing | Access::Read(_));
                     if asked.take().is_some_and(|asked| asked != sha256) && anew {
-                        return Holds::No("the reviewed plan is not the plan that was shown");
+                        return Integrity::Broken("the reviewed plan is not the plan that was shown");
                     }
                 }
-                Entry::Consulted { sha256, .. } => asked = Some(sha256).filter(|sha256| !sha256.is_none()),
+                Entry::Reviewed { sha256, .. } => asked = Some(sha256).filter(|sha256| !sha256.is_none()),
                 Entry::Asked { questions, sha256, .. } => {
                     shown = Some(sha256);
                     let anew = || Digest::of_questions(&self.call.name, &arguments, questions);
                     if hashing && !sha256.is_none() && anew() != *sha256 {
-                        return Holds::No("the recorded questions were modified");
+                        return Integrity::Broken("the recorded questions were modified");
                     }
                 }
                 Entry::Decided { decision, sha256, .. } => {
                     if !sha256.is_none() && Some(sha256) != shown {
-                        return Holds::No("the decision is not for the plan that was shown");
+                        return Integrity::Broken("the decision is not for the plan that was shown");
                     }
                     may = decision.is_approval();
                     if let Decision::Edited(edited) = decision {
@@ -228,24 +240,24 @@ impl<'a> Record<'a> {
                     }
                 }
                 Entry::Answered { sha256, .. } if !sha256.is_none() && Some(sha256) != shown => {
-                    return Holds::No("the answer is not for the questions that were shown");
+                    return Integrity::Broken("the answer is not for the questions that were shown");
                 }
                 Entry::Settled { sha256, .. } => {
                     if !sha256.is_none() && Some(sha256) != shown {
-                        return Holds::No("the plan that ran is not the plan that was shown");
+                        return Integrity::Broken("the plan that ran is not the plan that was shown");
                     }
                     if !sha256.is_none() && !may {
-                        return Holds::No("it ran without approval");
+                        return Integrity::Broken("it ran without approval");
                     }
                 }
                 _ => {}
             }
             known |= shown.is_some_and(|shown| !shown.is_none());
         }
-        if known { Holds::Yes } else { Holds::Unknown }
+        if known { Integrity::Intact } else { Integrity::Unknown }
     }
 
-    fn last(&self, is: impl Fn(&Entry) -> bool) -> Option<&'a Entry> {
+    fn find_last_step(&self, is: impl Fn(&Entry) -> bool) -> Option<&'a Entry> {
         self.steps.iter().rev().map(|(_, entry)| *entry).find(|entry| is(entry))
     }
 }

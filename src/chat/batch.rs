@@ -1,7 +1,7 @@
 //! Batches: changes of a dry run that are decided in one approval prompt.
 
 use super::access::as_unicode;
-use super::altered::Did;
+use super::dry_run_summary::ChangeKind;
 use super::{Access, Diff, Digest};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 pub const APPLY_GROUP: &str = "apply_group";
 
 /// Paths named in a sentence before the rest is counted.
-const NAMED: usize = 3;
+const MAX_NAMED_PATHS: usize = 3;
 
 /// Files directly in `.git` that hold commits, the index or the state of an operation. Git executes none of them.
-const STATE: &[&str] = &[
+const STATE_FILES: &[&str] = &[
     "HEAD",
     "ORIG_HEAD",
     "FETCH_HEAD",
@@ -57,7 +57,7 @@ impl Group {
     pub const ALL: [Self; 4] = [Self::Source, Self::Ignored, Self::GitSettings, Self::Repository];
 
     /// Classifies a path of the project. `ignored` is whether git ignores it.
-    pub fn of(path: &Path, folder: bool, ignored: bool) -> Self {
+    pub fn classify(path: &Path, folder: bool, ignored: bool) -> Self {
         let mut parts = path.iter().skip_while(|part| *part != OsStr::new(".git"));
         match parts.next() {
             None if ignored => Self::Ignored,
@@ -70,7 +70,7 @@ impl Group {
     }
 
     /// Returns the name used in arguments and JSON.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Source => "source",
             Self::Ignored => "ignored",
@@ -79,8 +79,8 @@ impl Group {
         }
     }
 
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|group| group.word() == word)
+    pub fn from_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|group| group.as_str() == word)
     }
 
     /// Returns the name shown on the screen.
@@ -116,7 +116,7 @@ fn is_state(inside: &[&OsStr], folder: bool) -> bool {
         }
         ("objects", [kind, name]) if kind == "info" => *name == "packs" || name.starts_with("commit-graph"),
         ("objects", [kind, name]) => kind.len() == 2 && is_hex(kind) && is_hex(name),
-        (name, []) => !folder && STATE.contains(&name),
+        (name, []) => !folder && STATE_FILES.contains(&name),
         (_, _) => false,
     }
 }
@@ -142,10 +142,12 @@ pub struct Item {
     /// For a move, the source, which is deleted once the target is in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
-    pub did: Did,
+    #[serde(rename = "did")]
+    pub kind: ChangeKind,
     /// True if the path is or was a folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub folder: bool,
+    #[serde(rename = "folder")]
+    pub is_folder: bool,
     /// The changed lines, if it is text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Diff>,
@@ -197,14 +199,14 @@ pub struct Operation {
 impl Item {
     /// Returns whether its hunks can be rejected one by one.
     pub fn has_hunks(&self) -> bool {
-        self.did == Did::Changed
+        self.kind == ChangeKind::Modified
             && self.from.is_none()
             && self.diff.as_ref().is_some_and(|diff| diff.hunks.len() > 1)
     }
 
     /// Returns `old → new` or the path, with a slash for a folder.
     pub fn name(&self) -> String {
-        let slash = if self.folder { "/" } else { "" };
+        let slash = if self.is_folder { "/" } else { "" };
         match &self.from {
             Some(from) => format!("{} → {}{slash}", from.display(), self.path.display()),
             None => format!("{}{slash}", self.path.display()),
@@ -214,16 +216,19 @@ impl Item {
 
 impl Rejected {
     /// Returns whether the whole item is rejected.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_whole_item(&self) -> bool {
         self.hunks.is_empty()
     }
 }
 
 impl Batch {
     /// Returns the items that would be applied, with their indexes.
-    pub fn selected<'a>(&'a self, rejected: &'a [Rejected]) -> impl Iterator<Item = (usize, &'a Item)> {
-        let whole: HashSet<usize> =
-            rejected.iter().filter(|rejected| rejected.is_whole()).map(|rejected| rejected.item).collect();
+    pub fn selected_items<'a>(&'a self, rejected: &'a [Rejected]) -> impl Iterator<Item = (usize, &'a Item)> {
+        let whole: HashSet<usize> = rejected
+            .iter()
+            .filter(|rejected| rejected.is_whole_item())
+            .map(|rejected| rejected.item)
+            .collect();
         let items = self.items.iter().enumerate();
         items.filter(move |(at, item)| item.blocked.is_none() && !whole.contains(at))
     }
@@ -231,9 +236,9 @@ impl Batch {
     /// Describes what would be destroyed, worded to follow “this”.
     pub fn destroys(&self, rejected: &[Rejected]) -> Option<String> {
         let all: Vec<&str> =
-            self.selected(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
-        let named = all.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-        match all.len().saturating_sub(NAMED) {
+            self.selected_items(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
+        let named = all.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
+        match all.len().saturating_sub(MAX_NAMED_PATHS) {
             _ if all.is_empty() => None,
             0 => Some(named),
             more => Some(format!("{named} and {more} more")),
@@ -241,7 +246,7 @@ impl Batch {
     }
 
     /// Returns a summary such as `3 changes, +12 −4, 1 cannot be applied`.
-    pub fn words(&self) -> String {
+    pub fn describe_batch(&self) -> String {
         let diffs = || self.items.iter().filter_map(|item| item.diff.as_ref());
         let (added, removed) =
             diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
@@ -265,7 +270,7 @@ mod tests {
 
     #[track_caller]
     fn check(path: &str, folder: bool, expected: Group) {
-        assert_eq!(Group::of(Path::new(path), folder, false), expected, "{path}");
+        assert_eq!(Group::classify(Path::new(path), folder, false), expected, "{path}");
     }
 
     #[test]
@@ -305,8 +310,8 @@ mod tests {
         check(".git/refs", false, Group::GitSettings);
         check(".gitignore", false, Group::Source);
         check("src/.github/x", false, Group::Source);
-        assert_eq!(Group::of(Path::new("target/x"), false, true), Group::Ignored);
-        assert_eq!(Group::of(Path::new(".git/hooks/x"), false, true), Group::GitSettings);
+        assert_eq!(Group::classify(Path::new("target/x"), false, true), Group::Ignored);
+        assert_eq!(Group::classify(Path::new(".git/hooks/x"), false, true), Group::GitSettings);
     }
 
     #[test]
@@ -314,8 +319,8 @@ mod tests {
         let item = |path: &str| Item {
             path: path.into(),
             from: None,
-            did: Did::Deleted,
-            folder: false,
+            kind: ChangeKind::Deleted,
+            is_folder: false,
             diff: None,
             notes: vec![],
             blocked: None,
@@ -331,6 +336,6 @@ mod tests {
         batch.items.extend(["c", "d", "e"].map(item));
         assert_eq!(batch.destroys(&[]).as_deref(), Some("deletes a, deletes b, deletes c and 2 more"));
         batch.items[0].blocked = Some("CONFLICT".into());
-        assert_eq!(batch.selected(&[rejected(1)]).map(|(at, _)| at).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(batch.selected_items(&[rejected(1)]).map(|(at, _)| at).collect::<Vec<_>>(), [2, 3, 4]);
     }
 }

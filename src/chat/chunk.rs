@@ -12,7 +12,7 @@ pub enum Chunk {
     /// All text so far in this reply was reasoning: the provider marks only the end of it.
     WasReasoning,
     /// A call is being received. Only for display.
-    Writing {
+    CallProgress {
         /// Name of the tool, as far as received.
         name: String,
         /// Bytes of arguments received so far.
@@ -27,7 +27,7 @@ pub enum Chunk {
         /// Number of the next attempt; the first one was 1.
         attempt: u32,
         /// Maximum number of attempts.
-        of: u32,
+        max_attempts: u32,
         /// Delay before it.
         wait: std::time::Duration,
         /// The provider's error, one line.
@@ -36,14 +36,14 @@ pub enum Chunk {
         kind: String,
     },
     /// The provider is silent. Only for display.
-    Quiet {
+    Silent {
         /// Duration so far; zero if something arrived that is not part of the reply, such as a keep-alive.
         since: std::time::Duration,
         /// Silence after which the request is aborted.
         limit: std::time::Duration,
     },
     /// Another model answers than the one requested, or none was requested. Sent before any part of the reply.
-    Answering {
+    ModelChosen {
         /// Name of the model, as its provider knows it.
         model: String,
         /// Why it is another model, in one sentence; `None` if no model was requested.
@@ -52,12 +52,12 @@ pub enum Chunk {
     /// Data that the provider wants back with this reply.
     Echo(Echo),
     /// The reply is complete. Nothing follows.
-    Done(Finish),
+    Done(FinishReason),
 }
 
 /// Why a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finish {
+pub enum FinishReason {
     /// The model finished, with or without calls.
     Stop,
     /// The provider truncated it at a length limit: the reply is incomplete, and its calls are not run.

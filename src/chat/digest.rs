@@ -1,6 +1,6 @@
 //! SHA-256 digests of plans and questions, which prove what exactly a decision was for.
 
-use super::{Access, Basis, Plan, Preview, Questions};
+use super::{Access, Plan, Preconditions, Preview, Questions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -13,7 +13,7 @@ pub struct Digest(String);
 
 /// Parts of a plan that are hashed: all that its prompt shows, except why the user is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
+pub struct DisplayedPlan<'a> {
     /// Title of the prompt.
     pub title: &'a str,
     /// Short description of the call.
@@ -25,12 +25,12 @@ pub struct Told<'a> {
     /// Things it destroys, if any.
     pub destroys: Option<&'a str>,
     /// The preconditions.
-    pub basis: &'a Basis,
+    pub preconditions: &'a Preconditions,
 }
 
 /// Hashed form of a plan. Order and names of the fields are part of the format.
 #[derive(Serialize)]
-struct Act<'a> {
+struct HashedPlan<'a> {
     tool: &'a str,
     arguments: Value,
     title: &'a str,
@@ -38,34 +38,34 @@ struct Act<'a> {
     access: &'a Access,
     preview: &'a Preview,
     destroys: Option<&'a str>,
-    basis: &'a Basis,
+    basis: &'a Preconditions,
 }
 
 /// Hashed form of questions.
 #[derive(Serialize)]
-struct Ask<'a> {
+struct HashedQuestions<'a> {
     tool: &'a str,
     arguments: Value,
     questions: &'a Questions,
 }
 
 impl Digest {
-    pub fn of(bytes: &[u8]) -> Self {
-        Self::finished(Sha256::new_with_prefix(bytes))
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self::from_hasher(Sha256::new_with_prefix(bytes))
     }
 
     /// Returns the digest of a call and its plan: of the JSON `{"tool", "arguments", "title", "summary", "access",
     /// "preview", "destroys", "basis"}` in this order and without spaces, each as in the session's log, the arguments
     /// with sorted keys.
-    pub fn of_act(tool: &str, arguments: &str, told: Told<'_>) -> Self {
-        let Told { title, summary, access, preview, destroys, basis } = told;
-        let arguments = canonical(arguments);
-        Self::of_json(&Act { tool, arguments, title, summary, access, preview, destroys, basis })
+    pub fn of_plan(tool: &str, arguments: &str, told: DisplayedPlan<'_>) -> Self {
+        let DisplayedPlan { title, summary, access, preview, destroys, preconditions: basis } = told;
+        let arguments = canonical_arguments(arguments);
+        Self::of_json(&HashedPlan { tool, arguments, title, summary, access, preview, destroys, basis })
     }
 
     /// Returns the digest of a call and its questions: of the JSON `{"tool", "arguments", "questions"}`, as above.
     pub fn of_questions(tool: &str, arguments: &str, questions: &Questions) -> Self {
-        Self::of_json(&Ask { tool, arguments: canonical(arguments), questions })
+        Self::of_json(&HashedQuestions { tool, arguments: canonical_arguments(arguments), questions })
     }
 
     /// Returns the digest of a call and the state of the overlay: of the JSON `[tool, arguments, overlay]`, the
@@ -77,7 +77,7 @@ impl Digest {
     }
 
     /// Parses 64 lower-case hexadecimal digits.
-    pub fn read(digits: &str) -> Option<Self> {
+    pub fn parse(digits: &str) -> Option<Self> {
         let is_one =
             digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         is_one.then(|| Self(digits.to_owned()))
@@ -93,7 +93,7 @@ impl Digest {
     }
 
     /// Returns the first digits, enough to compare by eye.
-    pub fn short(&self) -> &str {
+    pub fn short_hex(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
     }
 
@@ -101,12 +101,12 @@ impl Digest {
         let mut hash = Sha256::new();
         // Serialization cannot fail: keys of maps are strings, and paths are written as strings.
         match serde_json::to_writer(&mut hash, value) {
-            Ok(()) => Self::finished(hash),
+            Ok(()) => Self::from_hasher(hash),
             Err(_) => Self::default(),
         }
     }
 
-    fn finished(hash: Sha256) -> Self {
+    fn from_hasher(hash: Sha256) -> Self {
         Self(format!("{:x}", hash.finalize()))
     }
 }
@@ -119,20 +119,20 @@ impl fmt::Display for Digest {
 
 impl Plan {
     /// Returns the parts that its prompt shows.
-    pub fn told(&self) -> Told<'_> {
-        Told {
+    pub fn displayed_plan(&self) -> DisplayedPlan<'_> {
+        DisplayedPlan {
             title: &self.title,
             summary: &self.summary,
             access: &self.access,
             preview: &self.preview,
             destroys: self.destroys.as_deref(),
-            basis: &self.basis,
+            preconditions: &self.preconditions,
         }
     }
 }
 
 /// Parses the arguments and sorts their keys; a string if they are not JSON.
-fn canonical(arguments: &str) -> Value {
+fn canonical_arguments(arguments: &str) -> Value {
     let mut value = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
     value.sort_all_objects();
     value
@@ -141,7 +141,7 @@ fn canonical(arguments: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{CommandLine, Held, Seen, Work};
+    use crate::chat::{CommandLine, FileContent, FileSnapshot, Work};
 
     fn plan() -> Plan {
         let line = CommandLine {
@@ -150,51 +150,55 @@ mod tests {
             seconds: 30,
             ..CommandLine::default()
         };
-        let held = Held::Read { bytes: 3, sha256: Digest::of(b"ls\n") };
+        let content = FileContent::Bytes { bytes: 3, sha256: Digest::of_bytes(b"ls\n") };
         Plan {
             title: "run a command?".into(),
             summary: "sh x.sh".into(),
             access: Access::Run(line.clone().into()),
             preview: Preview::Command(line.clone()),
-            always: None,
+            grant: None,
             destroys: None,
-            basis: Basis {
-                files: vec![Seen { path: "x.sh".into(), held, becomes: None, grows: false }],
+            preconditions: Preconditions {
+                files: vec![FileSnapshot { path: "x.sh".into(), content, new_sha256: None, may_grow: false }],
                 environment: vec!["HOME".into(), "PATH".into()],
-                beyond: None,
-                partial: false,
+                restricted_path: None,
+                is_partial: false,
                 hard_links: None,
-                scripts: super::super::Scripts::Seen,
+                scripts: super::super::Scripts::Known,
             },
             work: Work::Command(line),
         }
     }
 
     fn digest(plan: &Plan) -> Digest {
-        Digest::of_act("bash_exec", r#"{"command":"sh x.sh","timeout":30}"#, plan.told())
+        Digest::of_plan("bash_exec", r#"{"command":"sh x.sh","timeout":30}"#, plan.displayed_plan())
     }
 
     #[test]
     fn the_digest_is_the_standard_sha256() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(Digest::of(b"").as_str(), empty);
-        assert_eq!(Digest::of(b"").short(), "e3b0c44298fc");
+        assert_eq!(Digest::of_bytes(b"").as_str(), empty);
+        assert_eq!(Digest::of_bytes(b"").short_hex(), "e3b0c44298fc");
     }
 
     #[test]
     fn r08_the_digest_is_of_the_documented_form() {
         let line = r#"{"command":"sh x.sh","folder":"/p","seconds":30}"#;
-        let sha = Digest::of(b"ls\n");
+        let sha = Digest::of_bytes(b"ls\n");
         let form = format!(
             r#"{{"tool":"bash_exec","arguments":{{"command":"sh x.sh","timeout":30}},"title":"run a command?","summary":"sh x.sh","access":{{"reach":"run","of":{line}}},"preview":{{"as":"command","what":{line}}},"destroys":null,"basis":{{"files":[{{"path":"x.sh","held":{{"is":"read","bytes":3,"sha256":"{sha}"}}}}],"environment":["HOME","PATH"],"scripts":{{"are":"seen"}}}}}}"#
         );
-        assert_eq!(digest(&plan()), Digest::of(form.as_bytes()));
+        assert_eq!(digest(&plan()), Digest::of_bytes(form.as_bytes()));
     }
 
     #[test]
     fn r08_the_digest_depends_on_every_shown_part_but_not_on_the_order_of_keys() {
         let whole = digest(&plan());
-        let other = Digest::of_act("bash_exec", "{ \"timeout\":30, \"command\":\"sh x.sh\" }", plan().told());
+        let other = Digest::of_plan(
+            "bash_exec",
+            "{ \"timeout\":30, \"command\":\"sh x.sh\" }",
+            plan().displayed_plan(),
+        );
         assert_eq!(whole, other);
         let changes: [fn(&mut Plan); 7] = [
             |plan| plan.title.push('!'),
@@ -202,15 +206,15 @@ mod tests {
             |plan| plan.access = Access::Nothing,
             |plan| plan.preview = Preview::Text("sh x.sh".into()),
             |plan| plan.destroys = Some("all".into()),
-            |plan| plan.basis.files[0].held = Held::Nothing,
-            |plan| plan.basis.environment.truncate(1),
+            |plan| plan.preconditions.files[0].content = FileContent::Missing,
+            |plan| plan.preconditions.environment.truncate(1),
         ];
         for (index, change) in changes.into_iter().enumerate() {
             let mut changed = plan();
             change(&mut changed);
             assert_ne!(digest(&changed), whole, "change {index}");
         }
-        assert_ne!(Digest::of_act("write_file", "{}", plan().told()), whole);
-        assert_ne!(Digest::of_act("bash_exec", r#"{"command":"sh x.sh"}"#, plan().told()), whole);
+        assert_ne!(Digest::of_plan("write_file", "{}", plan().displayed_plan()), whole);
+        assert_ne!(Digest::of_plan("bash_exec", r#"{"command":"sh x.sh"}"#, plan().displayed_plan()), whole);
     }
 }

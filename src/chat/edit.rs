@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Unchanged lines around a change.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// Time limit of the diff. Past it the result is coarser but correct; a prompt must not wait for a minimal one.
-const PATIENCE: Duration = Duration::from_millis(250);
+const DIFF_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// New content of one file. It is written only if the file still is `before`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,13 +47,13 @@ pub struct Hunk {
     /// First line in the new file.
     pub after: usize,
     /// The lines, without line endings.
-    pub lines: Vec<Line>,
+    pub lines: Vec<DiffLine>,
 }
 
 /// A line of a diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Line {
+pub enum DiffLine {
     /// Unchanged.
     #[serde(rename = "=")]
     Same(String),
@@ -69,10 +69,10 @@ impl Edit {
     /// Computes the diff by lines.
     pub fn diff(&self) -> Diff {
         let before = self.before.as_deref().unwrap_or_default();
-        let text = TextDiff::configure().timeout(PATIENCE).diff_lines(before, &self.after);
+        let text = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
         let (mut added, mut removed) = (0, 0);
         let mut hunks = Vec::new();
-        for group in text.grouped_ops(CONTEXT) {
+        for group in text.grouped_ops(CONTEXT_LINES) {
             let Some(first) = group.first() else { continue };
             let start = |range: std::ops::Range<usize>| {
                 range.start + usize::from(!range.is_empty() || range.start > 0)
@@ -82,14 +82,14 @@ impl Edit {
             for change in group.iter().flat_map(|op| text.iter_changes(op)) {
                 let line = change.value().trim_end_matches(['\n', '\r']).to_owned();
                 hunk.lines.push(match change.tag() {
-                    ChangeTag::Equal => Line::Same(line),
+                    ChangeTag::Equal => DiffLine::Same(line),
                     ChangeTag::Insert => {
                         added += 1;
-                        Line::Added(line)
+                        DiffLine::Added(line)
                     }
                     ChangeTag::Delete => {
                         removed += 1;
-                        Line::Removed(line)
+                        DiffLine::Removed(line)
                     }
                 });
             }
@@ -101,32 +101,32 @@ impl Edit {
             added,
             removed,
             hunks,
-            note: self.note(),
+            note: self.describe_line_endings(),
         }
     }
 
     /// Returns the edit reduced to the hunk that begins at this new line; `None` if there is none.
-    pub fn only(&self, after: usize) -> Option<Self> {
+    pub fn only_hunk(&self, after: usize) -> Option<Self> {
         self.diff().hunks.iter().find(|hunk| hunk.after == after)?;
-        self.keeping(|hunk| hunk == after)
+        self.retain_hunks(|hunk| hunk == after)
     }
 
     /// Returns the edit without the hunks that begin at these new lines; `None` if one of them is no hunk.
-    pub fn without(&self, rejected: &[usize]) -> Option<Self> {
+    pub fn without_hunks(&self, rejected: &[usize]) -> Option<Self> {
         let hunks: Vec<usize> = self.diff().hunks.iter().map(|hunk| hunk.after).collect();
         rejected
             .iter()
             .all(|hunk| hunks.contains(hunk))
-            .then(|| self.keeping(|hunk| !rejected.contains(&hunk)))?
+            .then(|| self.retain_hunks(|hunk| !rejected.contains(&hunk)))?
     }
 
     /// Returns the edit with only the hunks for whose new start line `is_kept` is true.
-    fn keeping(&self, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
+    fn retain_hunks(&self, is_kept: impl Fn(usize) -> bool) -> Option<Self> {
         let before = self.before.as_deref()?;
-        let text = TextDiff::configure().timeout(PATIENCE).diff_lines(before, &self.after);
+        let text = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, &self.after);
         let lines: Vec<&str> = text.iter_old_slices().collect();
         let (mut whole, mut at) = (String::new(), 0);
-        for (group, hunk) in text.grouped_ops(CONTEXT).iter().zip(self.diff().hunks) {
+        for (group, hunk) in text.grouped_ops(CONTEXT_LINES).iter().zip(self.diff().hunks) {
             let (first, last) = (group.first()?.old_range().start, group.last()?.old_range().end);
             whole.push_str(&lines[at..first].concat());
             for change in group.iter().flat_map(|op| text.iter_changes(op)) {
@@ -142,7 +142,7 @@ impl Edit {
     }
 
     /// Describes changes that lines do not show.
-    fn note(&self) -> Option<String> {
+    fn describe_line_endings(&self) -> Option<String> {
         let before = self.before.as_deref()?;
         let mut notes = Vec::new();
         let (had, has) = (before.contains("\r\n"), self.after.contains("\r\n"));
@@ -174,7 +174,7 @@ mod tests {
         let diff = diff(Some("a\nb\nc\nd\ne\n"), "a\nb\nC\nd\ne\n");
         assert_eq!((diff.added, diff.removed, diff.hunks.len()), (1, 1, 1));
         assert_eq!((diff.hunks[0].before, diff.hunks[0].after), (1, 1));
-        assert_eq!(diff.hunks[0].lines[2..4], [Line::Removed("c".into()), Line::Added("C".into())]);
+        assert_eq!(diff.hunks[0].lines[2..4], [DiffLine::Removed("c".into()), DiffLine::Added("C".into())]);
         assert_eq!(diff.note, None);
     }
 
@@ -200,16 +200,16 @@ mod tests {
         let mut edit = Edit { path: "a".into(), before: Some(before.clone()), after: after.clone() };
         let starts: Vec<usize> = edit.diff().hunks.iter().map(|hunk| hunk.after).collect();
         assert_eq!(starts.len(), 3);
-        let second = edit.only(starts[1]).unwrap();
+        let second = edit.only_hunk(starts[1]).unwrap();
         assert_eq!(second.after, before.replace("\n30\n", "\n"));
         // An applied hunk is no longer one; the others keep their lines, whatever the order.
         for start in [starts[2], starts[0], starts[1]] {
-            let one = edit.only(start).unwrap();
+            let one = edit.only_hunk(start).unwrap();
             edit.before = Some(one.after);
-            assert_eq!(edit.only(start), None);
+            assert_eq!(edit.only_hunk(start), None);
         }
         assert_eq!(edit.before, Some(after));
-        assert_eq!(Edit { path: "a".into(), before: None, after: "x".into() }.only(1), None);
+        assert_eq!(Edit { path: "a".into(), before: None, after: "x".into() }.only_hunk(1), None);
     }
 
     #[test]

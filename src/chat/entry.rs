@@ -1,8 +1,8 @@
 //! Entries of a session, one per line of its log.
 
 use super::{
-    Access, Advice, Adviser, Answer, Basis, CallId, Digest, Echo, Grant, Outcome, Preview, Questions,
-    Rejected, SessionId, Staged, ToolCall, Usage,
+    Access, Answer, CallId, Digest, Echo, Grant, Outcome, Preconditions, Preview, Questions, Rejected,
+    ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +13,8 @@ use std::time::Duration;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Entry {
     /// The user sent a message.
-    Said {
+    #[serde(rename = "said")]
+    UserMessage {
         /// The full text, including pasted parts.
         text: String,
     },
@@ -59,12 +60,14 @@ pub enum Entry {
         destroys: Option<String>,
         /// Preconditions of the plan.
         #[serde(default, skip_serializing_if = "is_empty")]
-        basis: Box<Basis>,
+        #[serde(rename = "basis")]
+        preconditions: Box<Preconditions>,
         /// Name of the verdict: `allow`, `ask`, `rehearse`, `withhold`, `refuse`.
         verdict: String,
         /// Reason of the verdict.
         #[serde(default, skip_serializing_if = "String::is_empty")]
-        why: String,
+        #[serde(rename = "why")]
+        reason: String,
         /// Hooks that match this call but were not run, because the settings do not let them run in a dry run.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         hooks_not_run: Vec<String>,
@@ -73,19 +76,25 @@ pub enum Entry {
         sha256: Digest,
     },
     /// A reviewer was asked about a call, before the verdict that follows.
-    Consulted {
+    #[serde(rename = "consulted")]
+    Reviewed {
         call: CallId,
-        by: Adviser,
+        #[serde(rename = "by")]
+        reviewer: Reviewer,
         /// Name of the verdict so far.
-        before: String,
+        #[serde(rename = "before")]
+        earlier_verdict: String,
         /// The reviewer's verdict; `ask` if the review failed.
-        advice: Advice,
+        #[serde(rename = "advice")]
+        verdict: ReviewVerdict,
         /// The reviewer's reason, or the error; one line.
         #[serde(default, skip_serializing_if = "String::is_empty")]
-        why: String,
+        #[serde(rename = "why")]
+        reason: String,
         /// True if the reviewer gave no valid answer.
         #[serde(default, skip_serializing_if = "is_false")]
-        failed: bool,
+        #[serde(rename = "failed")]
+        is_failed: bool,
         /// Milliseconds the review took.
         #[serde(default)]
         took_ms: u64,
@@ -109,7 +118,7 @@ pub enum Entry {
         call: CallId,
         decision: Decision,
         /// Source of the decision, with the key.
-        by: By,
+        by: Decider,
         /// Digest of the last plan, which was decided on.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
@@ -120,7 +129,7 @@ pub enum Entry {
         answer: Answer,
         /// Source of the answer, with the key; missing in logs of older versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<By>,
+        by: Option<Decider>,
         /// Digest of the questions that were answered.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
@@ -138,7 +147,7 @@ pub enum Entry {
         /// Origin of a rehearsed result; missing in logs of older versions. An unknown value of a newer version is
         /// dropped.
         #[serde(flatten)]
-        staged: Option<Staged>,
+        staged: Option<ResultOrigin>,
     },
     /// The turn ended.
     Ended { ending: Ending },
@@ -148,7 +157,7 @@ pub enum Entry {
         title: String,
         /// Source of the title.
         #[serde(default)]
-        by: Namer,
+        by: TitleSource,
         /// Token usage reported by the provider, if the model chose the title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
@@ -173,21 +182,25 @@ pub enum Entry {
         /// Name of the model that answers.
         model: String,
         /// Error of the first model, in one sentence.
-        why: String,
+        #[serde(rename = "why")]
+        reason: String,
     },
     /// The user revoked a grant or a rule.
-    TakenBack {
+    #[serde(rename = "taken_back")]
+    Revoked {
         /// The call on whose prompt the grant was given, for a grant of this session; `None` for a rule of the user's
         /// file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         given_on: Option<CallId>,
         /// Description of what was revoked.
-        what: String,
+        #[serde(rename = "what")]
+        description: String,
         /// Source of the revocation, with the key.
-        by: By,
+        by: Decider,
     },
     /// An entry of the sub-agent that works on a call, in its own conversation, which begins with the task.
-    Beneath {
+    #[serde(rename = "beneath")]
+    SubAgent {
         /// The call that started the sub-agent.
         call: CallId,
         /// The entry. One of a nested sub-agent is kept but has no effect.
@@ -202,11 +215,13 @@ pub enum Entry {
         profile: Option<String>,
     },
     /// The session is a copy that changed from dry run to live, or the other way around.
-    Became {
+    #[serde(rename = "became")]
+    DryRunChanged {
         /// True if it is a dry run from here on.
         dry_run: bool,
         /// The session it was copied from, which is unchanged.
-        of: SessionId,
+        #[serde(rename = "of")]
+        copied_from: SessionId,
     },
 }
 
@@ -217,7 +232,7 @@ fn is_false(value: &bool) -> bool {
 
 impl Entry {
     /// Returns a reply that consists of these calls and names no model.
-    pub fn called(calls: Vec<ToolCall>) -> Self {
+    pub fn from_calls(calls: Vec<ToolCall>) -> Self {
         Self::Replied {
             text: String::new(),
             reasoning: String::new(),
@@ -231,35 +246,36 @@ impl Entry {
     }
 
     /// Returns the entry itself, or the one inside if it belongs to a sub-agent.
-    pub fn bare(&self) -> &Self {
-        if let Self::Beneath { entry, .. } = self { entry.bare() } else { self }
+    pub fn unwrap_sub_agent(&self) -> &Self {
+        if let Self::SubAgent { entry, .. } = self { entry.unwrap_sub_agent() } else { self }
     }
 
     /// Returns whether the entry may occur between turns as well as inside one: it neither starts nor ends a turn.
-    pub fn is_beside(&self) -> bool {
+    pub fn is_outside_turns(&self) -> bool {
         matches!(
             self,
             Self::Titled { .. }
-                | Self::TakenBack { .. }
+                | Self::Revoked { .. }
                 | Self::Switched { .. }
-                | Self::Became { .. }
+                | Self::DryRunChanged { .. }
                 | Self::Compacted { .. }
         )
     }
 }
 
 #[expect(clippy::borrowed_box, reason = "serde passes a reference")]
-fn is_empty(basis: &Box<Basis>) -> bool {
+fn is_empty(basis: &Box<Preconditions>) -> bool {
     basis.is_empty()
 }
 
 /// Source of a title.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Namer {
+pub enum TitleSource {
     /// The user; the model does not change such a title.
     #[default]
-    Person,
+    #[serde(rename = "person")]
+    User,
     /// The model.
     Model,
 }
@@ -293,9 +309,10 @@ impl Decision {
 /// Source of a decision or answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
-pub enum By {
+pub enum Decider {
     /// The user, with this key.
-    Person {
+    #[serde(rename = "person")]
+    User {
         /// The key, as written in the settings.
         key: String,
         /// Milliseconds since the prompt was first drawn.
@@ -304,13 +321,14 @@ pub enum By {
     /// The user, by a file of answers.
     File,
     /// No user is available: the headless frontend denies.
-    Nobody,
+    #[serde(rename = "nobody")]
+    Headless,
 }
 
-impl By {
+impl Decider {
     /// The user, with this key, this long after the prompt was first drawn.
-    pub fn with(key: String, after: Duration) -> Self {
-        Self::Person { key, after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
+    pub fn from_key(key: String, after: Duration) -> Self {
+        Self::User { key, after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
     }
 }
 

@@ -4,10 +4,10 @@ use super::Entry;
 
 /// Counts messages, replies and outcomes: `1 message, 2 replies`. Returns `state changes` if all entries are of other
 /// kinds.
-pub fn count_in_words(entries: &[Entry]) -> String {
+pub fn describe_entries(entries: &[Entry]) -> String {
     let count = |is: fn(&Entry) -> bool| entries.iter().filter(|entry| is(entry)).count();
     let kinds = [
-        (count(|entry| matches!(entry, Entry::Said { .. })), "message", "messages"),
+        (count(|entry| matches!(entry, Entry::UserMessage { .. })), "message", "messages"),
         (count(|entry| matches!(entry, Entry::Replied { .. })), "reply", "replies"),
         (count(|entry| matches!(entry, Entry::Settled { .. })), "tool outcome", "tool outcomes"),
     ];

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Escapes every character of the path that is not visible as itself: `a\nb`, `\u{1b}[31m`. A path without such
 /// characters is unchanged. [`unescape`] is the inverse.
-pub fn escape(path: &Path) -> String {
+pub fn escape_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     if !text.chars().any(is_unprintable) {
         return text.into_owned();
@@ -22,7 +22,7 @@ pub fn escape(path: &Path) -> String {
 }
 
 /// Reverses [`escape`]. `None` if the text holds no escape, or one that `escape` does not write.
-pub fn unescape(text: &str) -> Option<String> {
+pub fn unescape_path(text: &str) -> Option<String> {
     let mut path = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
@@ -71,19 +71,19 @@ mod tests {
             ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"),
             ("a\\\n", "a\\\\\\n"),
         ] {
-            assert_eq!(escape(Path::new(path)), expected);
+            assert_eq!(escape_path(Path::new(path)), expected);
         }
         for text in ["a", "a\\b", "a\\", "a\\u{zz}\\n", "\\u{1b"] {
-            assert_eq!(unescape(text), None, "{text}");
+            assert_eq!(unescape_path(text), None, "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn r32_an_escaped_path_is_one_printable_line_and_can_be_unescaped(path in "(\\PC|[\\\\\n\t\u{1b}\u{202e}]){0,12}") {
-            let escaped = escape(Path::new(&path));
+            let escaped = escape_path(Path::new(&path));
             prop_assert!(!escaped.chars().any(is_unprintable));
-            let back = if escaped == path { path.clone() } else { unescape(&escaped).unwrap_or_default() };
+            let back = if escaped == path { path.clone() } else { unescape_path(&escaped).unwrap_or_default() };
             prop_assert_eq!(back, path);
         }
     }

@@ -1,7 +1,7 @@
 //! Grants: approvals that last, and their scope. The policy decides what a grant covers.
 
 use super::access::as_unicode;
-use super::{By, CallId, Script, script};
+use super::{CallId, Decider, Script, script};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     pub tool: String,
-    pub scope: Scope,
+    pub scope: GrantScope,
     /// Place and duration.
-    #[serde(default, skip_serializing_if = "Span::is_session")]
-    pub span: Span,
+    #[serde(default, skip_serializing_if = "GrantSpan::is_session")]
+    pub span: GrantSpan,
     /// Files it is bound to, sorted, with their digests. If one of them changes, the grant covers nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Script>,
@@ -21,7 +21,7 @@ pub struct Grant {
 /// Scope of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum GrantScope {
     /// Exactly this command, in this folder.
     Command {
         /// The argument of the shell's `-c`.
@@ -34,7 +34,8 @@ pub enum Scope {
         network: bool,
     },
     /// A simple command that begins with these words, in this folder. Never a part of a compound command.
-    Words {
+    #[serde(rename = "words")]
+    Prefix {
         /// The words as the shell parses them.
         words: Vec<String>,
         /// Working directory; absolute.
@@ -44,13 +45,14 @@ pub enum Scope {
     /// Changes of this file, relative to the project.
     File(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Changes of every file in this folder and below, relative to the project; empty for the whole project.
-    Under(#[serde(serialize_with = "as_unicode")] PathBuf),
+    #[serde(rename = "under")]
+    Folder(#[serde(serialize_with = "as_unicode")] PathBuf),
 }
 
 /// Place and duration of a grant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Span {
+pub enum GrantSpan {
     /// In the session that logged it.
     #[default]
     Session,
@@ -60,14 +62,14 @@ pub enum Span {
     Everywhere,
 }
 
-impl Span {
+impl GrantSpan {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_session(&self) -> bool {
         *self == Self::Session
     }
 
     /// Describes the span for a prompt.
-    pub fn words(self) -> &'static str {
+    pub fn describe_span(self) -> &'static str {
         match self {
             Self::Session => "for this session",
             Self::Project => "in this project",
@@ -78,69 +80,73 @@ impl Span {
 
 /// A grant that is in effect in this session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct SessionGrant {
     pub grant: Grant,
     /// Index of the entry that granted it.
-    pub entry: usize,
+    pub entry_index: usize,
     /// Number of the call on whose prompt it was given, from 1.
-    pub number: usize,
+    pub call_number: usize,
     /// Id of that call.
     pub call: CallId,
     /// Source of the approval, with the key.
-    pub by: By,
+    pub by: Decider,
 }
 
-impl Standing {
+impl SessionGrant {
     /// Describes the grant and its origin, worded to follow “you allowed it”.
-    pub fn words(&self) -> String {
+    pub fn describe_origin(&self) -> String {
         let with = match &self.by {
-            By::Person { key, .. } => format!(" with {key}"),
-            By::File => " in a file of answers".to_owned(),
-            By::Nobody => String::new(),
+            Decider::User { key, .. } => format!(" with {key}"),
+            Decider::File => " in a file of answers".to_owned(),
+            Decider::Headless => String::new(),
         };
-        format!("before{with}, on call {} of this session: {}", self.number, self.grant.words())
+        format!("before{with}, on call {} of this session: {}", self.call_number, self.grant.describe_grant())
     }
 }
 
 impl Grant {
     /// Creates a grant for the session that logs it.
-    pub fn new(tool: &str, scope: Scope) -> Self {
-        Self { tool: tool.to_owned(), scope, span: Span::Session, scripts: Vec::new() }
+    pub fn new(tool: &str, scope: GrantScope) -> Self {
+        Self { tool: tool.to_owned(), scope, span: GrantSpan::Session, scripts: Vec::new() }
     }
 
     /// Binds the grant to these files.
     #[must_use]
-    pub fn bound_to(self, scripts: Vec<Script>) -> Self {
+    pub fn with_scripts(self, scripts: Vec<Script>) -> Self {
         Self { scripts, ..self }
     }
 
     /// Describes what it covers, for a prompt.
-    pub fn words(&self) -> String {
-        format!("{}, {}", self.what(), self.span.words())
+    pub fn describe_grant(&self) -> String {
+        format!("{}, {}", self.describe_coverage(), self.span.describe_span())
     }
 
     /// Describes what it covers, without the span.
-    pub fn what(&self) -> String {
+    pub fn describe_coverage(&self) -> String {
         let bound = match self.scripts.is_empty() {
             true => String::new(),
-            false => format!(" ({} unchanged)", script::named(&self.scripts)),
+            false => format!(" ({} unchanged)", script::join_names(&self.scripts)),
         };
-        self.plainly() + &bound
+        self.describe_scope() + &bound
     }
 
-    fn plainly(&self) -> String {
+    fn describe_scope(&self) -> String {
         match &self.scope {
-            Scope::Command { network: true, .. } => {
+            GrantScope::Command { network: true, .. } => {
                 "exactly this command with the network, in this folder".to_owned()
             }
-            Scope::Command { .. } if self.span == Span::Everywhere => "exactly this command".to_owned(),
-            Scope::Command { .. } => "exactly this command, in this folder".to_owned(),
-            Scope::Words { words, .. } => format!("every plain command that begins with {}", words.join(" ")),
-            Scope::File(path) => format!("every {} of {}", self.tool, path.display()),
-            Scope::Under(path) if path == Path::new("") => {
+            GrantScope::Command { .. } if self.span == GrantSpan::Everywhere => {
+                "exactly this command".to_owned()
+            }
+            GrantScope::Command { .. } => "exactly this command, in this folder".to_owned(),
+            GrantScope::Prefix { words, .. } => {
+                format!("every plain command that begins with {}", words.join(" "))
+            }
+            GrantScope::File(path) => format!("every {} of {}", self.tool, path.display()),
+            GrantScope::Folder(path) if path == Path::new("") => {
                 format!("every {} of a file of the project", self.tool)
             }
-            Scope::Under(path) => format!("every {} of a file below {}/", self.tool, path.display()),
+            GrantScope::Folder(path) => format!("every {} of a file below {}/", self.tool, path.display()),
         }
     }
 }

@@ -1,40 +1,40 @@
 //! Simulated results of a dry run by call: the same call on the same overlay gets the same result.
 
-use super::{CallId, Decision, Digest, Entry, Outcome, Simulated, Staged};
+use super::{CallId, Decision, Digest, Entry, Outcome, ResultOrigin, SimulatedResult};
 use std::collections::HashMap;
 
 /// Simulated results, collected from the entries of a session, whether it is live, resumed or copied.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ledger {
+pub struct SimulationLedger {
     /// Calls that are not settled: the tool and its arguments.
     open: HashMap<CallId, (String, String)>,
-    kept: Vec<Kept>,
+    results: Vec<LedgerResult>,
     by_key: HashMap<Digest, usize>,
 }
 
 /// A simulated result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct LedgerResult {
     /// Name of the tool.
     pub tool: String,
     pub arguments: String,
     /// The text that the model received.
     pub text: String,
     /// Origin of the result.
-    pub how: Simulated,
+    pub origin: SimulatedResult,
 }
 
-impl Ledger {
+impl SimulationLedger {
     /// Collects the results in these entries.
-    pub fn of(entries: &[Entry]) -> Self {
+    pub fn from_entries(entries: &[Entry]) -> Self {
         let mut ledger = Self::default();
-        entries.iter().for_each(|entry| ledger.note(entry));
+        entries.iter().for_each(|entry| ledger.apply_entry(entry));
         ledger
     }
 
     /// Processes the next entry of the session.
-    pub fn note(&mut self, entry: &Entry) {
-        match entry.bare() {
+    pub fn apply_entry(&mut self, entry: &Entry) {
+        match entry.unwrap_sub_agent() {
             Entry::Replied { calls, .. } => {
                 let calls = calls.iter().map(|it| (it.id.clone(), (it.name.clone(), it.arguments.clone())));
                 self.open.extend(calls);
@@ -46,10 +46,18 @@ impl Ledger {
             }
             Entry::Settled { call, outcome, staged, .. } => {
                 let called = self.open.remove(call);
-                if let (Some((tool, arguments)), Outcome::Rehearsed(text), Some(Staged::Simulated(how))) =
-                    (called, outcome, staged)
+                if let (
+                    Some((tool, arguments)),
+                    Outcome::Rehearsed(text),
+                    Some(ResultOrigin::Simulated(how)),
+                ) = (called, outcome, staged)
                 {
-                    self.keep(Kept { tool, arguments, text: text.clone(), how: (**how).clone() });
+                    self.insert(LedgerResult {
+                        tool,
+                        arguments,
+                        text: text.clone(),
+                        origin: (**how).clone(),
+                    });
                 }
             }
             _ => {}
@@ -57,54 +65,54 @@ impl Ledger {
     }
 
     /// Adds a result, unless there is one for the same call on the same overlay.
-    pub fn keep(&mut self, kept: Kept) {
-        if !kept.how.key.is_none() && !self.by_key.contains_key(&kept.how.key) {
-            self.by_key.insert(kept.how.key.clone(), self.kept.len());
-            self.kept.push(kept);
+    pub fn insert(&mut self, kept: LedgerResult) {
+        if !kept.origin.key.is_none() && !self.by_key.contains_key(&kept.origin.key) {
+            self.by_key.insert(kept.origin.key.clone(), self.results.len());
+            self.results.push(kept);
         }
     }
 
     /// Returns the result for the same call on the same overlay.
-    pub fn same(&self, key: &Digest) -> Option<&Kept> {
-        self.kept.get(*self.by_key.get(key)?)
+    pub fn get(&self, key: &Digest) -> Option<&LedgerResult> {
+        self.results.get(*self.by_key.get(key)?)
     }
 
     /// Returns all results, oldest first.
-    pub fn kept(&self) -> &[Kept] {
-        &self.kept
+    pub fn results(&self) -> &[LedgerResult] {
+        &self.results
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{By, How, ToolCall};
+    use crate::chat::{Decider, SimulationSource, ToolCall};
     use serde_json::json;
 
     fn called(id: &str, arguments: &str) -> Entry {
         let call = ToolCall { id: id.into(), name: "mail".into(), arguments: arguments.into() };
-        Entry::called(vec![call])
+        Entry::from_calls(vec![call])
     }
 
     fn settled(id: &str, text: &str, key: &str) -> Entry {
-        let key = if key.is_empty() { Digest::default() } else { Digest::of(key.as_bytes()) };
-        let how = Simulated { key, ..Simulated::of(How::Imagined) };
+        let key = if key.is_empty() { Digest::default() } else { Digest::of_bytes(key.as_bytes()) };
+        let how = SimulatedResult { key, ..SimulatedResult::from_source(SimulationSource::Model) };
         Entry::Settled {
             call: id.into(),
             outcome: Outcome::Rehearsed(text.into()),
             took_ms: 1,
             sha256: Digest::default(),
-            staged: Some(Staged::Simulated(Box::new(how))),
+            staged: Some(ResultOrigin::Simulated(Box::new(how))),
         }
     }
 
     #[test]
     fn r30_the_first_result_of_a_call_on_an_overlay_is_kept() {
-        let beneath = |entry| Entry::Beneath { call: "s".into(), entry: Box::new(entry) };
+        let beneath = |entry| Entry::SubAgent { call: "s".into(), entry: Box::new(entry) };
         let edited = Entry::Decided {
             call: "a".into(),
             decision: Decision::Edited(json!({ "to": 2 })),
-            by: By::Nobody,
+            by: Decider::Headless,
             sha256: Digest::default(),
         };
         let entries = [
@@ -119,12 +127,12 @@ mod tests {
             settled("c", "no key", ""),
             settled("d", "of an unknown call", "m"),
         ];
-        let ledger = Ledger::of(&entries);
+        let ledger = SimulationLedger::from_entries(&entries);
         let kept: Vec<_> =
-            ledger.kept().iter().map(|kept| (kept.arguments.as_str(), kept.text.as_str())).collect();
+            ledger.results().iter().map(|kept| (kept.arguments.as_str(), kept.text.as_str())).collect();
         assert_eq!(kept, [("{\"to\":2}", "first"), ("{}", "below")]);
-        assert_eq!(ledger.same(&Digest::of(b"k")).map(|kept| kept.text.as_str()), Some("first"));
-        assert_eq!(ledger.same(&Digest::of(b"m")), None);
-        assert_eq!(ledger.same(&Digest::default()), None);
+        assert_eq!(ledger.get(&Digest::of_bytes(b"k")).map(|kept| kept.text.as_str()), Some("first"));
+        assert_eq!(ledger.get(&Digest::of_bytes(b"m")), None);
+        assert_eq!(ledger.get(&Digest::default()), None);
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum LinkTarget {
     /// A local file or folder, as written: relative to the project, absolute, or from `~`.
     File {
         /// The path as written, without the position.
@@ -24,33 +24,33 @@ pub enum Target {
 
 /// A link in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundLink {
     /// Byte range of the link in the text.
     pub range: Range<usize>,
-    pub target: Target,
+    pub target: LinkTarget,
 }
 
 /// Finds the links of a text, in order and without overlaps. A candidate is a link only if `exists` returns true. It is
 /// also called for web addresses, so that a caller can reject them, and for words that merely look like a path
 /// (`and/or`), so the caller should cache its results.
-pub fn find(text: &str, exists: &dyn Fn(&Target) -> bool) -> Vec<Found> {
+pub fn find_links(text: &str, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<FoundLink> {
     let mut found = Vec::new();
     let mut from = 0;
-    for (range, target) in addresses(text) {
-        words(text, from..range.start, exists, &mut found);
+    for (range, target) in find_addresses(text) {
+        find_paths(text, from..range.start, exists, &mut found);
         from = range.end;
         if exists(&target) {
-            found.push(Found { range, target });
+            found.push(FoundLink { range, target });
         }
     }
-    words(text, from..text.len(), exists, &mut found);
+    find_paths(text, from..text.len(), exists, &mut found);
     found
 }
 
 /// Parses a word that is a link as a whole, such as the target of a Markdown link, without checking that it exists.
 /// Only the schemes `http`, `https`, `workspace` and `file` are supported.
-pub fn parse(word: &str) -> Option<Target> {
-    if let Some(target) = address(word) {
+pub fn parse_link(word: &str) -> Option<LinkTarget> {
+    if let Some(target) = parse_address(word) {
         return Some(target);
     }
     let path = word.strip_prefix("file://").unwrap_or(word);
@@ -59,16 +59,16 @@ pub fn parse(word: &str) -> Option<Target> {
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
             && !rest.starts_with(|c: char| c.is_ascii_digit())
     });
-    let (target, length) = file(path)?;
+    let (target, length) = parse_file(path)?;
     (!scheme && length == path.len()).then_some(target)
 }
 
-impl std::fmt::Display for Target {
+impl std::fmt::Display for LinkTarget {
     /// Formats the target as it is written in prose.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (path, line, end, column) = match self {
-            Target::File { path, line, end, column } => (path, line, end, column),
-            Target::Web(address) | Target::Workspace(address) => return f.write_str(address),
+            LinkTarget::File { path, line, end, column } => (path, line, end, column),
+            LinkTarget::Web(address) | LinkTarget::Workspace(address) => return f.write_str(address),
         };
         f.write_str(path)?;
         match (line, end, column) {
@@ -82,17 +82,17 @@ impl std::fmt::Display for Target {
 
 const SCHEMES: [&str; 3] = ["https://", "http://", "workspace://"];
 /// Longest path in bytes; longer ones are not links.
-const LONGEST: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 
 /// Parses a whole word as an address with a scheme.
-fn address(word: &str) -> Option<Target> {
+fn parse_address(word: &str) -> Option<LinkTarget> {
     let scheme = SCHEMES.iter().find(|scheme| starts_with(word, scheme))?;
     if word[scheme.len()..].is_empty() || word.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return None;
     }
     match *scheme {
-        "workspace://" => Some(Target::Workspace(word.to_owned())),
-        _ => Some(Target::Web(word.to_owned())),
+        "workspace://" => Some(LinkTarget::Workspace(word.to_owned())),
+        _ => Some(LinkTarget::Web(word.to_owned())),
     }
 }
 
@@ -101,7 +101,7 @@ fn starts_with(text: &str, scheme: &str) -> bool {
 }
 
 /// Finds the addresses with a scheme and their ranges.
-fn addresses(text: &str) -> Vec<(Range<usize>, Target)> {
+fn find_addresses(text: &str) -> Vec<(Range<usize>, LinkTarget)> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(mark) = text[from..].find("://").map(|at| from + at) {
@@ -124,8 +124,8 @@ fn addresses(text: &str) -> Vec<(Range<usize>, Target)> {
         };
         let end =
             if rest { text[host..].find(ends_address).map_or(text.len(), |at| host + at) } else { host };
-        let end = start + trimmed(&text[start..end]);
-        if let Some(target) = (end > from).then(|| address(&text[start..end])).flatten() {
+        let end = start + trimmed_length(&text[start..end]);
+        if let Some(target) = (end > from).then(|| parse_address(&text[start..end])).flatten() {
             found.push((start..end, target));
             from = end;
         }
@@ -143,7 +143,7 @@ fn is_wide_punctuation(c: char) -> bool {
 }
 
 /// Returns the length without trailing punctuation and brackets of the surrounding sentence.
-fn trimmed(word: &str) -> usize {
+fn trimmed_length(word: &str) -> usize {
     let mut end = word.len();
     while let Some(last) = word[..end].chars().next_back() {
         let count = |c: char| word[..end].matches(c).count();
@@ -162,23 +162,28 @@ fn trimmed(word: &str) -> usize {
 }
 
 /// Finds paths in a range of text without addresses.
-fn words(text: &str, range: Range<usize>, exists: &dyn Fn(&Target) -> bool, found: &mut Vec<Found>) {
+fn find_paths(
+    text: &str,
+    range: Range<usize>,
+    exists: &dyn Fn(&LinkTarget) -> bool,
+    found: &mut Vec<FoundLink>,
+) {
     let splits = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
-    for word in pieces(text, range, &splits) {
-        if let Some(link) = path(text, word.clone(), exists) {
+    for word in split_ranges(text, range, &splits) {
+        if let Some(link) = find_path(text, word.clone(), exists) {
             found.push(link);
             continue;
         }
         // `call(src/a.rs)`: if the whole is no path, try the parts between brackets.
         if text[word.clone()].contains(['(', ')', '[', ']', '{', '}']) {
-            let parts = pieces(text, word, &|c| "()[]{}".contains(c));
-            found.extend(parts.into_iter().filter_map(|part| path(text, part, exists)));
+            let parts = split_ranges(text, word, &|c| "()[]{}".contains(c));
+            found.extend(parts.into_iter().filter_map(|part| find_path(text, part, exists)));
         }
     }
 }
 
 /// Returns the non-empty ranges between separators.
-fn pieces(text: &str, range: Range<usize>, splits: &dyn Fn(char) -> bool) -> Vec<Range<usize>> {
+fn split_ranges(text: &str, range: Range<usize>, splits: &dyn Fn(char) -> bool) -> Vec<Range<usize>> {
     let mut at = range.start;
     let mut found = Vec::new();
     for part in text[range].split_inclusive(splits) {
@@ -192,35 +197,39 @@ fn pieces(text: &str, range: Range<usize>, splits: &dyn Fn(char) -> bool) -> Vec
 }
 
 /// Returns the link of a word that is an existing path.
-fn path(text: &str, word: Range<usize>, exists: &dyn Fn(&Target) -> bool) -> Option<Found> {
+fn find_path(text: &str, word: Range<usize>, exists: &dyn Fn(&LinkTarget) -> bool) -> Option<FoundLink> {
     let all = &text[word.clone()];
     // `@src/a.rs` is how a user mentions a file.
     let start = all.find(|c| !"([{@".contains(c)).unwrap_or(all.len());
     // `(auth)/page.tsx` keeps its bracket.
     let start = if all[start..].contains(')') && !all.ends_with([')', '.', ':']) { 0 } else { start };
     let all = &all[start..];
-    let all = &all[..trimmed(all)];
-    let (target, length) = file(all)?;
+    let all = &all[..trimmed_length(all)];
+    let (target, length) = parse_file(all)?;
     let at = word.start + start;
-    exists(&target).then_some(Found { range: at..at + length, target })
+    exists(&target).then_some(FoundLink { range: at..at + length, target })
 }
 
 /// Parses a path and position at the start of a word; returns its length.
-fn file(word: &str) -> Option<(Target, usize)> {
-    if word.is_empty() || word.len() > LONGEST || word.contains("://") || word.contains(char::is_control) {
+fn parse_file(word: &str) -> Option<(LinkTarget, usize)> {
+    if word.is_empty()
+        || word.len() > MAX_PATH_BYTES
+        || word.contains("://")
+        || word.contains(char::is_control)
+    {
         return None;
     }
-    let (path, place, length) = match place(word) {
+    let (path, place, length) = match find_position(word) {
         Some((at, place, length)) => (&word[..at], place, length),
-        None => (word, Place::default(), word.len()),
+        None => (word, LinkPosition::default(), word.len()),
     };
     let target =
-        Target::File { path: path.to_owned(), line: place.line, end: place.end, column: place.column };
+        LinkTarget::File { path: path.to_owned(), line: place.line, end: place.end, column: place.column };
     is_path(path, place.line.is_some()).then_some((target, length))
 }
 
 #[derive(Default)]
-struct Place {
+struct LinkPosition {
     line: Option<usize>,
     end: Option<usize>,
     column: Option<usize>,
@@ -228,7 +237,7 @@ struct Place {
 
 /// Finds a position such as `:10`, `:10-20`, `:10:5`, `#L10` or `#L10-L20`; returns its start, value and end. Text
 /// after another colon, as in search results, is not part of it.
-fn place(word: &str) -> Option<(usize, Place, usize)> {
+fn find_position(word: &str) -> Option<(usize, LinkPosition, usize)> {
     let number = |at: usize| -> Option<(usize, usize)> {
         let digits = word.get(at..)?.bytes().take_while(u8::is_ascii_digit).count();
         let value = word.get(at..at + digits)?.parse().ok()?;
@@ -240,7 +249,7 @@ fn place(word: &str) -> Option<(usize, Place, usize)> {
             continue;
         }
         let Some((line, after)) = number(at + 1 + skip) else { continue };
-        let mut place = Place { line: Some(line), ..Place::default() };
+        let mut place = LinkPosition { line: Some(line), ..LinkPosition::default() };
         let mut end = after;
         if word[after..].starts_with(['-', '–']) {
             let dash = word[after..].chars().next().map_or(0, char::len_utf8);
@@ -261,7 +270,7 @@ fn place(word: &str) -> Option<(usize, Place, usize)> {
 }
 
 /// File names without an extension that are recognised.
-const NAMED: [&str; 9] = [
+const KNOWN_NAMES: [&str; 9] = [
     "Makefile",
     "Dockerfile",
     "README",
@@ -292,7 +301,7 @@ fn is_path(path: &str, with_line: bool) -> bool {
             // `e.g`, `i.e`: an abbreviation, unless a line number follows.
             plausible && (with_line || stem.len() != 1 || end.len() > 1)
         }
-        None => NAMED.contains(&path),
+        None => KNOWN_NAMES.contains(&path),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests to a model.
 
-use super::{CallId, Picture, ToolCall, ToolSpec};
+use super::{CallId, Image, ToolCall, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub enum Message {
     /// The system prompt.
     System(String),
     /// A user message.
-    Person(String),
+    User(String),
     /// A reply of the model with its calls.
     Model {
         /// May be empty if there are calls.
@@ -34,9 +34,9 @@ pub struct Request {
     /// The tools that may be called.
     pub tools: Vec<ToolSpec>,
     /// Images mentioned by the user, if the model accepts images. Each is sent with every message that mentions it.
-    pub pictures: Vec<Picture>,
+    pub pictures: Vec<Image>,
     /// Maximum tokens of the reply; `None` for the limit of the settings and the provider.
-    pub most: Option<u32>,
+    pub max_tokens: Option<u32>,
 }
 
 /// Data that a provider wants back with its own reply: signatures, encrypted reasoning. Created and used only by `llm`,
@@ -44,7 +44,9 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Echo {
     /// Provider and API dialect it came from.
-    pub from: String,
+    #[serde(rename = "from")]
+    pub origin: String,
     /// The data as the provider sent it.
-    pub held: Value,
+    #[serde(rename = "held")]
+    pub data: Value,
 }

@@ -1,6 +1,6 @@
 //! Plans of calls.
 
-use super::{Access, Basis, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Questions, Rejected};
+use super::{Access, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Preconditions, Questions, Rejected};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,11 +26,11 @@ pub struct Plan {
     /// Preview for the user.
     pub preview: Preview,
     /// The grant that “always” would give; `None` if no lasting approval is possible.
-    pub always: Option<Grant>,
+    pub grant: Option<Grant>,
     /// Things it destroys, if any; such a plan is approved with a capital `Y`.
     pub destroys: Option<String>,
     /// Preconditions, compared again before it runs.
-    pub basis: Basis,
+    pub preconditions: Preconditions,
     /// Data that `act` needs to do exactly this. Never logged.
     pub work: Work,
 }
@@ -54,7 +54,7 @@ pub struct Task {
     /// Short name of the sub-agent: one line without control characters.
     pub name: String,
     /// The whole task; the sub-agent knows nothing else of the conversation.
-    pub words: String,
+    pub instructions: String,
 }
 
 /// Kinds of work. A tool that needs another kind adds it here.
@@ -75,7 +75,7 @@ pub enum Work {
 impl Plan {
     /// Excludes the parts that the user rejected. Returns false if parts of this plan cannot be rejected.
     #[must_use]
-    pub fn reject(&mut self, rejected: &[Rejected]) -> bool {
+    pub fn set_rejected(&mut self, rejected: &[Rejected]) -> bool {
         let Work::Batch(work) = &mut self.work else { return false };
         work.rejected = rejected.to_vec();
         true

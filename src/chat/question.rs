@@ -9,13 +9,13 @@ pub struct Questions {
     /// Never empty.
     pub list: Vec<Question>,
     /// Number of items removed by the limits, reported to the model and the user.
-    #[serde(default, skip_serializing_if = "Dropped::is_nothing")]
+    #[serde(default, skip_serializing_if = "Dropped::is_empty")]
     pub dropped: Dropped,
 }
 
 /// Counts of items that the limits removed from a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Kept")]
+#[serde(from = "StoredDropped")]
 pub struct Dropped {
     /// Questions removed.
     pub questions: usize,
@@ -28,9 +28,9 @@ pub struct Dropped {
 /// Format in a session file: early versions stored one number, of options.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Kept {
-    Together(usize),
-    Apart {
+enum StoredDropped {
+    OptionsOnly(usize),
+    Separate {
         #[serde(default)]
         questions: usize,
         #[serde(default)]
@@ -40,23 +40,25 @@ enum Kept {
     },
 }
 
-impl From<Kept> for Dropped {
-    fn from(kept: Kept) -> Self {
+impl From<StoredDropped> for Dropped {
+    fn from(kept: StoredDropped) -> Self {
         match kept {
-            Kept::Together(options) => Self { options, ..Self::default() },
-            Kept::Apart { questions, options, shortened } => Self { questions, options, shortened },
+            StoredDropped::OptionsOnly(options) => Self { options, ..Self::default() },
+            StoredDropped::Separate { questions, options, shortened } => {
+                Self { questions, options, shortened }
+            }
         }
     }
 }
 
 impl Dropped {
     /// Returns whether nothing was removed.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Describes what was removed: `2 questions omitted, 1 text truncated`; empty if nothing was.
-    pub fn words(&self) -> String {
+    pub fn describe_dropped(&self) -> String {
         let count = |n: usize, one: &str, many: &str, what: &str| match n {
             0 => None,
             1 => Some(format!("1 {one} {what}")),
@@ -77,25 +79,26 @@ pub struct Question {
     pub keyword: String,
     pub text: String,
     /// Options; if empty, the answer is free text.
-    pub options: Vec<Choice>,
+    pub options: Vec<QuestionOption>,
     /// True if several options may be selected.
     #[serde(default)]
-    pub multi: bool,
+    #[serde(rename = "multi")]
+    pub is_multiple: bool,
     /// True if free text is accepted.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub allow_text: bool,
     /// Index of the option recommended by the model; marked, but never selected automatically.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommended: Option<usize>,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
 /// An option of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct QuestionOption {
     pub label: String,
     /// Explanation; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -105,7 +108,7 @@ pub struct Choice {
     pub preview: String,
 }
 
-impl Choice {
+impl QuestionOption {
     /// Creates an option without description and preview.
     pub fn new(label: &str) -> Self {
         Self { label: label.to_owned(), description: String::new(), preview: String::new() }
@@ -115,36 +118,39 @@ impl Choice {
 /// Answer to all questions of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    pub status: Status,
+    pub status: AnswerStatus,
     /// One answer per question, in order; empty unless answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub given: Vec<Given>,
+    #[serde(rename = "given")]
+    pub answers: Vec<QuestionAnswer>,
     /// Origin: typed or read from a file.
-    #[serde(default, skip_serializing_if = "Giver::is_person")]
-    pub giver: Giver,
+    #[serde(default, skip_serializing_if = "AnswerOrigin::is_user")]
+    #[serde(rename = "giver")]
+    pub origin: AnswerOrigin,
 }
 
 /// Origin of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Giver {
+pub enum AnswerOrigin {
     /// In the question prompt.
     #[default]
-    Person,
+    #[serde(rename = "person")]
+    User,
     /// In a file of answers.
     File,
 }
 
-impl Giver {
-    fn is_person(&self) -> bool {
-        *self == Self::Person
+impl AnswerOrigin {
+    fn is_user(&self) -> bool {
+        *self == Self::User
     }
 }
 
 /// Status of the questions of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum AnswerStatus {
     /// With at least one answer.
     Answered,
     /// The user declined to answer.
@@ -155,21 +161,22 @@ pub enum Status {
 
 /// Answer to one question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct QuestionAnswer {
     /// Keyword of the question.
     pub keyword: String,
-    pub source: Source,
+    #[serde(rename = "source")]
+    pub value: AnswerValue,
     /// Note on the whole answer; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// Notes on options, selected or not, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<Note>,
+    pub notes: Vec<OptionNote>,
 }
 
 /// Note of the user on one option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct OptionNote {
     /// Index of the option.
     pub option: usize,
     /// The note; never empty.
@@ -179,74 +186,76 @@ pub struct Note {
 /// The answer itself. It is never made up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", content = "value", rename_all = "snake_case")]
-pub enum Source {
+pub enum AnswerValue {
     /// Indexes of the selected options.
-    Picked(Vec<usize>),
+    #[serde(rename = "picked")]
+    Selected(Vec<usize>),
     /// Free text.
-    Written(String),
+    #[serde(rename = "written")]
+    Text(String),
     /// The question was skipped.
     Skipped,
 }
 
 impl Answer {
     /// Returns an answer of the user with this status and no content.
-    pub fn without(status: Status) -> Self {
-        Self { status, given: Vec::new(), giver: Giver::Person }
+    pub fn from_status(status: AnswerStatus) -> Self {
+        Self { status, answers: Vec::new(), origin: AnswerOrigin::User }
     }
 
     /// Returns the tool result, a JSON object.
-    pub fn result(&self, asked: &Questions) -> String {
+    pub fn to_result(&self, asked: &Questions) -> String {
         let answers: Vec<Value> = self
-            .given
+            .answers
             .iter()
             .filter_map(|given| {
                 let question = asked.list.iter().find(|question| question.keyword == given.keyword)?;
-                Some(given.result(question))
+                Some(given.to_result(question))
             })
             .collect();
         let mut result = json!({ "type": "question_answers", "status": self.status, "answers": answers });
-        if !asked.dropped.is_nothing() {
-            result["dropped"] = json!(format!("{}: too many or too long", asked.dropped.words()));
+        if !asked.dropped.is_empty() {
+            result["dropped"] = json!(format!("{}: too many or too long", asked.dropped.describe_dropped()));
         }
         result.to_string()
     }
 }
 
-impl Given {
+impl QuestionAnswer {
     /// Creates an answer without notes.
-    pub fn new(keyword: &str, source: Source) -> Self {
-        Self { keyword: keyword.to_owned(), source, note: String::new(), notes: Vec::new() }
+    pub fn new(keyword: &str, value: AnswerValue) -> Self {
+        Self { keyword: keyword.to_owned(), value, note: String::new(), notes: Vec::new() }
     }
 
     /// Returns the answer as text, for the model and the transcript; empty if skipped.
-    pub fn words(&self, question: &Question) -> String {
-        match &self.source {
-            Source::Picked(picks) => labels(question, picks).join(", "),
-            Source::Written(text) => text.clone(),
-            Source::Skipped => String::new(),
+    pub fn answer_text(&self, question: &Question) -> String {
+        match &self.value {
+            AnswerValue::Selected(picks) => option_labels(question, picks).join(", "),
+            AnswerValue::Text(text) => text.clone(),
+            AnswerValue::Skipped => String::new(),
         }
     }
 
-    fn result(&self, question: &Question) -> Value {
+    fn to_result(&self, question: &Question) -> Value {
         let mut result = json!({
             "keyword": question.keyword,
             "question": question.text,
-            "answer": self.words(question),
+            "answer": self.answer_text(question),
         });
-        match &self.source {
-            Source::Picked(picks) => {
+        match &self.value {
+            AnswerValue::Selected(picks) => {
                 result["source"] = json!("picked");
                 // If several may be selected, the result has the same form for any number of them.
                 match picks.as_slice() {
-                    [one] if !question.multi => result["option_index"] = json!(one),
+                    [one] if !question.is_multiple => result["option_index"] = json!(one),
                     several => {
-                        result["answer"] = json!(labels(question, several));
+                        result["answer"] = json!(option_labels(question, several));
                         result["option_indexes"] = json!(several);
                     }
                 }
             }
-            Source::Written(_) => result["source"] = json!("written"),
-            Source::Skipped => {
+            AnswerValue::Text(_) => result["source"] = json!("written"),
+            AnswerValue::Skipped => {
                 result["source"] = json!("skipped");
                 result["answer"] = Value::Null;
             }
@@ -254,7 +263,7 @@ impl Given {
         if !self.note.is_empty() {
             result["note"] = json!(self.note);
         }
-        let note = |note: &Note| {
+        let note = |note: &OptionNote| {
             let option = &question.options.get(note.option)?.label;
             Some(json!({ "option_index": note.option, "option": option, "note": note.text }))
         };
@@ -266,7 +275,7 @@ impl Given {
     }
 }
 
-fn labels<'a>(question: &'a Question, picks: &[usize]) -> Vec<&'a str> {
+fn option_labels<'a>(question: &'a Question, picks: &[usize]) -> Vec<&'a str> {
     let label = |&pick: &usize| question.options.get(pick).map(|choice| choice.label.as_str());
     picks.iter().filter_map(label).collect()
 }

@@ -28,7 +28,7 @@ impl ReplySize {
     }
 
     /// Returns an error if the reply is too long.
-    pub fn excess(self) -> Option<String> {
+    pub fn excess_error(self) -> Option<String> {
         let too_long = || format!("the reply is longer than {} MB and was cut off", MAX_BYTES >> 20);
         (self.0 > MAX_BYTES).then(too_long)
     }

@@ -1,7 +1,7 @@
 //! Scripts that a command runs. A lasting approval is valid only while they are unchanged.
 
 use super::access::as_unicode;
-use super::{Basis, Digest, Held};
+use super::{Digest, FileContent, Preconditions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -13,9 +13,11 @@ pub enum Scripts {
     #[default]
     None,
     /// All scripts that it may run are among its preconditions.
-    Seen,
+    #[serde(rename = "seen")]
+    Known,
     /// Not all could be checked; with the reason, worded to follow “because”. No lasting approval covers the command.
-    Unseen(String),
+    #[serde(rename = "unseen")]
+    Unknown(String),
 }
 
 /// A script that a lasting approval is bound to.
@@ -35,22 +37,24 @@ impl Scripts {
     }
 }
 
-impl Basis {
+impl Preconditions {
     /// Returns the files that a lasting approval of this command is bound to, sorted: every file that it names if it
     /// runs one of them, else none. Fails if that is unknown, with a reason worded to follow “because”.
-    pub fn bound(&self) -> Result<Vec<Script>, String> {
+    pub fn scripts_to_bind(&self) -> Result<Vec<Script>, String> {
         match &self.scripts {
             Scripts::None => return Ok(Vec::new()),
-            Scripts::Unseen(why) => return Err(why.clone()),
-            Scripts::Seen => {}
+            Scripts::Unknown(why) => return Err(why.clone()),
+            Scripts::Known => {}
         }
-        if self.partial {
+        if self.is_partial {
             return Err("it names more files than can be checked".to_owned());
         }
-        let script = |seen: &super::Seen| match &seen.held {
-            Held::Nothing => Ok(Script { path: seen.path.clone(), sha256: None }),
-            Held::Read { sha256, .. } => Ok(Script { path: seen.path.clone(), sha256: Some(sha256.clone()) }),
-            Held::TooMuch => Err(format!("{} is too large to check", seen.path.display())),
+        let script = |seen: &super::FileSnapshot| match &seen.content {
+            FileContent::Missing => Ok(Script { path: seen.path.clone(), sha256: None }),
+            FileContent::Bytes { sha256, .. } => {
+                Ok(Script { path: seen.path.clone(), sha256: Some(sha256.clone()) })
+            }
+            FileContent::TooLarge => Err(format!("{} is too large to check", seen.path.display())),
         };
         let mut bound = self.files.iter().map(script).collect::<Result<Vec<_>, _>>()?;
         bound.sort_by(|a, b| a.path.cmp(&b.path));
@@ -59,7 +63,7 @@ impl Basis {
 }
 
 /// Describes the differences between the bound files and the present ones, one by one.
-pub fn changed(kept: &[Script], now: &[Script]) -> Vec<String> {
+pub fn describe_changes(kept: &[Script], now: &[Script]) -> Vec<String> {
     let of = |all: &[Script], path: &PathBuf| all.iter().find(|script| script.path == *path).cloned();
     let gone = kept.iter().filter(|script| of(now, &script.path).is_none());
     let mut words: Vec<String> =
@@ -78,7 +82,7 @@ pub fn changed(kept: &[Script], now: &[Script]) -> Vec<String> {
 }
 
 /// Names the scripts for a sentence: `a, b and 3 more`.
-pub fn named(scripts: &[Script]) -> String {
+pub fn join_names(scripts: &[Script]) -> String {
     const SHOWN: usize = 3;
     let there = || scripts.iter().filter(|script| script.sha256.is_some());
     let mut names: Vec<String> =

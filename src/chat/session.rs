@@ -1,12 +1,12 @@
 //! A session, computed from its entries.
 
-mod beneath;
-mod talk;
+mod messages;
+mod sub_agents;
 
-use super::altered::live_ask;
+use super::dry_run_summary::live_ask_reason;
 use super::{
-    Access, CallId, Decision, Entry, Namer, Outcome, Preview, Questions, Span, Staged, Standing, ToolCall,
-    Usage, summary, tokens,
+    Access, CallId, Decision, Entry, GrantSpan, Outcome, Preview, Questions, ResultOrigin, SessionGrant,
+    TitleSource, ToolCall, Usage, summary, tokens,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -15,70 +15,70 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
     entries: Vec<Entry>,
-    calls: HashMap<CallId, Call>,
+    calls: HashMap<CallId, CallState>,
     /// Calls in the order they were made, including those of sub-agents.
-    order: Vec<CallId>,
+    call_order: Vec<CallId>,
     /// Number of calls that are not settled, without those of sub-agents.
-    open: usize,
+    open_count: usize,
     /// Indexes of the entries of each sub-agent, by the call that started it.
-    beneath: HashMap<CallId, Vec<usize>>,
-    granted: Vec<Standing>,
+    sub_agents: HashMap<CallId, Vec<usize>>,
+    grants: Vec<SessionGrant>,
     title: Option<String>,
     /// Source of the title: the model does not change a title of the user.
-    namer: Option<Namer>,
+    title_source: Option<TitleSource>,
     /// Index of the last summary's entry.
-    compacted: Option<usize>,
+    summary_index: Option<usize>,
     model: Option<String>,
     usage: Usage,
     /// Estimated tokens of the conversation up to and including each entry. The values never decrease, so the tokens of
     /// any range of entries are one subtraction.
-    upto: Vec<u64>,
+    cumulative_tokens: Vec<u64>,
     /// Estimated tokens of the current summary.
-    told: u64,
-    counted: Option<Counted>,
-    rehearsed: usize,
-    would_ask: usize,
+    summary_tokens: u64,
+    token_count: Option<TokenCount>,
+    rehearsed_count: usize,
+    would_ask_count: usize,
 }
 
 /// Token count last reported by the provider, with this program's estimate of the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct TokenCount {
     /// Tokens of the request, as reported.
     pub input: u64,
     /// Estimate for the conversation in that request.
-    pub talk: u64,
+    pub input_estimate: u64,
     /// Tokens of that request and its reply, as they are sent again.
-    pub then: u64,
+    pub resent: u64,
     /// Estimate for the conversation including that reply.
-    pub talk_then: u64,
+    pub resent_estimate: u64,
     /// True if the conversation was compacted since: then only the ratio of report and estimate is still valid.
-    pub outdated: bool,
+    pub is_outdated: bool,
 }
 
 /// State of one call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct CallState {
     /// The call as the model made it.
     pub call: ToolCall,
     /// The last plan, if the call was planned.
-    pub shown: Option<Shown>,
+    pub plan: Option<LoggedPlan>,
     /// Its questions, if it asks the user.
     pub questions: Option<Questions>,
     /// Arguments by which the user replaced the model's.
-    pub edited: Option<Value>,
+    pub edited_arguments: Option<Value>,
     /// True if the user or the policy allowed it to start.
-    pub started: bool,
+    pub is_started: bool,
     /// Index of the entry that settled it.
-    pub settled: Option<usize>,
+    pub settled_at: Option<usize>,
     /// Index of the entry with the user's decision.
-    pub decided: Option<usize>,
+    pub decided_at: Option<usize>,
     /// The call that started the sub-agent which made this call; `None` if the turn itself made it.
-    pub beneath: Option<CallId>,
+    pub parent_call: Option<CallId>,
 }
 
 /// Parts of a plan that the log keeps.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct LoggedPlan {
     /// Title of the approval prompt.
     pub title: String,
     /// Short description of the call.
@@ -110,99 +110,115 @@ impl Session {
     pub fn apply(&mut self, entry: Entry) -> &Entry {
         let entry = self.make_readable(entry);
         let index = self.entries.len();
-        let talk = self.weight();
-        self.upto.push(self.weighed(index) + weight(&entry));
+        let talk = self.token_estimate();
+        self.cumulative_tokens.push(self.tokens_before(index) + entry_tokens(&entry));
         match &entry {
-            Entry::Said { text } => {
+            Entry::UserMessage { text } => {
                 if self.title.is_none() {
-                    self.title = talk::title_from(text);
+                    self.title = messages::title_from(text);
                 }
             }
             Entry::Replied { text, calls, usage, .. } => {
-                self.made(calls, None);
+                self.add_calls(calls, None);
                 if let Some(usage) = usage {
                     self.usage += *usage;
                     if usage.input > 0 {
                         // The provider counts reasoning with a reply, but it is not sent again.
-                        let reply = tokens::estimate(text) + tokens::of_calls(calls);
+                        let reply = tokens::estimate_text(text) + tokens::estimate_calls(calls);
                         let plain = usage.output <= 2 * reply + 64;
                         let then = usage.input + if plain { usage.output } else { reply };
-                        let talk_then = talk + weight(&entry);
-                        self.counted =
-                            Some(Counted { input: usage.input, talk, then, talk_then, outdated: false });
+                        let talk_then = talk + entry_tokens(&entry);
+                        self.token_count = Some(TokenCount {
+                            input: usage.input,
+                            input_estimate: talk,
+                            resent: then,
+                            resent_estimate: talk_then,
+                            is_outdated: false,
+                        });
                     }
                 }
             }
             Entry::Planned { .. } | Entry::Asked { .. } | Entry::Decided { .. } | Entry::Settled { .. } => {
-                self.became(index, &entry);
+                self.update_call(index, &entry);
             }
-            Entry::Beneath { call, entry } => self.below(index, call, entry),
-            Entry::Consulted { usage, .. } => self.usage += usage.unwrap_or_default(),
-            Entry::TakenBack { given_on, .. } => {
+            Entry::SubAgent { call, entry } => self.apply_sub_agent_entry(index, call, entry),
+            Entry::Reviewed { usage, .. } => self.usage += usage.unwrap_or_default(),
+            Entry::Revoked { given_on, .. } => {
                 if let Some(call) = given_on {
-                    self.granted.retain(|standing| standing.call != *call);
+                    self.grants.retain(|standing| standing.call != *call);
                 }
             }
             Entry::Titled { title, by, usage } => {
-                if *by == Namer::Person || self.namer != Some(Namer::Person) {
+                if *by == TitleSource::User || self.title_source != Some(TitleSource::User) {
                     self.title = Some(title.clone());
-                    self.namer = Some(*by);
+                    self.title_source = Some(*by);
                 }
                 self.usage += usage.unwrap_or_default();
             }
             Entry::Compacted { summary, pinned, usage, .. } => {
-                self.compacted = Some(index);
-                self.told = tokens::FRAME + tokens::estimate(&summary::told(summary, pinned));
+                self.summary_index = Some(index);
+                self.summary_tokens = tokens::MESSAGE_OVERHEAD
+                    + tokens::estimate_text(&summary::format_summary(summary, pinned));
                 self.usage += usage.unwrap_or_default();
-                if let Some(counted) = &mut self.counted {
-                    counted.outdated = true;
+                if let Some(counted) = &mut self.token_count {
+                    counted.is_outdated = true;
                 }
             }
             Entry::Switched { model, .. } => {
                 self.model = Some(model.clone());
                 // Another model counts differently.
-                self.counted = None;
+                self.token_count = None;
             }
             // The counts start again from here.
-            Entry::Became { .. } => self.forget_asks(),
+            Entry::DryRunChanged { .. } => self.reset_would_ask(),
             Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
         self.entries.push(entry);
         &self.entries[index]
     }
 
-    fn made(&mut self, calls: &[ToolCall], beneath: Option<&CallId>) {
+    fn add_calls(&mut self, calls: &[ToolCall], beneath: Option<&CallId>) {
         for call in calls {
             if self.calls.contains_key(&call.id) {
                 continue;
             }
-            self.order.push(call.id.clone());
-            self.open += usize::from(beneath.is_none());
-            let call = Call {
+            self.call_order.push(call.id.clone());
+            self.open_count += usize::from(beneath.is_none());
+            let call = CallState {
                 call: call.clone(),
-                shown: None,
+                plan: None,
                 questions: None,
-                edited: None,
-                started: false,
-                settled: None,
-                decided: None,
-                beneath: beneath.cloned(),
+                edited_arguments: None,
+                is_started: false,
+                settled_at: None,
+                decided_at: None,
+                parent_call: beneath.cloned(),
             };
             self.calls.insert(call.call.id.clone(), call);
         }
     }
 
-    fn became(&mut self, index: usize, entry: &Entry) {
+    fn update_call(&mut self, index: usize, entry: &Entry) {
         match entry {
-            Entry::Planned { call, title, summary, access, preview, verdict, why, hooks_not_run, .. } => {
+            Entry::Planned {
+                call,
+                title,
+                summary,
+                access,
+                preview,
+                verdict,
+                reason: why,
+                hooks_not_run,
+                ..
+            } => {
                 if let Some(call) = self.calls.get_mut(call) {
-                    call.started |= verdict == "allow" || verdict == "rehearse";
+                    call.is_started |= verdict == "allow" || verdict == "rehearse";
                     // An earlier approval does not apply to a call that is asked about again.
-                    call.started &= verdict != "ask";
-                    let asked = call.shown.as_ref().is_some_and(|shown| shown.asks_live);
-                    let asks_live = live_ask(verdict, why).is_some();
-                    self.would_ask = self.would_ask - usize::from(asked) + usize::from(asks_live);
-                    call.shown = Some(Shown {
+                    call.is_started &= verdict != "ask";
+                    let asked = call.plan.as_ref().is_some_and(|shown| shown.asks_live);
+                    let asks_live = live_ask_reason(verdict, why).is_some();
+                    self.would_ask_count = self.would_ask_count - usize::from(asked) + usize::from(asks_live);
+                    call.plan = Some(LoggedPlan {
                         title: title.clone(),
                         summary: summary.clone(),
                         access: access.clone(),
@@ -219,52 +235,59 @@ impl Session {
                 }
             }
             Entry::Decided { call, decision, by, .. } => {
-                let number = self.order.iter().position(|id| id == call).map_or(0, |at| at + 1);
+                let number = self.call_order.iter().position(|id| id == call).map_or(0, |at| at + 1);
                 if let Decision::Always(grant) = decision
-                    && grant.span == Span::Session
+                    && grant.span == GrantSpan::Session
                 {
                     let (call, by) = (call.clone(), by.clone());
-                    self.granted.push(Standing { grant: grant.clone(), entry: index, number, call, by });
+                    self.grants.push(SessionGrant {
+                        grant: grant.clone(),
+                        entry_index: index,
+                        call_number: number,
+                        call,
+                        by,
+                    });
                 }
                 if let Some(call) = self.calls.get_mut(call) {
-                    call.decided = Some(index);
-                    call.started |= decision.is_approval();
+                    call.decided_at = Some(index);
+                    call.is_started |= decision.is_approval();
                     if let Decision::Edited(arguments) = decision {
-                        call.edited = Some(arguments.clone());
+                        call.edited_arguments = Some(arguments.clone());
                     }
                 }
             }
             Entry::Settled { call, outcome, staged, .. } => {
-                if let Some(Staged::Simulated(how)) = staged {
+                if let Some(ResultOrigin::Simulated(how)) = staged {
                     self.usage += how.usage.unwrap_or_default();
                 }
                 if let Some(call) = self.calls.get_mut(call)
-                    && call.settled.is_none()
+                    && call.settled_at.is_none()
                 {
-                    call.settled = Some(index);
-                    self.open -= usize::from(call.beneath.is_none());
-                    let is_withheld = staged.as_ref().is_some_and(Staged::is_withheld);
-                    self.rehearsed += usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
+                    call.settled_at = Some(index);
+                    self.open_count -= usize::from(call.parent_call.is_none());
+                    let is_withheld = staged.as_ref().is_some_and(ResultOrigin::is_withheld);
+                    self.rehearsed_count +=
+                        usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
                 }
             }
-            Entry::Said { .. }
+            Entry::UserMessage { .. }
             | Entry::Replied { .. }
-            | Entry::Consulted { .. }
+            | Entry::Reviewed { .. }
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::Titled { .. }
-            | Entry::TakenBack { .. }
+            | Entry::Revoked { .. }
             | Entry::Compacted { .. }
             | Entry::FellBack { .. }
-            | Entry::Beneath { .. }
+            | Entry::SubAgent { .. }
             | Entry::Switched { .. }
-            | Entry::Became { .. } => {}
+            | Entry::DryRunChanged { .. } => {}
         }
     }
 
     /// Returns the number of entries without those of sub-agents.
-    pub fn own(&self) -> usize {
-        self.entries.len() - self.beneath.values().map(Vec::len).sum::<usize>()
+    pub fn own_entry_count(&self) -> usize {
+        self.entries.len() - self.sub_agents.values().map(Vec::len).sum::<usize>()
     }
 
     /// Returns every entry, oldest first. Stored entries never change.
@@ -272,24 +295,24 @@ impl Session {
         &self.entries
     }
 
-    pub fn call(&self, id: &CallId) -> Option<&Call> {
+    pub fn call(&self, id: &CallId) -> Option<&CallState> {
         self.calls.get(id)
     }
 
     /// Returns the calls that are not settled, in the order they were made, without those of sub-agents.
     pub fn open_calls(&self) -> Vec<CallId> {
-        if self.open == 0 {
+        if self.open_count == 0 {
             return Vec::new();
         }
         let open = |id: &&CallId| {
-            self.calls.get(id).is_some_and(|call| call.settled.is_none() && call.beneath.is_none())
+            self.calls.get(id).is_some_and(|call| call.settled_at.is_none() && call.parent_call.is_none())
         };
-        self.order.iter().filter(open).cloned().collect()
+        self.call_order.iter().filter(open).cloned().collect()
     }
 
     /// Returns the grants of this session that were not revoked, oldest first.
-    pub fn granted(&self) -> &[Standing] {
-        &self.granted
+    pub fn grants(&self) -> &[SessionGrant] {
+        &self.grants
     }
 
     /// Returns the title by the user, else by the model, else the beginning of the first message.
@@ -298,8 +321,8 @@ impl Session {
     }
 
     /// Returns who chose the title; `None` if it is the beginning of the first message.
-    pub fn namer(&self) -> Option<Namer> {
-        self.namer
+    pub fn title_source(&self) -> Option<TitleSource> {
+        self.title_source
     }
 
     /// Returns the model the user switched to, if any.
@@ -313,29 +336,29 @@ impl Session {
     }
 
     /// Returns the provider's last token count; `None` if it never reported one, or another model answers since.
-    pub fn counted(&self) -> Option<Counted> {
-        self.counted
+    pub fn token_count(&self) -> Option<TokenCount> {
+        self.token_count
     }
 
     /// Returns the estimated tokens of the conversation as it is sent. Cheap: entries are counted when they are
     /// applied.
-    pub fn weight(&self) -> u64 {
-        self.told + self.weight_of(self.sent_from(), self.entries.len())
+    pub fn token_estimate(&self) -> u64 {
+        self.summary_tokens + self.token_estimate_between(self.first_sent_entry(), self.entries.len())
     }
 
     /// Returns the estimated tokens of the entries `from..to`.
-    pub fn weight_of(&self, from: usize, to: usize) -> u64 {
-        self.weighed(to).saturating_sub(self.weighed(from))
+    pub fn token_estimate_between(&self, from: usize, to: usize) -> u64 {
+        self.tokens_before(to).saturating_sub(self.tokens_before(from))
     }
 
     /// Returns the estimated tokens of the entries before this index.
-    fn weighed(&self, index: usize) -> u64 {
-        index.min(self.upto.len()).checked_sub(1).map_or(0, |last| self.upto[last])
+    fn tokens_before(&self, index: usize) -> u64 {
+        index.min(self.cumulative_tokens.len()).checked_sub(1).map_or(0, |last| self.cumulative_tokens[last])
     }
 
     /// Returns the index of the first entry that is still sent; earlier ones are covered by the summary.
-    pub fn sent_from(&self) -> usize {
-        match self.compacted.and_then(|at| self.entries.get(at)) {
+    pub fn first_sent_entry(&self) -> usize {
+        match self.summary_index.and_then(|at| self.entries.get(at)) {
             Some(Entry::Compacted { upto, .. }) => (*upto).min(self.entries.len()),
             Some(_) | None => 0,
         }
@@ -343,53 +366,53 @@ impl Session {
 
     /// Returns the current summary.
     pub fn summary(&self) -> Option<&str> {
-        match self.compacted.and_then(|at| self.entries.get(at)) {
+        match self.summary_index.and_then(|at| self.entries.get(at)) {
             Some(Entry::Compacted { summary, .. }) => Some(summary),
             Some(_) | None => None,
         }
     }
 
     /// Returns every call, in the order they were made, including those of sub-agents.
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
-        self.order.iter().filter_map(|id| self.calls.get(id))
+    pub fn calls(&self) -> impl Iterator<Item = &CallState> {
+        self.call_order.iter().filter_map(|id| self.calls.get(id))
     }
 
     /// Returns the origin of a rehearsed call's result, if known.
-    pub fn staged(&self, id: &CallId) -> Option<&Staged> {
-        match self.entries.get(self.call(id)?.settled?)?.bare() {
+    pub fn result_origin(&self, id: &CallId) -> Option<&ResultOrigin> {
+        match self.entries.get(self.call(id)?.settled_at?)?.unwrap_sub_agent() {
             Entry::Settled { staged, .. } => staged.as_ref(),
             _ => None,
         }
     }
 
     /// Returns the number of rehearsed calls.
-    pub fn rehearsed(&self) -> usize {
-        self.rehearsed
+    pub fn rehearsed_count(&self) -> usize {
+        self.rehearsed_count
     }
 }
 
 /// Returns the estimated tokens that an entry adds to every later request.
-fn weight(entry: &Entry) -> u64 {
+fn entry_tokens(entry: &Entry) -> u64 {
     match entry {
-        Entry::Said { text } => tokens::FRAME + tokens::estimate(text),
+        Entry::UserMessage { text } => tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text),
         Entry::Replied { text, calls, .. } if text.is_empty() && calls.is_empty() => 0,
         Entry::Replied { text, calls, .. } => {
-            tokens::FRAME + tokens::estimate(text) + tokens::of_calls(calls)
+            tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text) + tokens::estimate_calls(calls)
         }
-        Entry::Settled { outcome, .. } => tokens::FRAME + tokens::estimate(outcome.text()),
+        Entry::Settled { outcome, .. } => tokens::MESSAGE_OVERHEAD + tokens::estimate_text(outcome.text()),
         Entry::Planned { .. }
         | Entry::Asked { .. }
         | Entry::Decided { .. }
         | Entry::Answered { .. }
         | Entry::Ended { .. }
         | Entry::Titled { .. }
-        | Entry::TakenBack { .. }
+        | Entry::Revoked { .. }
         | Entry::Compacted { .. }
-        | Entry::Consulted { .. }
+        | Entry::Reviewed { .. }
         | Entry::FellBack { .. }
-        | Entry::Beneath { .. }
+        | Entry::SubAgent { .. }
         | Entry::Switched { .. }
-        | Entry::Became { .. } => 0,
+        | Entry::DryRunChanged { .. } => 0,
     }
 }
 

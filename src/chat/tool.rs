@@ -65,7 +65,7 @@ impl Outcome {
 }
 
 /// Returns the status of a command that failed, from the last line of its outcome: `exit 3`.
-pub fn bad_end(told: &str) -> Option<&str> {
+pub fn parse_failure_status(told: &str) -> Option<&str> {
     let last = told.lines().next_back().filter(|last| *last != "exit 0")?;
     let ends = ["exit ", "stopped ", "killed by ", "ended, "];
     ends.iter().any(|begins| last.starts_with(begins)).then_some(last)

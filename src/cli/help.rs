@@ -24,7 +24,7 @@ impl Help {
 
 /// Returns the page requested by `--help` or `-h` among these arguments, of which the first is the program's name: that
 /// of the command they name, or of the program.
-pub fn asked(arguments: impl Iterator<Item = OsString>) -> Help {
+pub fn requested_help(arguments: impl Iterator<Item = OsString>) -> Help {
     let (mut before, mut long, mut literal) = (Vec::new(), false, false);
     for argument in arguments {
         literal |= argument == "--";
@@ -34,17 +34,17 @@ pub fn asked(arguments: impl Iterator<Item = OsString>) -> Help {
             _ => before.push(argument),
         }
     }
-    let words = Cli::try_parse_from(before).map(|cli| cli.asked().to_vec()).unwrap_or_default();
+    let words = Cli::try_parse_from(before).map(|cli| cli.command_words().to_vec()).unwrap_or_default();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    of(&words).unwrap_or(Help { page: tree(), long })
+    command_help(&words).unwrap_or(Help { page: build_tree(), long })
 }
 
 impl Cli {
     /// Parses `aye help` and `aye help COMMAND`; `None` if the words are a prompt.
     pub fn help(&self) -> Option<Help> {
-        match self.all().as_slice() {
-            ["help"] if !self.asked().is_empty() => Some(Help { page: tree(), long: true }),
-            ["help", of @ ..] if !self.asked().is_empty() && is_command(of) => self::of(of),
+        match self.all_words().as_slice() {
+            ["help"] if !self.command_words().is_empty() => Some(Help { page: build_tree(), long: true }),
+            ["help", of @ ..] if !self.command_words().is_empty() && is_command(of) => self::command_help(of),
             _ => None,
         }
     }
@@ -55,9 +55,9 @@ fn is_command(words: &[&str]) -> bool {
 }
 
 /// Returns the page of the command that these words begin with.
-fn of(words: &[&str]) -> Option<Help> {
+fn command_help(words: &[&str]) -> Option<Help> {
     let length = (1..=words.len().min(2)).rev().find(|length| is_command(&words[..*length]))?;
-    let mut page = tree();
+    let mut page = build_tree();
     for name in &words[..length] {
         page = page.find_subcommand(name)?.clone();
     }
@@ -65,13 +65,13 @@ fn of(words: &[&str]) -> Option<Help> {
 }
 
 /// Builds the program with all its commands, only to print help from it.
-fn tree() -> clap::Command {
+fn build_tree() -> clap::Command {
     let cli = Cli::command();
     let mut tree = cli.clone().disable_help_subcommand(true).subcommand_value_name("COMMAND");
     for top in COMMANDS.iter().filter(|command| command.name.len() == 1) {
-        let mut one = shown(&cli, top);
+        let mut one = command_page(&cli, top);
         for below in COMMANDS.iter().filter(|below| below.name.len() == 2 && below.name[0] == top.name[0]) {
-            one = one.subcommand(shown(&cli, below));
+            one = one.subcommand(command_page(&cli, below));
         }
         tree = tree.subcommand(one);
     }
@@ -79,24 +79,24 @@ fn tree() -> clap::Command {
     tree
 }
 
-fn shown(cli: &clap::Command, command: &Command) -> clap::Command {
+fn command_page(cli: &clap::Command, command: &Command) -> clap::Command {
     let name = command.name.last().copied().unwrap_or_default();
     let verbs = COMMANDS.iter().any(|other| other.name.len() > command.name.len() && other.name[0] == name);
-    let behind = if verbs { "[COMMAND]" } else { command.takes };
+    let behind = if verbs { "[COMMAND]" } else { command.arguments };
     let usage = format!("aye {} {behind} [OPTIONS]", command.name.join(" ")).replace("  ", " ");
     let page = clap::Command::new(name)
         .about(command.about)
         .override_usage(usage)
         .max_term_width(100)
         .disable_help_subcommand(true);
-    command.options.iter().fold(page, |page, (long, help)| match option(cli, long, help) {
+    command.options.iter().fold(page, |page, (long, help)| match command_option(cli, long, help) {
         Some(option) => page.arg(option),
         None => page,
     })
 }
 
 /// Copies an option of the program, with the description it has for one command.
-fn option(cli: &clap::Command, long: &'static str, help: &'static str) -> Option<Arg> {
+fn command_option(cli: &clap::Command, long: &'static str, help: &'static str) -> Option<Arg> {
     let of = cli.get_arguments().find(|argument| argument.get_long() == Some(long))?;
     let mut option = Arg::new(long).long(long).help(help);
     if let Some(letter) = of.get_short() {
@@ -118,7 +118,7 @@ mod tests {
 
     fn told(arguments: &[&str]) -> String {
         let arguments = ["aye"].iter().chain(arguments).map(OsString::from);
-        asked(arguments).page.render_help().to_string()
+        requested_help(arguments).page.render_help().to_string()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Options of `aye sessions`, accepted by clap for every command and checked afterwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub struct Flags {
+pub struct SessionsOptions {
     /// With sessions list: list those of all folders
     #[arg(long, hide = true, conflicts_with = "here")]
     pub all: bool,
@@ -16,7 +16,7 @@ pub struct Flags {
 
     /// With sessions export: output format
     #[arg(long, hide = true, value_name = "FORMAT", value_enum)]
-    pub format: Option<Format>,
+    pub format: Option<ExportFormat>,
 
     /// With sessions export: write to this file, which must not exist
     #[arg(long, hide = true, value_name = "FILE")]
@@ -33,7 +33,7 @@ pub struct Flags {
 
 /// Output format of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ExportFormat {
     /// Markdown text.
     #[default]
     Markdown,
@@ -43,9 +43,9 @@ pub enum Format {
     Json,
 }
 
-impl Flags {
+impl SessionsOptions {
     /// Returns the options that are set, each with the subcommands it is valid for.
-    pub fn set(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    pub fn set_options(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
         let flags: [(bool, &'static str, &'static [&'static str]); 6] = [
             (self.all, "--all", &["list", "search"]),
             (self.here, "--here", &["list", "search"]),

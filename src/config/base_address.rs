@@ -7,10 +7,10 @@ const ENDPOINTS: [&str; 6] =
     ["/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models"];
 
 /// Placeholder stored for an invalid address so that no default takes its place.
-pub const UNUSABLE: &str = "-";
+pub const UNUSABLE_ADDRESS: &str = "-";
 
 /// Reason given for an address that is a complete endpoint.
-pub const WHOLE: &str = "it is a complete endpoint, not a base address.";
+pub const COMPLETE_ENDPOINT: &str = "it is a complete endpoint, not a base address.";
 
 /// Parses a base address: http or https, a host, a port from 1 to 65535, and no user name, password, query, fragment or
 /// endpoint suffix.
@@ -47,7 +47,7 @@ pub fn parse(text: &str) -> Result<Url, String> {
         better.set_query(None);
         better.set_fragment(None);
         let better = better.as_str().trim_end_matches('/');
-        return Err(format!("Cannot use this address: {WHOLE} Write \"{better}\"."));
+        return Err(format!("Cannot use this address: {COMPLETE_ENDPOINT} Write \"{better}\"."));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(wrong("it has a query or a fragment. Set `query` in the profile instead"));

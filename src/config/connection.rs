@@ -1,11 +1,11 @@
 //! Resolves the model, address and key of a run, and where each of them was set.
 
-use super::base_address::UNUSABLE;
+use super::base_address::UNUSABLE_ADDRESS;
+use super::built_in_profiles::{OPENAI, PLACEHOLDER, PREFERRED_PROFILES};
 use super::key::UNSENDABLE;
 use super::model::Profile;
-use super::problem::nearest;
-use super::ready::{OPENAI, TO_FILL_IN, TRIED};
-use super::settings::SAME;
+use super::problem::find_nearest;
+use super::settings::SAME_PROFILE;
 use super::{Credentials, Environment, Key, Origin, Overrides, Problem, Settings, base_address};
 use reqwest::Url;
 use std::net::IpAddr;
@@ -40,11 +40,11 @@ pub struct Connection {
 impl Connection {
     /// Returns scheme, host and port, the origin a key is bound to.
     pub fn origin(&self) -> String {
-        address(&self.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
+        parse_address(&self.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
     }
 
     /// Returns whether the address comes from the profile, not from a flag or a variable.
-    pub fn is_of_profile(&self) -> bool {
+    pub fn has_profile_address(&self) -> bool {
         !matches!(self.base_url_from, Origin::Flag(_) | Origin::Environment(_))
     }
 
@@ -54,9 +54,9 @@ impl Connection {
     }
 
     /// Describes the connection for the first screen: `gpt-5-mini at api.openai.com, from OPENAI_API_KEY`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let model = self.model.as_deref().unwrap_or("the server's default model");
-        let place = address(&self.base_url).map(|url| place(&url)).unwrap_or_default();
+        let place = parse_address(&self.base_url).map(|url| format_host(&url)).unwrap_or_default();
         let from = match (&self.key_from, &self.base_url_from) {
             (Origin::Default, Origin::Default) if self.model_from == Origin::Default => {
                 format!("from the profile {}", self.profile)
@@ -75,25 +75,25 @@ impl Connection {
 ///
 /// # Errors
 /// Fails if the configured profile does not exist or its address is invalid.
-pub fn connect(
+pub fn resolve_connection(
     settings: &Settings,
     environment: Environment<'_>,
     flags: &Overrides,
     credentials: &Credentials,
 ) -> Result<Option<Connection>, Problem> {
-    let find = |profile: &str| resolve(settings, profile, environment, flags, credentials);
+    let find = |profile: &str| resolve_profile(settings, profile, environment, flags, credentials);
     if let Some(name) = &settings.config.model.profile {
         return find(name).map(Some);
     }
     // An address given for this run is used with or without a key.
-    if flags.base_url.is_some() || variable(environment, "OPENAI_BASE_URL").is_some() {
+    if flags.base_url.is_some() || read_variable(environment, "OPENAI_BASE_URL").is_some() {
         return find(OPENAI).map(Some);
     }
     let filled_in = |name: &&str| {
         let profile = settings.config.profiles.get(*name);
-        profile.is_some_and(|profile| !profile.base_url.contains(TO_FILL_IN))
+        profile.is_some_and(|profile| !profile.base_url.contains(PLACEHOLDER))
     };
-    for name in TRIED.iter().filter(|name| filled_in(name)) {
+    for name in PREFERRED_PROFILES.iter().filter(|name| filled_in(name)) {
         let connection = find(name)?;
         if connection.has_key() {
             return Ok(Some(connection));
@@ -104,7 +104,7 @@ pub fn connect(
 
 /// Returns every profile that can be used now: it has a key, or it needs none because it is local. Profiles in the
 /// order of `PREFERRED_PROFILES` come first, then the others by name. Errors of other profiles are ignored.
-pub fn usable(
+pub fn usable_connections(
     settings: &Settings,
     environment: Environment<'_>,
     flags: &Overrides,
@@ -112,14 +112,16 @@ pub fn usable(
 ) -> Vec<Connection> {
     let bare = Overrides { profile: None, base_url: None, model: None, ..flags.clone() };
     let mut names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
-    names.sort_by_key(|name| TRIED.iter().position(|tried| tried == name).unwrap_or(TRIED.len()));
+    names.sort_by_key(|name| {
+        PREFERRED_PROFILES.iter().position(|tried| tried == name).unwrap_or(PREFERRED_PROFILES.len())
+    });
     let found = names.into_iter().filter_map(|name| {
         // A model chosen for another profile does not apply here.
         let variables = |variable: &str| if variable == "AYE_MODEL" { None } else { environment(variable) };
-        resolve(settings, name, &variables, &bare, credentials).ok()
+        resolve_profile(settings, name, &variables, &bare, credentials).ok()
     });
     let is_usable = |connection: &Connection| {
-        let local = address(&connection.base_url).is_some_and(|url| is_this_machine(&url));
+        let local = parse_address(&connection.base_url).is_some_and(|url| is_this_machine(&url));
         connection.has_key() || local || connection.settings.key_env.is_none()
     };
     found.filter(is_usable).collect()
@@ -130,7 +132,7 @@ pub fn usable(
 ///
 /// # Errors
 /// Fails if the fallback is the profile in use or cannot be resolved.
-pub fn fallback(
+pub fn resolve_fallback(
     settings: &Settings,
     environment: Environment<'_>,
     credentials: &Credentials,
@@ -138,16 +140,16 @@ pub fn fallback(
 ) -> Result<Option<Connection>, Problem> {
     let Some(name) = &settings.config.model.fallback else { return Ok(None) };
     if *name == first.profile {
-        return Err(Problem { at: settings.origin("model.fallback"), words: SAME.to_owned() });
+        return Err(Problem { origin: settings.origin("model.fallback"), message: SAME_PROFILE.to_owned() });
     }
     let environment = |name: &str| match name {
         "AYE_MODEL" | "OPENAI_BASE_URL" => None,
         name => environment(name),
     };
-    resolve(settings, name, &environment, &Overrides::default(), credentials).map(Some)
+    resolve_profile(settings, name, &environment, &Overrides::default(), credentials).map(Some)
 }
 
-fn resolve(
+fn resolve_profile(
     settings: &Settings,
     name: &str,
     environment: Environment<'_>,
@@ -157,21 +159,23 @@ fn resolve(
     let profiles = &settings.config.profiles;
     let Some(profile) = profiles.get(name) else {
         let known = profiles.keys().map(String::as_str);
-        let hint = match nearest(name, known.clone()) {
+        let hint = match find_nearest(name, known.clone()) {
             Some(near) => format!("Did you mean {near}?"),
             None => format!("Available profiles: {}", known.collect::<Vec<_>>().join(", ")),
         };
         let words = format!("profile {name:?} does not exist. {hint}");
-        return Err(Problem { at: settings.origin("model.profile"), words });
+        return Err(Problem { origin: settings.origin("model.profile"), message: words });
     };
     let of_file = |field: &str| settings.origin(&format!("profiles.{name}.{field}"));
     let from_flag = |value: &Option<String>, flag| value.clone().map(|value| (value, Origin::Flag(flag)));
-    let from_variable =
-        |name: &str| variable(environment, name).map(|value| (value, Origin::Environment(name.to_owned())));
+    let from_variable = |name: &str| {
+        read_variable(environment, name).map(|value| (value, Origin::Environment(name.to_owned())))
+    };
 
     // Invalid settings were reported when their file was read.
-    let wrong = |field: &str| settings.problems.iter().find(|problem| problem.at == of_file(field)).cloned();
-    if profile.proxy.as_deref() == Some(UNUSABLE)
+    let wrong =
+        |field: &str| settings.problems.iter().find(|problem| problem.origin == of_file(field)).cloned();
+    if profile.proxy.as_deref() == Some(UNUSABLE_ADDRESS)
         && let Some(problem) = wrong("proxy")
     {
         return Err(problem);
@@ -182,19 +186,19 @@ fn resolve(
     let url = match base_address::parse(&base_url) {
         Ok(url) => url,
         Err(_)
-            if base_url == UNUSABLE
+            if base_url == UNUSABLE_ADDRESS
                 && let Some(problem) = wrong("base_url") =>
         {
             return Err(problem);
         }
-        Err(words) => return Err(Problem { at: base_url_from, words }),
+        Err(words) => return Err(Problem { origin: base_url_from, message: words }),
     };
-    if base_url.contains(TO_FILL_IN) {
+    if base_url.contains(PLACEHOLDER) {
         let words = format!(
-            "profiles.{name}.base_url contains the placeholder {TO_FILL_IN}. Replace it with the name of your resource, for example {}",
-            base_url.replace(TO_FILL_IN, "contoso")
+            "profiles.{name}.base_url contains the placeholder {PLACEHOLDER}. Replace it with the name of your resource, for example {}",
+            base_url.replace(PLACEHOLDER, "contoso")
         );
-        return Err(Problem { at: base_url_from, words });
+        return Err(Problem { origin: base_url_from, message: words });
     }
     let (model, model_from) = from_flag(&flags.model, "--model")
         .or_else(|| from_variable("AYE_MODEL"))
@@ -204,7 +208,8 @@ fn resolve(
     let named = profile.key_env.as_deref();
     let origin = url.origin().ascii_serialization();
     let program = profile.key_command.as_ref().and_then(|command| command.first());
-    let (key, key_from) = match (named.and_then(from_variable), program, credentials.key(&origin)) {
+    let (key, key_from) = match (named.and_then(from_variable), program, credentials.key_for_origin(&origin))
+    {
         (Some((key, from)), ..) => (Some(Key::new(&key)), from),
         (None, Some(program), _) => (None, Origin::Command(program.clone())),
         (None, None, Some(key)) => (Some(key), Origin::Entered),
@@ -213,14 +218,17 @@ fn resolve(
         }
     };
     if key.as_ref().is_some_and(|key| !key.can_be_sent()) {
-        return Err(Problem { at: key_from, words: UNSENDABLE.to_owned() });
+        return Err(Problem { origin: key_from, message: UNSENDABLE.to_owned() });
     }
     let key_by_command = key.is_none() && program.is_some();
     let unkeyed = key.is_none() && !key_by_command;
-    let key_elsewhere = if unkeyed { elsewhere(name, &origin, credentials) } else { None };
+    let key_elsewhere = if unkeyed { find_other_key_origin(name, &origin, credentials) } else { None };
     let warning = (url.scheme() == "http" && !is_this_machine(&url)).then(|| {
         let sent = if !unkeyed { "the key and all messages" } else { "all messages" };
-        format!("The connection to {} is not encrypted: others on the network can read {sent}", place(&url))
+        format!(
+            "The connection to {} is not encrypted: others on the network can read {sent}",
+            format_host(&url)
+        )
     });
     Ok(Connection {
         profile: name.to_owned(),
@@ -239,23 +247,27 @@ fn resolve(
 }
 
 /// Returns the origin that a key of this profile was entered for, if it differs from `origin`.
-fn elsewhere(name: &str, origin: &str, credentials: &Credentials) -> Option<String> {
-    let usual = super::ready::profiles().remove(name).and_then(|profile| address(&profile.base_url));
+fn find_other_key_origin(name: &str, origin: &str, credentials: &Credentials) -> Option<String> {
+    let usual = super::built_in_profiles::built_in_profiles()
+        .remove(name)
+        .and_then(|profile| parse_address(&profile.base_url));
     let usual = usual.map(|url| url.origin().ascii_serialization());
-    let entered = usual.filter(|usual| credentials.key(usual).is_some()).or_else(|| credentials.of(name));
+    let entered = usual
+        .filter(|usual| credentials.key_for_origin(usual).is_some())
+        .or_else(|| credentials.origin_for_profile(name));
     entered.filter(|entered| entered != origin)
 }
 
-fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
+fn read_variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 /// Parses a base address; see `base_address::parse`.
-pub fn address(text: &str) -> Option<Url> {
+pub fn parse_address(text: &str) -> Option<Url> {
     base_address::parse(text).ok()
 }
 
-fn place(url: &Url) -> String {
+fn format_host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
 }

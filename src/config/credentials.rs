@@ -1,6 +1,6 @@
 //! Keys entered in the program, each bound to one origin.
 
-use super::{Key, connection, file};
+use super::{Key, connection, settings_file};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -11,12 +11,12 @@ use toml::{Table, Value};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     path: PathBuf,
-    keys: BTreeMap<String, Entered>,
+    keys: BTreeMap<String, StoredKey>,
 }
 
 /// A key and, if recorded, the profile it was entered for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entered {
+struct StoredKey {
     key: Key,
     profile: Option<String>,
 }
@@ -24,19 +24,19 @@ struct Entered {
 impl Credentials {
     /// Loads the keys. Restricts the permissions of a file that others can read. A missing file is empty.
     pub fn load(path: &Path) -> io::Result<Self> {
-        file::tighten(path)?;
-        let table = table(path)?;
+        settings_file::restrict_permissions(path)?;
+        let table = read_key_table(path)?;
         let entered = |(origin, value): (String, Value)| {
             let text = |name| value.get(name).and_then(Value::as_str);
             let key = Key::new(value.as_str().or_else(|| text("key"))?);
             let profile = text("profile").map(str::to_owned);
-            Some((origin, Entered { key, profile }))
+            Some((origin, StoredKey { key, profile }))
         };
         Ok(Self { path: path.to_owned(), keys: table.into_iter().filter_map(entered).collect() })
     }
 
     /// Returns the key for an origin.
-    pub fn key(&self, origin: &str) -> Option<Key> {
+    pub fn key_for_origin(&self, origin: &str) -> Option<Key> {
         self.keys.get(origin).map(|entered| entered.key.clone())
     }
 
@@ -45,44 +45,44 @@ impl Credentials {
     }
 
     /// Iterates over all keys, for redaction.
-    pub fn all(&self) -> impl Iterator<Item = &Key> {
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.keys.values().map(|entered| &entered.key)
     }
 
     /// Returns an origin for which a key was entered while this profile was in use.
-    pub fn of(&self, profile: &str) -> Option<String> {
-        let of = |entered: &Entered| entered.profile.as_deref() == Some(profile);
+    pub fn origin_for_profile(&self, profile: &str) -> Option<String> {
+        let of = |entered: &StoredKey| entered.profile.as_deref() == Some(profile);
         self.keys.iter().find(|(_, entered)| of(entered)).map(|(origin, _)| origin.clone())
     }
 
     /// Stores a key for the origin of an address, together with the profile. Keys saved by another process in the
     /// meantime are kept. Fails without changing the file if it cannot be read.
     pub fn save(&mut self, profile: &str, base_url: &str, key: Key) -> io::Result<()> {
-        let url = connection::address(base_url)
+        let url = connection::parse_address(base_url)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a valid address"))?;
         let origin = url.origin().ascii_serialization();
-        let mut table = table(&self.path)?;
+        let mut table = read_key_table(&self.path)?;
         let mut entry = Table::new();
         entry.insert("key".to_owned(), Value::String(key.expose().to_owned()));
         entry.insert("profile".to_owned(), Value::String(profile.to_owned()));
         table.insert(origin.clone(), Value::Table(entry));
-        let text = toml::to_string(&table).map_err(|_| unreadable())?;
-        file::replace(&self.path, &text)?;
-        self.keys.insert(origin, Entered { key, profile: Some(profile.to_owned()) });
+        let text = toml::to_string(&table).map_err(|_| invalid_key_file())?;
+        settings_file::replace_file(&self.path, &text)?;
+        self.keys.insert(origin, StoredKey { key, profile: Some(profile.to_owned()) });
         Ok(())
     }
 }
 
-fn table(path: &Path) -> io::Result<Table> {
+fn read_key_table(path: &Path) -> io::Result<Table> {
     // A parse error may quote a key, so it is not passed on.
     match fs::read_to_string(path) {
-        Ok(text) => text.parse().map_err(|_| unreadable()),
-        Err(error) if file::is_missing(&error) => Ok(Table::new()),
+        Ok(text) => text.parse().map_err(|_| invalid_key_file()),
+        Err(error) if settings_file::is_missing(&error) => Ok(Table::new()),
         Err(error) => Err(error),
     }
 }
 
-fn unreadable() -> io::Error {
+fn invalid_key_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the key file is not valid TOML; correct or remove it")
 }
 
@@ -107,11 +107,11 @@ mod tests {
             ("https://example.com", None),
             ("http://localhost", None),
         ] {
-            assert_eq!(credentials.key(origin).as_ref().map(Key::expose), key, "{origin}");
+            assert_eq!(credentials.key_for_origin(origin).as_ref().map(Key::expose), key, "{origin}");
         }
         assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
-        assert_eq!(credentials.of("p").as_deref(), Some("http://localhost:8080"));
-        assert_eq!(credentials.of("q"), None);
+        assert_eq!(credentials.origin_for_profile("p").as_deref(), Some("http://localhost:8080"));
+        assert_eq!(credentials.origin_for_profile("q"), None);
     }
 
     #[test]
@@ -120,10 +120,10 @@ mod tests {
         let path = home.path().join("credentials.toml");
         fs::write(&path, "\"https://a.example\" = \"sk-1\"\n").unwrap();
         let mut credentials = Credentials::load(&path).unwrap();
-        assert_eq!(credentials.key("https://a.example").unwrap().expose(), "sk-1");
+        assert_eq!(credentials.key_for_origin("https://a.example").unwrap().expose(), "sk-1");
         credentials.save("p", "https://b.example", Key::new("sk-2")).unwrap();
         let credentials = Credentials::load(&path).unwrap();
-        assert_eq!(credentials.key("https://a.example").unwrap().expose(), "sk-1");
+        assert_eq!(credentials.key_for_origin("https://a.example").unwrap().expose(), "sk-1");
     }
 
     #[test]

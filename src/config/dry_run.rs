@@ -7,16 +7,17 @@ use std::path::PathBuf;
 #[serde(default, deny_unknown_fields)]
 pub struct DryRun {
     /// Frequency of telling the model that the session is a dry run.
-    pub tell_model: Tell,
+    pub tell_model: TellModel,
     /// Handling of calls that would ask the user in a live session.
-    pub ask: Asks,
+    pub ask: AskHandling,
     /// Use of the overlay sandbox for commands.
-    pub stage: Stage,
+    #[serde(rename = "stage")]
+    pub overlay_sandbox: OverlaySandbox,
     /// Paths outside the project that commands may read, and sensitive files that they may open: absolute or from `~`.
     /// A directory opens everything in it except files that may hold secrets.
     pub read: Vec<PathBuf>,
     /// Handling of writes outside the project that a live command is not allowed to make.
-    pub outside: Outside,
+    pub outside: OutsideWrites,
     /// Profile of the model that simulates results. `None`: a sample is used instead. If the profile does not exist,
     /// the results report it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,11 +32,11 @@ pub struct DryRun {
 impl Default for DryRun {
     fn default() -> Self {
         Self {
-            tell_model: Tell::default(),
-            ask: Asks::default(),
-            stage: Stage::default(),
+            tell_model: TellModel::default(),
+            ask: AskHandling::default(),
+            overlay_sandbox: OverlaySandbox::default(),
             read: Vec::new(),
-            outside: Outside::default(),
+            outside: OutsideWrites::default(),
             simulator: None,
             simulator_model: None,
             simulator_seconds: 30,
@@ -46,7 +47,7 @@ impl Default for DryRun {
 /// Frequency of telling the model that the session is a dry run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tell {
+pub enum TellModel {
     /// Never, except where the dry run itself makes a call fail (such as a full overlay) and in the summary of a long
     /// conversation.
     Never,
@@ -59,7 +60,7 @@ pub enum Tell {
 
 /// Handling of calls that would ask the user in a live session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Asks {
+pub enum AskHandling {
     /// No prompt is shown; each result states that the call would have asked, and why.
     #[default]
     #[serde(rename = "report")]
@@ -72,7 +73,7 @@ pub enum Asks {
 /// Handling of writes to the home directory and `/var/tmp`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outside {
+pub enum OutsideWrites {
     /// Writes are denied, as in a live session.
     #[default]
     Refuse,
@@ -83,7 +84,7 @@ pub enum Outside {
 /// Use of the overlay sandbox for commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum OverlaySandbox {
     /// If the system supports it.
     #[default]
     Auto,

@@ -11,47 +11,47 @@
 
 pub mod approval;
 mod base_address;
-pub mod brought;
-pub mod change;
+pub mod built_in_profiles;
+mod command_words;
 pub mod connection;
 pub mod credentials;
 pub mod dry_run;
-pub mod file;
 pub mod hook;
 pub mod key;
-pub mod known;
 pub mod model;
+pub mod model_reviewer;
 pub mod origin;
 pub mod problem;
 pub mod project;
-pub mod read;
-pub mod ready;
+pub mod project_files;
+mod repeated_profiles;
 pub mod rules;
+pub mod schema;
 pub mod screen;
-pub mod second_reader;
+pub mod setting_writer;
 pub mod settings;
+pub mod settings_file;
+pub mod settings_parser;
 pub mod shell;
 pub mod trust;
-mod twice;
-mod words;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use approval::Approval;
-pub use brought::Brought;
-pub use change::set;
-pub use connection::{Connection, connect, fallback, usable};
+pub use connection::{Connection, resolve_connection, resolve_fallback, usable_connections};
 pub use credentials::Credentials;
-pub use dry_run::{DryRun, Tell};
+pub use dry_run::{DryRun, TellModel};
 pub use hook::Hook;
 pub use key::Key;
 pub use model::{Api, Model, Profile};
+pub use model_reviewer::ModelReviewer;
 pub use origin::Origin;
 pub use problem::Problem;
 pub use project::Project;
+pub use project_files::ProjectFiles;
 pub use screen::{Links, Screen};
-pub use second_reader::SecondReader;
+pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
 pub use shell::{Network, Shell};
 
@@ -66,7 +66,8 @@ pub struct Config {
     /// Hooks by name; they run in this order.
     pub hooks: BTreeMap<String, Hook>,
     /// Model reviewer of calls that would run without asking.
-    pub second_reader: SecondReader,
+    #[serde(rename = "second_reader")]
+    pub model_reviewer: ModelReviewer,
     /// Limits for project instructions.
     pub project: Project,
     pub dry_run: DryRun,
@@ -80,10 +81,10 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             model: Model::default(),
-            profiles: ready::profiles(),
+            profiles: built_in_profiles::built_in_profiles(),
             approval: Approval::default(),
             hooks: BTreeMap::new(),
-            second_reader: SecondReader::default(),
+            model_reviewer: ModelReviewer::default(),
             project: Project::default(),
             dry_run: DryRun::default(),
             shell: Shell::default(),

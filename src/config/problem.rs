@@ -6,26 +6,26 @@ use std::fmt;
 /// An invalid setting, for display. The other settings are still loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    pub at: Origin,
+    pub origin: Origin,
     /// Value found and values accepted.
-    pub words: String,
+    pub message: String,
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.at, self.words)
+        write!(f, "{}: {}", self.origin, self.message)
     }
 }
 
 /// Returns the known name closest to what was written, or `None` if none is close enough.
-pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let far = |name: &&str| distance(written, name);
+pub fn find_nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let far = |name: &&str| edit_distance(written, name);
     let best = known.into_iter().min_by_key(far)?;
-    (distance(written, best) <= best.len().max(4) / 3 + 1).then_some(best)
+    (edit_distance(written, best) <= best.len().max(4) / 3 + 1).then_some(best)
 }
 
 /// Returns the number of characters to insert, delete, replace or swap to turn one text into the other.
-pub fn distance(a: &str, b: &str) -> usize {
+pub fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().take(64).collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
     for i in 1..=a.len() {
@@ -46,7 +46,7 @@ pub fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::find_nearest;
 
     #[test]
     fn only_a_close_name_is_suggested() {
@@ -59,8 +59,8 @@ mod tests {
             ("font_size", None),
             ("", None),
         ] {
-            assert_eq!(nearest(written, known), meant, "{written}");
+            assert_eq!(find_nearest(written, known), meant, "{written}");
         }
-        assert_eq!(nearest("x", []), None);
+        assert_eq!(find_nearest("x", []), None);
     }
 }

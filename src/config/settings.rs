@@ -1,7 +1,7 @@
 //! Settings of a run: defaults, files, environment and flags, in increasing precedence.
 
-use super::problem::nearest;
-use super::read::{Layer, read};
+use super::problem::find_nearest;
+use super::settings_parser::{Layer, parse_settings};
 use super::{Config, Origin, Problem};
 use crate::policy::Mode;
 use serde::de::DeserializeOwned;
@@ -40,18 +40,18 @@ pub struct Settings {
 impl Settings {
     /// Loads the user's config file. The file need not exist and is never changed here.
     pub fn load(file: &Path, environment: Environment<'_>, flags: &Overrides) -> Self {
-        let shown = shown(file, environment);
+        let shown = format_path(file, environment);
         let layer = match fs::read(file) {
             Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => read(&text, &shown),
+                Ok(text) => parse_settings(&text, &shown),
                 Err(error) => {
                     let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                     let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
-                    unread(&shown, line, "this is not text in UTF-8")
+                    unusable_layer(&shown, line, "this is not text in UTF-8")
                 }
             },
-            Err(error) if super::file::is_missing(&error) => Layer::default(),
-            Err(error) => unread(&shown, 1, &format!("the file cannot be read ({error})")),
+            Err(error) if super::settings_file::is_missing(&error) => Layer::default(),
+            Err(error) => unusable_layer(&shown, 1, &format!("the file cannot be read ({error})")),
         };
         Self::from_layers([layer], environment, flags)
     }
@@ -66,18 +66,18 @@ impl Settings {
         let mut table = Table::try_from(Config::default()).expect("the defaults are TOML");
         let (mut origins, mut problems) = (BTreeMap::new(), Vec::new());
         for layer in layers {
-            merge(&mut table, layer.table);
+            merge_tables(&mut table, layer.table);
             origins.extend(layer.origins);
             problems.extend(layer.problems);
         }
-        let config = taken(Value::Table(table)).unwrap_or_else(|words| {
-            problems.push(Problem { at: Origin::Default, words });
+        let config = deserialize_config(Value::Table(table)).unwrap_or_else(|words| {
+            problems.push(Problem { origin: Origin::Default, message: words });
             Config::default()
         });
         let mut settings = Self { config, problems, origins };
-        settings.environment(environment);
-        settings.flags(flags);
-        settings.check();
+        settings.apply_environment(environment);
+        settings.apply_flags(flags);
+        settings.check_consistency();
         settings
     }
 
@@ -91,39 +91,39 @@ impl Settings {
         self.origins.iter().map(|(path, origin)| (path.as_str(), origin))
     }
 
-    fn environment(&mut self, environment: Environment<'_>) {
+    fn apply_environment(&mut self, environment: Environment<'_>) {
         let variable = |name: &str| environment(name).filter(|value| !value.trim().is_empty());
         if variable("NO_COLOR").is_some() {
             self.config.screen.color = false;
-            self.came_from("screen.color", Origin::Environment("NO_COLOR".to_owned()));
+            self.set_origin("screen.color", Origin::Environment("NO_COLOR".to_owned()));
         }
         if let Some(profile) = variable("AYE_PROFILE") {
             self.config.model.profile = Some(profile);
-            self.came_from("model.profile", Origin::Environment("AYE_PROFILE".to_owned()));
+            self.set_origin("model.profile", Origin::Environment("AYE_PROFILE".to_owned()));
         }
     }
 
-    fn flags(&mut self, flags: &Overrides) {
+    fn apply_flags(&mut self, flags: &Overrides) {
         if let Some(profile) = &flags.profile {
             self.config.model.profile = Some(profile.clone());
-            self.came_from("model.profile", Origin::Flag("--profile"));
+            self.set_origin("model.profile", Origin::Flag("--profile"));
         }
         if let Some(mode) = flags.mode {
             self.config.approval.mode = mode;
-            self.came_from("approval.mode", Origin::Flag("--mode"));
+            self.set_origin("approval.mode", Origin::Flag("--mode"));
         }
         if let Some(theme) = &flags.theme {
             self.config.screen.theme = theme.clone();
-            self.came_from("screen.theme", Origin::Flag("--theme"));
+            self.set_origin("screen.theme", Origin::Flag("--theme"));
         }
     }
 
-    fn came_from(&mut self, path: &str, origin: Origin) {
+    fn set_origin(&mut self, path: &str, origin: Origin) {
         self.origins.insert(path.to_owned(), origin);
     }
 
     /// Checks settings that depend on each other.
-    fn check(&mut self) {
+    fn check_consistency(&mut self) {
         let shell = &mut self.config.shell;
         if shell.timeout > shell.max_timeout {
             let words = format!(
@@ -133,7 +133,7 @@ impl Settings {
             shell.max_timeout = shell.timeout;
             let set = ["shell.timeout", "shell.max_timeout"].map(|path| self.origin(path));
             let at = set.into_iter().find(|origin| *origin != Origin::Default).unwrap_or_default();
-            self.problems.push(Problem { at, words });
+            self.problems.push(Problem { origin: at, message: words });
         }
         let unplaced = self.config.profiles.iter().filter(|(_, profile)| profile.base_url.is_empty());
         for (name, _) in unplaced {
@@ -141,7 +141,7 @@ impl Settings {
             let at = self.origins.iter().find(|(path, _)| path.starts_with(&inside));
             let at = at.map(|(_, origin)| origin.clone()).unwrap_or_default();
             let words = format!("profiles.{name} has no base_url. Set it to the address of the provider");
-            self.problems.push(Problem { at, words });
+            self.problems.push(Problem { origin: at, message: words });
         }
         self.config.profiles.retain(|_, profile| !profile.base_url.is_empty());
         self.check_fallback();
@@ -149,7 +149,8 @@ impl Settings {
 }
 
 /// Error text for a fallback that is the profile in use.
-pub(super) const SAME: &str = "model.fallback names the profile already in use. Set a different profile";
+pub(super) const SAME_PROFILE: &str =
+    "model.fallback names the profile already in use. Set a different profile";
 
 impl Settings {
     /// Checks that the fallback profile exists and differs from the profile in use.
@@ -158,26 +159,26 @@ impl Settings {
         let Some(fallback) = &model.fallback else { return };
         let words = if !self.config.profiles.contains_key(fallback) {
             let known = self.config.profiles.keys().map(String::as_str);
-            let hint = nearest(fallback, known).map(|near| format!(". Did you mean {near}?"));
+            let hint = find_nearest(fallback, known).map(|near| format!(". Did you mean {near}?"));
             format!("profile {fallback:?} does not exist{}", hint.unwrap_or_default())
         } else if model.profile.as_ref() == Some(fallback) {
-            SAME.to_owned()
+            SAME_PROFILE.to_owned()
         } else {
             return;
         };
-        self.problems.push(Problem { at: self.origin("model.fallback"), words });
+        self.problems.push(Problem { origin: self.origin("model.fallback"), message: words });
         self.config.model.fallback = None;
     }
 }
 
-fn unread(file: &str, line: usize, what: &str) -> Layer {
-    let at = Origin::File { file: file.to_owned(), line };
-    let words = format!("{what}; the whole file is ignored");
-    Layer { problems: vec![Problem { at, words }], ..Layer::default() }
+fn unusable_layer(file: &str, line: usize, what: &str) -> Layer {
+    let origin = Origin::File { file: file.to_owned(), line };
+    let message = format!("{what}; the whole file is ignored");
+    Layer { problems: vec![Problem { origin, message }], ..Layer::default() }
 }
 
 /// Formats a file path with `~` for the user's home directory.
-fn shown(file: &Path, environment: Environment<'_>) -> String {
+fn format_path(file: &Path, environment: Environment<'_>) -> String {
     match environment("HOME").as_deref().map(|home| file.strip_prefix(home)) {
         Some(Ok(inside)) => format!("~/{}", inside.display()),
         Some(Err(_)) | None => file.display().to_string(),
@@ -185,17 +186,17 @@ fn shown(file: &Path, environment: Environment<'_>) -> String {
 }
 
 /// Merges one table into another recursively. All other values are replaced.
-fn merge(under: &mut Table, over: Table) {
+fn merge_tables(under: &mut Table, over: Table) {
     for (name, value) in over {
         match (under.get_mut(&name), value) {
-            (Some(Value::Table(under)), Value::Table(over)) => merge(under, over),
+            (Some(Value::Table(under)), Value::Table(over)) => merge_tables(under, over),
             (_, value) => drop(under.insert(name, value)),
         }
     }
 }
 
 // All values were validated before, so an error here means that the settings table and the structs differ.
-fn taken<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+fn deserialize_config<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| format!("{}: {}", error.path(), error.inner()))
 }
 

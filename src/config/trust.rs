@@ -1,8 +1,8 @@
 //! Record of trusted project files: a file of the user's, keyed by the project's real path and the file's name, with
 //! the digest of the trusted content. A copy of each trusted file is kept to show later changes.
 
-use super::file;
-use super::rules::{OF_PROJECT, keep, text};
+use super::rules::{PROJECT_RULES_FILE, read_rules_text, rules_editor};
+use super::settings_file;
 use crate::chat::Digest;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 /// Header of a new trust file.
-const HEAD: &str =
+const FILE_HEADER: &str =
     "# The files of projects that you trust, as they were when you read them. Written by aye.\n\n";
 
 /// Trust state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum TrustState {
     /// The current version is trusted.
     Trusted,
     /// An earlier version is trusted.
@@ -28,65 +28,69 @@ pub enum Look {
 
 /// Trusted files of one project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct TrustedProject {
     pub folder: PathBuf,
     /// Date of the last trust decision, such as `2026-11-22`.
-    pub day: String,
+    pub trusted_on: String,
     /// SHA-256 of each trusted file by its name in the project.
     pub files: BTreeMap<String, String>,
 }
 
-impl Known {
+impl TrustedProject {
     /// Looks up a project. If the trust file cannot be read, nothing is trusted.
-    pub fn of(trusted: &Path, folder: &Path) -> Self {
-        let found = all(trusted).into_iter().find(|known| known.folder == folder);
+    pub fn find_project(trusted: &Path, folder: &Path) -> Self {
+        let found = list_trusted_projects(trusted).into_iter().find(|known| known.folder == folder);
         found.unwrap_or_default()
     }
 
     /// Returns the trust state of a project file with this content.
-    pub fn look(&self, name: &str, text: &str) -> Look {
+    pub fn trust_state(&self, name: &str, text: &str) -> TrustState {
         match self.files.get(name) {
-            None => Look::Unknown,
-            Some(sha256) if *sha256 == Digest::of(text.as_bytes()).as_str() => Look::Trusted,
-            Some(_) => Look::Changed,
+            None => TrustState::Unknown,
+            Some(sha256) if *sha256 == Digest::of_bytes(text.as_bytes()).as_str() => TrustState::Trusted,
+            Some(_) => TrustState::Changed,
         }
     }
 }
 
 /// Lists every project with trusted files.
-pub fn all(trusted: &Path) -> Vec<Known> {
-    let text = text(trusted).ok().flatten().unwrap_or_default();
+pub fn list_trusted_projects(trusted: &Path) -> Vec<TrustedProject> {
+    let text = read_rules_text(trusted).ok().flatten().unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
     let tables = document.get("project").and_then(Item::as_array_of_tables);
-    tables.into_iter().flatten().filter_map(known).collect()
+    tables.into_iter().flatten().filter_map(parse_project).collect()
 }
 
-fn known(table: &Table) -> Option<Known> {
+fn parse_project(table: &Table) -> Option<TrustedProject> {
     let word = |name: &str| table.get(name).and_then(Item::as_str);
     let mut files = BTreeMap::new();
     // Old format, from when only rules could be trusted.
-    files.extend(word("sha256").map(|sha256| (OF_PROJECT.to_owned(), sha256.to_owned())));
+    files.extend(word("sha256").map(|sha256| (PROJECT_RULES_FILE.to_owned(), sha256.to_owned())));
     for (name, sha256) in
         table.get("files").and_then(Item::as_table_like).into_iter().flat_map(|it| it.iter())
     {
         files.extend(sha256.as_str().map(|sha256| (name.to_owned(), sha256.to_owned())));
     }
-    Some(Known { folder: word("path")?.into(), day: word("trusted").unwrap_or_default().to_owned(), files })
+    Some(TrustedProject {
+        folder: word("path")?.into(),
+        trusted_on: word("trusted").unwrap_or_default().to_owned(),
+        files,
+    })
 }
 
 /// Returns the trusted content of a file if its copy still exists.
-pub fn before(trusted: &Path, sha256: &str) -> Option<String> {
-    let text = text(&copies(trusted).join(sha256)).ok().flatten()?;
-    (Digest::of(text.as_bytes()).as_str() == sha256).then_some(text)
+pub fn read_trusted_text(trusted: &Path, sha256: &str) -> Option<String> {
+    let text = read_rules_text(&copies_directory(trusted).join(sha256)).ok().flatten()?;
+    (Digest::of_bytes(text.as_bytes()).as_str() == sha256).then_some(text)
 }
 
 /// Trusts the given files of the project (name and text), replacing earlier versions.
-pub fn set(trusted: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -> io::Result<()> {
-    change(trusted, folder, |known| {
-        today.clone_into(&mut known.day);
+pub fn trust_files(trusted: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -> io::Result<()> {
+    update_project(trusted, folder, |known| {
+        today.clone_into(&mut known.trusted_on);
         for (name, text) in files {
-            let sha256 = Digest::of(text.as_bytes()).to_string();
-            keep_copy(&copies(trusted).join(&sha256), text)?;
+            let sha256 = Digest::of_bytes(text.as_bytes()).to_string();
+            save_copy(&copies_directory(trusted).join(&sha256), text)?;
             known.files.insert((*name).to_owned(), sha256);
         }
         Ok(())
@@ -94,26 +98,30 @@ pub fn set(trusted: &Path, folder: &Path, files: &[(&str, &str)], today: &str) -
 }
 
 /// Revokes the trust in one file of the project, or in all of them if `name` is `None`.
-pub fn forget(trusted: &Path, folder: &Path, name: Option<&str>) -> io::Result<()> {
-    change(trusted, folder, |known| {
+pub fn revoke_trust(trusted: &Path, folder: &Path, name: Option<&str>) -> io::Result<()> {
+    update_project(trusted, folder, |known| {
         known.files.retain(|file, _| name.is_some_and(|name| file != name));
         Ok(())
     })
 }
 
-fn change(trusted: &Path, folder: &Path, make: impl FnOnce(&mut Known) -> io::Result<()>) -> io::Result<()> {
+fn update_project(
+    trusted: &Path,
+    folder: &Path,
+    make: impl FnOnce(&mut TrustedProject) -> io::Result<()>,
+) -> io::Result<()> {
     let path = folder
         .to_str()
         .ok_or_else(|| io::Error::other("the directory's path is not valid UTF-8, so it cannot be saved"))?;
-    let _lock = keep::lock(trusted)?;
-    let before = text(trusted).map_err(io::Error::other)?.unwrap_or_default();
+    let _lock = rules_editor::lock_file(trusted)?;
+    let before = read_rules_text(trusted).map_err(io::Error::other)?.unwrap_or_default();
     let broken = |_| io::Error::other("the trust file is not valid TOML and was left unchanged");
     let mut document: DocumentMut = before.parse().map_err(broken)?;
     let mut tables = ArrayOfTables::new();
-    let mut own = Known { folder: folder.to_owned(), ..Known::default() };
+    let mut own = TrustedProject { folder: folder.to_owned(), ..TrustedProject::default() };
     let others = document.get("project").and_then(Item::as_array_of_tables);
     for table in others.into_iter().flatten() {
-        match known(table).filter(|known| known.folder == folder) {
+        match parse_project(table).filter(|known| known.folder == folder) {
             Some(known) => own = known,
             None => tables.push(table.clone()),
         }
@@ -122,7 +130,7 @@ fn change(trusted: &Path, folder: &Path, make: impl FnOnce(&mut Known) -> io::Re
     if !own.files.is_empty() {
         let (mut table, mut files) = (Table::new(), Table::new());
         table.insert("path", value(path));
-        table.insert("trusted", value(own.day));
+        table.insert("trusted", value(own.trusted_on));
         for (name, sha256) in own.files {
             files.insert(&name, value(sha256));
         }
@@ -131,28 +139,28 @@ fn change(trusted: &Path, folder: &Path, make: impl FnOnce(&mut Known) -> io::Re
     }
     document.insert("project", Item::ArrayOfTables(tables));
     let written = document.to_string();
-    let head = if before.trim().is_empty() { HEAD } else { "" };
-    file::replace(trusted, &format!("{head}{written}"))?;
-    drop_copies(trusted);
+    let head = if before.trim().is_empty() { FILE_HEADER } else { "" };
+    settings_file::replace_file(trusted, &format!("{head}{written}"))?;
+    remove_unused_copies(trusted);
     Ok(())
 }
 
 /// Directory for the copies of trusted files.
-fn copies(trusted: &Path) -> PathBuf {
+fn copies_directory(trusted: &Path) -> PathBuf {
     trusted.with_extension("d")
 }
 
-fn keep_copy(path: &Path, text: &str) -> io::Result<()> {
+fn save_copy(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    file::replace(path, text)
+    settings_file::replace_file(path, text)
 }
 
 /// Removes copies that are no longer trusted. Failures are ignored because a leftover copy has no effect.
-fn drop_copies(trusted: &Path) {
-    let all = all(trusted);
+fn remove_unused_copies(trusted: &Path) {
+    let all = list_trusted_projects(trusted);
     let wanted = |name: &str| all.iter().any(|known| known.files.values().any(|sha256| sha256 == name));
-    for entry in fs::read_dir(copies(trusted)).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(copies_directory(trusted)).into_iter().flatten().flatten() {
         if !entry.file_name().to_str().is_some_and(wanted) {
             let _ = fs::remove_file(entry.path());
         }

@@ -7,8 +7,8 @@ use reqwest::Url;
 ///
 /// # Errors
 /// Returns a sentence for the user if it is not an http or https address, or contains a user name or password.
-pub fn parse(base_url: &str) -> Result<Url, Error> {
-    let wrong = |why: &str| Error::NotAModel(format!("Cannot use the address of the provider: {why}"));
+pub fn parse_base_address(base_url: &str) -> Result<Url, Error> {
+    let wrong = |why: &str| Error::InvalidReply(format!("Cannot use the address of the provider: {why}"));
     let url = Url::parse(base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(wrong("it must begin with http:// or https://"));
@@ -20,7 +20,7 @@ pub fn parse(base_url: &str) -> Result<Url, Error> {
 }
 
 /// Returns scheme, host and port, the only part of an address that errors show.
-pub fn origin(url: &Url) -> String {
+pub fn format_origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
@@ -36,12 +36,12 @@ pub fn is_loopback(url: &Url) -> bool {
 }
 
 /// Returns a warning for the user if the key and all messages would be sent unencrypted over a network.
-pub fn warning(base_url: &str) -> Option<String> {
-    let url = parse(base_url).ok()?;
+pub fn unencrypted_warning(base_url: &str) -> Option<String> {
+    let url = parse_base_address(base_url).ok()?;
     (url.scheme() == "http" && !is_loopback(&url)).then(|| {
         format!(
             "The connection to {} is not encrypted: others on the network can read the key and all messages",
-            origin(&url)
+            format_origin(&url)
         )
     })
 }
@@ -52,12 +52,12 @@ mod tests {
 
     #[test]
     fn only_http_addresses_without_a_password_are_accepted() {
-        assert!(parse("https://api.example.com/v1").is_ok());
-        assert!(parse(" http://127.0.0.1:8080/v1\n").is_ok());
+        assert!(parse_base_address("https://api.example.com/v1").is_ok());
+        assert!(parse_base_address(" http://127.0.0.1:8080/v1\n").is_ok());
         for wrong in ["", "api.example.com", "file:///etc/passwd", "https://me:secret@example.com/v1"] {
-            assert!(parse(wrong).is_err(), "{wrong}");
+            assert!(parse_base_address(wrong).is_err(), "{wrong}");
         }
-        assert!(!parse("https://me:secret@x.com").unwrap_err().to_string().contains("secret"));
+        assert!(!parse_base_address("https://me:secret@x.com").unwrap_err().to_string().contains("secret"));
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
             "http://0.0.0.0:4000",
             "https://example.com",
         ] {
-            assert_eq!(warning(quiet), None, "{quiet}");
+            assert_eq!(unencrypted_warning(quiet), None, "{quiet}");
         }
         for loud in [
             "http://example.com/v1",
@@ -83,7 +83,7 @@ mod tests {
             "http://[fe80::1]",
             "http://[::ffff:10.0.0.7]",
         ] {
-            assert!(warning(loud).is_some_and(|words| words.contains("not encrypted")), "{loud}");
+            assert!(unencrypted_warning(loud).is_some_and(|words| words.contains("not encrypted")), "{loud}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments of one tool call as providers send them: in pieces, repeated, wrapped, or next to an empty object.
 
-use super::json::{self, Halves};
+use super::tolerant_json::{self, SurrogateJoiner};
 use serde_json::Value;
 
 /// Arguments of one call received so far.
@@ -13,7 +13,7 @@ pub struct Pieces {
 
 impl Pieces {
     /// Appends a piece.
-    pub fn add(&mut self, piece: &str) {
+    pub fn push_piece(&mut self, piece: &str) {
         if piece.is_empty() {
             return;
         }
@@ -23,34 +23,34 @@ impl Pieces {
     }
 
     /// Returns all pieces, concatenated.
-    pub fn all(&self) -> &str {
+    pub fn as_text(&self) -> &str {
         &self.all
     }
 
     /// Returns whether the text received is a complete JSON object.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.all.trim_end().ends_with('}') && is_object(&self.all)
     }
 
     /// Returns the arguments as a JSON object if the text can be read as one, otherwise the text itself, which every
     /// tool rejects. An incomplete object is never completed. No arguments become `{}`.
-    pub fn settle(self) -> String {
-        let all = Halves::settled(&self.all);
+    pub fn into_arguments(self) -> String {
+        let all = SurrogateJoiner::convert_all(&self.all);
         if is_object(&all) {
             return all;
         }
         if matches!(all.trim(), "" | "null") {
             return "{}".to_owned();
         }
-        if let Some(one) = one_of(&all) {
+        if let Some(one) = find_single_object(&all) {
             return one;
         }
         match self.last {
             Some(last) if is_object(&last) => last,
             _ => {
                 // Repairs the text, not a parsed value, so that duplicate keys remain visible.
-                let mended = json::mended(&all);
-                if is_object(&mended) { Halves::settled(&mended) } else { all }
+                let mended = tolerant_json::repair_json(&all);
+                if is_object(&mended) { SurrogateJoiner::convert_all(&mended) } else { all }
             }
         }
     }
@@ -61,7 +61,7 @@ fn is_object(text: &str) -> bool {
 }
 
 /// Returns the only object in the text if everything else repeats it, packs it into a string, or is empty.
-fn one_of(text: &str) -> Option<String> {
+fn find_single_object(text: &str) -> Option<String> {
     let mut found: Option<(Value, String)> = None;
     let mut empty = None;
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
@@ -90,8 +90,8 @@ mod tests {
 
     fn settle(pieces: &[&str]) -> String {
         let mut all = Pieces::default();
-        pieces.iter().for_each(|piece| all.add(piece));
-        all.settle()
+        pieces.iter().for_each(|piece| all.push_piece(piece));
+        all.into_arguments()
     }
 
     #[test]

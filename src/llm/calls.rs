@@ -1,7 +1,7 @@
 //! Assembles tool calls from parts. Providers differ in how a part identifies its call.
 
 use super::arguments;
-use super::wire::CallPart;
+use super::chat_events::CallPart;
 use crate::chat::{CallId, ToolCall};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -18,26 +18,26 @@ struct Slot {
     id: Option<String>,
     name: String,
     arguments: arguments::Pieces,
-    extra: Option<Value>,
+    provider_data: Option<Value>,
 }
 
 impl Calls {
     /// Adds the parts of one event. Returns the name and the number of argument bytes of the call that changed last.
-    pub fn take(&mut self, parts: Vec<CallPart>) -> Option<(String, usize)> {
+    pub fn add_parts(&mut self, parts: Vec<CallPart>) -> Option<(String, usize)> {
         let mut grown = None;
         // Parts of one event without any identification are separate calls.
         let mut touched = Vec::new();
         for part in parts {
-            let at = match self.find(&part, &touched) {
+            let at = match self.find_slot(&part, &touched) {
                 Some(at) => at,
                 None => {
                     self.slots.push(Slot::default());
                     self.slots.len() - 1
                 }
             };
-            self.slots[at].add(part);
+            self.slots[at].add_part(part);
             touched.push(at);
-            grown = Some((self.slots[at].name.clone(), self.slots[at].arguments.all().len()));
+            grown = Some((self.slots[at].name.clone(), self.slots[at].arguments.as_text().len()));
         }
         grown
     }
@@ -47,7 +47,7 @@ impl Calls {
     }
 
     /// Returns the index of the call this part belongs to, or `None` if it begins a new call.
-    fn find(&self, part: &CallPart, touched: &[usize]) -> Option<usize> {
+    fn find_slot(&self, part: &CallPart, touched: &[usize]) -> Option<usize> {
         let last_with = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(fits);
         let by_id = part.id.as_ref().and_then(|id| last_with(&|slot| slot.id.as_ref() == Some(id)));
         match (part.index, &part.id) {
@@ -60,35 +60,35 @@ impl Calls {
                     (Some(new), Some(old)) => new == old,
                     _ => false,
                 };
-                self.go_on(at, part, same)
+                self.continue_slot(at, part, same)
             }
-            (None, Some(_)) if by_id.is_some() => by_id.and_then(|at| self.go_on(at, part, true)),
+            (None, Some(_)) if by_id.is_some() => by_id.and_then(|at| self.continue_slot(at, part, true)),
             // Some providers give every part a new id: without a name it can only continue an existing call.
             (None, Some(_)) if part.name.is_some() || part.arguments.is_empty() => None,
             (None, _) => {
                 let at = self.slots.len().checked_sub(1).filter(|at| !touched.contains(at))?;
-                self.go_on(at, part, false)
+                self.continue_slot(at, part, false)
             }
         }
     }
 
     /// Returns the extra content of each call, in the order of `Calls::take_calls`.
     pub fn extras(&self) -> Vec<Option<Value>> {
-        self.slots.iter().filter(|slot| slot.is_something()).map(|slot| slot.extra.clone()).collect()
+        self.slots.iter().filter(|slot| slot.has_content()).map(|slot| slot.provider_data.clone()).collect()
     }
 
     /// Returns this call unless the part begins another one. With the same id it does so only under another name.
-    fn go_on(&self, at: usize, part: &CallPart, same: bool) -> Option<usize> {
+    fn continue_slot(&self, at: usize, part: &CallPart, same: bool) -> Option<usize> {
         let slot = &self.slots[at];
-        let another = if same { slot.is_whole_and_not(part) } else { slot.is_followed_by(part) };
+        let another = if same { slot.is_complete_and_renamed(part) } else { slot.is_followed_by(part) };
         (!another).then_some(at)
     }
 
     /// Returns all calls in the order in which they began. Ids are unique within the reply: a missing or duplicate id
     /// is replaced by one from a counter.
-    pub fn finish(&mut self) -> Vec<ToolCall> {
+    pub fn take_calls(&mut self) -> Vec<ToolCall> {
         let slots: Vec<Slot> =
-            std::mem::take(&mut self.slots).into_iter().filter(Slot::is_something).collect();
+            std::mem::take(&mut self.slots).into_iter().filter(Slot::has_content).collect();
         let given: HashSet<String> = slots.iter().filter_map(|slot| slot.id.clone()).collect();
         let mut used = HashSet::new();
         let mut counter = 0;
@@ -103,47 +103,51 @@ impl Calls {
         for slot in slots {
             let id = slot.id.filter(|id| !used.contains(id)).unwrap_or_else(|| fresh(&used));
             used.insert(id.clone());
-            calls.push(ToolCall { id: CallId(id), name: slot.name, arguments: slot.arguments.settle() });
+            calls.push(ToolCall {
+                id: CallId(id),
+                name: slot.name,
+                arguments: slot.arguments.into_arguments(),
+            });
         }
         calls
     }
 }
 
 impl Slot {
-    fn add(&mut self, part: CallPart) {
+    fn add_part(&mut self, part: CallPart) {
         self.index = self.index.or(part.index);
         self.id = self.id.take().or(part.id);
-        self.extra = part.extra.or_else(|| self.extra.take());
+        self.provider_data = part.provider_data.or_else(|| self.provider_data.take());
         if let Some(name) = part.name {
             // Most providers send the name once; some repeat it in every part, extend it, or send it in pieces.
             if self.name.is_empty() || name.starts_with(&self.name) {
                 self.name = name;
-            } else if self.arguments.all().is_empty() {
+            } else if self.arguments.as_text().is_empty() {
                 self.name.push_str(&name);
             }
         }
-        self.arguments.add(&part.arguments);
+        self.arguments.push_piece(&part.arguments);
     }
 
     /// Returns whether the part begins another call and cannot belong to this one.
     fn is_followed_by(&self, part: &CallPart) -> bool {
-        let has_some = !self.arguments.all().is_empty();
+        let has_some = !self.arguments.as_text().is_empty();
         match &part.name {
             // A late name belongs to the call that began without one.
             Some(_) if self.name.is_empty() => false,
-            Some(_) if has_some && !part.arguments.is_empty() && self.arguments.is_whole() => true,
+            Some(_) if has_some && !part.arguments.is_empty() && self.arguments.is_complete() => true,
             Some(name) => has_some && *name != self.name,
             None => false,
         }
     }
 
-    fn is_whole_and_not(&self, part: &CallPart) -> bool {
+    fn is_complete_and_renamed(&self, part: &CallPart) -> bool {
         let renamed = part.name.as_ref().is_some_and(|name| !self.name.is_empty() && *name != self.name);
-        renamed && self.arguments.is_whole()
+        renamed && self.arguments.is_complete()
     }
 
-    fn is_something(&self) -> bool {
-        self.id.is_some() || !self.name.is_empty() || !self.arguments.all().is_empty()
+    fn has_content(&self) -> bool {
+        self.id.is_some() || !self.name.is_empty() || !self.arguments.as_text().is_empty()
     }
 }
 
@@ -160,7 +164,7 @@ mod tests {
             id: next(),
             name: next(),
             arguments: next().unwrap_or_default(),
-            extra: None,
+            provider_data: None,
         }
     }
 
@@ -168,10 +172,10 @@ mod tests {
     fn check(what: &str, events: &[&[&str]], expected: &[&str]) {
         let mut calls = Calls::default();
         for event in events {
-            calls.take(event.iter().map(|text| part(text)).collect());
+            calls.add_parts(event.iter().map(|text| part(text)).collect());
         }
         let out: Vec<String> = calls
-            .finish()
+            .take_calls()
             .into_iter()
             .map(|call| format!("{} {} {}", call.id, call.name, call.arguments))
             .collect();

@@ -18,16 +18,16 @@ use std::sync::Arc;
 /// Environment variable that names a certificate file to use instead of the system's certificates.
 const VARIABLE: &str = "SSL_CERT_FILE";
 /// WebPKI error for an authority's certificate that is used by a server.
-pub const USED_BY_A_SERVER: &str = "CaUsedAsEndEntity";
+pub const CA_USED_AS_END_ENTITY: &str = "CaUsedAsEndEntity";
 
 /// Reads the certificates in a file.
 ///
 /// # Errors
 /// Fails if the file cannot be read or contains no certificate.
-pub fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+pub fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let wrong = |why: &str| {
         let file = file.display();
-        Error::NotAModel(format!(
+        Error::InvalidReply(format!(
             "Cannot use the certificates in {file}: {why}. Correct `ca_file` of the profile."
         ))
     };
@@ -42,7 +42,7 @@ pub fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
 ///
 /// # Errors
 /// Fails if one of them is not a valid certificate.
-pub fn settings(own: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>, rustls::Error> {
+pub fn build_tls_config(own: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>, rustls::Error> {
     let file = std::env::var_os(VARIABLE).map(PathBuf::from);
     if own.is_empty() && file.is_none() {
         return Ok(None);
@@ -55,9 +55,9 @@ pub fn settings(own: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>,
         {
             Ok(verifier) => Arc::new(verifier),
             // This machine has no certificates, and the variable names no readable file.
-            Err(_) => built_in(own, provider.clone())?,
+            Err(_) => build_bundled_verifier(own, provider.clone())?,
         };
-    let verifier = Arc::new(Named { usual, own: own.to_vec(), file });
+    let verifier = Arc::new(NamedVerifier { usual, own: own.to_vec(), file });
     let mut settings = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .dangerous()
@@ -67,7 +67,7 @@ pub fn settings(own: &[CertificateDer<'static>]) -> Result<Option<ClientConfig>,
     Ok(Some(settings))
 }
 
-fn built_in(
+fn build_bundled_verifier(
     own: &[CertificateDer<'static>],
     provider: Arc<CryptoProvider>,
 ) -> Result<Arc<WebPkiServerVerifier>, rustls::Error> {
@@ -81,14 +81,14 @@ fn built_in(
 
 /// Verifies like the usual verifier, and also accepts the named certificates themselves.
 #[derive(Debug)]
-struct Named {
+struct NamedVerifier {
     usual: Arc<dyn ServerCertVerifier>,
     own: Vec<CertificateDer<'static>>,
     /// Read only if a server presents a certificate of an authority.
     file: Option<PathBuf>,
 }
 
-impl Named {
+impl NamedVerifier {
     fn is_named(&self, certificate: &CertificateDer<'_>) -> bool {
         let in_file = || {
             let bytes = self.file.as_deref().and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
@@ -99,16 +99,16 @@ impl Named {
 }
 
 /// Returns whether this is the certificate's only error. WebPKI checks the dates before it.
-fn is_authority(error: &rustls::Error) -> bool {
+fn is_ca_certificate_error(error: &rustls::Error) -> bool {
     match error {
         rustls::Error::InvalidCertificate(CertificateError::Other(why)) => {
-            why.0.to_string() == USED_BY_A_SERVER
+            why.0.to_string() == CA_USED_AS_END_ENTITY
         }
         _ => false,
     }
 }
 
-impl ServerCertVerifier for Named {
+impl ServerCertVerifier for NamedVerifier {
     fn verify_server_cert(
         &self,
         shown: &CertificateDer<'_>,
@@ -118,7 +118,7 @@ impl ServerCertVerifier for Named {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.usual.verify_server_cert(shown, intermediates, name, ocsp, now) {
-            Err(error) if is_authority(&error) && self.is_named(shown) => {
+            Err(error) if is_ca_certificate_error(&error) && self.is_named(shown) => {
                 verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
                 Ok(ServerCertVerified::assertion())
             }

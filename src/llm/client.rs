@@ -1,19 +1,19 @@
 //! HTTP client for one provider.
 
-use super::proxy::Via;
+use super::proxy::ProxyRoute;
 use super::{Error, address, certificate};
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Default time limit for making a connection. The duration of a reply is not limited.
-pub const CONNECT: Duration = Duration::from_secs(10);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub use super::proxy::Proxy;
 
 /// Connection options of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
+pub struct ConnectionOptions {
     /// Time limit for making a connection.
     pub connect: Duration,
     /// PEM file with certificates that are trusted in addition to the system's.
@@ -23,26 +23,26 @@ pub struct Way {
 
 /// A client for one provider, and the proxy it uses.
 #[derive(Debug, Clone)]
-pub struct Link {
+pub struct HttpClient {
     pub http: Client,
-    pub proxy: Option<Via>,
+    pub proxy: Option<ProxyRoute>,
 }
 
-impl Default for Way {
+impl Default for ConnectionOptions {
     fn default() -> Self {
-        Self { connect: CONNECT, roots: None, proxy: Proxy::System }
+        Self { connect: CONNECT_TIMEOUT, roots: None, proxy: Proxy::System }
     }
 }
 
 /// Error text if no client can be built.
-const UNBUILT: &str = "Cannot set up the connection";
+const BUILD_FAILED: &str = "Cannot set up the connection";
 
 /// Interval of TCP keep-alive probes on an idle connection. Three unanswered probes end it.
-const ALIVE: Duration = Duration::from_secs(10);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time after which unacknowledged data counts as lost and the connection is closed.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-const UNREAD: Duration = Duration::from_secs(60);
+const UNACKNOWLEDGED_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Builds a client. Reading the system's certificates takes about ten milliseconds, so this is called on the first
 /// request and not at startup; see `spawn_build_client`.
@@ -51,66 +51,73 @@ const UNREAD: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// Fails if no client can be built, or if the proxy or certificate setting is invalid.
-pub fn build(url: &Url, way: &Way) -> Result<Link, Error> {
-    let proxy = Via::find(url, &way.proxy)?;
-    let needs_tls = url.scheme() == "https" || proxy.as_ref().is_some_and(Via::is_encrypted);
-    Ok(Link { http: client(url, way, needs_tls)?, proxy })
+pub fn build_client(url: &Url, way: &ConnectionOptions) -> Result<HttpClient, Error> {
+    let proxy = ProxyRoute::find_proxy(url, &way.proxy)?;
+    let needs_tls = url.scheme() == "https" || proxy.as_ref().is_some_and(ProxyRoute::is_encrypted);
+    Ok(HttpClient { http: build_http_client(url, way, needs_tls)?, proxy })
 }
 
-fn client(url: &Url, way: &Way, needs_tls: bool) -> Result<Client, Error> {
+fn build_http_client(url: &Url, way: &ConnectionOptions, needs_tls: bool) -> Result<Client, Error> {
     // Installs our provider unless `main` has set one. reqwest panics without a default provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let own = way.roots.as_deref().map(certificate::read).transpose()?.unwrap_or_default();
+    let own = way.roots.as_deref().map(certificate::read_certificates).transpose()?.unwrap_or_default();
     let builder = || -> Result<ClientBuilder, Error> {
         let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(way.connect);
         // Keep-alive detects connections that died during sleep or were dropped by a router.
-        let builder = builder.tcp_keepalive(ALIVE).tcp_keepalive_interval(ALIVE).tcp_keepalive_retries(3);
+        let builder = builder
+            .tcp_keepalive(KEEP_ALIVE_INTERVAL)
+            .tcp_keepalive_interval(KEEP_ALIVE_INTERVAL)
+            .tcp_keepalive_retries(3);
         // A remote machine acknowledges data much faster; a local server may block while it loads a model.
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        let builder = if address::is_loopback(url) { builder } else { builder.tcp_user_timeout(UNREAD) };
+        let builder = if address::is_loopback(url) {
+            builder
+        } else {
+            builder.tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT)
+        };
         Ok(match &way.proxy {
             // A proxy for external addresses must not receive requests to this machine.
             Proxy::System if address::is_loopback(url) => builder.no_proxy(),
             Proxy::System => builder,
-            Proxy::Straight => builder.no_proxy(),
-            Proxy::Through(proxy) => {
+            Proxy::Direct => builder.no_proxy(),
+            Proxy::Address(proxy) => {
                 // reqwest's error may quote the password. The address was validated before.
-                let wrong = |_| Error::Misaddressed("Cannot use the address of the proxy".to_owned());
+                let wrong = |_| Error::InvalidAddress("Cannot use the address of the proxy".to_owned());
                 builder.proxy(reqwest::Proxy::all(proxy.reveal()).map_err(wrong)?)
             }
         })
     };
     if !needs_tls {
         // No certificate is verified, so none needs to be read.
-        return builder()?.tls_certs_only([]).build().map_err(unbuilt);
+        return builder()?.tls_certs_only([]).build().map_err(build_error);
     }
-    let named = certificate::settings(&own);
-    if let Some(settings) = named.map_err(|error| Error::NotAModel(format!("{UNBUILT}: {error}")))? {
-        return builder()?.tls_backend_preconfigured(settings).build().map_err(unbuilt);
+    let named = certificate::build_tls_config(&own);
+    if let Some(settings) = named.map_err(|error| Error::InvalidReply(format!("{BUILD_FAILED}: {error}")))? {
+        return builder()?.tls_backend_preconfigured(settings).build().map_err(build_error);
     }
-    builder()?.build().or_else(|_| builder()?.tls_certs_only(built_in_roots()?).build().map_err(unbuilt))
+    builder()?.build().or_else(|_| builder()?.tls_certs_only(bundled_roots()?).build().map_err(build_error))
 }
 
 /// Like `build_client`, on a thread where blocking reads are allowed.
 ///
 /// # Errors
 /// As `build_client`.
-pub async fn build_aside(url: Url, way: Way) -> Result<Link, Error> {
-    tokio::task::spawn_blocking(move || build(&url, &way))
+pub async fn spawn_build_client(url: Url, way: ConnectionOptions) -> Result<HttpClient, Error> {
+    tokio::task::spawn_blocking(move || build_client(&url, &way))
         .await
-        .unwrap_or_else(|_| Err(Error::NotAModel(UNBUILT.to_owned())))
+        .unwrap_or_else(|_| Err(Error::InvalidReply(BUILD_FAILED.to_owned())))
 }
 
 /// Returns the bundled root certificates, for machines without their own, such as small containers.
-fn built_in_roots() -> Result<Vec<Certificate>, Error> {
+fn bundled_roots() -> Result<Vec<Certificate>, Error> {
     webpki_root_certs::TLS_SERVER_ROOT_CERTS
         .iter()
-        .map(|root| Certificate::from_der(root).map_err(unbuilt))
+        .map(|root| Certificate::from_der(root).map_err(build_error))
         .collect()
 }
 
-fn unbuilt(error: reqwest::Error) -> Error {
-    Error::NotAModel(format!("{UNBUILT}: {error}"))
+fn build_error(error: reqwest::Error) -> Error {
+    Error::InvalidReply(format!("{BUILD_FAILED}: {error}"))
 }
 
 #[cfg(test)]
@@ -125,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_client_can_be_built_without_a_default_crypto_provider() {
-        assert!(build(&url("http://127.0.0.1:1/v1"), &Way::default()).is_ok());
-        assert!(build(&url("https://example.com/v1"), &Way::default()).is_ok());
+        assert!(build_client(&url("http://127.0.0.1:1/v1"), &ConnectionOptions::default()).is_ok());
+        assert!(build_client(&url("https://example.com/v1"), &ConnectionOptions::default()).is_ok());
     }
 
     #[test]
@@ -134,14 +141,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (none, empty) = (folder.path().join("none.pem"), folder.path().join("empty.pem"));
         std::fs::write(&empty, "no certificate here").unwrap();
-        let said = |way: Way| build(&url("https://example.com/v1"), &way).unwrap_err().to_string();
-        let at = |path: &Path| Way { roots: Some(path.to_owned()), ..Way::default() };
+        let said = |way: ConnectionOptions| {
+            build_client(&url("https://example.com/v1"), &way).unwrap_err().to_string()
+        };
+        let at =
+            |path: &Path| ConnectionOptions { roots: Some(path.to_owned()), ..ConnectionOptions::default() };
         assert!(said(at(&none)).contains("none.pem: No such file"), "{}", said(at(&none)));
         assert!(said(at(&empty)).contains("empty.pem: it contains no certificate. Correct `ca_file`"));
-        let through = |text: &str| Way { proxy: Proxy::Through(Secret::new(text)), ..Way::default() };
+        let through = |text: &str| ConnectionOptions {
+            proxy: Proxy::Address(Secret::new(text)),
+            ..ConnectionOptions::default()
+        };
         assert!(!said(through("http://me:secret@")).contains("secret"));
         for proxy in ["http://me:secret@127.0.0.1:1", "socks5h://127.0.0.1:1"] {
-            assert!(build(&url("https://example.com/v1"), &through(proxy)).is_ok(), "{proxy}");
+            assert!(build_client(&url("https://example.com/v1"), &through(proxy)).is_ok(), "{proxy}");
         }
         assert!(!format!("{:?}", through("http://me:secret@h")).contains("secret"));
     }
@@ -149,7 +162,7 @@ mod tests {
     #[test]
     fn a_client_can_be_built_with_the_bundled_roots() {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let roots = built_in_roots().unwrap();
+        let roots = bundled_roots().unwrap();
         assert!(roots.len() > 50);
         assert!(Client::builder().tls_certs_only(roots).build().is_ok());
     }

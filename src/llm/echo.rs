@@ -6,73 +6,73 @@
 //! later request too; MiniMax expects the text between its reasoning tags. Calls are matched by position because their
 //! ids are made unique after the reply.
 
-use super::wire::{choices_at, text_of};
+use super::chat_events::{choices_at, non_empty_text};
 use crate::chat::ToolCall;
 use serde_json::{Map, Value, json};
 
 /// Key of provider data in a call or a reply.
-const EXTRA: &str = "extra_content";
+const EXTRA_CONTENT: &str = "extra_content";
 /// Key of the reasoning in parts.
-const DETAILS: &str = "reasoning_details";
+const REASONING_DETAILS: &str = "reasoning_details";
 /// Keys of the reasoning as text.
-const THOUGHTS: [&str; 2] = ["reasoning_content", "reasoning"];
+const REASONING_KEYS: [&str; 2] = ["reasoning_content", "reasoning"];
 /// Key under which reasoning from tags in the text is stored.
-const TAGGED: &str = "think";
+const TAGGED_REASONING: &str = "think";
 
 /// Data collected from a reply so far.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct EchoData {
     details: Vec<Value>,
     extra: Option<Value>,
-    thoughts: [String; 2],
+    reasoning: [String; 2],
     tagged: String,
-    wants_thoughts: bool,
+    wants_reasoning: bool,
 }
 
-impl Held {
+impl EchoData {
     /// Starts empty. Reasoning text is collected only if `wants_thoughts`.
-    pub fn new(wants_thoughts: bool) -> Self {
-        Self { wants_thoughts, ..Self::default() }
+    pub fn new(wants_reasoning: bool) -> Self {
+        Self { wants_reasoning, ..Self::default() }
     }
 
     /// Returns whether reasoning text is collected.
-    pub fn wants_thoughts(&self) -> bool {
-        self.wants_thoughts
+    pub fn wants_reasoning(&self) -> bool {
+        self.wants_reasoning
     }
 
     /// Collects the data in one event for the choice with this index.
-    pub fn take(&mut self, event: &Value, wanted: u64) {
+    pub fn collect_event(&mut self, event: &Value, wanted: u64) {
         let Some(message) = choices_at(event, wanted).find_map(message_of) else { return };
-        for detail in message.get(DETAILS).and_then(Value::as_array).into_iter().flatten() {
-            self.add(detail);
+        for detail in message.get(REASONING_DETAILS).and_then(Value::as_array).into_iter().flatten() {
+            self.add_detail(detail);
         }
-        if let Some(extra) = message.get(EXTRA).filter(|extra| !extra.is_null()) {
+        if let Some(extra) = message.get(EXTRA_CONTENT).filter(|extra| !extra.is_null()) {
             self.extra = Some(extra.clone());
         }
-        if self.wants_thoughts {
-            for (name, all) in THOUGHTS.iter().zip(&mut self.thoughts) {
-                all.extend(text_of(message.get(*name)));
+        if self.wants_reasoning {
+            for (name, all) in REASONING_KEYS.iter().zip(&mut self.reasoning) {
+                all.extend(non_empty_text(message.get(*name)));
             }
         }
     }
 
     /// Collects reasoning found between tags in the text.
-    pub fn take_tagged(&mut self, thought: &str) {
-        if self.wants_thoughts {
+    pub fn collect_tagged(&mut self, thought: &str) {
+        if self.wants_reasoning {
             self.tagged.push_str(thought);
         }
     }
 
     /// Adds a detail. A stream sends details in pieces; providers expect them back complete.
-    fn add(&mut self, detail: &Value) {
+    fn add_detail(&mut self, detail: &Value) {
         let same = |one: &Value, key: &str| one.get(key) == detail.get(key);
         let grows = |key: &str| detail.get(key).is_some_and(Value::is_string);
         let key = ["text", "summary"].into_iter().find(|key| grows(key));
         match (self.details.last_mut(), key) {
             (Some(last), Some(key)) if same(last, "type") && same(last, "index") => {
                 let Value::Object(last) = last else { return };
-                let more = text_of(detail.get(key)).unwrap_or_default();
-                let all = text_of(last.get(key)).unwrap_or_default() + &more;
+                let more = non_empty_text(detail.get(key)).unwrap_or_default();
+                let all = non_empty_text(last.get(key)).unwrap_or_default() + &more;
                 for (name, value) in detail.as_object().into_iter().flatten() {
                     if !value.is_null() {
                         last.insert(name.clone(), value.clone());
@@ -85,21 +85,21 @@ impl Held {
     }
 
     /// Returns the collected data for the session log once the reply is complete, or `None` if there is none.
-    pub fn finish(self, calls: &[ToolCall], extras: Vec<Option<Value>>) -> Option<Value> {
+    pub fn into_stored(self, calls: &[ToolCall], extras: Vec<Option<Value>>) -> Option<Value> {
         let mut held = Map::new();
         if extras.iter().any(Option::is_some) {
             held.insert("calls".to_owned(), extras.into_iter().collect());
         }
-        held.extend(self.extra.map(|extra| (EXTRA.to_owned(), extra)));
+        held.extend(self.extra.map(|extra| (EXTRA_CONTENT.to_owned(), extra)));
         if !self.details.is_empty() {
             // Details may refer to calls by id.
             held.insert("ids".to_owned(), calls.iter().map(|call| json!(call.id.0)).collect());
-            held.insert(DETAILS.to_owned(), Value::Array(self.details));
+            held.insert(REASONING_DETAILS.to_owned(), Value::Array(self.details));
         }
-        let thoughts = THOUGHTS.iter().zip(self.thoughts).find(|(_, all)| !all.is_empty());
+        let thoughts = REASONING_KEYS.iter().zip(self.reasoning).find(|(_, all)| !all.is_empty());
         held.extend(thoughts.map(|(name, all)| ((*name).to_owned(), json!(all))));
         if !self.tagged.is_empty() {
-            held.insert(TAGGED.to_owned(), json!(self.tagged));
+            held.insert(TAGGED_REASONING.to_owned(), json!(self.tagged));
         }
         (!held.is_empty()).then_some(Value::Object(held))
     }
@@ -112,16 +112,16 @@ fn message_of(choice: &Value) -> Option<&Value> {
 
 /// Adds the collected data to a message that is sent back, using the calls as written in it. Data that does not match
 /// the calls is omitted.
-pub fn give_back(message: &mut Map<String, Value>, held: &Value, thoughts: bool) {
+pub fn restore_echo(message: &mut Map<String, Value>, held: &Value, thoughts: bool) {
     let mut calls = message.remove("tool_calls");
     let written = calls.as_mut().and_then(Value::as_array_mut).map(Vec::as_mut_slice).unwrap_or_default();
     let extras = held.get("calls").and_then(Value::as_array).filter(|list| list.len() == written.len());
     for (call, extra) in written.iter_mut().zip(extras.into_iter().flatten()) {
         if let (Value::Object(call), false) = (call, extra.is_null()) {
-            call.insert(EXTRA.to_owned(), extra.clone());
+            call.insert(EXTRA_CONTENT.to_owned(), extra.clone());
         }
     }
-    if let Some(Value::Array(details)) = held.get(DETAILS) {
+    if let Some(Value::Array(details)) = held.get(REASONING_DETAILS) {
         let mut details = details.clone();
         let ids = held.get("ids").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for detail in &mut details {
@@ -130,17 +130,17 @@ pub fn give_back(message: &mut Map<String, Value>, held: &Value, thoughts: bool)
                 detail["id"] = call["id"].clone();
             }
         }
-        message.insert(DETAILS.to_owned(), Value::Array(details));
+        message.insert(REASONING_DETAILS.to_owned(), Value::Array(details));
     }
-    if let Some(extra) = held.get(EXTRA) {
-        message.insert(EXTRA.to_owned(), extra.clone());
+    if let Some(extra) = held.get(EXTRA_CONTENT) {
+        message.insert(EXTRA_CONTENT.to_owned(), extra.clone());
     }
-    for name in THOUGHTS.iter().filter(|_| thoughts) {
+    for name in REASONING_KEYS.iter().filter(|_| thoughts) {
         if let Some(all) = held.get(*name) {
             message.insert((*name).to_owned(), all.clone());
         }
     }
-    if let (true, Some(tagged)) = (thoughts, held.get(TAGGED).and_then(Value::as_str)) {
+    if let (true, Some(tagged)) = (thoughts, held.get(TAGGED_REASONING).and_then(Value::as_str)) {
         let text = message.get("content").and_then(Value::as_str).unwrap_or_default();
         let all = format!("<think>\n{tagged}\n</think>\n\n{text}");
         message.insert("content".to_owned(), json!(all));
@@ -149,30 +149,30 @@ pub fn give_back(message: &mut Map<String, Value>, held: &Value, thoughts: bool)
 }
 
 /// Returns whether the data contains reasoning text.
-pub fn has_thoughts(held: &Value) -> bool {
-    THOUGHTS.iter().chain([&TAGGED]).any(|name| held.get(*name).is_some())
+pub fn has_reasoning(held: &Value) -> bool {
+    REASONING_KEYS.iter().chain([&TAGGED_REASONING]).any(|name| held.get(*name).is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chat::CallId;
-    use crate::llm::wire::REPLY;
+    use crate::llm::chat_events::REPLY_INDEX;
 
     fn holds(events: &[Value], calls: &[&str], extras: Vec<Option<Value>>) -> Option<Value> {
-        let mut held = Held::new(true);
+        let mut held = EchoData::new(true);
         for delta in events {
-            held.take(&json!({"choices": [{"delta": delta}]}), REPLY);
+            held.collect_event(&json!({"choices": [{"delta": delta}]}), REPLY_INDEX);
         }
         let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
-        held.finish(&calls.iter().map(call).collect::<Vec<_>>(), extras)
+        held.into_stored(&calls.iter().map(call).collect::<Vec<_>>(), extras)
     }
 
     fn goes_back(held: &Value, ids: &[&str], thoughts: bool) -> Value {
         let calls: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
         let mut message = Map::new();
         message.insert("tool_calls".to_owned(), json!(calls));
-        give_back(&mut message, held, thoughts);
+        restore_echo(&mut message, held, thoughts);
         Value::Object(message)
     }
 
@@ -183,14 +183,14 @@ mod tests {
             None
         );
         assert_eq!(holds(&[json!({"tool_calls": []})], &["a"], vec![None]), None);
-        let mut held = Held::new(false);
-        held.take(&json!({"choices": [{"delta": {"reasoning_content": "r"}}]}), REPLY);
-        assert_eq!(held.finish(&[], vec![]), None, "reasoning is collected only if wanted");
-        let mut odd = Held::new(true);
+        let mut held = EchoData::new(false);
+        held.collect_event(&json!({"choices": [{"delta": {"reasoning_content": "r"}}]}), REPLY_INDEX);
+        assert_eq!(held.into_stored(&[], vec![]), None, "reasoning is collected only if wanted");
+        let mut odd = EchoData::new(true);
         for event in [json!({}), json!([]), json!({"choices": 3}), json!({"choices": [{"delta": []}]})] {
-            odd.take(&event, REPLY);
+            odd.collect_event(&event, REPLY_INDEX);
         }
-        assert_eq!(odd.finish(&[], vec![]), None);
+        assert_eq!(odd.into_stored(&[], vec![]), None);
     }
 
     #[test]
@@ -224,20 +224,20 @@ mod tests {
 
     #[test]
     fn reasoning_is_sent_back_under_its_original_key_if_wanted() {
-        for name in THOUGHTS {
+        for name in REASONING_KEYS {
             let held = holds(&[json!({name: "a"}), json!({name: "b"})], &[], vec![]).unwrap();
             assert_eq!(held, json!({name: "ab"}));
             assert_eq!(goes_back(&held, &[], true)[name], json!("ab"));
             assert_eq!(goes_back(&held, &[], false).get(name), None);
         }
-        let mut tagged = Held::new(true);
-        tagged.take_tagged("a");
-        tagged.take_tagged("b");
-        let held = tagged.finish(&[], vec![]).unwrap();
+        let mut tagged = EchoData::new(true);
+        tagged.collect_tagged("a");
+        tagged.collect_tagged("b");
+        let held = tagged.into_stored(&[], vec![]).unwrap();
         let mut message = json!({"content": "said"}).as_object().unwrap().clone();
-        give_back(&mut message, &held, false);
+        restore_echo(&mut message, &held, false);
         assert_eq!(message["content"], "said");
-        give_back(&mut message, &held, true);
+        restore_echo(&mut message, &held, true);
         assert_eq!(message["content"], "<think>\nab\n</think>\n\nsaid");
         let both = holds(&[json!({"reasoning": "r", "reasoning_content": "r"})], &[], vec![]).unwrap();
         assert_eq!(both, json!({"reasoning_content": "r"}), "the same reasoning is sent once");

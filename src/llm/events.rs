@@ -1,11 +1,11 @@
 //! Decodes a byte stream into server-sent events, by the specification and with tolerance for known deviations of
 //! providers.
 
-use super::json;
+use super::tolerant_json;
 use serde_json::Value;
 
 /// Maximum size of one event in bytes.
-pub const LARGEST: usize = 16 << 20;
+pub const MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// Known field names of an event.
 const FIELDS: [&str; 6] = ["", "data", "event", "error", "id", "retry"];
@@ -34,16 +34,16 @@ pub struct Decoder {
     name: String,
     data: Option<String>,
     /// Length of the data at the last check that found it incomplete.
-    half: usize,
+    incomplete_length: usize,
     /// At least one event arrived.
-    any: bool,
+    has_events: bool,
     /// First line that was not a field of an event.
-    odd: Option<String>,
+    first_odd_line: Option<String>,
 }
 
 impl Decoder {
     /// Returns the events completed by these bytes.
-    pub fn take(&mut self, bytes: &[u8]) -> Vec<Event> {
+    pub fn decode(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut out = Vec::new();
         for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let (body, end) = match part.split_last() {
@@ -55,34 +55,34 @@ impl Decoder {
                 continue;
             }
             self.line.extend_from_slice(body);
-            if self.line.len() + self.data.as_ref().map_or(0, String::len) > LARGEST {
+            if self.line.len() + self.data.as_ref().map_or(0, String::len) > MAX_EVENT_BYTES {
                 self.line.clear();
-                out.push(Event::Broken(format!("an event is larger than {} MB", LARGEST >> 20)));
+                out.push(Event::Broken(format!("an event is larger than {} MB", MAX_EVENT_BYTES >> 20)));
             }
             if let Some(end) = end {
                 self.after_cr = end == b'\r';
-                self.whole_line(&mut out);
+                self.process_line(&mut out);
             }
         }
         out
     }
 
     /// Ends the stream. An event that only lacks its empty line is returned; an incomplete one is dropped.
-    pub fn end(&mut self) -> Vec<Event> {
+    pub fn finish(&mut self) -> Vec<Event> {
         let mut out = Vec::new();
         if !self.line.is_empty() {
-            self.whole_line(&mut out);
+            self.process_line(&mut out);
         }
         self.dispatch(&mut out);
         out.retain(|event| !matches!(event, Event::Broken(_) | Event::Unreadable(_)));
         // A stream of plain text is an error, not an interrupted stream.
-        if let (false, Some(odd)) = (self.any, self.odd.take()) {
+        if let (false, Some(odd)) = (self.has_events, self.first_odd_line.take()) {
             out.push(Event::Broken(odd));
         }
         out
     }
 
-    fn whole_line(&mut self, out: &mut Vec<Event>) {
+    fn process_line(&mut self, out: &mut Vec<Event>) {
         let bytes = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&bytes);
         let first = !std::mem::replace(&mut self.past_first_line, true);
@@ -91,31 +91,31 @@ impl Decoder {
             self.dispatch(out);
         } else if line.starts_with('{') {
             // Some providers write a bare JSON object into the stream to report an error.
-            self.add(line, out);
+            self.add_data(line, out);
         } else {
             let (field, value) = line.split_once(':').unwrap_or((line, ""));
             let value = value.strip_prefix(' ').unwrap_or(value);
             match field {
-                "data" => self.add(value, out),
+                "data" => self.add_data(value, out),
                 "event" => self.name = value.trim().to_owned(),
                 // Some server versions write this instead of `event: error`.
                 "error" if !value.is_empty() => {
                     self.dispatch(out);
                     self.name = field.to_owned();
-                    self.add(value, out);
+                    self.add_data(value, out);
                 }
                 // The last line may be an incomplete field name.
                 _ if FIELDS.iter().any(|known| known.starts_with(line)) || FIELDS.contains(&field) => {}
                 _ => {
-                    self.odd.get_or_insert_with(|| super::fault::clip(line, 120));
+                    self.first_odd_line.get_or_insert_with(|| super::provider_error::clip(line, 120));
                 }
             }
         }
     }
 
-    fn add(&mut self, line: &str, out: &mut Vec<Event>) {
+    fn add_data(&mut self, line: &str, out: &mut Vec<Event>) {
         // Some providers omit the empty line between events; by the specification they would be one event.
-        if self.data.as_deref().is_some_and(is_comment) || self.is_whole() {
+        if self.data.as_deref().is_some_and(is_comment) || self.is_complete() {
             self.dispatch(out);
         }
         match &mut self.data {
@@ -129,22 +129,22 @@ impl Decoder {
 
     /// Returns whether the data so far is complete. Checks an incomplete event again only when its size has doubled, to
     /// avoid quadratic time.
-    fn is_whole(&mut self) -> bool {
-        let Some(data) = self.data.as_deref().filter(|data| data.len() >= 2 * self.half) else {
+    fn is_complete(&mut self) -> bool {
+        let Some(data) = self.data.as_deref().filter(|data| data.len() >= 2 * self.incomplete_length) else {
             return false;
         };
-        let whole = data.trim() == "[DONE]" || json::parse(data).is_ok();
-        self.half = if whole { 0 } else { data.len() };
+        let whole = data.trim() == "[DONE]" || tolerant_json::parse_json(data).is_ok();
+        self.incomplete_length = if whole { 0 } else { data.len() };
         whole
     }
 
     fn dispatch(&mut self, out: &mut Vec<Event>) {
-        self.half = 0;
+        self.incomplete_length = 0;
         let name = std::mem::take(&mut self.name);
         let Some(data) = self.data.take() else { return };
         let data = data.trim();
-        self.any |= !data.is_empty();
-        match (json::parse(data), name.as_str()) {
+        self.has_events |= !data.is_empty();
+        match (tolerant_json::parse_json(data), name.as_str()) {
             _ if data.is_empty() || is_comment(data) => {}
             _ if data == "[DONE]" => out.push(Event::Done),
             (Ok(value), "error") if value.get("error").is_none_or(Value::is_null) => {
@@ -153,7 +153,7 @@ impl Decoder {
             (Ok(value), _) => out.push(Event::Value(value)),
             (Err(_), "error") => out.push(Event::Value(serde_json::json!({ "error": data }))),
             (Err(_), name) if matches!(name, "" | "message") || name.starts_with("response.") => {
-                out.push(Event::Unreadable(super::fault::clip(data, 120)));
+                out.push(Event::Unreadable(super::provider_error::clip(data, 120)));
             }
             // A keep-alive such as `event: ping` with its own text.
             (Err(_), _) => {}
@@ -175,8 +175,8 @@ mod tests {
     fn check(bytes: &[u8], expected: &[Event]) {
         let run = |size: usize| {
             let mut decoder = Decoder::default();
-            let mut out: Vec<Event> = bytes.chunks(size).flat_map(|piece| decoder.take(piece)).collect();
-            out.extend(decoder.end());
+            let mut out: Vec<Event> = bytes.chunks(size).flat_map(|piece| decoder.decode(piece)).collect();
+            out.extend(decoder.finish());
             out
         };
         for size in [bytes.len().max(1), 1, 3] {
@@ -243,7 +243,7 @@ mod tests {
         let bytes = format!("data: [\n{lines}data: 1]\n\ndata: 2\n\n");
         let began = std::time::Instant::now();
         let mut decoder = Decoder::default();
-        let out = decoder.take(bytes.as_bytes());
+        let out = decoder.decode(bytes.as_bytes());
         assert_eq!((out.len(), &out[1]), (2, &value(json!(2))));
         assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
@@ -251,8 +251,8 @@ mod tests {
     #[test]
     fn r65_an_event_above_the_size_limit_is_aborted() {
         let mut decoder = Decoder::default();
-        decoder.take(b"data: ");
-        let out: Vec<Event> = (0..17).flat_map(|_| decoder.take(&vec![b'a'; 1 << 20])).collect();
+        decoder.decode(b"data: ");
+        let out: Vec<Event> = (0..17).flat_map(|_| decoder.decode(&vec![b'a'; 1 << 20])).collect();
         assert_eq!(out, [Event::Broken("an event is larger than 16 MB".into())]);
     }
 }

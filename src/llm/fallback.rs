@@ -8,7 +8,7 @@
 //! | 400, 413, 422 and every other rejection of the request itself | no |
 //! | a conversation that is too long or not allowed, with any status | no |
 
-use super::gather::is_visible;
+use super::chat_collector::is_visible;
 use super::{Error, Llm, retry};
 use crate::chat::{Chunk, Message, Request};
 use futures::stream::{self, BoxStream, StreamExt};
@@ -24,18 +24,18 @@ pub struct Fallback {
     model: String,
     name: String,
     /// True if the second model gave the last answer.
-    stands_in: Arc<AtomicBool>,
+    used_second: Arc<AtomicBool>,
 }
 
 impl Fallback {
     /// Combines two models. `model` is the model requested from the second, empty for its default; `name` is its
     /// display name.
     pub fn new(first: Arc<dyn Llm>, second: Arc<dyn Llm>, model: String, name: String) -> Self {
-        Self { first, second, model, name, stands_in: Arc::default() }
+        Self { first, second, model, name, used_second: Arc::default() }
     }
 
-    fn answering(&self, instead: Option<String>) -> Chunk {
-        Chunk::Answering { model: self.name.clone(), instead }
+    fn answering_chunk(&self, instead: Option<String>) -> Chunk {
+        Chunk::ModelChosen { model: self.name.clone(), instead }
     }
 }
 
@@ -44,29 +44,29 @@ impl Llm for Fallback {
         // Results of calls go to the model that made them; the next user message tries the first one again.
         let goes_on = matches!(request.messages.last(), Some(Message::Tool { .. }));
         let second = Request { model: self.model.clone(), ..request.clone() };
-        let (said, reply, second) = if goes_on && self.stands_in.load(Ordering::Relaxed) {
-            (Some(self.answering(None)), self.second.stream(second), None)
+        let (said, reply, second) = if goes_on && self.used_second.load(Ordering::Relaxed) {
+            (Some(self.answering_chunk(None)), self.second.stream(second), None)
         } else {
             (None, self.first.stream(request), Some(second))
         };
-        let reply = Reply { two: self.clone(), reply, second, seen: false };
+        let reply = Reply { models: self.clone(), reply, second, seen: false };
         let said = stream::iter(said.map(Ok));
-        said.chain(stream::unfold(reply, |mut reply| async move { Some((reply.next().await?, reply)) }))
+        said.chain(stream::unfold(reply, |mut reply| async move { Some((reply.next_chunk().await?, reply)) }))
             .boxed()
     }
 
-    fn sees(&self) -> bool {
-        self.first.sees() || self.second.sees()
+    fn accepts_images(&self) -> bool {
+        self.first.accepts_images() || self.second.accepts_images()
     }
 
-    fn hurry(&self) {
-        self.first.hurry();
-        self.second.hurry();
+    fn end_wait(&self) {
+        self.first.end_wait();
+        self.second.end_wait();
     }
 }
 
 struct Reply {
-    two: Fallback,
+    models: Fallback,
     reply: BoxStream<'static, Result<Chunk, Error>>,
     /// Request for the second model, until it is sent.
     second: Option<Request>,
@@ -74,44 +74,48 @@ struct Reply {
 }
 
 impl Reply {
-    async fn next(&mut self) -> Option<Result<Chunk, Error>> {
+    async fn next_chunk(&mut self) -> Option<Result<Chunk, Error>> {
         let item = self.reply.next().await?;
         match &item {
             Ok(chunk) if !is_visible(chunk) => {}
             Ok(_) => {
                 self.seen = true;
-                self.two.stands_in.store(self.second.is_none(), Ordering::Relaxed);
+                self.models.used_second.store(self.second.is_none(), Ordering::Relaxed);
             }
-            Err(error) if !self.seen && may_be_better(error) => {
+            Err(error) if !self.seen && may_succeed_elsewhere(error) => {
                 if let Some(request) = self.second.take() {
-                    self.reply = self.two.second.stream(request);
-                    return Some(Ok(self.two.answering(Some(error.reason()))));
+                    self.reply = self.models.second.stream(request);
+                    return Some(Ok(self.models.answering_chunk(Some(error.reason_text()))));
                 }
-                self.two.stands_in.store(false, Ordering::Relaxed);
+                self.models.used_second.store(false, Ordering::Relaxed);
             }
-            Err(_) => self.two.stands_in.store(false, Ordering::Relaxed),
+            Err(_) => self.models.used_second.store(false, Ordering::Relaxed),
         }
         Some(item)
     }
 }
 
 /// Returns whether another provider may succeed with the same conversation.
-pub(super) fn may_be_better(error: &Error) -> bool {
-    match error.last() {
-        Error::Service { code, words, .. } if retry::is_about_the_talk(code.as_deref(), words) => false,
-        Error::Service { status, .. } => {
+pub(super) fn may_succeed_elsewhere(error: &Error) -> bool {
+    match error.last_error() {
+        Error::Provider { code, message: words, .. }
+            if retry::is_about_conversation(code.as_deref(), words) =>
+        {
+            false
+        }
+        Error::Provider { status, .. } => {
             matches!(status, 200..=399 | 401..=404 | 408 | 410 | 429 | 500..)
         }
-        Error::InStream(words) => !retry::is_about_the_talk(None, words),
+        Error::InStream(words) => !retry::is_about_conversation(None, words),
         Error::Unreachable { .. }
-        | Error::Unanswered { .. }
+        | Error::NoResponse { .. }
         | Error::Proxy { .. }
-        | Error::Misaddressed(_)
-        | Error::Repeated { .. }
+        | Error::InvalidAddress(_)
+        | Error::RetriesExhausted { .. }
         | Error::Untrusted { .. }
-        | Error::Cut(_)
+        | Error::ConnectionLost(_)
         | Error::Idle(_)
-        | Error::NotAModel(_) => true,
+        | Error::InvalidReply(_) => true,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Property tests: decoding any input never panics and does not depend on chunk boundaries.
 
 use super::Error;
+use super::chat_collector::{ChatCollector, ChunkQueue, End};
 use super::events::{Decoder, Event};
-use super::gather::{End, Gather, Out};
+use super::reasoning_tags::{Piece, ReasoningSplitter};
 use super::responses;
-use super::think::{Piece, Split};
 use crate::chat::Chunk;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -138,8 +138,8 @@ fn text() -> impl Strategy<Value = String> {
 
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
     let mut decoder = Decoder::default();
-    let mut out: Vec<Event> = pieces.flat_map(|piece| decoder.take(piece)).collect();
-    out.extend(decoder.end());
+    let mut out: Vec<Event> = pieces.flat_map(|piece| decoder.decode(piece)).collect();
+    out.extend(decoder.finish());
     out
 }
 
@@ -173,16 +173,18 @@ fn words() -> impl Strategy<Value = String> {
 /// Splits text that arrives in chunks of `size` characters into reasoning and reply text.
 fn split(text: &str, size: usize) -> (String, String) {
     let characters: Vec<char> = text.chars().collect();
-    let mut split = Split::default();
-    let mut pieces: Vec<Piece> =
-        characters.chunks(size).flat_map(|piece| split.take(&piece.iter().collect::<String>())).collect();
-    pieces.extend(split.end());
+    let mut split = ReasoningSplitter::default();
+    let mut pieces: Vec<Piece> = characters
+        .chunks(size)
+        .flat_map(|piece| split.split_text(&piece.iter().collect::<String>()))
+        .collect();
+    pieces.extend(split.finish());
     let (mut thought, mut said) = (String::new(), String::new());
     for piece in pieces {
         match piece {
-            Piece::Thought(text) => thought.push_str(&text),
-            Piece::Said(text) => said.push_str(&text),
-            Piece::WasThought => thought.push_str(&std::mem::take(&mut said)),
+            Piece::Reasoning(text) => thought.push_str(&text),
+            Piece::Text(text) => said.push_str(&text),
+            Piece::WasReasoning => thought.push_str(&std::mem::take(&mut said)),
         }
     }
     (thought, said)
@@ -204,29 +206,29 @@ proptest! {
 
     #[test]
     fn r64_every_chat_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(event(), 0..8)) {
-        let (mut gather, mut out) = (Gather::default(), Out::new());
+        let (mut gather, mut out) = (ChatCollector::default(), ChunkQueue::new());
         for event in &events {
-            gather.take(event, &mut out);
+            gather.collect_event(event, &mut out);
         }
-        gather.end(End::Silent, &mut out);
-        gather.end(End::Said, &mut out);
+        gather.finish(End::Unmarked, &mut out);
+        gather.finish(End::Marked, &mut out);
         holds(&out)?;
     }
 
     #[test]
     fn r64_every_responses_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(typed(), 0..10)) {
-        let (mut gather, mut out) = (responses::Gather::default(), Out::new());
+        let (mut gather, mut out) = (responses::ResponsesCollector::default(), ChunkQueue::new());
         for event in &events {
-            gather.take(event, &mut out);
+            gather.collect_event(event, &mut out);
         }
-        gather.end(End::Silent, &mut out);
-        gather.end(End::Said, &mut out);
+        gather.finish(End::Unmarked, &mut out);
+        gather.finish(End::Marked, &mut out);
         holds(&out)?;
     }
 }
 
 /// Checks that a reply has exactly one end, at the end, and unique call ids.
-fn holds(out: &Out) -> Result<(), TestCaseError> {
+fn holds(out: &ChunkQueue) -> Result<(), TestCaseError> {
     let is_end = |item: &Result<Chunk, Error>| matches!(item, Err(_) | Ok(Chunk::Done(_)));
     prop_assert_eq!(out.iter().filter(|item| is_end(item)).count(), 1);
     prop_assert!(out.back().is_some_and(is_end));

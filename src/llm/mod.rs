@@ -11,51 +11,51 @@
 //! key), `default_model` and [`fallback`] (choice between models). `tests/wire/` records what real providers send.
 
 pub mod address;
+mod address_advice;
 mod arguments;
-mod ask;
-mod asked;
-mod body;
+pub mod auth;
 mod calls;
 mod certificate;
+pub mod chat_collector;
+mod chat_events;
+mod chat_request;
 pub mod client;
+mod context_overflow;
+mod context_window;
+mod decompression;
+pub mod default_model;
 mod echo;
 pub mod events;
 pub mod fallback;
-mod fault;
-pub mod first;
 #[cfg(test)]
 mod fuzz;
-pub mod gather;
-mod json;
-pub mod keyed;
-pub mod local;
-mod misaddress;
+pub mod local_servers;
 pub mod models;
 pub mod openai;
 mod other_choice;
-pub mod patience;
+mod prepared_request;
+mod provider_error;
 mod proxy;
+mod reasoning_tags;
 mod reply;
-mod request;
+mod request_body;
+mod response_body;
 pub mod responses;
 mod retry;
+mod retry_after;
 pub mod scripted;
 mod secret;
 mod service;
-mod spared;
-mod think;
-mod too_long;
+pub mod timeouts;
+mod tls;
+mod tolerant_json;
 pub mod tour;
-mod trust;
-mod unpack;
-mod unreadable;
-mod window;
-mod wire;
-mod written;
+mod unreadable_events;
+mod unsupported_params;
 
+pub use auth::{AuthProvider, KeySource};
+pub use default_model::DefaultModel;
 pub use fallback::Fallback;
-pub use first::First;
-pub use keyed::{AskKey, Keyed};
 pub use openai::{Api, OpenAi, Settings};
 pub use scripted::Scripted;
 pub use secret::Secret;
@@ -71,30 +71,30 @@ pub trait Llm: Send + Sync {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>>;
 
     /// Returns whether the model accepts images.
-    fn sees(&self) -> bool {
+    fn accepts_images(&self) -> bool {
         false
     }
 
     /// Ends the current wait before a retry.
-    fn hurry(&self) {}
+    fn end_wait(&self) {}
 }
 
 /// Errors of a model. The text is for the user: it contains the provider's own text and no key.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The provider returned an error response.
-    #[error("{}", service_text(*status, code.as_deref(), words, *retry_after))]
-    Service {
+    #[error("{}", describe_response_with_advice(*status, code.as_deref(), message, *retry_after))]
+    Provider {
         status: u16,
         /// Error code of the provider, such as `insufficient_quota`.
         code: Option<String>,
         /// Error text of the provider, truncated to a line or two.
-        words: String,
+        message: String,
         /// Wait requested by the provider.
         retry_after: Option<Duration>,
     },
     /// The connection could not be established.
-    #[error("Cannot connect to {origin}: {cause}. {}", advice(origin, cause))]
+    #[error("Cannot connect to {origin}: {cause}. {}", connection_advice(origin, cause))]
     Unreachable {
         /// Scheme, host and port.
         origin: String,
@@ -103,7 +103,7 @@ pub enum Error {
     },
     /// The connection was established, but there was no valid response.
     #[error("No answer from {origin}: {cause}{}", tls_advice(origin, cause))]
-    Unanswered {
+    NoResponse {
         /// Scheme, host and port.
         origin: String,
         /// The innermost cause.
@@ -127,16 +127,16 @@ pub enum Error {
     },
     /// The connection was lost during a reply.
     #[error("The connection was lost during the reply: {0}")]
-    Cut(String),
+    ConnectionLost(String),
     /// No data arrived for this long.
     #[error("The provider sent no data for {} s. To wait longer, increase `idle_seconds` of the profile.", .0.as_secs())]
     Idle(Duration),
     /// The address of the provider or of a proxy is invalid. Not retried.
     #[error("{0}.")]
-    Misaddressed(String),
+    InvalidAddress(String),
     /// The last of several attempts failed.
     #[error("{}. Gave up after {attempts} attempts.", last.to_string().trim_end_matches('.'))]
-    Repeated {
+    RetriesExhausted {
         /// Number of attempts, at least two.
         attempts: u32,
         /// Error of the last attempt.
@@ -144,7 +144,7 @@ pub enum Error {
     },
     /// The response was not a reply of a model.
     #[error("{0}")]
-    NotAModel(String),
+    InvalidReply(String),
     /// The provider reported an error inside the stream.
     #[error("The provider reported an error during the reply: {0}")]
     InStream(String),
@@ -152,12 +152,12 @@ pub enum Error {
 
 impl Error {
     /// Returns the error text without advice, for display before a retry.
-    pub fn reason(&self) -> String {
+    pub fn reason_text(&self) -> String {
         match self {
             Self::Unreachable { origin, cause } => format!("Cannot connect to {origin}: {cause}"),
-            Self::Unanswered { origin, cause } => format!("No answer from {origin}: {cause}"),
-            Self::Service { status, code, words, retry_after } => {
-                let sentence = service_sentence(*status, code.as_deref(), words, *retry_after);
+            Self::NoResponse { origin, cause } => format!("No answer from {origin}: {cause}"),
+            Self::Provider { status, code, message: words, retry_after } => {
+                let sentence = describe_response(*status, code.as_deref(), words, *retry_after);
                 sentence.trim_end_matches('.').to_owned()
             }
             other => other.to_string().trim_end_matches('.').to_owned(),
@@ -165,31 +165,38 @@ impl Error {
     }
 
     /// Returns the error of the last attempt, or the error itself.
-    pub fn last(&self) -> &Self {
-        if let Self::Repeated { last, .. } = self { last } else { self }
+    pub fn last_error(&self) -> &Self {
+        if let Self::RetriesExhausted { last, .. } = self { last } else { self }
     }
 
     /// Returns a short description without any text from a provider, for the journal.
-    pub fn kind(&self) -> String {
+    pub fn kind_name(&self) -> String {
         match self {
-            Self::Service { status, .. } => format!("status {status}"),
+            Self::Provider { status, .. } => format!("status {status}"),
             Self::Unreachable { .. } => "no connection".to_owned(),
-            Self::Unanswered { .. } => "no answer".to_owned(),
+            Self::NoResponse { .. } => "no answer".to_owned(),
             Self::Untrusted { .. } => "untrusted certificate".to_owned(),
             Self::Proxy { .. } => "proxy error".to_owned(),
-            Self::Misaddressed(_) => "invalid address".to_owned(),
-            Self::Repeated { attempts, last } => format!("{} in {attempts} attempts", last.kind()),
-            Self::Cut(_) => "connection lost".to_owned(),
+            Self::InvalidAddress(_) => "invalid address".to_owned(),
+            Self::RetriesExhausted { attempts, last } => {
+                format!("{} in {attempts} attempts", last.kind_name())
+            }
+            Self::ConnectionLost(_) => "connection lost".to_owned(),
             Self::Idle(limit) => format!("no data for {} s", limit.as_secs()),
-            Self::NotAModel(_) => "unreadable reply".to_owned(),
+            Self::InvalidReply(_) => "unreadable reply".to_owned(),
             Self::InStream(_) => "error during the reply".to_owned(),
         }
     }
 }
 
 /// Describes an error response, with advice if there is any.
-fn service_text(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
-    let sentence = service_sentence(status, code, words, retry_after);
+fn describe_response_with_advice(
+    status: u16,
+    code: Option<&str>,
+    words: &str,
+    retry_after: Option<Duration>,
+) -> String {
+    let sentence = describe_response(status, code, words, retry_after);
     match is_about_the_key(status, code) {
         true => format!("{}. Check the key of the profile.", sentence.trim_end_matches('.')),
         false => sentence,
@@ -201,11 +208,13 @@ fn is_about_the_key(status: u16, code: Option<&str>) -> bool {
     status == 401 || (status == 400 && code == Some("no_db_connection"))
 }
 
-fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
+fn describe_response(status: u16, code: Option<&str>, words: &str, retry_after: Option<Duration>) -> String {
     let seconds = |wait: Duration| wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
     let wait = retry_after.filter(|wait| !wait.is_zero()).map(|wait| format!("{} s", seconds(wait)));
     let wait = match (wait, retry_after) {
-        (Some(wait), Some(length)) if length > patience::WATCHED => Some(format!("{wait}{}", until(length))),
+        (Some(wait), Some(length)) if length > timeouts::INTERACTIVE_MAX_WAIT => {
+            Some(format!("{wait}{}", format_end_of_wait(length)))
+        }
         (wait, _) => wait,
     };
     let what = match (status, &wait) {
@@ -216,7 +225,7 @@ fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: O
         (403, _) => "The provider denied access",
         (404, _) => "The provider does not know this model or address",
         (408, _) => "The provider timed out",
-        (429, _) if retry::is_about_money(code, words) => "The account at the provider has no quota left",
+        (429, _) if retry::is_about_quota(code, words) => "The account at the provider has no quota left",
         (429, Some(wait)) => &format!("The provider asks to wait {wait}"),
         (429, None) => "The provider asks to wait",
         (500.., _) => "The provider failed",
@@ -232,16 +241,16 @@ fn service_sentence(status: u16, code: Option<&str>, words: &str, retry_after: O
 }
 
 /// Returns advice for an error that prevented a connection.
-fn advice(origin: &str, cause: &str) -> &'static str {
+fn connection_advice(origin: &str, cause: &str) -> &'static str {
     match cause {
-        _ if retry::is_here(origin) && cause.to_lowercase().contains("refused") => {
+        _ if retry::is_local_origin(origin) && cause.to_lowercase().contains("refused") => {
             "The server is not running. Start it and try again."
         }
-        _ if cause.starts_with(fault::NO_HOST) => "Check its spelling and the network.",
-        _ if cause == fault::SILENT && origin.starts_with("https:") => {
+        _ if cause.starts_with(provider_error::UNKNOWN_HOST) => "Check its spelling and the network.",
+        _ if cause == provider_error::NO_RESPONSE && origin.starts_with("https:") => {
             "Check the address and the network. If the server does not speak TLS, use http:// in the address."
         }
-        _ if cause.starts_with(fault::CLOSED) => {
+        _ if cause.starts_with(provider_error::CONNECTION_CLOSED) => {
             "If the server does not speak TLS, use http:// in the address."
         }
         _ => "Check the address and the network.",
@@ -250,14 +259,14 @@ fn advice(origin: &str, cause: &str) -> &'static str {
 
 /// Returns advice if the server closed an unencrypted connection, because it may expect TLS.
 fn tls_advice(origin: &str, cause: &str) -> String {
-    match origin.strip_prefix("http://").filter(|_| cause.starts_with(fault::CLOSED)) {
+    match origin.strip_prefix("http://").filter(|_| cause.starts_with(provider_error::CONNECTION_CLOSED)) {
         Some(place) => format!(". If the port speaks TLS, use https://{place} in the address."),
         None => String::new(),
     }
 }
 
 /// Formats the end of a long wait. Empty if the date is out of range.
-fn until(wait: Duration) -> String {
+fn format_end_of_wait(wait: Duration) -> String {
     let moment = jiff::Zoned::now().checked_add(wait);
     moment.map(|moment| moment.strftime(", until %Y-%m-%d %H:%M").to_string()).unwrap_or_default()
 }

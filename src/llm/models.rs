@@ -1,19 +1,19 @@
 //! Requests and parses the model list of a provider.
 
-use super::body::Body;
-use super::client::Link;
-use super::patience::Pulse;
-use super::service::extend;
-use super::{Error, fault, misaddress};
+use super::client::HttpClient;
+use super::response_body::Body;
+use super::service::add_query;
+use super::timeouts::Pulse;
+use super::{Error, address_advice, provider_error};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::time::Duration;
 
 /// Maximum length of a model name in bytes.
-const NAME: usize = 300;
+const MAX_NAME_BYTES: usize = 300;
 /// Substrings in the names of models that are not for chat.
-const OTHERS: [&str; 19] = [
+const NON_CHAT_NAMES: [&str; 19] = [
     "embed",
     "whisper",
     "tts",
@@ -40,17 +40,17 @@ const OTHERS: [&str; 19] = [
 pub struct Model {
     pub id: String,
     /// Context window in tokens, if listed.
-    pub context: Option<u64>,
+    pub context_window: Option<u64>,
     /// Price, if listed.
     pub price: Option<Price>,
     /// True if the model is for chat, as far as the list or its name indicates.
-    pub talks: bool,
+    pub is_chat: bool,
 }
 
 impl Model {
     /// Creates a model of which only the name is known.
-    pub fn named(id: &str) -> Self {
-        Self { id: id.to_owned(), context: None, price: None, talks: true }
+    pub fn from_name(id: &str) -> Self {
+        Self { id: id.to_owned(), context_window: None, price: None, is_chat: true }
     }
 }
 
@@ -66,8 +66,8 @@ pub struct Price {
 }
 
 /// Requests the list at `{base}/models`, in the provider's order.
-pub(super) async fn list(
-    link: &Link,
+pub(super) async fn request_models(
+    link: &HttpClient,
     base: &Url,
     query: &[(String, String)],
     headers: HeaderMap,
@@ -75,28 +75,37 @@ pub(super) async fn list(
 ) -> Result<Vec<Model>, Error> {
     let mut url = base.clone();
     url.set_path(&format!("{}/models", base.path().trim_end_matches('/')));
-    extend(&mut url, query);
+    add_query(&mut url, query);
     let asked = async {
         let response = match link.http.get(url).headers(headers.clone()).send().await {
             Ok(response) => response,
-            Err(error) => return Err(fault::unreached(&error, base, link.proxy.as_ref()).await),
+            Err(error) => {
+                return Err(provider_error::connection_error(&error, base, link.proxy.as_ref()).await);
+            }
         };
         let (status, told, at) = (response.status(), response.headers().clone(), response.url().clone());
         if status.is_redirection() {
-            return Err(fault::elsewhere(status.as_u16(), &told, &at));
+            return Err(provider_error::redirect_error(status.as_u16(), &told, &at));
         }
-        let body = Body::new(response, limit, Pulse::heard());
+        let body = Body::new(response, limit, Pulse::start_now());
         if !status.is_success() {
-            let error = fault::refused(status.as_u16(), &told, body.ok(), base, link.proxy.as_ref()).await;
-            return Err(misaddress::with_advice(error, link, base, query, &headers).await);
+            let error = provider_error::read_error_response(
+                status.as_u16(),
+                &told,
+                body.ok(),
+                base,
+                link.proxy.as_ref(),
+            )
+            .await;
+            return Err(address_advice::add_advice(error, link, base, query, &headers).await);
         }
         let mut body = body?;
-        body.all().await?;
-        if let Some(list) = serde_json::from_str(&body.seen()).ok().as_ref().and_then(read) {
+        body.peek_all().await?;
+        if let Some(list) = serde_json::from_str(&body.peeked_text()).ok().as_ref().and_then(parse_models) {
             return Ok(list);
         }
-        let advice = misaddress::advice(link, base, query, &headers).await;
-        Err(Error::NotAModel(format!(
+        let advice = address_advice::advise_address(link, base, query, &headers).await;
+        Err(Error::InvalidReply(format!(
             "Cannot list the models: the response is not a list of models. {advice}"
         )))
     };
@@ -104,32 +113,34 @@ pub(super) async fn list(
 }
 
 /// Parses a model list. Returns `None` if the value is not a list.
-pub fn read(body: &Value) -> Option<Vec<Model>> {
+pub fn parse_models(body: &Value) -> Option<Vec<Model>> {
     let list =
         ["data", "models"].iter().find_map(|key| body.get(*key)?.as_array()).or_else(|| body.as_array())?;
-    Some(list.iter().filter_map(model).collect())
+    Some(list.iter().filter_map(parse_model).collect())
 }
 
-fn model(entry: &Value) -> Option<Model> {
+fn parse_model(entry: &Value) -> Option<Model> {
     let id = ["id", "name", "model"]
         .iter()
         .find_map(|key| entry.get(*key)?.as_str())
         .or_else(|| entry.as_str())
-        .filter(|id| !id.trim().is_empty() && id.len() <= NAME && !id.chars().any(char::is_control))?;
+        .filter(|id| {
+            !id.trim().is_empty() && id.len() <= MAX_NAME_BYTES && !id.chars().any(char::is_control)
+        })?;
     let own = ["context_length", "max_model_len", "context_window", "max_context_length"];
     let context = own.iter().find_map(|key| entry.get(*key)?.as_u64());
     let trained =
         || entry.get("meta").and_then(|meta| meta.get("n_ctx").or_else(|| meta.get("n_ctx_train"))?.as_u64());
     Some(Model {
         id: id.to_owned(),
-        context: context.or_else(trained).filter(|tokens| *tokens > 0),
-        price: entry.get("pricing").and_then(price),
-        talks: talks(entry, id),
+        context_window: context.or_else(trained).filter(|tokens| *tokens > 0),
+        price: entry.get("pricing").and_then(parse_price),
+        is_chat: is_chat_model(entry, id),
     })
 }
 
 /// Parses a price. Strings are prices per token, as routers send them; numbers are prices per million tokens.
-fn price(pricing: &Value) -> Option<Price> {
+fn parse_price(pricing: &Value) -> Option<Price> {
     let dollars = |names: [&str; 3]| {
         let found = names.iter().find_map(|name| pricing.get(*name))?;
         let million = match found {
@@ -144,7 +155,7 @@ fn price(pricing: &Value) -> Option<Price> {
     Some(Price { input, cached, output })
 }
 
-fn talks(entry: &Value, id: &str) -> bool {
+fn is_chat_model(entry: &Value, id: &str) -> bool {
     let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
     let other = ["image", "embedding", "embeddings", "moderation", "rerank", "audio", "video", "transcribe"];
     let completes =
@@ -155,7 +166,7 @@ fn talks(entry: &Value, id: &str) -> bool {
     !other.contains(&kind)
         && completes != Some(false)
         && writes != Some(false)
-        && (completes == Some(true) || !OTHERS.iter().any(|part| name.contains(part)))
+        && (completes == Some(true) || !NON_CHAT_NAMES.iter().any(|part| name.contains(part)))
 }
 
 #[cfg(test)]
@@ -167,10 +178,11 @@ mod tests {
     fn model_lists_of_every_format_are_parsed() {
         let check = |body: Value, expected: Option<&[(&str, Option<u64>)]>| {
             let models = expected.map(|list| {
-                let model = |(id, context): &(&str, _)| Model { context: *context, ..Model::named(id) };
+                let model =
+                    |(id, context): &(&str, _)| Model { context_window: *context, ..Model::from_name(id) };
                 list.iter().map(model).collect()
             });
-            assert_eq!(read(&body), models, "{body}");
+            assert_eq!(parse_models(&body), models, "{body}");
         };
         check(
             json!({"data": [{"id": "a"}, {"id": "b", "context_length": 9}]}),
@@ -185,7 +197,7 @@ mod tests {
 
     #[test]
     fn prices_are_converted_to_dollars_per_million_tokens() {
-        let of = |pricing: Value| model(&json!({"id": "a", "pricing": pricing})).unwrap().price;
+        let of = |pricing: Value| parse_model(&json!({"id": "a", "pricing": pricing})).unwrap().price;
         let price = |input, cached, output| Some(Price { input, cached, output });
         assert_eq!(of(json!({"prompt": "0.00000025", "completion": "0.000002"})), price(0.25, 0.25, 2.0));
         assert_eq!(
@@ -220,7 +232,7 @@ mod tests {
             (json!({"id": "a", "architecture": {"output_modalities": ["image"]}}), false),
             (json!({"id": "a", "architecture": {"output_modalities": ["image", "text"]}}), true),
         ] {
-            assert_eq!(model(&entry).unwrap().talks, can, "{entry}");
+            assert_eq!(parse_model(&entry).unwrap().is_chat, can, "{entry}");
         }
     }
 
@@ -229,7 +241,7 @@ mod tests {
         for id in
             [json!(""), json!(" "), json!("a\u{1b}[31mb"), json!("a\nb"), json!("x".repeat(301)), json!(7)]
         {
-            assert_eq!(model(&json!({"id": id})), None, "{id}");
+            assert_eq!(parse_model(&json!({"id": id})), None, "{id}");
         }
     }
 }

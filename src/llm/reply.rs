@@ -1,8 +1,8 @@
 //! A reply being received, common to both APIs.
 
 use super::events::Event;
-use super::service::Line;
-use super::{Error, gather, responses};
+use super::service::SharedReply;
+use super::{Error, chat_collector, responses};
 use crate::chat::Chunk;
 use async_openai::error::OpenAIError;
 use futures::stream::{Stream, StreamExt};
@@ -12,21 +12,21 @@ use std::pin::Pin;
 use std::time::Duration;
 
 /// Time to wait for the token usage after the end of a reply.
-const GRACE: Duration = Duration::from_secs(3);
+const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// End of a stream of events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
     /// With the provider's end marker.
-    Said,
+    Marked,
     /// Without an end marker.
-    Silent,
+    Unmarked,
     /// With an error.
-    Broken(Error),
+    Failed(Error),
 }
 
 /// Queue of chunks, oldest first.
-pub type Out = VecDeque<Result<Chunk, Error>>;
+pub type ChunkQueue = VecDeque<Result<Chunk, Error>>;
 
 /// Returns whether the user sees the chunk. After a visible chunk a request is not retried.
 pub fn is_visible(chunk: &Chunk) -> bool {
@@ -34,61 +34,61 @@ pub fn is_visible(chunk: &Chunk) -> bool {
         Chunk::Text(_)
         | Chunk::Reasoning(_)
         | Chunk::WasReasoning
-        | Chunk::Writing { .. }
+        | Chunk::CallProgress { .. }
         | Chunk::Call(_)
         | Chunk::Done(_) => true,
         Chunk::Usage(_)
         | Chunk::Retrying { .. }
-        | Chunk::Quiet { .. }
-        | Chunk::Answering { .. }
+        | Chunk::Silent { .. }
+        | Chunk::ModelChosen { .. }
         | Chunk::Echo(_) => false,
     }
 }
 
 /// Collector of the events of one API.
 #[derive(Debug)]
-pub enum Gathering {
+pub enum Collector {
     /// Chat completions.
-    Chat(Box<gather::Gather>),
+    Chat(Box<chat_collector::ChatCollector>),
     /// Responses.
-    Responses(Box<responses::Gather>),
+    Responses(Box<responses::ResponsesCollector>),
 }
 
-impl Gathering {
-    fn take(&mut self, event: &Value, out: &mut Out) {
+impl Collector {
+    fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
         match self {
-            Self::Chat(gather) => gather.take(event, out),
-            Self::Responses(gather) => gather.take(event, out),
+            Self::Chat(gather) => gather.collect_event(event, out),
+            Self::Responses(gather) => gather.collect_event(event, out),
         }
     }
 
-    fn skip(&mut self, start: String) {
+    fn skip_event(&mut self, start: String) {
         match self {
-            Self::Chat(gather) => gather.skip(start),
-            Self::Responses(gather) => gather.skip(start),
+            Self::Chat(gather) => gather.skip_event(start),
+            Self::Responses(gather) => gather.skip_event(start),
         }
     }
 
     /// Returns whether only the token usage can still follow.
-    fn rests(&self) -> bool {
+    fn is_ending(&self) -> bool {
         match self {
-            Self::Chat(gather) => gather.rests(),
+            Self::Chat(gather) => gather.is_ending(),
             Self::Responses(_) => false,
         }
     }
 
     /// Returns whether nothing can follow.
-    fn is_over(&self) -> bool {
+    fn has_ended(&self) -> bool {
         match self {
             Self::Chat(_) => false,
-            Self::Responses(gather) => gather.is_over(),
+            Self::Responses(gather) => gather.has_ended(),
         }
     }
 
-    fn end(&mut self, end: End, out: &mut Out) {
+    fn finish(&mut self, end: End, out: &mut ChunkQueue) {
         match self {
-            Self::Chat(gather) => gather.end(end, out),
-            Self::Responses(gather) => gather.end(end, out),
+            Self::Chat(gather) => gather.finish(end, out),
+            Self::Responses(gather) => gather.finish(end, out),
         }
     }
 }
@@ -99,20 +99,20 @@ pub type Events = Pin<Box<dyn Stream<Item = Result<Value, OpenAIError>> + Send>>
 /// A reply so far.
 pub struct Reply {
     events: Events,
-    line: Line,
-    gathering: Gathering,
-    ready: Out,
+    line: SharedReply,
+    gathering: Collector,
+    ready: ChunkQueue,
     open: bool,
 }
 
 impl Reply {
     /// Creates a reply from these events; `line` is shared with the service that produces them.
-    pub fn new(events: Events, line: Line, gathering: Gathering) -> Self {
-        Self { events, line, gathering, ready: Out::new(), open: true }
+    pub fn new(events: Events, line: SharedReply, gathering: Collector) -> Self {
+        Self { events, line, gathering, ready: ChunkQueue::new(), open: true }
     }
 
     /// Returns the next chunk and the rest of the reply, or `None` at the end.
-    pub async fn next(mut self) -> Option<(Result<Chunk, Error>, Self)> {
+    pub async fn next_chunk(mut self) -> Option<(Result<Chunk, Error>, Self)> {
         loop {
             if let Some(item) = self.ready.pop_front() {
                 return Some((item, self));
@@ -121,23 +121,23 @@ impl Reply {
                 return None;
             }
             let next = self.events.next();
-            let event = if self.gathering.rests() {
-                tokio::time::timeout(GRACE, next).await.unwrap_or(None)
+            let event = if self.gathering.is_ending() {
+                tokio::time::timeout(USAGE_TIMEOUT, next).await.unwrap_or(None)
             } else {
                 next.await
             };
             match event {
                 Some(Ok(word)) => {
-                    for event in self.line.take(&word) {
+                    for event in self.line.take_events(&word) {
                         match event {
-                            Event::Value(event) => self.gathering.take(&event, &mut self.ready),
-                            Event::Unreadable(start) => self.gathering.skip(start),
+                            Event::Value(event) => self.gathering.collect_event(&event, &mut self.ready),
+                            Event::Unreadable(start) => self.gathering.skip_event(start),
                             // These end the stream and are not queued.
                             Event::Done | Event::Broken(_) => {}
                         }
-                        if self.gathering.is_over() {
+                        if self.gathering.has_ended() {
                             self.open = false;
-                            self.gathering.end(End::Said, &mut self.ready);
+                            self.gathering.finish(End::Marked, &mut self.ready);
                             break;
                         }
                     }
@@ -145,7 +145,7 @@ impl Reply {
                 // The service queues only readable events, and it knows better than the decoder why the stream ended.
                 Some(Err(_)) | None => {
                     self.open = false;
-                    self.gathering.end(self.line.end(), &mut self.ready);
+                    self.gathering.finish(self.line.end_state(), &mut self.ready);
                 }
             }
         }

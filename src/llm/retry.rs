@@ -8,8 +8,8 @@
 //! | no quota left; a conversation that is too long or not allowed | no |
 //! | any other response, idle timeout, certificate | no |
 
-use super::gather::is_visible;
-use super::patience::{Patience, Pulse, Wait};
+use super::chat_collector::is_visible;
+use super::timeouts::{Pulse, Timeouts, Wait};
 use super::{Error, address};
 use crate::chat::Chunk;
 use futures::StreamExt;
@@ -18,42 +18,45 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 /// Maximum number of attempts.
-const ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 /// Maximum total wait. Waits requested by the provider do not count if a user sees them.
-const ALL: Duration = Duration::from_secs(120);
+const MAX_TOTAL_WAIT: Duration = Duration::from_secs(120);
 /// First wait of exponential backoff. Each later one is twice as long.
-const FIRST: Duration = Duration::from_millis(500);
+const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 /// First wait after a failed connection, because a network needs a few seconds to recover.
-const FIRST_UNREACHED: Duration = Duration::from_secs(2);
+const FIRST_UNREACHABLE_BACKOFF: Duration = Duration::from_secs(2);
 
 pub(super) type Reply = BoxStream<'static, Result<Chunk, Error>>;
 
 /// Streams a reply with retries. Every wait is announced before it begins; dropping the stream cancels it. A silence is
 /// announced when half of the idle limit has passed.
-pub fn stream(patience: Patience, attempt: impl FnMut(&Pulse) -> Reply + Send + 'static) -> Reply {
-    let tries = Tries {
+pub fn stream_with_retries(
+    patience: Timeouts,
+    attempt: impl FnMut(&Pulse) -> Reply + Send + 'static,
+) -> Reply {
+    let tries = Retries {
         make: Box::new(attempt),
         patience,
-        pulse: Pulse::heard(),
+        pulse: Pulse::start_now(),
         reply: None,
         count: 1,
         wait: None,
         waited: Duration::ZERO,
-        seen: false,
+        was_shown: false,
         is_quiet: false,
     };
     stream::unfold(Some(tries), |tries| async move {
         let mut tries = tries?;
-        let item = tries.next().await?;
+        let item = tries.next_chunk().await?;
         let over = matches!(item, Err(_) | Ok(Chunk::Done(_)));
         Some((item, (!over).then_some(tries)))
     })
     .boxed()
 }
 
-struct Tries {
+struct Retries {
     make: Box<dyn FnMut(&Pulse) -> Reply + Send>,
-    patience: Patience,
+    patience: Timeouts,
     pulse: Pulse,
     reply: Option<Reply>,
     /// Number of the current attempt, starting at 1.
@@ -62,19 +65,19 @@ struct Tries {
     wait: Option<(Wait, String, String)>,
     /// Total of the waits that count towards the limit.
     waited: Duration,
-    seen: bool,
+    was_shown: bool,
     /// The current silence was announced.
     is_quiet: bool,
 }
 
-impl Tries {
-    async fn next(&mut self) -> Option<Result<Chunk, Error>> {
+impl Retries {
+    async fn next_chunk(&mut self) -> Option<Result<Chunk, Error>> {
         if let Some((wait, why, kind)) = &mut self.wait {
-            if let Some(left) = wait.sit_out().await {
+            if let Some(left) = wait.wait_to_end().await {
                 let (why, kind) = (why.clone(), kind.clone());
                 return Some(Ok(Chunk::Retrying {
                     attempt: self.count,
-                    of: ATTEMPTS,
+                    max_attempts: MAX_ATTEMPTS,
                     wait: left,
                     why,
                     kind,
@@ -83,102 +86,104 @@ impl Tries {
             self.wait = None;
         }
         let reply = self.reply.get_or_insert_with(|| {
-            self.pulse.beats();
+            self.pulse.record_beat();
             self.is_quiet = false;
             (self.make)(&self.pulse)
         });
         let item = tokio::select! {
             biased;
             item = reply.next() => item?,
-            since = self.pulse.falters(self.patience.idle, self.is_quiet) => {
+            since = self.pulse.wait_for_silence(self.patience.idle_limit, self.is_quiet) => {
                 self.is_quiet = !self.is_quiet;
-                return Some(Ok(Chunk::Quiet { since, limit: self.patience.idle }));
+                return Some(Ok(Chunk::Silent { since, limit: self.patience.idle_limit }));
             }
         };
         match item {
             Ok(chunk) => {
-                self.seen |= is_visible(&chunk);
+                self.was_shown |= is_visible(&chunk);
                 self.is_quiet = false;
-                self.pulse.beats();
+                self.pulse.record_beat();
                 Some(Ok(chunk))
             }
-            Err(error) => Some(self.after(error)),
+            Err(error) => Some(self.handle_error(error)),
         }
     }
 
-    fn after(&mut self, error: Error) -> Result<Chunk, Error> {
-        if self.seen || self.count >= ATTEMPTS || !is_worth_trying(&error) {
-            return Err(self.given_up(error));
+    fn handle_error(&mut self, error: Error) -> Result<Chunk, Error> {
+        if self.was_shown || self.count >= MAX_ATTEMPTS || !is_retryable(&error) {
+            return Err(self.final_error(error));
         }
-        let asked = asked_wait(&error);
-        let length = asked.unwrap_or_else(|| own_wait(&error, self.count, chance()));
-        let counts = asked.is_none() || !self.patience.is_watched();
+        let asked = requested_wait(&error);
+        let length = asked.unwrap_or_else(|| backoff(&error, self.count, random_fraction()));
+        let counts = asked.is_none() || !self.patience.is_interactive();
         let waited = if counts { self.waited + length } else { self.waited };
-        if waited > ALL || asked.is_some_and(|asked| asked > self.patience.longest) {
-            return Err(self.given_up(error));
+        if waited > MAX_TOTAL_WAIT || asked.is_some_and(|asked| asked > self.patience.longest_wait) {
+            return Err(self.final_error(error));
         }
         self.waited = waited;
         self.reply = None;
         self.count += 1;
-        let (why, kind) = (error.reason(), error.kind());
-        self.wait = Some((self.patience.wait(length), why.clone(), kind.clone()));
-        Ok(Chunk::Retrying { attempt: self.count, of: ATTEMPTS, wait: length, why, kind })
+        let (why, kind) = (error.reason_text(), error.kind_name());
+        self.wait = Some((self.patience.start_wait(length), why.clone(), kind.clone()));
+        Ok(Chunk::Retrying { attempt: self.count, max_attempts: MAX_ATTEMPTS, wait: length, why, kind })
     }
 }
 
-impl Tries {
+impl Retries {
     /// Returns the final error, with the number of attempts if there were several and nothing was shown.
-    fn given_up(&self, error: Error) -> Error {
-        match self.count > 1 && !self.seen {
-            true => Error::Repeated { attempts: self.count, last: Box::new(error) },
+    fn final_error(&self, error: Error) -> Error {
+        match self.count > 1 && !self.was_shown {
+            true => Error::RetriesExhausted { attempts: self.count, last: Box::new(error) },
             false => error,
         }
     }
 }
 
-fn asked_wait(error: &Error) -> Option<Duration> {
+fn requested_wait(error: &Error) -> Option<Duration> {
     match error {
         // A zero wait or a moment in the past is not useful.
-        Error::Service { retry_after, .. } => retry_after.filter(|wait| !wait.is_zero()),
+        Error::Provider { retry_after, .. } => retry_after.filter(|wait| !wait.is_zero()),
         Error::Unreachable { .. }
-        | Error::Unanswered { .. }
+        | Error::NoResponse { .. }
         | Error::Proxy { .. }
         | Error::Untrusted { .. }
-        | Error::Misaddressed(_)
-        | Error::Repeated { .. }
-        | Error::Cut(_)
+        | Error::InvalidAddress(_)
+        | Error::RetriesExhausted { .. }
+        | Error::ConnectionLost(_)
         | Error::Idle(_)
-        | Error::NotAModel(_)
+        | Error::InvalidReply(_)
         | Error::InStream(_) => None,
     }
 }
 
-pub(super) fn is_worth_trying(error: &Error) -> bool {
+pub(super) fn is_retryable(error: &Error) -> bool {
     match error {
-        Error::Service { code, words, .. } if is_about_the_talk(code.as_deref(), words) => false,
-        Error::Service { status: 429, code, words, .. } => !is_about_money(code.as_deref(), words),
-        Error::Service { status, .. } => matches!(status, 408 | 500..),
+        Error::Provider { code, message: words, .. } if is_about_conversation(code.as_deref(), words) => {
+            false
+        }
+        Error::Provider { status: 429, code, message: words, .. } => !is_about_quota(code.as_deref(), words),
+        Error::Provider { status, .. } => matches!(status, 408 | 500..),
         // A local server that is not running will not start by itself, so the error is reported immediately.
-        Error::Unreachable { origin, .. } => !is_here(origin),
-        Error::Unanswered { .. } | Error::Cut(_) => true,
+        Error::Unreachable { origin, .. } => !is_local_origin(origin),
+        Error::NoResponse { .. } | Error::ConnectionLost(_) => true,
         // The provider accepted the request, so a retry would only repeat the same work.
         Error::Idle(_) => false,
         Error::Proxy { .. }
         | Error::Untrusted { .. }
-        | Error::Misaddressed(_)
-        | Error::Repeated { .. }
-        | Error::NotAModel(_)
+        | Error::InvalidAddress(_)
+        | Error::RetriesExhausted { .. }
+        | Error::InvalidReply(_)
         | Error::InStream(_) => false,
     }
 }
 
 /// Returns whether this is an address of this machine.
-pub(super) fn is_here(origin: &str) -> bool {
-    address::parse(origin).is_ok_and(|url| address::is_loopback(&url))
+pub(super) fn is_local_origin(origin: &str) -> bool {
+    address::parse_base_address(origin).is_ok_and(|url| address::is_loopback(&url))
 }
 
 /// Returns whether the error is about the conversation itself, which would fail again with any retry and provider.
-pub(super) fn is_about_the_talk(code: Option<&str>, words: &str) -> bool {
+pub(super) fn is_about_conversation(code: Option<&str>, words: &str) -> bool {
     let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase().replace(['_', '-'], " ");
     let talk = [
         "context length",
@@ -197,19 +202,20 @@ pub(super) fn is_about_the_talk(code: Option<&str>, words: &str) -> bool {
 
 /// Returns whether the account has no quota left. Providers report that with the status of a rate limit, but waiting
 /// does not help.
-pub(super) fn is_about_money(code: Option<&str>, words: &str) -> bool {
+pub(super) fn is_about_quota(code: Option<&str>, words: &str) -> bool {
     let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase();
     ["insufficient", "quota", "billing", "credit", "balance"].iter().any(|word| said.contains(word))
 }
 
 /// Returns the backoff: doubled with each attempt, plus up to a quarter of random jitter.
-fn own_wait(error: &Error, attempt: u32, chance: f64) -> Duration {
-    let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHED } else { FIRST };
+fn backoff(error: &Error, attempt: u32, chance: f64) -> Duration {
+    let first =
+        if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHABLE_BACKOFF } else { FIRST_BACKOFF };
     (first * 2u32.saturating_pow(attempt - 1)).mul_f64(1.0 + chance / 4.0)
 }
 
 /// Returns a random number from 0 to 1. The seed of the standard library's hashers is random enough for jitter.
-fn chance() -> f64 {
+fn random_fraction() -> f64 {
     RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64
 }
 

@@ -1,7 +1,7 @@
 //! A model with scripted replies, for tests.
 
 use super::{Error, Llm};
-use crate::chat::{CallId, Chunk, Finish, Request, ToolCall, Usage};
+use crate::chat::{CallId, Chunk, FinishReason, Request, ToolCall, Usage};
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -17,21 +17,21 @@ const PIECE: usize = 6;
 pub struct Scripted {
     replies: Arc<Mutex<VecDeque<Reply>>>,
     requests: Arc<Mutex<Vec<Request>>>,
-    letters_per_second: Option<u32>,
+    chars_per_second: Option<u32>,
 }
 
 impl Scripted {
     /// Creates a model. Calls without an id are numbered across all replies: `call_1`, `call_2`, …
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let mut count = 0;
-        let replies = replies.into_iter().map(|reply| reply.numbered(&mut count)).collect();
+        let replies = replies.into_iter().map(|reply| reply.number_calls(&mut count)).collect();
         Self { replies: Arc::new(Mutex::new(replies)), ..Self::default() }
     }
 
     /// Streams text in small pieces at this speed instead of at once.
     #[must_use]
     pub fn paced(mut self, letters_per_second: u32) -> Self {
-        self.letters_per_second = Some(letters_per_second);
+        self.chars_per_second = Some(letters_per_second);
         self
     }
 
@@ -45,8 +45,8 @@ impl Llm for Scripted {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let none = || fails(Error::NotAModel("The script has no reply left".to_owned()));
-        reply.unwrap_or_else(none).play(self.letters_per_second)
+        let none = || fails(Error::InvalidReply("The script has no reply left".to_owned()));
+        reply.unwrap_or_else(none).play_reply(self.chars_per_second)
     }
 }
 
@@ -81,13 +81,13 @@ impl Reply {
     /// Appends text.
     #[must_use]
     pub fn says(self, text: &str) -> Self {
-        self.chunk(Chunk::Text(text.to_owned()))
+        self.push_chunk(Chunk::Text(text.to_owned()))
     }
 
     /// Appends reasoning.
     #[must_use]
     pub fn thinks(self, text: &str) -> Self {
-        self.chunk(Chunk::Reasoning(text.to_owned()))
+        self.push_chunk(Chunk::Reasoning(text.to_owned()))
     }
 
     /// Appends a tool call. Invalid JSON arguments can be given with `push_chunk`.
@@ -95,13 +95,13 @@ impl Reply {
     pub fn calls(self, name: &str, arguments: Value) -> Self {
         let call =
             ToolCall { id: CallId(String::new()), name: name.to_owned(), arguments: arguments.to_string() };
-        self.chunk(Chunk::Call(call))
+        self.push_chunk(Chunk::Call(call))
     }
 
     /// Appends token usage.
     #[must_use]
     pub fn costs(self, input: u64, output: u64) -> Self {
-        self.chunk(Chunk::Usage(Usage { input, cached: 0, output }))
+        self.push_chunk(Chunk::Usage(Usage { input, cached: 0, output }))
     }
 
     /// Appends an error.
@@ -113,32 +113,32 @@ impl Reply {
 
     /// Ends the reply for this reason.
     #[must_use]
-    pub fn ends(self, finish: Finish) -> Self {
-        self.chunk(Chunk::Done(finish))
+    pub fn ends(self, finish: FinishReason) -> Self {
+        self.push_chunk(Chunk::Done(finish))
     }
 
     /// Ends the stream without an end marker.
     #[must_use]
-    pub fn is_cut(mut self) -> Self {
+    pub fn without_end(mut self) -> Self {
         self.cut = true;
         self
     }
 
     /// Appends a chunk.
     #[must_use]
-    pub fn chunk(mut self, chunk: Chunk) -> Self {
+    pub fn push_chunk(mut self, chunk: Chunk) -> Self {
         self.items.push(Ok(chunk));
         self
     }
 
     /// Inserts text before everything else.
     #[must_use]
-    pub(super) fn after(mut self, words: &str) -> Self {
+    pub(super) fn preceded_by(mut self, words: &str) -> Self {
         self.items.insert(0, Ok(Chunk::Text(words.to_owned())));
         self
     }
 
-    fn numbered(mut self, count: &mut usize) -> Self {
+    fn number_calls(mut self, count: &mut usize) -> Self {
         for item in &mut self.items {
             if let Ok(Chunk::Call(call)) = item
                 && call.id.0.is_empty()
@@ -151,17 +151,17 @@ impl Reply {
     }
 
     /// Streams the reply, at once or paced. Dropping the stream stops it.
-    pub(super) fn play(
+    pub(super) fn play_reply(
         mut self,
         letters_per_second: Option<u32>,
     ) -> BoxStream<'static, Result<Chunk, Error>> {
         let open = !matches!(self.items.last(), Some(Err(_) | Ok(Chunk::Done(_))));
         if open && !self.cut {
-            self.items.push(Ok(Chunk::Done(Finish::Stop)));
+            self.items.push(Ok(Chunk::Done(FinishReason::Stop)));
         }
         let Some(speed) = letters_per_second else { return stream::iter(self.items).boxed() };
         let wait = Duration::from_secs(PIECE as u64) / speed.max(1);
-        let items = self.items.into_iter().flat_map(pieces);
+        let items = self.items.into_iter().flat_map(split_pieces);
         stream::iter(items)
             .then(move |item| async move {
                 if matches!(item, Ok(Chunk::Text(_) | Chunk::Reasoning(_))) {
@@ -173,7 +173,7 @@ impl Reply {
     }
 }
 
-fn pieces(item: Result<Chunk, Error>) -> Vec<Result<Chunk, Error>> {
+fn split_pieces(item: Result<Chunk, Error>) -> Vec<Result<Chunk, Error>> {
     let cut = |text: &str| -> Vec<String> {
         let graphemes: Vec<&str> = text.graphemes(true).collect();
         graphemes.chunks(PIECE).map(|piece| piece.concat()).collect()
@@ -193,7 +193,7 @@ mod tests {
     use serde_json::json;
 
     fn asked(model: &str) -> Request {
-        Request { model: model.into(), messages: vec![], tools: vec![], most: None, pictures: vec![] }
+        Request { model: model.into(), messages: vec![], tools: vec![], max_tokens: None, pictures: vec![] }
     }
 
     async fn reply(model: &Scripted) -> Vec<Result<Chunk, Error>> {
@@ -205,13 +205,13 @@ mod tests {
         let model = Scripted::new([
             thinks("hm").says("a").costs(1, 2),
             calls("f", json!({})).calls("g", json!({"x": 1})),
-            says("half").is_cut(),
+            says("half").without_end(),
             fails(Error::InStream("no".into())),
         ]);
         let call = |id: &str, name: &str, arguments: &str| {
             Ok(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() }))
         };
-        let done = Ok(Chunk::Done(Finish::Stop));
+        let done = Ok(Chunk::Done(FinishReason::Stop));
         let first = reply(&model).await;
         assert_eq!(first[..2], [Ok(Chunk::Reasoning("hm".into())), Ok(Chunk::Text("a".into()))]);
         assert_eq!(first[2..], [Ok(Chunk::Usage(Usage { input: 1, cached: 0, output: 2 })), done.clone()]);

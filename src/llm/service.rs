@@ -6,13 +6,13 @@
 //! in a shared queue; async-openai's stream contains only their number. Serializing and parsing every event again would
 //! cost as much as the rest of a reply, and one wake-up per event even more.
 
-use super::body::Body;
-use super::client::Link;
+use super::client::HttpClient;
 use super::events::{Decoder, Event};
-use super::patience::Pulse;
 use super::reply::End;
-use super::written::Written;
-use super::{Api, Error, fault, json, misaddress, responses, wire};
+use super::request_body::RequestBody;
+use super::response_body::Body;
+use super::timeouts::Pulse;
+use super::{Api, Error, address_advice, chat_events, provider_error, responses, tolerant_json};
 use async_openai::middleware::HttpRequestFactory;
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -28,66 +28,66 @@ use tokio::sync::Semaphore;
 use tower::BoxError;
 
 /// Maximum number of events in the queue.
-const AHEAD: usize = 64;
+const MAX_QUEUED_EVENTS: usize = 64;
 
 /// Error text if a server did not send a reply.
-const ODD: &str = "Cannot read the reply";
+const UNREADABLE_REPLY: &str = "Cannot read the reply";
 
 /// State shared by the producer and the consumer of one reply: its end and its event queue.
 #[derive(Debug, Clone)]
-pub struct Line(Arc<Shared>);
+pub struct SharedReply(Arc<SharedState>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedState {
     end: Mutex<Option<End>>,
     /// Events in the queue, oldest first.
-    handed: Mutex<VecDeque<Event>>,
-    room: Semaphore,
+    queue: Mutex<VecDeque<Event>>,
+    free_slots: Semaphore,
     pulse: Pulse,
 }
 
-impl Line {
+impl SharedReply {
     /// Creates the state for one request.
     pub fn new(pulse: Pulse) -> Self {
-        let (end, handed, room) = (Mutex::default(), Mutex::default(), Semaphore::new(AHEAD));
-        Self(Arc::new(Shared { end, handed, room, pulse }))
+        let (end, handed, room) = (Mutex::default(), Mutex::default(), Semaphore::new(MAX_QUEUED_EVENTS));
+        Self(Arc::new(SharedState { end, queue: handed, free_slots: room, pulse }))
     }
 
     /// Takes the number of events announced by a stream item, which frees their slots.
-    pub fn take(&self, word: &Value) -> Vec<Event> {
+    pub fn take_events(&self, word: &Value) -> Vec<Event> {
         let count = word.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
-        let mut handed = self.0.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut handed = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let count = count.min(handed.len());
-        self.0.room.add_permits(count);
+        self.0.free_slots.add_permits(count);
         handed.drain(..count).collect()
     }
 
     /// Queues events and returns the stream item that announces them.
-    fn hand(&self, events: Vec<Event>) -> Bytes {
+    fn queue_events(&self, events: Vec<Event>) -> Bytes {
         let word = format!("data: {}\n\n", events.len());
-        self.0.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
         word.into()
     }
 
     /// Returns how the reply ended; `End::Unmarked` if unknown.
-    pub fn end(&self) -> End {
-        self.0.end.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or(End::Silent)
+    pub fn end_state(&self) -> End {
+        self.0.end.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or(End::Unmarked)
     }
 
-    fn ends(&self, end: End) {
+    fn set_end(&self, end: End) {
         self.0.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(end);
     }
 
     /// Waits for a free slot in the queue and takes it.
-    async fn room(&self) {
-        if let Ok(permit) = self.0.room.acquire().await {
+    async fn take_slot(&self) {
+        if let Ok(permit) = self.0.free_slots.acquire().await {
             permit.forget();
         }
     }
 
     /// Takes a slot in the queue if one is free.
-    fn has_room(&self) -> bool {
-        self.0.room.try_acquire().is_ok_and(|permit| {
+    fn try_take_slot(&self) -> bool {
+        self.0.free_slots.try_acquire().is_ok_and(|permit| {
             permit.forget();
             true
         })
@@ -97,7 +97,7 @@ impl Line {
 /// Sends one request.
 #[derive(Debug, Clone)]
 pub struct Service {
-    pub link: Link,
+    pub link: HttpClient,
     /// Base address of the endpoint.
     pub base: Url,
     /// All headers set by aye, including the key.
@@ -105,13 +105,13 @@ pub struct Service {
     /// Maximum time without data.
     pub idle: Duration,
     /// State shared with the consumer of the reply.
-    pub line: Line,
+    pub line: SharedReply,
     /// API whose replies are expected.
     pub api: Api,
     /// Query parameters to add to the address.
     pub query: Vec<(String, String)>,
     /// Body to send in place of async-openai's.
-    pub body: Written,
+    pub body: RequestBody,
 }
 
 impl tower::Service<HttpRequestFactory> for Service {
@@ -135,106 +135,109 @@ impl tower::Service<HttpRequestFactory> for Service {
             for (name, value) in &service.headers {
                 headers.insert(name, value.clone());
             }
-            extend(request.url_mut(), &service.query);
-            *request.body_mut() = Some(reqwest::Body::wrap(service.body.sending()));
-            service.send(request).await.map_err(Into::into)
+            add_query(request.url_mut(), &service.query);
+            *request.body_mut() = Some(reqwest::Body::wrap(service.body.to_sending()));
+            service.send_request(request).await.map_err(Into::into)
         })
     }
 }
 
 impl Service {
-    async fn send(self, request: reqwest::Request) -> Result<Response, Error> {
+    async fn send_request(self, request: reqwest::Request) -> Result<Response, Error> {
         let url = request.url().clone();
         let proxy = self.link.proxy.as_ref();
         let response = match tokio::time::timeout(self.idle, self.link.http.execute(request)).await {
             Err(_) => return Err(Error::Idle(self.idle)),
-            Ok(Err(error)) => return Err(fault::unreached(&error, &url, proxy).await),
+            Ok(Err(error)) => return Err(provider_error::connection_error(&error, &url, proxy).await),
             Ok(Ok(response)) => response,
         };
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() {
-            return Err(fault::elsewhere(status.as_u16(), &headers, &url));
+            return Err(provider_error::redirect_error(status.as_u16(), &headers, &url));
         }
         let pulse = self.line.0.pulse.clone();
-        pulse.beats();
+        pulse.record_beat();
         let body = Body::new(response, self.idle, pulse);
         if !status.is_success() {
-            let error = fault::refused(status.as_u16(), &headers, body.ok(), &url, proxy).await;
-            return Err(self.with_advice(error).await);
+            let error =
+                provider_error::read_error_response(status.as_u16(), &headers, body.ok(), &url, proxy).await;
+            return Err(self.add_advice(error).await);
         }
         let mut body = body?;
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_stream = kind.to_ascii_lowercase().starts_with("text/event-stream");
         // The content type is often wrong; the first byte is reliable.
-        match body.peek().await? {
-            None if !is_stream => Err(self.not_a_reply("the response is empty").await),
-            Some(b'{' | b'[') => self.bare(body).await,
-            Some(b'<') => Err(self.not_a_reply(&fault::page(&body.glance().await)).await),
+        match body.peek_first_byte().await? {
+            None if !is_stream => Err(self.invalid_reply_error("the response is empty").await),
+            Some(b'{' | b'[') => self.read_json_body(body).await,
+            Some(b'<') => Err(self
+                .invalid_reply_error(&provider_error::describe_page(&body.peek_for_error().await))
+                .await),
             Some(_) if !is_stream && !body.begins_as_events().await? => {
-                let start = fault::clip(&body.glance().await, 120);
-                Err(self.not_a_reply(&format!("the server sent “{start}”")).await)
+                let start = provider_error::clip(&body.peek_for_error().await, 120);
+                Err(self.invalid_reply_error(&format!("the server sent “{start}”")).await)
             }
-            None | Some(_) => Ok(self.tap(body)),
+            None | Some(_) => Ok(self.stream_events(body)),
         }
     }
 
     /// Returns the error for a response that is not a reply, with advice.
-    async fn not_a_reply(&self, what: &str) -> Error {
-        let advice = misaddress::advice(&self.link, &self.base, &self.query, &self.headers).await;
-        Error::NotAModel(format!("{ODD}: {what}. {advice}"))
+    async fn invalid_reply_error(&self, what: &str) -> Error {
+        let advice = address_advice::advise_address(&self.link, &self.base, &self.query, &self.headers).await;
+        Error::InvalidReply(format!("{UNREADABLE_REPLY}: {what}. {advice}"))
     }
 
-    async fn with_advice(&self, error: Error) -> Error {
-        misaddress::with_advice(error, &self.link, &self.base, &self.query, &self.headers).await
+    async fn add_advice(&self, error: Error) -> Error {
+        address_advice::add_advice(error, &self.link, &self.base, &self.query, &self.headers).await
     }
 
     /// Handles JSON without event framing: a provider that does not stream sends one body; some send their chunks as
     /// lines.
-    async fn bare(self, mut body: Body) -> Result<Response, Error> {
-        let line = json::parse(body.first_line().await?.trim());
-        if line.is_ok_and(|line| wire::is_chunk(&line)) {
-            return Ok(self.tap(body));
+    async fn read_json_body(self, mut body: Body) -> Result<Response, Error> {
+        let line = tolerant_json::parse_json(body.peek_first_line().await?.trim());
+        if line.is_ok_and(|line| chat_events::is_chunk(&line)) {
+            return Ok(self.stream_events(body));
         }
-        let came = body.all().await;
-        let text = body.seen();
-        match (json::parse(&text), came) {
+        let came = body.peek_all().await;
+        let text = body.peeked_text();
+        match (tolerant_json::parse_json(&text), came) {
             // A complete reply is used even if the connection was lost after it.
-            (Ok(value), _) => self.whole(value).await,
+            (Ok(value), _) => self.pass_on_reply(value).await,
             (Err(_), Err(lost)) => Err(lost),
             (Err(error), Ok(())) if error.is_eof() => {
-                Err(Error::Cut(format!("the response is incomplete JSON: {error}")))
+                Err(Error::ConnectionLost(format!("the response is incomplete JSON: {error}")))
             }
-            (Err(_), Ok(())) if is_lines(&text) => Err(self
-                .not_a_reply("the server sent lines of JSON that are not chat completion events")
+            (Err(_), Ok(())) if is_json_lines(&text) => Err(self
+                .invalid_reply_error("the server sent lines of JSON that are not chat completion events")
                 .await),
-            (Err(_), Ok(())) => {
-                Err(self.not_a_reply(&format!("the server sent “{}”", fault::clip(&text, 120))).await)
-            }
+            (Err(_), Ok(())) => Err(self
+                .invalid_reply_error(&format!("the server sent “{}”", provider_error::clip(&text, 120)))
+                .await),
         }
     }
 
     /// Passes a complete reply on as one event.
-    async fn whole(self, value: Value) -> Result<Response, Error> {
-        if let Some(fault) = wire::read_fault(&value) {
+    async fn pass_on_reply(self, value: Value) -> Result<Response, Error> {
+        if let Some(fault) = chat_events::parse_error(&value) {
             let status = fault.status.unwrap_or(200);
-            return Err(self.with_advice(fault.into_error(status, None)).await);
+            return Err(self.add_advice(fault.into_error(status, None)).await);
         }
         let is_reply = match self.api {
-            Api::Chat => wire::is_reply(&value),
+            Api::Chat => chat_events::is_reply(&value),
             Api::Responses => responses::is_reply(&value),
         };
         if !is_reply {
-            return Err(self.not_a_reply("the server sent JSON that is not a model reply").await);
+            return Err(self.invalid_reply_error("the server sent JSON that is not a model reply").await);
         }
-        self.line.ends(End::Said);
-        Ok(http::Response::new(reqwest::Body::from(self.line.hand(vec![Event::Value(value)]))).into())
+        self.line.set_end(End::Marked);
+        Ok(http::Response::new(reqwest::Body::from(self.line.queue_events(vec![Event::Value(value)]))).into())
     }
 
-    fn tap(self, body: Body) -> Response {
+    fn stream_events(self, body: Body) -> Response {
         let (decoder, events) = (Decoder::default(), VecDeque::new());
-        let tap = Tap { body, line: self.line, decoder, events, open: true, broken: None };
+        let tap = EventTap { body, line: self.line, decoder, events, open: true, broken: None };
         let events = stream::unfold(tap, |mut tap| async move {
-            let bytes = tap.next().await?;
+            let bytes = tap.next_item().await?;
             Some((Ok::<_, std::convert::Infallible>(bytes), tap))
         });
         http::Response::new(reqwest::Body::wrap_stream(events)).into()
@@ -242,65 +245,66 @@ impl Service {
 }
 
 /// Adds query parameters to an address. Leaves the address unchanged if there are none.
-pub fn extend(url: &mut Url, query: &[(String, String)]) {
+pub fn add_query(url: &mut Url, query: &[(String, String)]) {
     if !query.is_empty() {
         url.query_pairs_mut().extend_pairs(query);
     }
 }
 
 /// Returns whether the text is JSON with one value per line.
-fn is_lines(text: &str) -> bool {
+fn is_json_lines(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(3);
-    lines.all(|line| json::parse(line).is_ok())
+    lines.all(|line| tolerant_json::parse_json(line).is_ok())
 }
 
-struct Tap {
+struct EventTap {
     body: Body,
-    line: Line,
+    line: SharedReply,
     decoder: Decoder,
     events: VecDeque<Event>,
     open: bool,
     broken: Option<Error>,
 }
 
-impl Tap {
-    async fn next(&mut self) -> Option<Bytes> {
+impl EventTap {
+    async fn next_item(&mut self) -> Option<Bytes> {
         loop {
             match self.events.pop_front() {
                 Some(event @ (Event::Value(_) | Event::Unreadable(_))) => {
-                    self.line.room().await;
+                    self.line.take_slot().await;
                     let mut together = vec![event];
                     let is_handed = |next: &mut Event| matches!(next, Event::Value(_) | Event::Unreadable(_));
                     while let Some(next) =
-                        self.events.pop_front_if(|next| is_handed(next) && self.line.has_room())
+                        self.events.pop_front_if(|next| is_handed(next) && self.line.try_take_slot())
                     {
                         together.push(next);
                     }
-                    return Some(self.line.hand(together));
+                    return Some(self.line.queue_events(together));
                 }
                 Some(Event::Done) => {
-                    self.line.ends(End::Said);
+                    self.line.set_end(End::Marked);
                     return None;
                 }
                 Some(Event::Broken(start)) => {
-                    self.line.ends(End::Broken(Error::NotAModel(format!("{ODD}: {start}"))));
+                    self.line
+                        .set_end(End::Failed(Error::InvalidReply(format!("{UNREADABLE_REPLY}: {start}"))));
                     return None;
                 }
                 None if !self.open => {
                     if let Some(error) = self.broken.take() {
-                        self.line.ends(End::Broken(error));
+                        self.line.set_end(End::Failed(error));
                     }
                     return None;
                 }
-                None => match self.body.next().await {
-                    Ok(Some(bytes)) => self.events.extend(self.decoder.take(&bytes)),
+                None => match self.body.next_bytes().await {
+                    Ok(Some(bytes)) => self.events.extend(self.decoder.decode(&bytes)),
                     Ok(None) => {
                         self.open = false;
-                        self.events.extend(self.decoder.end());
+                        self.events.extend(self.decoder.finish());
                     }
                     Err(error) => {
                         self.open = false;
-                        self.events.extend(self.decoder.end());
+                        self.events.extend(self.decoder.finish());
                         // Earlier events come first; an end marker among them makes the error irrelevant.
                         self.broken = Some(error);
                     }

@@ -2,34 +2,44 @@
 //! special.
 
 /// Returns whether a path matches a pattern, component by component. A trailing `**` also matches the folder itself.
-pub fn path(pattern: &str, path: &str) -> bool {
-    let pattern: Vec<&str> = parts(pattern);
-    let path: Vec<&str> = parts(path);
-    fits(&pattern, &path, |part| *part == "**", |part, name| name_fits(part, name))
+pub fn matches_path(pattern: &str, path: &str) -> bool {
+    let pattern: Vec<&str> = path_components(pattern);
+    let path: Vec<&str> = path_components(path);
+    matches_sequence(&pattern, &path, |part| *part == "**", |part, name| matches_name(part, name))
 }
 
 /// Returns whether a host matches a pattern. `*.example.com` matches `example.com` and all its subdomains.
-pub fn host(pattern: &str, host: &str) -> bool {
+pub fn matches_host(pattern: &str, host: &str) -> bool {
     let (pattern, host) = (pattern.to_ascii_lowercase(), host.trim_end_matches('.').to_ascii_lowercase());
     match pattern.strip_prefix("*.") {
         Some(parent) => host == parent || host.strip_suffix(parent).is_some_and(|below| below.ends_with('.')),
-        None => name_fits(&pattern, &host),
+        None => matches_name(&pattern, &host),
     }
 }
 
 /// Returns the components of a path, without `.` and empty ones.
-fn parts(path: &str) -> Vec<&str> {
+fn path_components(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-fn name_fits(pattern: &str, name: &str) -> bool {
+fn matches_name(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    fits(&pattern, &name, |letter| *letter == '*', |wanted, letter| *wanted == '?' || wanted == letter)
+    matches_sequence(
+        &pattern,
+        &name,
+        |letter| *letter == '*',
+        |wanted, letter| *wanted == '?' || wanted == letter,
+    )
 }
 
 /// Returns whether a sequence matches a sequence of patterns, of which those for which `any` is true match any number
 /// of items. Takes time proportional to the product of both lengths.
-fn fits<P, T>(patterns: &[P], things: &[T], any: impl Fn(&P) -> bool, one: impl Fn(&P, &T) -> bool) -> bool {
+fn matches_sequence<P, T>(
+    patterns: &[P],
+    things: &[T],
+    any: impl Fn(&P) -> bool,
+    one: impl Fn(&P, &T) -> bool,
+) -> bool {
     // reached[n]: the first n items match the patterns so far.
     let mut reached = vec![false; things.len() + 1];
     reached[0] = true;
@@ -65,8 +75,8 @@ mod tests {
             ("[ab]", &["[ab]"], &["a"]),
             ("*a*a*a*a*a*b", &[], &["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]),
         ] {
-            assert!(fits.iter().all(|name| path(pattern, name)), "{pattern} {fits:?}");
-            assert!(!not.iter().any(|name| path(pattern, name)), "{pattern} {not:?}");
+            assert!(fits.iter().all(|name| matches_path(pattern, name)), "{pattern} {fits:?}");
+            assert!(!not.iter().any(|name| matches_path(pattern, name)), "{pattern} {not:?}");
         }
     }
 
@@ -81,7 +91,7 @@ mod tests {
             ("*.example.com", "badexample.com", false),
             ("*", "anything", true),
         ] {
-            assert_eq!(host(pattern, name), fits, "{pattern} {name}");
+            assert_eq!(matches_host(pattern, name), fits, "{pattern} {name}");
         }
     }
 }

@@ -3,19 +3,21 @@
 //! The read-only set, the rules and the check for destructive commands all parse command lines by these tables. Scripts
 //! of `sed` and filters of `jq` are judged by the caller.
 
-mod builds;
-mod changes;
-mod dumps;
-mod files;
+mod argument_parser;
+mod binary_dumps;
+mod build_tools;
+mod file_changes;
+mod file_info;
 mod git;
-mod reader;
 mod revisions;
-mod runners;
 mod scripts;
 mod search;
+mod target_runners;
 mod text;
 
-pub use reader::{Given, GivenOption, Problem, options_in, read};
+pub use argument_parser::{
+    ArgumentProblem, ParsedArguments, ParsedOption, parse_arguments, possible_options,
+};
 
 /// A program or a subcommand.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,10 +25,10 @@ pub struct Program {
     /// Names of the program; the first one is its own.
     pub names: &'static [&'static str],
     /// Implementations that the table describes. Other implementations accept the same options or fail.
-    pub states: &'static str,
+    pub described_versions: &'static str,
     /// Syntax of its options.
     pub syntax: Syntax,
-    pub options: &'static [Opt],
+    pub options: &'static [OptionSpec],
     /// Kinds of its operands.
     pub operands: Operands,
     /// Subcommands, named by the first operand. The options above are those before it.
@@ -42,7 +44,7 @@ pub struct Syntax {
     /// True if short options may share a word: `-la`.
     pub bundles: bool,
     /// Values of short options in the same word: `-n5`.
-    pub attached: Attached,
+    pub attached: AttachedValue,
     /// True if a long option may be written with one dash too, as `-name` of `find` and `-cols` of `xxd`.
     pub is_single_dash: bool,
     /// True if the program accepts unambiguous prefixes of long options. They always need approval.
@@ -59,7 +61,7 @@ pub struct Syntax {
 
 /// Values in the same word as a short option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attached {
+pub enum AttachedValue {
     /// Not allowed: the value is the next word.
     Never,
     /// Only a value that begins with a digit.
@@ -71,7 +73,7 @@ pub enum Attached {
 /// `getopt_long` of the GNU C library.
 pub const GNU: Syntax = Syntax {
     bundles: true,
-    attached: Attached::Any,
+    attached: AttachedValue::Any,
     is_single_dash: false,
     abbreviates: true,
     permutes: true,
@@ -85,21 +87,21 @@ pub const GNU_NUMBERS: Syntax = Syntax { has_numbers: true, ..GNU };
 
 /// One option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Opt {
+pub struct OptionSpec {
     /// All names with their dashes, separated by spaces: `-n --lines`.
     pub names: &'static str,
-    pub value: Value,
+    pub value: OptionValue,
     pub role: Role,
 }
 
 /// Value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value {
+pub enum OptionValue {
     None,
     /// Required: attached or in the next word.
-    Required(Holds),
+    Required(ValueKind),
     /// Optional: only attached (`-w16`, `--width=16`). The next word is never its value.
-    Optional(Holds),
+    Optional(ValueKind),
     /// Optional number: attached, or the next word if that is a number (`-j 4` of make).
     OptionalNumber {
         /// True if `2.5` is a number too.
@@ -109,7 +111,7 @@ pub enum Value {
 
 /// Kind of a value or an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum ValueKind {
     /// A word or a format that names no file.
     Word,
     /// A number, with a sign or a unit at most. Anything else asks.
@@ -123,7 +125,7 @@ pub enum Holds {
     /// A file that is read.
     Read,
     /// A file, or a folder that is read with everything below.
-    Below,
+    Recursive,
     /// A file that lists other files or options to read.
     List,
     /// A file that is written.
@@ -131,7 +133,7 @@ pub enum Holds {
     /// A file that is deleted.
     Delete,
     /// A folder in which the program works or writes.
-    Place,
+    Folder,
     /// A program or a command line that is run, or a settings file that decides what runs.
     Program,
     /// A git revision or path.
@@ -146,21 +148,21 @@ pub enum Role {
     /// Reads no other file, writes nothing, runs nothing.
     Plain,
     /// Does more than read: known, but always needs approval.
-    Asks,
+    NeedsApproval,
     /// Reads all files below the folders it is given.
     Recursive,
     /// Includes hidden or ignored files.
-    Hidden,
+    IncludesHidden,
     /// Selects files by a pattern or a type, which may include hidden files.
     Selects,
     /// Skips folders of this name.
     Excludes,
     /// Holds the pattern or the script, so that the first operand is a file.
-    Replaces,
+    HoldsScript,
     /// Lists names only.
     Lists,
     /// Shows the content of files (git).
-    Shows,
+    ShowsContent,
     /// Overwrites or deletes without a question, or discards unsaved work.
     Forces,
     /// Keeps files it would overwrite.
@@ -174,11 +176,11 @@ pub enum Role {
 pub struct Operands {
     /// Kinds of the first operands. A first [`Holds::Pattern`] or [`Holds::Script`] is missing if an option that
     /// [`Role::Replaces`] it is given.
-    pub first: &'static [Holds],
+    pub first: &'static [ValueKind],
     /// Kind of all others; `None` if there are no others.
-    pub rest: Option<Holds>,
+    pub rest: Option<ValueKind>,
     /// Kind of the last one, if there is more than one operand: the target of `cp`.
-    pub last: Option<Holds>,
+    pub last: Option<ValueKind>,
     /// Operand used if none is given: `.`. `None` for standard input.
     pub default: Option<&'static str>,
 }
@@ -187,12 +189,12 @@ pub struct Operands {
 pub const NO_OPERANDS: Operands = Operands { first: &[], rest: None, last: None, default: None };
 
 /// Creates operands of one kind.
-pub const fn all(rest: Holds) -> Operands {
+pub const fn operands_of(rest: ValueKind) -> Operands {
     Operands { rest: Some(rest), ..NO_OPERANDS }
 }
 
 /// Creates first operands of these kinds and all others of one kind.
-pub const fn first(first: &'static [Holds], rest: Option<Holds>) -> Operands {
+pub const fn leading_operands(first: &'static [ValueKind], rest: Option<ValueKind>) -> Operands {
     Operands { first, rest, ..NO_OPERANDS }
 }
 
@@ -200,35 +202,43 @@ pub const fn first(first: &'static [Holds], rest: Option<Holds>) -> Operands {
 pub const fn program(
     names: &'static [&'static str],
     states: &'static str,
-    options: &'static [Opt],
+    options: &'static [OptionSpec],
     operands: Operands,
 ) -> Program {
-    Program { names, states, syntax: GNU, options, operands, subcommands: &[], is_complete: true }
+    Program {
+        names,
+        described_versions: states,
+        syntax: GNU,
+        options,
+        operands,
+        subcommands: &[],
+        is_complete: true,
+    }
 }
 
 /// Creates an option without a value.
-pub const fn flag(names: &'static str) -> Opt {
-    Opt { names, value: Value::None, role: Role::Plain }
+pub const fn flag(names: &'static str) -> OptionSpec {
+    OptionSpec { names, value: OptionValue::None, role: Role::Plain }
 }
 
 /// Creates an option with a required value that names no file.
-pub const fn takes(names: &'static str) -> Opt {
-    holds(names, Holds::Word)
+pub const fn option_with_word(names: &'static str) -> OptionSpec {
+    option_with(names, ValueKind::Word)
 }
 
 /// Creates an option with a required value.
-pub const fn holds(names: &'static str, value: Holds) -> Opt {
-    Opt { names, value: Value::Required(value), role: Role::Plain }
+pub const fn option_with(names: &'static str, value: ValueKind) -> OptionSpec {
+    OptionSpec { names, value: OptionValue::Required(value), role: Role::Plain }
 }
 
 /// Creates an option with an optional value that names no file.
-pub const fn may(names: &'static str) -> Opt {
-    Opt { names, value: Value::Optional(Holds::Word), role: Role::Plain }
+pub const fn option_with_optional(names: &'static str) -> OptionSpec {
+    OptionSpec { names, value: OptionValue::Optional(ValueKind::Word), role: Role::Plain }
 }
 
-impl Opt {
+impl OptionSpec {
     /// Returns the option with a role.
-    pub const fn with(self, role: Role) -> Self {
+    pub const fn with_role(self, role: Role) -> Self {
         Self { role, ..self }
     }
 
@@ -245,7 +255,7 @@ impl Program {
     }
 
     /// Returns the option of exactly this name, with its dashes.
-    pub fn option(&self, name: &str) -> Option<&'static Opt> {
+    pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
         self.options.iter().find(|option| option.all_names().any(|known| known == name))
     }
 
@@ -257,15 +267,15 @@ impl Program {
 /// Returns all programs with a grammar.
 pub fn programs() -> impl Iterator<Item = &'static Program> {
     [
-        files::PROGRAMS,
+        file_info::PROGRAMS,
         text::PROGRAMS,
-        dumps::PROGRAMS,
+        binary_dumps::PROGRAMS,
         scripts::PROGRAMS,
         search::PROGRAMS,
         git::PROGRAMS,
-        changes::PROGRAMS,
-        builds::PROGRAMS,
-        runners::PROGRAMS,
+        file_changes::PROGRAMS,
+        build_tools::PROGRAMS,
+        target_runners::PROGRAMS,
     ]
     .into_iter()
     .flatten()
@@ -278,17 +288,17 @@ pub fn program_named(name: &str) -> Option<&'static Program> {
 
 /// Returns a grammar without any known option.
 pub fn unknown_program() -> &'static Program {
-    &runners::UNKNOWN
+    &target_runners::UNKNOWN
 }
 
 /// Returns the options that run something or read settings, for any program.
 pub fn any_runner() -> &'static Program {
-    &builds::ANY_RUNNER
+    &build_tools::ANY_RUNNER
 }
 
 /// Returns the long options that set the folder in which any program works.
 pub fn any_place() -> &'static Program {
-    &builds::ANY_PLACE
+    &build_tools::ANY_PLACE
 }
 
 #[cfg(test)]

@@ -1,32 +1,32 @@
 //! Verdict on a planned call: allow, ask, deny, rehearse or withhold. A pure function, called in one place.
 
-mod cover;
+pub mod command_line;
+mod coverage;
 mod dry_run;
-mod explain;
+pub mod effects;
+mod excluded_paths;
+mod exec_options;
+mod explanation;
 pub mod glob;
 pub mod grammar;
-mod left_out;
+mod grant_scopes;
 mod mode;
-mod offers;
-pub mod reach;
-mod riders;
 pub mod rule;
-pub mod shell;
 mod subject;
 mod targets;
 
-pub use cover::covers;
+pub use coverage::grant_covers;
 pub use dry_run::{Withheld, may_disclose};
-pub use explain::{Step, explain};
-pub use left_out::LeftOut;
+pub use excluded_paths::ExcludedPaths;
+pub use explanation::{ExplainedCheck, explain_verdict};
+pub use grant_scopes::{can_be_rule, explain_no_scopes, explain_too_wide, grant_scopes, runs_its_arguments};
 pub use mode::Mode;
-pub use offers::{may_be_rule, offers, runs_what_it_is_given, too_wide, why_none};
-pub use rule::{About, At, Holds, Rule, Rules, Says};
+pub use rule::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 pub use subject::Subject;
 
-use crate::chat::escaped_path::escape;
-use crate::chat::sensitive::sensitive;
-use crate::chat::{Access, Plan, Reach, Standing};
+use crate::chat::escaped_path::escape_path;
+use crate::chat::sensitive_paths::is_sensitive;
+use crate::chat::{Access, Plan, Reach, SessionGrant};
 
 /// Permission settings, which only the user can change and never from a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,7 +36,7 @@ pub struct Policy {
     /// True in a dry run. Fixed when the session is created.
     pub dry_run: bool,
     /// True if a dry run asks for the approvals a live run would need. Otherwise it only reports them.
-    pub as_live: bool,
+    pub asks_as_live: bool,
 }
 
 /// Verdict of the policy on a plan.
@@ -51,26 +51,26 @@ pub enum Verdict {
     /// Do not run it in the dry run: it would send data to the model without the required approval.
     Withhold(Withheld),
     /// Deny it; with an error for the model.
-    Refuse(String),
+    Deny(String),
 }
 
 impl Verdict {
     /// Returns the name used in the log.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Allow(_) => "allow",
             Self::Ask(_) => "ask",
             Self::Rehearse(_) => "rehearse",
             Self::Withhold(_) => "withhold",
-            Self::Refuse(_) => "refuse",
+            Self::Deny(_) => "refuse",
         }
     }
 
     /// Returns the reason for the prompt and the log.
-    pub fn why(&self) -> &str {
+    pub fn reason(&self) -> &str {
         match self {
-            Self::Allow(why) | Self::Ask(why) | Self::Rehearse(why) | Self::Refuse(why) => why,
-            Self::Withhold(withheld) => &withheld.why,
+            Self::Allow(why) | Self::Ask(why) | Self::Rehearse(why) | Self::Deny(why) => why,
+            Self::Withhold(withheld) => &withheld.reason,
         }
     }
 }
@@ -89,21 +89,27 @@ impl Verdict {
 ///
 /// In a dry run the verdicts `allow` and `ask` become `rehearse` with the live verdict in the reason, or `withhold` if
 /// the call would send data to the model that needs approval.
-pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
-    if let Some(why) = never(&plan.access) {
-        return Verdict::Refuse(format!(
+pub fn judge_plan(
+    policy: &Policy,
+    granted: &[SessionGrant],
+    rules: &Rules,
+    tool: &str,
+    plan: &Plan,
+) -> Verdict {
+    if let Some(why) = refusal_reason(&plan.access) {
+        return Verdict::Deny(format!(
             "Refused in every mode: {why}. Do not retry it in another form; tell the user what they can run themselves."
         ));
     }
-    let of = Subject::of(tool, plan);
-    if let Some(rule) = rules.first(Says::Deny, &of) {
-        return Verdict::Refuse(format!(
+    let of = Subject::from_plan(tool, plan);
+    if let Some(rule) = rules.first_matching(RuleEffect::Deny, &of) {
+        return Verdict::Deny(format!(
             "Refused by a rule of the user: {}. Do not retry it in another form; report what you would have done.",
-            rule.told()
+            rule.describe_with_location()
         ));
     }
-    let asks = asked_by(rules, &of);
-    let settle = |live| dry_run::verdict(policy, granted, rules, &of, plan, live);
+    let asks = rule_asking(rules, &of);
+    let settle = |live| dry_run::dry_run_verdict(policy, granted, rules, &of, plan, live);
     match (&plan.access, &asks) {
         (Access::Nothing, _) => return Verdict::Allow("no effects".to_owned()),
         (Access::Read(_), None) => return Verdict::Allow("read inside the project".to_owned()),
@@ -112,24 +118,24 @@ pub fn judge(policy: &Policy, granted: &[Standing], rules: &Rules, tool: &str, p
             Access::ReadSensitive(_)
             | Access::Write(_)
             | Access::WriteOutside(_)
-            | Access::Own(_)
+            | Access::AyeFiles(_)
             | Access::Run(_),
             _,
         ) => {}
     }
     if policy.mode == Mode::Plan {
-        return Verdict::Refuse(
+        return Verdict::Deny(
             "Refused: plan mode allows only reading inside the project. Describe what you would do instead."
                 .to_owned(),
         );
     }
-    settle(for_real(policy, granted, rules, &of, plan, asks))
+    settle(judge_live(policy, granted, rules, &of, plan, asks))
 }
 
 /// Returns the live verdict on a call that is neither refused nor without effects.
-fn for_real(
+fn judge_live(
     policy: &Policy,
-    granted: &[Standing],
+    granted: &[SessionGrant],
     rules: &Rules,
     of: &Subject<'_>,
     plan: &Plan,
@@ -138,7 +144,7 @@ fn for_real(
     if let Some(why) = asks {
         return Verdict::Ask(why);
     }
-    if let Some(links) = &plan.basis.hard_links {
+    if let Some(links) = &plan.preconditions.hard_links {
         let others = match plan.access {
             Access::Run(_) => "its other names, possibly outside the project, change too",
             Access::Nothing
@@ -146,43 +152,46 @@ fn for_real(
             | Access::ReadSensitive(_)
             | Access::Write(_)
             | Access::WriteOutside(_)
-            | Access::Own(_) => "its other names keep the old content",
+            | Access::AyeFiles(_) => "its other names keep the old content",
         };
-        return Verdict::Ask(format!("{}: {others}", cover::several_names(links)));
+        return Verdict::Ask(format!("{}: {others}", coverage::describe_hard_links(links)));
     }
-    if let Some(standing) = granted.iter().find(|standing| covers(&standing.grant, of)) {
-        return Verdict::Allow(format!("allowed {}", standing.words()));
+    if let Some(standing) = granted.iter().find(|standing| grant_covers(&standing.grant, of)) {
+        return Verdict::Allow(format!("allowed {}", standing.describe_origin()));
     }
-    if let Some(rule) = rules.first(Says::Allow, of) {
-        return Verdict::Allow(format!("your rule: {}", rule.told()));
+    if let Some(rule) = rules.first_matching(RuleEffect::Allow, of) {
+        return Verdict::Allow(format!("your rule: {}", rule.describe_with_location()));
     }
-    if let Some(named) = cover::reads_named(rules, of) {
-        let told: Vec<String> = named.iter().map(|rule| rule.told()).collect();
+    if let Some(named) = coverage::rules_for_named_secrets(rules, of) {
+        let told: Vec<String> = named.iter().map(|rule| rule.describe_with_location()).collect();
         return Verdict::Allow(format!("your rules for the files it reads: {}", told.join(", ")));
     }
-    if policy.mode.lets_through(plan, of) {
-        return Verdict::Allow(format!("{} mode", policy.mode.word()));
+    if policy.mode.allows_plan(plan, of) {
+        return Verdict::Allow(format!("{} mode", policy.mode.as_str()));
     }
-    if let Some(why) = cover::outdated(granted, rules, of) {
+    if let Some(why) = coverage::explain_stale_grant(granted, rules, of) {
         return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
-        Access::Nothing | Access::Read(_) | Access::Own(_) => String::new(),
+        Access::Nothing | Access::Read(_) | Access::AyeFiles(_) => String::new(),
         Access::ReadSensitive(path) => {
-            let why = match (path.is_absolute(), sensitive(path)) {
+            let why = match (path.is_absolute(), is_sensitive(path)) {
                 (true, true) => "outside the project, may hold secrets",
                 (true, false) => "outside the project",
                 (false, _) => "may hold secrets",
             };
-            format!("read of {} ({why})", escape(path))
+            format!("read of {} ({why})", escape_path(path))
         }
         Access::Write(_) => "change in the project".to_owned(),
         Access::WriteOutside(path) => {
-            format!("change of {} (outside the project, or configuration of other programs)", escape(path))
+            format!(
+                "change of {} (outside the project, or configuration of other programs)",
+                escape_path(path)
+            )
         }
         Access::Run(run) => {
-            let also = policy.mode.why_asked(run, of).filter(|also| *also != run.why);
-            let whys: Vec<&str> = [Some(run.why.as_str()), also.as_deref()]
+            let also = policy.mode.full_mode_reason(run, of).filter(|also| *also != run.reason);
+            let whys: Vec<&str> = [Some(run.reason.as_str()), also.as_deref()]
                 .into_iter()
                 .flatten()
                 .filter(|why| !why.is_empty())
@@ -193,32 +202,32 @@ fn for_real(
 }
 
 /// Returns why the user is asked even if a grant, a rule or the mode would allow the call.
-fn asked_by(rules: &Rules, of: &Subject<'_>) -> Option<String> {
-    let rule = rules.first(Says::Ask, of);
-    let asks = rule.map(|rule| format!("your rule: {}", rule.told()));
-    asks.or_else(|| rules.broken.as_ref().map(|why| format!("rules not fully readable: {why}")))
+fn rule_asking(rules: &Rules, of: &Subject<'_>) -> Option<String> {
+    let rule = rules.first_matching(RuleEffect::Ask, of);
+    let asks = rule.map(|rule| format!("your rule: {}", rule.describe_with_location()));
+    asks.or_else(|| rules.read_error.as_ref().map(|why| format!("rules not fully readable: {why}")))
 }
 
 /// Returns why the call is refused in every mode.
-fn never(access: &Access) -> Option<String> {
+fn refusal_reason(access: &Access) -> Option<String> {
     match access {
         Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) => None,
-        Access::Own(path) => {
-            Some(format!("{} belongs to aye's own settings, sessions and keys", escape(path)))
+        Access::AyeFiles(path) => {
+            Some(format!("{} belongs to aye's own settings, sessions and keys", escape_path(path)))
         }
-        Access::Write(path) | Access::WriteOutside(path) => reach::is_own(&path.to_string_lossy()),
-        Access::Run(run) => (run.reach == Reach::Never).then(|| run.why.clone()),
+        Access::Write(path) | Access::WriteOutside(path) => effects::refuse_own_path(&path.to_string_lossy()),
+        Access::Run(run) => (run.reach == Reach::Denied).then(|| run.reason.clone()),
     }
 }
 
 #[cfg(test)]
-mod narrow_tests;
+mod prefix_rule_tests;
 #[cfg(test)]
-mod rules_tests;
+mod rule_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Basis, By, CommandLine, Grant, HardLinks, Preview, Scope, Work};
+    use crate::chat::{CommandLine, Decider, Grant, GrantScope, HardLinks, Preconditions, Preview, Work};
 
     fn run(command: &str) -> Access {
         let line = CommandLine {
@@ -237,22 +246,22 @@ mod tests {
             summary: String::new(),
             access,
             preview: Preview::Text(String::new()),
-            always: None,
+            grant: None,
             destroys: destroys.then(|| "all of it".into()),
-            basis: Basis::default(),
+            preconditions: Preconditions::default(),
             work: Work::Arguments(serde_json::Value::Null),
         }
     }
 
-    fn standing(grant: &Grant) -> Standing {
-        let by = By::Nobody;
-        Standing { grant: grant.clone(), entry: 0, number: 1, call: "c".into(), by }
+    fn standing(grant: &Grant) -> SessionGrant {
+        let by = Decider::Headless;
+        SessionGrant { grant: grant.clone(), entry_index: 0, call_number: 1, call: "c".into(), by }
     }
 
     fn verdict(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
         let plan = plan(access, destroys);
-        let granted: Vec<Standing> = granted.iter().map(standing).collect();
-        judge(&policy, &granted, &Rules::default(), "tool", &plan).word()
+        let granted: Vec<SessionGrant> = granted.iter().map(standing).collect();
+        judge_plan(&policy, &granted, &Rules::default(), "tool", &plan).as_str()
     }
 
     #[test]
@@ -278,16 +287,16 @@ mod tests {
     fn r24_hard_linked_files_always_ask() {
         let links = HardLinks { path: "a".into(), names: 3 };
         let linked = |access| Plan {
-            basis: Basis { hard_links: Some(links.clone()), ..Basis::default() },
+            preconditions: Preconditions { hard_links: Some(links.clone()), ..Preconditions::default() },
             ..plan(access, false)
         };
-        let everything = crate::policy::rules_tests::rule(Says::Allow, About::Path("**".into()));
+        let everything = crate::policy::rule_tests::rule(RuleEffect::Allow, RuleTarget::Path("**".into()));
         let rules = Rules { list: vec![everything], ..Rules::default() };
         let granted = [
-            standing(&Grant::new("tool", Scope::File("a".into()))),
+            standing(&Grant::new("tool", GrantScope::File("a".into()))),
             standing(&Grant::new(
                 "tool",
-                Scope::Command { command: "tee a".into(), folder: "/p".into(), network: false },
+                GrantScope::Command { command: "tee a".into(), folder: "/p".into(), network: false },
             )),
         ];
         for (access, why) in [
@@ -299,21 +308,21 @@ mod tests {
         ] {
             for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
                 let policy = Policy { mode, ..Policy::default() };
-                let verdict = judge(&policy, &granted, &rules, "tool", &linked(access.clone()));
+                let verdict = judge_plan(&policy, &granted, &rules, "tool", &linked(access.clone()));
                 assert_eq!(verdict, Verdict::Ask(why.to_owned()), "{mode:?}");
-                let alone = judge(&policy, &granted, &rules, "tool", &plan(access.clone(), false));
-                assert_eq!(alone.word(), "allow", "{mode:?}: without other names");
+                let alone = judge_plan(&policy, &granted, &rules, "tool", &plan(access.clone(), false));
+                assert_eq!(alone.as_str(), "allow", "{mode:?}: without other names");
             }
-            let plan = Plan { always: Some(granted[0].grant.clone()), ..linked(access) };
-            assert!(offers("tool", &plan).is_empty());
-            assert_eq!(why_none("tool", &plan).as_deref(), Some("hard link: a (3 names)"));
+            let plan = Plan { grant: Some(granted[0].grant.clone()), ..linked(access) };
+            assert!(grant_scopes("tool", &plan).is_empty());
+            assert_eq!(explain_no_scopes("tool", &plan).as_deref(), Some("hard link: a (3 names)"));
         }
     }
 
     #[test]
     fn r13_only_an_exact_rule_allows_reading_secrets() {
         let read = plan(Access::ReadSensitive(".env".into()), false);
-        let own = plan(Access::Own("/x/credentials.toml".into()), false);
+        let own = plan(Access::AyeFiles("/x/credentials.toml".into()), false);
         for (pattern, expected) in [
             (".env", "allow"),
             (".env*", "ask"),
@@ -323,23 +332,31 @@ mod tests {
             ("./.env", "ask"),
             ("/x/credentials.toml", "ask"),
         ] {
-            let rule = crate::policy::rules_tests::rule(Says::Allow, About::Path(pattern.into()));
+            let rule = crate::policy::rule_tests::rule(RuleEffect::Allow, RuleTarget::Path(pattern.into()));
             let rules = Rules { list: vec![rule], ..Rules::default() };
             for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
                 let policy = Policy { mode, ..Policy::default() };
-                assert_eq!(judge(&policy, &[], &rules, "tool", &read).word(), expected, "{pattern} {mode:?}");
-                assert_eq!(judge(&policy, &[], &rules, "tool", &own).word(), "refuse", "{pattern} {mode:?}");
+                assert_eq!(
+                    judge_plan(&policy, &[], &rules, "tool", &read).as_str(),
+                    expected,
+                    "{pattern} {mode:?}"
+                );
+                assert_eq!(
+                    judge_plan(&policy, &[], &rules, "tool", &own).as_str(),
+                    "refuse",
+                    "{pattern} {mode:?}"
+                );
             }
             let policy = Policy { mode: Mode::Plan, ..Policy::default() };
-            assert_eq!(judge(&policy, &[], &rules, "tool", &read).word(), "refuse", "{pattern}");
+            assert_eq!(judge_plan(&policy, &[], &rules, "tool", &read).as_str(), "refuse", "{pattern}");
         }
     }
 
     #[test]
     fn r11_grant_covers_only_its_scope() {
         let grant = |scope| [Grant::new("tool", scope)];
-        let ls = grant(Scope::Command { command: "ls".into(), folder: "/p".into(), network: false });
-        let file = grant(Scope::File("a".into()));
+        let ls = grant(GrantScope::Command { command: "ls".into(), folder: "/p".into(), network: false });
+        let file = grant(GrantScope::File("a".into()));
         for (granted, access, destroys, expected) in [
             (&ls, run("ls"), false, "allow"),
             (&ls, run("ls "), false, "ask"),
@@ -359,7 +376,7 @@ mod tests {
                 .into(),
         );
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
-        let other = [Grant::new("other", Scope::File("a".into()))];
+        let other = [Grant::new("other", GrantScope::File("a".into()))];
         assert_eq!(
             verdict(Policy::default(), &other, Access::Write("a".into()), false),
             "ask",

@@ -1,8 +1,8 @@
 //! Rules of the rules files, and the calls they match.
 
 use super::subject::Subject;
-use super::{cover, glob};
-use crate::chat::{Access, CommandLine, Scope, Script, script};
+use super::{coverage, glob};
+use crate::chat::{Access, CommandLine, GrantScope, Script, script};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -13,21 +13,21 @@ pub struct Rules {
     pub list: Vec<Rule>,
     /// Rules that ask or deny, repeated for the other names of their paths; with the index in `list` of the rule as
     /// written. Never listed to the user.
-    pub also: Vec<(usize, Rule)>,
+    pub aliases: Vec<(usize, Rule)>,
     /// Set if a file with rules that deny or ask cannot be read completely: then every call with effects asks. With the
     /// file and the line.
-    pub broken: Option<String>,
+    pub read_error: Option<String>,
 }
 
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    pub says: Says,
+    pub effect: RuleEffect,
     /// Tool it is limited to; `None` for every tool.
     pub tool: Option<String>,
-    pub about: About,
+    pub target: RuleTarget,
     /// Projects in which it is valid.
-    pub holds: Holds,
+    pub scope: RuleScope,
     /// Creation date, as `2026-11-22`; may be empty.
     pub created: String,
     /// Last day on which it is valid; empty if unlimited.
@@ -35,13 +35,13 @@ pub struct Rule {
     /// Files that the allowed command depends on, with their digests; sorted.
     pub scripts: Vec<Script>,
     /// Key with which it was saved from a prompt, such as `a`.
-    pub key: String,
-    pub at: At,
+    pub saved_with_key: String,
+    pub location: RuleLocation,
 }
 
 /// Effect of a rule. Deny takes precedence over ask, and ask over allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Says {
+pub enum RuleEffect {
     /// Run without approval.
     Allow,
     /// Ask, whatever else would allow the call.
@@ -51,13 +51,13 @@ pub enum Says {
 
 /// Target of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
+pub enum RuleTarget {
     /// Every call of the tool.
-    Anything,
+    EveryCall,
     /// This command line, byte for byte.
     Command(String),
     /// Commands that begin with these words.
-    Words(Vec<String>),
+    Prefix(Vec<String>),
     /// Files that match this pattern, relative to the project.
     Path(String),
     /// Addresses at hosts that match this pattern.
@@ -66,32 +66,32 @@ pub enum About {
 
 /// Projects in which a rule is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Holds {
-    Everywhere,
+pub enum RuleScope {
+    EveryProject,
     /// This project, from the user's rules file.
     Project(PathBuf),
     /// This project, from the project's rules file, which the user trusts in its current form.
-    Trusted,
+    TrustedProject,
 }
 
 /// Location of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct At {
+pub struct RuleLocation {
     /// Displayed path of the file.
     pub file: String,
     /// Line number, starting from 1.
     pub line: usize,
 }
 
-impl fmt::Display for At {
+impl fmt::Display for RuleLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
 }
 
-impl Says {
+impl RuleEffect {
     /// Returns the name used in rules files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
             Self::Ask => "ask",
@@ -103,121 +103,135 @@ impl Says {
 impl Rule {
     /// Returns whether the rule matches the call. `allow` matches only what it names explicitly; `ask` and `deny` also
     /// match calls that merely contain it.
-    pub fn speaks(&self, of: &Subject<'_>) -> bool {
+    pub fn matches(&self, of: &Subject<'_>) -> bool {
         if self.tool.as_ref().is_some_and(|tool| tool != of.tool) {
             return false;
         }
-        match self.says {
-            Says::Allow => self.allows(of),
-            Says::Ask | Says::Deny => self.touches(of),
+        match self.effect {
+            RuleEffect::Allow => self.matches_allow(of),
+            RuleEffect::Ask | RuleEffect::Deny => self.matches_restriction(of),
         }
     }
 
     /// Returns whether the rule allows exactly this command line, regardless of the content of the scripts it runs.
-    pub(super) fn is_for(&self, line: &CommandLine, tool: &str) -> bool {
+    pub(super) fn allows_exact_command(&self, line: &CommandLine, tool: &str) -> bool {
         let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
-        let exact = matches!(&self.about, About::Command(command) if *command == line.command);
-        self.says == Says::Allow && of_tool && exact && line.network.is_none()
+        let exact = matches!(&self.target, RuleTarget::Command(command) if *command == line.command);
+        self.effect == RuleEffect::Allow && of_tool && exact && line.network.is_none()
     }
 
     /// Returns whether the rule names exactly this file, which may hold secrets, and allows the tool to read it.
-    pub(super) fn names_secret(&self, path: &Path, tool: &str) -> bool {
+    pub(super) fn allows_exact_read(&self, path: &Path, tool: &str) -> bool {
         let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
-        let is_named = matches!(&self.about, About::Path(pattern) if cover::names_exactly(pattern, path));
-        self.says == Says::Allow && of_tool && is_named
+        let is_named =
+            matches!(&self.target, RuleTarget::Path(pattern) if coverage::matches_exact_path(pattern, path));
+        self.effect == RuleEffect::Allow && of_tool && is_named
     }
 
-    fn allows(&self, of: &Subject<'_>) -> bool {
-        match (&self.about, of.access) {
-            (About::Command(command), Access::Run(line)) => {
+    fn matches_allow(&self, of: &Subject<'_>) -> bool {
+        match (&self.target, of.access) {
+            (RuleTarget::Command(command), Access::Run(line)) => {
                 *command == line.command
                     && line.network.is_none()
-                    && cover::may_be_kept(of)
-                    && cover::is_bound(&self.scripts, of)
+                    && coverage::can_be_granted(of)
+                    && coverage::has_bound_scripts(&self.scripts, of)
             }
-            (About::Words(words), _) => cover::begins(words, of),
-            (About::Path(pattern), Access::Write(path)) => {
-                cover::may_be_kept(of)
-                    && cover::is_plain(path)
-                    && path.to_str().is_some_and(|path| glob::path(pattern, path))
+            (RuleTarget::Prefix(words), _) => coverage::matches_prefix(words, of),
+            (RuleTarget::Path(pattern), Access::Write(path)) => {
+                coverage::can_be_granted(of)
+                    && coverage::is_plain(path)
+                    && path.to_str().is_some_and(|path| glob::matches_path(pattern, path))
             }
             // A file with secrets must be named exactly.
-            (About::Path(pattern), Access::ReadSensitive(path)) => cover::names_exactly(pattern, path),
+            (RuleTarget::Path(pattern), Access::ReadSensitive(path)) => {
+                coverage::matches_exact_path(pattern, path)
+            }
             // A rule for a tool without a target allows writes only: a command could do anything.
-            (About::Anything, Access::Write(_)) => cover::may_be_kept(of),
+            (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(of),
             // No tool connects to a host itself, and a command that names one may connect to another.
-            (About::Host(_) | About::Command(_) | About::Path(_) | About::Anything, _) => false,
+            (
+                RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall,
+                _,
+            ) => false,
         }
     }
 
-    fn touches(&self, of: &Subject<'_>) -> bool {
-        match &self.about {
-            About::Anything => !matches!(of.access, Access::Nothing),
-            About::Command(command) => of.line.is_some_and(|line| line.command.trim() == command.trim()),
-            About::Words(words) => cover::holds_words(words, of),
-            About::Path(pattern) => cover::holds_path(pattern, of),
-            About::Host(pattern) => cover::holds_host(pattern, of),
+    fn matches_restriction(&self, of: &Subject<'_>) -> bool {
+        match &self.target {
+            RuleTarget::EveryCall => !matches!(of.access, Access::Nothing),
+            RuleTarget::Command(command) => {
+                of.command_line.is_some_and(|line| line.command.trim() == command.trim())
+            }
+            RuleTarget::Prefix(words) => coverage::contains_words(words, of),
+            RuleTarget::Path(pattern) => coverage::touches_path(pattern, of),
+            RuleTarget::Host(pattern) => coverage::names_host(pattern, of),
         }
     }
 
     /// Describes effect and target, as `allow cargo test …`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let tool = self.tool.as_ref().map(|tool| format!("{tool} ")).unwrap_or_default();
-        let about = match &self.about {
-            About::Anything => "every call".to_owned(),
-            About::Command(command) => format!("exactly: {command}"),
-            About::Words(words) => format!("{} …", words.join(" ")),
-            About::Path(pattern) => format!("{pattern}"),
-            About::Host(host) => format!("to {host}"),
+        let about = match &self.target {
+            RuleTarget::EveryCall => "every call".to_owned(),
+            RuleTarget::Command(command) => format!("exactly: {command}"),
+            RuleTarget::Prefix(words) => format!("{} …", words.join(" ")),
+            RuleTarget::Path(pattern) => format!("{pattern}"),
+            RuleTarget::Host(host) => format!("to {host}"),
         };
         let bound = match self.scripts.is_empty() {
             true => String::new(),
-            false => format!(" ({} unchanged)", script::named(&self.scripts)),
+            false => format!(" ({} unchanged)", script::join_names(&self.scripts)),
         };
-        format!("{} {tool}{about}{bound}", self.says.word())
+        format!("{} {tool}{about}{bound}", self.effect.as_str())
     }
 
     /// Describes the rule with its location and dates.
-    pub fn told(&self) -> String {
-        format!("{} ({})", self.words(), self.stands())
+    pub fn describe_with_location(&self) -> String {
+        format!("{} ({})", self.describe(), self.describe_location())
     }
 
     /// Describes the location and the dates.
-    pub fn stands(&self) -> String {
-        let key = if self.key.is_empty() { String::new() } else { format!(" with {}", self.key) };
+    pub fn describe_location(&self) -> String {
+        let key = if self.saved_with_key.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", self.saved_with_key)
+        };
         let since =
             if self.created.is_empty() { String::new() } else { format!(", saved {}{key}", self.created) };
         let until = if self.expires.is_empty() { String::new() } else { format!(", until {}", self.expires) };
-        format!("{}{since}{until}", self.at)
+        format!("{}{since}{until}", self.location)
     }
 
     /// Returns the rule target for the scope of a grant.
-    pub fn about(scope: &Scope) -> About {
+    pub fn target_of_scope(scope: &GrantScope) -> RuleTarget {
         match scope {
-            Scope::Command { command, .. } => About::Command(command.clone()),
-            Scope::Words { words, .. } => About::Words(words.clone()),
-            Scope::File(path) => About::Path(path.to_string_lossy().into_owned()),
-            Scope::Under(folder) if folder == Path::new("") => About::Path("**".to_owned()),
-            Scope::Under(folder) => About::Path(format!("{}/**", folder.to_string_lossy())),
+            GrantScope::Command { command, .. } => RuleTarget::Command(command.clone()),
+            GrantScope::Prefix { words, .. } => RuleTarget::Prefix(words.clone()),
+            GrantScope::File(path) => RuleTarget::Path(path.to_string_lossy().into_owned()),
+            GrantScope::Folder(folder) if folder == Path::new("") => RuleTarget::Path("**".to_owned()),
+            GrantScope::Folder(folder) => RuleTarget::Path(format!("{}/**", folder.to_string_lossy())),
         }
     }
 }
 
 impl Rules {
     /// Returns whether a grant may allow the call: no rule asks or denies.
-    pub fn lets_grants(&self, of: &Subject<'_>) -> bool {
-        self.broken.is_none() && self.first(Says::Ask, of).is_none() && self.first(Says::Deny, of).is_none()
+    pub fn permits_grants(&self, of: &Subject<'_>) -> bool {
+        self.read_error.is_none()
+            && self.first_matching(RuleEffect::Ask, of).is_none()
+            && self.first_matching(RuleEffect::Deny, of).is_none()
     }
 
     /// Returns the first rule with this effect that matches the call, as written.
-    pub fn first(&self, says: Says, of: &Subject<'_>) -> Option<&Rule> {
-        self.speaking(says, of).into_iter().next()
+    pub fn first_matching(&self, says: RuleEffect, of: &Subject<'_>) -> Option<&Rule> {
+        self.all_matching(says, of).into_iter().next()
     }
 
     /// Returns all rules with this effect that match the call, as written.
-    pub(super) fn speaking(&self, says: Says, of: &Subject<'_>) -> Vec<&Rule> {
-        let speaks = |rule: &Rule| rule.says == says && rule.speaks(of);
-        let also = self.also.iter().filter(|(_, rule)| speaks(rule)).map(|(at, _)| *at);
+    pub(super) fn all_matching(&self, says: RuleEffect, of: &Subject<'_>) -> Vec<&Rule> {
+        let speaks = |rule: &Rule| rule.effect == says && rule.matches(of);
+        let also = self.aliases.iter().filter(|(_, rule)| speaks(rule)).map(|(at, _)| *at);
         let own = self.list.iter().enumerate().filter(|(_, rule)| speaks(rule)).map(|(at, _)| at);
         let found: std::collections::BTreeSet<usize> = own.chain(also).collect();
         found.into_iter().filter_map(|at| self.list.get(at)).collect()

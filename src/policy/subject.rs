@@ -1,8 +1,8 @@
 //! The call that rules and grants are matched against.
 
-use super::reach;
-use super::shell::{self, Reading};
-use crate::chat::{Access, Basis, CommandLine, Plan, Preview};
+use super::command_line::{self, ParsedLine};
+use super::effects;
+use crate::chat::{Access, CommandLine, Plan, Preconditions, Preview};
 use std::cell::OnceCell;
 
 /// A call that is or was judged.
@@ -13,10 +13,10 @@ pub struct Subject<'a> {
     /// True if something is destroyed.
     pub destroys: bool,
     /// Preconditions of the plan.
-    pub basis: &'a Basis,
+    pub preconditions: &'a Preconditions,
     /// Command that it runs, if any, including commands that only read.
-    pub line: Option<&'a CommandLine>,
-    reading: OnceCell<Option<Reading>>,
+    pub command_line: Option<&'a CommandLine>,
+    reading: OnceCell<Option<ParsedLine>>,
 }
 
 impl<'a> Subject<'a> {
@@ -26,28 +26,30 @@ impl<'a> Subject<'a> {
         access: &'a Access,
         preview: &'a Preview,
         destroys: bool,
-        basis: &'a Basis,
+        preconditions: &'a Preconditions,
     ) -> Self {
-        let line = match (access, preview) {
+        let command_line = match (access, preview) {
             (Access::Run(run), _) => Some(&*run.line),
             (_, Preview::Command(line)) => Some(line),
             (_, Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_)) => None,
         };
-        Self { tool, access, destroys, basis, line, reading: OnceCell::new() }
+        Self { tool, access, destroys, preconditions, command_line, reading: OnceCell::new() }
     }
 
     /// Creates a subject from a plan.
-    pub fn of(tool: &'a str, plan: &'a Plan) -> Self {
-        Self::new(tool, &plan.access, &plan.preview, plan.destroys.is_some(), &plan.basis)
+    pub fn from_plan(tool: &'a str, plan: &'a Plan) -> Self {
+        Self::new(tool, &plan.access, &plan.preview, plan.destroys.is_some(), &plan.preconditions)
     }
 
     /// Returns whether all programs of the command are known to stay off the network.
     pub(super) fn stays_local(&self) -> bool {
-        self.reading().is_some_and(reach::stays_local)
+        self.parsed_line().is_some_and(effects::stays_local)
     }
 
     /// Returns the parsed command line, which is parsed on first use.
-    pub fn reading(&self) -> Option<&Reading> {
-        self.reading.get_or_init(|| self.line.map(|line| shell::read(&line.command))).as_ref()
+    pub fn parsed_line(&self) -> Option<&ParsedLine> {
+        self.reading
+            .get_or_init(|| self.command_line.map(|line| command_line::parse_command_line(&line.command)))
+            .as_ref()
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Their options are in their grammars. A word after an option that the grammar does not know may be a target.
 
-use super::grammar::{self, Problem};
-use super::shell::{Word, base};
+use super::command_line::{Word, program_base_name};
+use super::grammar::{self, ArgumentProblem};
 
 /// Programs that run each of their operands as a target.
 #[rustfmt::skip]
@@ -16,34 +16,37 @@ const RUNNERS: &[&str] = &[
 /// Programs with a verb before the first target: `bazel test //a`.
 const WITH_VERB: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "turbo"];
 /// Programs that pass the words after `--` to the target.
-const HAND_ON: &[&str] = &["task", "go-task"];
+const PASS_ON: &[&str] = &["task", "go-task"];
 
 /// Returns the first word after those of a rule that may be a target. `None` if there is none, if the program takes no
 /// targets, or if the rule names no target and so covers all.
-pub(super) fn added(words: &[String], all: &[Word]) -> Option<String> {
-    let program = words.first().map(|program| base(program))?;
+pub(super) fn find_added_target(words: &[String], all: &[Word]) -> Option<String> {
+    let program = words.first().map(|program| program_base_name(program))?;
     let has_verb = WITH_VERB.contains(&program);
     if !has_verb && !RUNNERS.contains(&program) || has_verb && words.len() <= 2 {
         return None;
     }
     let rest = all.get(words.len()..)?;
-    let given = grammar::read(grammar::program_named(program).unwrap_or(grammar::unknown_program()), rest);
-    let hands_on = HAND_ON.contains(&program) && given.problems.is_empty();
-    let targets = given.before_end.filter(|_| hands_on).unwrap_or(given.operands.len());
+    let given =
+        grammar::parse_arguments(grammar::program_named(program).unwrap_or(grammar::unknown_program()), rest);
+    let hands_on = PASS_ON.contains(&program) && given.problems.is_empty();
+    let targets = given.operands_before_end.filter(|_| hands_on).unwrap_or(given.operands.len());
     let target = given.operands.iter().take(targets).next();
-    let target = target.or_else(|| uncertain(given.problems.first()?, rest));
-    target.map(|target| target.shown().to_owned())
+    let target = target.or_else(|| find_uncertain_target(given.problems.first()?, rest));
+    target.map(|target| target.display_text().to_owned())
 }
 
 /// Returns the first word that may be a target after a word of uncertain meaning. What looks like the value of a later
 /// option is a target if that option is the value of the uncertain one.
-fn uncertain<'a>(problem: &Problem, rest: &'a [Word]) -> Option<&'a Word> {
+fn find_uncertain_target<'a>(problem: &ArgumentProblem, rest: &'a [Word]) -> Option<&'a Word> {
     let odd = match problem {
-        Problem::Unknown(text) | Problem::Abbreviated(text) | Problem::Missing(text) => text,
-        Problem::Unexpanded(word) => word.shown(),
+        ArgumentProblem::Unknown(text)
+        | ArgumentProblem::Abbreviated(text)
+        | ArgumentProblem::Missing(text) => text,
+        ArgumentProblem::Unexpanded(word) => word.display_text(),
     };
-    let after = rest.iter().skip_while(|word| word.shown() != odd).skip(1);
-    after.into_iter().find(|word| !word.shown().starts_with('-'))
+    let after = rest.iter().skip_while(|word| word.display_text() != odd).skip(1);
+    after.into_iter().find(|word| !word.display_text().starts_with('-'))
 }
 
 #[cfg(test)]
@@ -53,7 +56,7 @@ mod tests {
     fn check(rule: &str, command: &str, expected: Option<&str>) {
         let words: Vec<String> = rule.split(' ').map(str::to_owned).collect();
         let all: Vec<Word> = command.split(' ').map(|word| Word::Known(word.to_owned())).collect();
-        assert_eq!(added(&words, &all).as_deref(), expected, "{rule}: {command}");
+        assert_eq!(find_added_target(&words, &all).as_deref(), expected, "{rule}: {command}");
     }
 
     #[test]

@@ -1,41 +1,41 @@
 //! Files of answers: parsing them and matching them with the questions of a call. No answer is guessed.
 
-mod given;
+mod answer_value;
 
-use crate::chat::{Answer, CallId, Giver, Questions, Status, once};
-use given::given;
+use crate::chat::{Answer, AnswerOrigin, AnswerStatus, CallId, Questions, unique_keys};
+use answer_value::parse_answer;
 use serde_json::{Map, Value};
 
 /// The accepted formats, as part of an error.
-pub const FORMS: &str = "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
+pub const EXPECTED_FORMATS: &str = "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
 
 /// Content of a file of answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answers {
-    list: Vec<One>,
+    list: Vec<FileAnswer>,
     /// Ids of calls that are declined; `None` matches any call.
     declined: Vec<Option<String>>,
 }
 
 /// Answer to one keyword.
 #[derive(Debug, Clone, PartialEq)]
-struct One {
+struct FileAnswer {
     /// Id of the call it is for, if the file names one.
     call: Option<String>,
     keyword: String,
     value: Value,
-    used: bool,
+    is_used: bool,
 }
 
 /// Result of matching the answers with the questions of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Held {
+pub enum AnswerMatch {
     /// Every question is answered, or all are declined.
     Answered(Answer),
     /// Keywords of the questions without an answer; the call waits.
     Missing(Vec<String>),
     /// Errors, one line each, with what was expected.
-    Wrong(String),
+    Mismatch(String),
 }
 
 impl Answers {
@@ -43,25 +43,25 @@ impl Answers {
     ///
     /// # Errors
     /// Returns what is wrong and what was expected, in one sentence; for invalid JSON with line and column.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
-            return Err(format!("it is empty; {FORMS}"));
+            return Err(format!("it is empty; {EXPECTED_FORMATS}"));
         }
-        let value = whole(text)?;
+        let value = parse_json(text)?;
         let mut answers = Self::default();
         match &value {
-            Value::Object(fields) => answers.of_object(fields)?,
-            Value::Array(items) => answers.of_list(items, None)?,
+            Value::Object(fields) => answers.add_object(fields)?,
+            Value::Array(items) => answers.add_list(items, None)?,
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                return Err(format!("it holds no answers; {FORMS}"));
+                return Err(format!("it holds no answers; {EXPECTED_FORMATS}"));
             }
         }
         if answers.list.is_empty() && answers.declined.is_empty() {
-            return Err(format!("it holds no answers; {FORMS}"));
+            return Err(format!("it holds no answers; {EXPECTED_FORMATS}"));
         }
         for (at, one) in answers.list.iter().enumerate() {
-            let again = |other: &&One| other.keyword == one.keyword && other.call == one.call;
+            let again = |other: &&FileAnswer| other.keyword == one.keyword && other.call == one.call;
             if answers.list[..at].iter().any(|other| again(&other)) {
                 return Err(format!("it answers {:?} twice", one.keyword));
             }
@@ -70,20 +70,23 @@ impl Answers {
     }
 
     /// Matches the answers with these questions.
-    pub fn hold(&mut self, call: &CallId, asked: &Questions) -> Held {
+    pub fn match_questions(&mut self, call: &CallId, asked: &Questions) -> AnswerMatch {
         if self.declined.iter().any(|one| one.as_ref().is_none_or(|id| *id == call.0)) {
-            return Held::Answered(Answer { giver: Giver::File, ..Answer::without(Status::Declined) });
+            return AnswerMatch::Answered(Answer {
+                origin: AnswerOrigin::File,
+                ..Answer::from_status(AnswerStatus::Declined)
+            });
         }
         let (mut list, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
         for question in &asked.list {
-            let meant = |one: &&mut One| {
+            let meant = |one: &&mut FileAnswer| {
                 one.keyword == question.keyword && one.call.as_ref().is_none_or(|id| *id == call.0)
             };
             match self.list.iter_mut().filter(|one| !one.value.is_null()).find(meant) {
                 None => missing.push(question.keyword.clone()),
                 Some(one) => {
-                    one.used = true;
-                    match given(question, &one.value) {
+                    one.is_used = true;
+                    match parse_answer(question, &one.value) {
                         Ok(given) => list.push(given),
                         Err(why) => wrong.push(format!("{}: {why}", question.keyword)),
                     }
@@ -91,62 +94,67 @@ impl Answers {
             }
         }
         if !wrong.is_empty() {
-            return Held::Wrong(wrong.join("\n"));
+            return AnswerMatch::Mismatch(wrong.join("\n"));
         }
         if !missing.is_empty() {
-            return Held::Missing(missing);
+            return AnswerMatch::Missing(missing);
         }
-        Held::Answered(Answer { status: Status::Answered, given: list, giver: Giver::File })
+        AnswerMatch::Answered(Answer {
+            status: AnswerStatus::Answered,
+            answers: list,
+            origin: AnswerOrigin::File,
+        })
     }
 
     /// Returns the answer to the waiting questions. The file must answer each of them and nothing else.
     ///
     /// # Errors
     /// Returns what is wrong and what was expected.
-    pub fn exactly(&mut self, call: &CallId, asked: &Questions) -> Result<Answer, String> {
+    pub fn match_exactly(&mut self, call: &CallId, asked: &Questions) -> Result<Answer, String> {
         let keywords: Vec<&str> = asked.list.iter().map(|question| question.keyword.as_str()).collect();
-        let here = |one: &&One| one.call.as_ref().is_none_or(|id| *id == call.0);
+        let here = |one: &&FileAnswer| one.call.as_ref().is_none_or(|id| *id == call.0);
         if let Some(one) = self.list.iter().filter(here).find(|one| !keywords.contains(&one.keyword.as_str()))
         {
             return Err(format!(
                 "no question has the keyword {:?}; waiting: {}",
                 one.keyword,
-                names(&keywords)
+                quote_names(&keywords)
             ));
         }
-        match self.hold(call, asked) {
-            Held::Answered(answer) => Ok(answer),
-            Held::Wrong(why) => Err(why),
-            Held::Missing(missing) => {
-                Err(format!("no answer to {}; use {{\"skipped\": true}} to skip a question", names(&missing)))
-            }
+        match self.match_questions(call, asked) {
+            AnswerMatch::Answered(answer) => Ok(answer),
+            AnswerMatch::Mismatch(why) => Err(why),
+            AnswerMatch::Missing(missing) => Err(format!(
+                "no answer to {}; use {{\"skipped\": true}} to skip a question",
+                quote_names(&missing)
+            )),
         }
     }
 
     /// Returns the keywords that no question has.
-    pub fn unused(&self) -> Vec<&str> {
-        self.list.iter().filter(|one| !one.used).map(|one| one.keyword.as_str()).collect()
+    pub fn unused_keywords(&self) -> Vec<&str> {
+        self.list.iter().filter(|one| !one.is_used).map(|one| one.keyword.as_str()).collect()
     }
 
-    fn of_object(&mut self, fields: &Map<String, Value>) -> Result<(), String> {
+    fn add_object(&mut self, fields: &Map<String, Value>) -> Result<(), String> {
         if let Some(Value::Array(waits)) = fields.get("waits") {
-            return waits.iter().try_for_each(|item| self.of_wait(item));
+            return waits.iter().try_for_each(|item| self.add_waiting_call(item));
         }
         if fields.get("questions").is_some_and(Value::is_array) {
-            return self.of_wait(&Value::Object(fields.clone()));
+            return self.add_waiting_call(&Value::Object(fields.clone()));
         }
         let declines = fields.get("status").is_some_and(|status| status == "declined");
         match fields.get("answers") {
             _ if declines => self.declined.push(None),
-            Some(Value::Array(items)) => return self.of_list(items, None),
-            Some(Value::Object(map)) => self.of_map(map),
-            Some(_) | None => self.of_map(fields),
+            Some(Value::Array(items)) => return self.add_list(items, None),
+            Some(Value::Object(map)) => self.add_map(map),
+            Some(_) | None => self.add_map(fields),
         }
         Ok(())
     }
 
     /// Adds the answers to one waiting call, in the format that was printed.
-    fn of_wait(&mut self, item: &Value) -> Result<(), String> {
+    fn add_waiting_call(&mut self, item: &Value) -> Result<(), String> {
         let call = item["call"].as_str().map(str::to_owned);
         if item["status"] == "declined" {
             self.declined.push(call);
@@ -163,55 +171,55 @@ impl Answers {
                 let (note, notes) = (&question["note"], &question["notes"]);
                 value = serde_json::json!({ "answer": value, "note": note, "notes": notes });
             }
-            self.add(call.clone(), keyword, value);
+            self.add_answer(call.clone(), keyword, value);
         }
         Ok(())
     }
 
     /// Adds a list of answers that contain their keyword.
-    fn of_list(&mut self, items: &[Value], call: Option<&str>) -> Result<(), String> {
+    fn add_list(&mut self, items: &[Value], call: Option<&str>) -> Result<(), String> {
         for item in items {
             let (Some(fields), Some(keyword)) = (item.as_object(), item["keyword"].as_str()) else {
-                return Err(format!("an answer in it has no \"keyword\"; {FORMS}"));
+                return Err(format!("an answer in it has no \"keyword\"; {EXPECTED_FORMATS}"));
             };
             let rest = fields.iter().filter(|(name, _)| *name != "keyword" && *name != "question");
             let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
-            self.add(call.map(str::to_owned), keyword, Value::Object(rest));
+            self.add_answer(call.map(str::to_owned), keyword, Value::Object(rest));
         }
         Ok(())
     }
 
-    fn of_map(&mut self, map: &Map<String, Value>) {
+    fn add_map(&mut self, map: &Map<String, Value>) {
         for (keyword, value) in map {
-            self.add(None, keyword, value.clone());
+            self.add_answer(None, keyword, value.clone());
         }
     }
 
-    fn add(&mut self, call: Option<String>, keyword: &str, value: Value) {
-        self.list.push(One { call, keyword: keyword.to_owned(), value, used: false });
+    fn add_answer(&mut self, call: Option<String>, keyword: &str, value: Value) {
+        self.list.push(FileAnswer { call, keyword: keyword.to_owned(), value, is_used: false });
     }
 }
 
 /// Parses the JSON of a file. A duplicate key is an error, because it is ambiguous.
-fn whole(text: &str) -> Result<Value, String> {
+fn parse_json(text: &str) -> Result<Value, String> {
     let doubtful = |error: &serde_json::Error| format!("it is invalid: {error}");
-    let error = match once::read(text) {
+    let error = match unique_keys::parse_unique(text) {
         Ok((value, None)) => return Ok(value),
         Err(error) if error.is_data() => return Err(doubtful(&error)),
         Ok((_, Some(error))) | Err(error) => error,
     };
     // The complete output of -p: text of the model, and the waiting questions as the last line.
     for line in text.lines().rev() {
-        match once::read(line) {
+        match unique_keys::parse_unique(line) {
             Ok((value, None)) if value["kind"] == "waits" => return Ok(value),
             Err(error) if error.is_data() && line.contains("\"waits\"") => return Err(doubtful(&error)),
             Ok(_) | Err(_) => {}
         }
     }
-    Err(format!("it is not JSON: {error}; {FORMS}"))
+    Err(format!("it is not JSON: {error}; {EXPECTED_FORMATS}"))
 }
 
-fn names<T: AsRef<str>>(keywords: &[T]) -> String {
+fn quote_names<T: AsRef<str>>(keywords: &[T]) -> String {
     keywords.iter().map(|keyword| format!("{:?}", keyword.as_ref())).collect::<Vec<_>>().join(", ")
 }
 

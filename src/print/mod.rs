@@ -1,18 +1,18 @@
 //! The headless frontend: one prompt in, one reply out.
 
 pub mod answers;
-mod format;
-mod stand_in;
+mod headless_responder;
+mod output_format;
 
-pub use answers::{Answers, FORMS};
-pub use format::{Format, harmless, printable};
+pub use answers::{Answers, EXPECTED_FORMATS};
+pub use output_format::{OutputFormat, escape_json, to_printable};
 
 use crate::agent::{self, Effect, Event, State};
-use crate::chat::entry_count::count_in_words;
+use crate::chat::entry_count::describe_entries;
 use crate::chat::{Chunk, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime, Unsaved};
-use format::Printer;
-use stand_in::StandIn;
+use headless_responder::HeadlessResponder;
+use output_format::Printer;
 use std::io::Write;
 
 /// Result of a headless run, which determines the exit code.
@@ -23,11 +23,11 @@ pub enum Exit {
     /// The provider failed, or the reply is incomplete.
     Failed,
     /// A question is waiting for the user, or a call was denied because no user was available.
-    Waits,
+    Waiting,
     /// The user stopped the run with ctrl-c; what was received is saved.
     Stopped,
     /// The file of answers does not match the question, which is still waiting.
-    Mistaken,
+    Mismatch,
 }
 
 impl Exit {
@@ -36,15 +36,15 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
-            Self::Mistaken => 2,
-            Self::Waits => 3,
+            Self::Mismatch => 2,
+            Self::Waiting => 3,
             Self::Stopped => 130,
         }
     }
 }
 
 /// Input of a headless run.
-pub struct Run<'a> {
+pub struct HeadlessRun<'a> {
     /// The agent, idle or with an open question.
     pub state: State,
     /// Executes its effects.
@@ -60,11 +60,11 @@ pub struct Run<'a> {
     /// Answers from a file; empty if none was given.
     pub answers: Answers,
     /// Output format.
-    pub format: Format,
+    pub format: OutputFormat,
     /// Makes a reply safe to print; the identity if the user wants raw output.
     pub clean: fn(&str) -> String,
     /// The same for `err`, which may be a terminal even if `out` is not.
-    pub tidy: fn(&str) -> String,
+    pub clean_errors: fn(&str) -> String,
     /// Receives the reply.
     pub out: &'a mut dyn Write,
     /// Receives everything else.
@@ -75,7 +75,7 @@ pub struct Run<'a> {
 fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
     let entries = state.session.entries();
     let lost = &entries[entries.len().saturating_sub(unsaved.entries)..];
-    let what = count_in_words(lost);
+    let what = describe_entries(lost);
     format!("{}. Not kept: {what}", unsaved.reason)
 }
 
@@ -84,26 +84,27 @@ fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
 ///
 /// # Errors
 /// If the output cannot be written.
-pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
-    let Run { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } = run;
-    let (tidy, err) = (run.tidy, run.err);
+pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
+    let HeadlessRun { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } =
+        run;
+    let (tidy, err) = (run.clean_errors, run.err);
     let mut printer = Printer::new(format, run.clean, run.out);
-    let mut stand_in = StandIn::new(answers);
+    let mut stand_in = HeadlessResponder::new(answers);
     let mut exit = Exit::Done;
     let mut effects = effects;
     let mut told = None;
     let mut stopped = std::pin::pin!(tokio::signal::ctrl_c());
     if !prompt.trim().is_empty() {
-        effects.extend(agent::update(&mut state, Event::Said(prompt)));
+        effects.extend(agent::update(&mut state, Event::UserMessage(prompt)));
     }
     loop {
         for effect in &effects {
-            if let Effect::Append(entry) = effect {
-                printer.entry(entry)?;
+            if let Effect::AppendEntry(entry) = effect {
+                printer.print_entry(entry)?;
                 if let Entry::Compacted { tokens: (before, after), .. } = entry {
                     writeln!(err, "aye: earlier messages were summarised · {before} → {after} tokens")?;
                 }
-                if let Entry::FellBack { model, why } = entry {
+                if let Entry::FellBack { model, reason: why } = entry {
                     let why = why.trim_end_matches('.');
                     writeln!(err, "aye: {}", tidy(&format!("{why}; {model} answers this time")))?;
                 }
@@ -113,64 +114,64 @@ pub async fn run(run: Run<'_>) -> std::io::Result<Exit> {
                 }
             }
         }
-        if let Some(trouble) = runtime.run(effects)
+        if let Some(trouble) = runtime.execute(effects)
             && told.as_ref() != Some(&trouble)
         {
             writeln!(err, "aye: {}", tidy(&trouble))?;
             told = Some(trouble);
         }
-        if let Some(event) = stand_in.answer(&state) {
+        if let Some(event) = stand_in.respond(&state) {
             effects = agent::update(&mut state, event);
             continue;
         }
         // Other sub-agents may continue while one is waiting.
-        if state.is_idle() || state.waiting().is_some() && !state.is_busy() {
+        if state.is_idle() || state.waiting_call().is_some() && !state.is_busy() {
             break;
         }
         let event = tokio::select! {
             event = events.recv() => event,
             _ = &mut stopped, if exit != Exit::Stopped => {
                 exit = Exit::Stopped;
-                Some(Event::Interrupted)
+                Some(Event::TurnInterrupted)
             }
         };
         let Some(event) = event else { break };
-        if let Event::Chunk { chunk: Chunk::Text(text), turn, .. } = &event
-            && state.turn() == Some(*turn)
-            && !state.is_summarising()
+        if let Event::ReplyChunk { chunk: Chunk::Text(text), turn, .. } = &event
+            && state.current_turn() == Some(*turn)
+            && !state.is_summarizing()
         {
-            printer.text(text)?;
+            printer.print_text(text)?;
         }
-        if let Event::Chunk { chunk: Chunk::WasReasoning, turn, .. } = &event
-            && state.turn() == Some(*turn)
+        if let Event::ReplyChunk { chunk: Chunk::WasReasoning, turn, .. } = &event
+            && state.current_turn() == Some(*turn)
         {
             // Printed reasoning stays; the reply begins on a new line.
-            printer.finish()?;
+            printer.finish_line()?;
         }
-        if let Event::Chunk { chunk: Chunk::Retrying { wait, why, .. }, turn, .. } = &event
-            && state.turn() == Some(*turn)
+        if let Event::ReplyChunk { chunk: Chunk::Retrying { wait, why, .. }, turn, .. } = &event
+            && state.current_turn() == Some(*turn)
         {
             writeln!(err, "aye: {}; trying again in {} s", tidy(why), wait.as_secs_f64().ceil())?;
         }
         effects = agent::update(&mut state, event);
     }
-    printer.finish()?;
-    let unsaved = runtime.save();
+    printer.finish_line()?;
+    let unsaved = runtime.save_unsaved();
     if let Some(unsaved) = &unsaved {
         exit = if exit == Exit::Done { Exit::Failed } else { exit };
         let words = format!("session {session} is not saved: {}", explain_unsaved(unsaved, &state));
         writeln!(err, "aye: {}", tidy(&words))?;
     }
-    for why in stand_in.troubles(&state) {
+    for why in stand_in.describe_problems(&state) {
         writeln!(err, "aye: {}", tidy(&why))?;
     }
-    if stand_in.is_wrong() {
-        exit = Exit::Mistaken;
+    if stand_in.has_mismatch() {
+        exit = Exit::Mismatch;
     }
-    let Some(told) = stand_in.told(&state, &session).filter(|_| exit != Exit::Stopped) else {
+    let Some(told) = stand_in.to_json(&state, &session).filter(|_| exit != Exit::Stopped) else {
         return Ok(exit);
     };
-    printer.value(&told)?;
+    printer.print_json(&told)?;
     // A question in a session that is not saved cannot be answered later.
-    Ok(if exit == Exit::Mistaken || unsaved.is_some() { exit } else { Exit::Waits })
+    Ok(if exit == Exit::Mismatch || unsaved.is_some() { exit } else { Exit::Waiting })
 }

@@ -1,10 +1,10 @@
 //! Applies rehearsed changes to the live project, one path at a time: only if the live path is unchanged since it was
 //! shown, and atomically.
 
-mod made;
+mod live_change;
 
-use super::rehearsal::{Change, Fingerprint, Node, Rehearsal};
-use super::{Error, Located, Reader, path};
+use super::rehearsal::{Change, FileNode, Fingerprint, Rehearsal};
+use super::{Error, Location, Reader, path};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -14,37 +14,37 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// File next to the overlay that records applied changes, so that they are not conflicts afterwards.
-const FILE: &str = "applied";
+const APPLIED_FILE: &str = "applied";
 
 /// One line of the file.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct AppliedRecord {
     /// Path as bytes, because it may not be Unicode.
     path: Vec<u8>,
     /// State that was applied. Older versions stored only a hash under this name.
     #[serde(flatten)]
-    holds: Holds,
+    state: AppliedState,
 }
 
 /// Applied state in the current format or in that of older versions.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Holds {
-    Now { holds: Fingerprint },
-    Before { holds: Option<crate::chat::Digest> },
+enum AppliedState {
+    Current { holds: Fingerprint },
+    Legacy { holds: Option<crate::chat::Digest> },
 }
 
 impl Rehearsal {
     /// Returns whether the live path is neither in its state before the rehearsal first changed it nor in a state that
     /// was applied since. Compares content, mode, file type, and the folders on the way.
     pub fn is_conflict(&self, path: &Path) -> bool {
-        let now = self.print(path);
-        let as_it_was = self.origin(path).unwrap_or_default().is(&now);
-        if !as_it_was && !self.applied(path).any(|holds| holds.is(&now)) {
+        let now = self.live_fingerprint(path);
+        let as_it_was = self.origin(path).unwrap_or_default().matches(&now);
+        if !as_it_was && !self.applied_states(path).any(|holds| holds.matches(&now)) {
             return true;
         }
         // Every folder on the way still exists.
-        if path.parent().is_some_and(|folder| self.has_folder(folder)) {
+        if path.parent().is_some_and(|folder| self.has_live_folder(folder)) {
             return false;
         }
         let mut way: Vec<&Path> =
@@ -63,12 +63,12 @@ impl Rehearsal {
     }
 
     /// Locates a path of the project with all links in its parent folders resolved, as the policy checks it.
-    pub fn place(&self, below: &Path) -> Result<Located, Error> {
+    pub fn locate_live(&self, below: &Path) -> Result<Location, Error> {
         let whole = self.root().join(below);
         let (parent, name) = (whole.parent().unwrap_or(self.root()), whole.file_name().unwrap_or_default());
         // If the path itself is a link, the link is what is changed.
-        let real = path::resolve(parent, &path::on_disk)?.join(name);
-        Ok(self.at(real))
+        let real = path::resolve_links(parent, &path::link_target)?.join(name);
+        Ok(self.locate_below(real))
     }
 
     /// Applies a change to the live project.
@@ -77,59 +77,60 @@ impl Rehearsal {
     /// [`Error::Changed`] if the live path differs from the state before the change; [`Error::Full`] if the disk is
     /// full, and `Error::OverlayFull` if the record of the change cannot be written; [`Error::NoProject`] if the
     /// project's own folder is gone; [`Error::Io`] for other failures. Nothing is partly applied then.
-    pub fn apply(&self, change: &Change) -> Result<(), Error> {
+    pub fn apply_change(&self, change: &Change) -> Result<(), Error> {
         if !self.root().is_dir() {
             return Err(Error::NoProject(self.root().to_owned()));
         }
-        if self.real(&change.path) != change.before {
+        if self.live_node(&change.path) != change.before {
             return Err(Error::Changed(change.path.clone()));
         }
-        self.will_hold(&change.path, &change.after)?;
-        made::make(self.root(), change)
+        self.record_applied(&change.path, &change.after)?;
+        live_change::write_live_change(self.root(), change)
     }
 
     /// Returns whether something was applied at a path.
     pub fn was_applied(&self, path: &Path) -> bool {
-        self.applied(path).next().is_some()
+        self.applied_states(path).next().is_some()
     }
 
     /// Returns every path at which something was applied.
     pub fn applied_paths(&self) -> HashSet<PathBuf> {
-        let bytes = fs::read(self.folder().join(FILE)).unwrap_or_default();
+        let bytes = fs::read(self.overlay_folder().join(APPLIED_FILE)).unwrap_or_default();
         let lines = bytes.split(|byte| *byte == b'\n');
-        let lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+        let lines = lines.filter_map(|line| serde_json::from_slice::<AppliedRecord>(line).ok());
         lines.map(|line| PathBuf::from(OsString::from_vec(line.path))).collect()
     }
 
     /// Records the state before it is applied, so that an interruption does not leave a conflict.
-    fn will_hold(&self, path: &Path, after: &Node) -> Result<(), Error> {
-        let holds = Holds::Now { holds: Fingerprint::of(after) };
-        let line = Line { path: path.as_os_str().as_bytes().to_vec(), holds };
+    fn record_applied(&self, path: &Path, after: &FileNode) -> Result<(), Error> {
+        let holds = AppliedState::Current { holds: Fingerprint::from_node(after) };
+        let line = AppliedRecord { path: path.as_os_str().as_bytes().to_vec(), state: holds };
         let keep = || {
             let mut text = serde_json::to_vec(&line)?;
             // Ends a truncated line.
             text.insert(0, b'\n');
             text.push(b'\n');
-            let file = self.folder().join(FILE);
+            let file = self.overlay_folder().join(APPLIED_FILE);
             fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(&text)
         };
-        keep().map_err(|source: io::Error| Error::in_layer(path, source))
+        keep().map_err(|source: io::Error| Error::in_overlay(path, source))
     }
 
     /// Returns the states that were applied at a path.
-    fn applied(&self, path: &Path) -> impl Iterator<Item = Fingerprint> {
-        let bytes = fs::read(self.folder().join(FILE)).unwrap_or_default();
+    fn applied_states(&self, path: &Path) -> impl Iterator<Item = Fingerprint> {
+        let bytes = fs::read(self.overlay_folder().join(APPLIED_FILE)).unwrap_or_default();
         let lines = bytes.split(|byte| *byte == b'\n');
-        let lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
-        let here: Vec<Line> = lines.filter(|line| line.path == path.as_os_str().as_bytes()).collect();
-        here.into_iter().map(|line| match line.holds {
-            Holds::Now { holds } => holds,
-            Holds::Before { holds } => Fingerprint::of_hash(holds),
+        let lines = lines.filter_map(|line| serde_json::from_slice::<AppliedRecord>(line).ok());
+        let here: Vec<AppliedRecord> =
+            lines.filter(|line| line.path == path.as_os_str().as_bytes()).collect();
+        here.into_iter().map(|line| match line.state {
+            AppliedState::Current { holds } => holds,
+            AppliedState::Legacy { holds } => Fingerprint::from_hash(holds),
         })
     }
 }
 
 #[cfg(test)]
-mod since;
+mod conflict_tests;
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,13 @@
 //! Applies one group of a dry run's changes, item by item.
 
-mod left_out;
+mod ignored_note;
 mod moves;
 
-use super::groups::Groups;
-use super::rehearsal::{Change, Node, Rehearsal};
-use super::{Error, Kind, Reader, altered, repository};
-use crate::chat::altered::Did;
+use super::groups::GroupClassifier;
+use super::rehearsal::{Change, FileNode, Rehearsal};
+use super::{Error, FileKind, Reader, change_summary, git_state};
 use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation, repository_of};
+use crate::chat::dry_run_summary::ChangeKind;
 use crate::chat::{Access, Digest};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 /// Result of applying one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
-    Done,
+    Applied,
     /// The project already had this state.
-    Already,
+    AlreadyApplied,
     /// Something changed since the dry run; no part of the item was applied.
     Conflict(String),
     /// Applying failed; the text says which part was applied.
@@ -25,16 +25,16 @@ pub enum Applied {
 }
 
 /// An examined change, without its content.
-struct Seen {
+struct ExaminedChange {
     operation: Operation,
     item: Item,
-    before: Kept,
-    after: Kept,
+    before: NodeSummary,
+    after: NodeSummary,
 }
 
 /// Content of a node, reduced to what detecting moves needs.
 #[derive(Clone, PartialEq, Eq)]
-enum Kept {
+enum NodeSummary {
     Nothing,
     /// Hash of the content; `None` for an empty file, because all empty files are equal.
     File(Option<Digest>),
@@ -47,28 +47,28 @@ enum Kept {
 ///
 /// # Errors
 /// If the overlay's disk fails.
-pub fn draft(
+pub fn draft_batch(
     rehearsal: &Rehearsal,
     group: Group,
     repository: Option<&Path>,
 ) -> Result<(Batch, BatchWork), Error> {
-    let mut groups = Groups::new(rehearsal);
+    let mut groups = GroupClassifier::new(rehearsal);
     let mut notes = Vec::new();
     if group == Group::Source && !groups.has_repository() {
         notes.push("The project is not in a git repository, so no file counts as ignored.".to_owned());
     }
-    let touched = rehearsal.touched()?;
+    let touched = rehearsal.overlay_paths()?;
     let has_below = |path: &Path| touched.iter().any(|other| other != path && other.starts_with(path));
     let (mut seen, mut folders, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     let (mut in_repository, mut unapplied) = (Vec::new(), 0);
     for path in &touched {
-        let (is_folder, is_gone) = kind(rehearsal, path);
-        let own = groups.of(path, is_folder);
+        let (is_folder, is_gone) = folder_state(rehearsal, path);
+        let own = groups.classify(path, is_folder);
         if own == Group::Repository && group == own && repository_of(path).as_deref() == repository {
             in_repository.push(path.clone());
         }
         if group == Group::Repository && own == Group::Source && !is_folder {
-            unapplied += usize::from(rehearsal.change(path)?.is_some());
+            unapplied += usize::from(rehearsal.change_at(path)?.is_some());
         }
         // Below `objects` only git decides which files are garbage.
         let goes_empty = is_folder
@@ -82,21 +82,21 @@ pub fn draft(
             }
             continue;
         }
-        let Some(change) = rehearsal.change(path)? else { continue };
+        let Some(change) = rehearsal.change_at(path)? else { continue };
         if goes_empty {
-            folders.push(operation(&change));
+            folders.push(describe_operation(&change));
         } else if !(is_new_folder(&change) && has_new_below(rehearsal, &touched, path)?) {
-            seen.push(see(rehearsal, group, &change));
+            seen.push(examine_change(rehearsal, group, &change));
         }
     }
     if group == Group::Repository {
         let git = repository.unwrap_or(Path::new(".git"));
-        return repository::draft(rehearsal, git, (&in_repository, unapplied));
+        return git_state::draft_state(rehearsal, git, (&in_repository, unapplied));
     }
-    notes.extend(left_out::note(rehearsal, &mut groups, &left_out)?);
+    notes.extend(ignored_note::describe_ignored_files(rehearsal, &mut groups, &left_out)?);
     folders.reverse();
-    let done = moves::in_place(rehearsal, &touched, &seen)?;
-    let seen = moves::pair(with_what_is_below(seen), &done);
+    let done = moves::find_created_targets(rehearsal, &touched, &seen)?;
+    let seen = moves::pair_moves(combine_replaced_folders(seen), &done);
     let mut work = BatchWork { folders, ..BatchWork::default() };
     let mut batch = Batch { group, notes, items: Vec::new() };
     for (item, operations) in seen {
@@ -107,10 +107,10 @@ pub fn draft(
 }
 
 /// Returns whether a path is or was a folder, and whether the dry run deleted it.
-fn kind(rehearsal: &Rehearsal, path: &Path) -> (bool, bool) {
+fn folder_state(rehearsal: &Rehearsal, path: &Path) -> (bool, bool) {
     let real = rehearsal.root().join(path);
-    match rehearsal.kind(&rehearsal.at(real.clone())) {
-        Some(kind) => (kind == Kind::Folder, false),
+    match rehearsal.file_kind(&rehearsal.locate_below(real.clone())) {
+        Some(kind) => (kind == FileKind::Folder, false),
         None => (real.symlink_metadata().is_ok_and(|meta| meta.is_dir()), true),
     }
 }
@@ -118,14 +118,14 @@ fn kind(rehearsal: &Rehearsal, path: &Path) -> (bool, bool) {
 /// Returns whether a parent folder was replaced by another file type, which removes this path with it.
 fn is_in_replaced(rehearsal: &Rehearsal, path: &Path) -> bool {
     let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-    let kind = |above: &Path| rehearsal.kind(&rehearsal.at(rehearsal.root().join(above)));
-    above.into_iter().any(|above| kind(above).is_some_and(|kind| kind != Kind::Folder))
+    let kind = |above: &Path| rehearsal.file_kind(&rehearsal.locate_below(rehearsal.root().join(above)));
+    above.into_iter().any(|above| kind(above).is_some_and(|kind| kind != FileKind::Folder))
 }
 
 /// Returns whether the dry run created or changed something in a folder, so that the folder is created along with it.
 fn has_new_below(rehearsal: &Rehearsal, touched: &[PathBuf], path: &Path) -> Result<bool, Error> {
     for below in touched.iter().filter(|below| below.starts_with(path) && *below != path) {
-        if rehearsal.change(below)?.is_some_and(|change| change.after != Node::Nothing) {
+        if rehearsal.change_at(below)?.is_some_and(|change| change.after != FileNode::Nothing) {
             return Ok(true);
         }
     }
@@ -133,59 +133,59 @@ fn has_new_below(rehearsal: &Rehearsal, touched: &[PathBuf], path: &Path) -> Res
 }
 
 fn is_new_folder(change: &Change) -> bool {
-    matches!((&change.before, &change.after), (Node::Nothing, Node::Folder { .. }))
+    matches!((&change.before, &change.after), (FileNode::Nothing, FileNode::Folder { .. }))
 }
 
 /// Returns the operation for one change, with a hash of its state before and after.
-pub fn operation(change: &Change) -> Operation {
-    let node = |node: &Node| match node {
-        Node::Nothing => "nothing".to_owned(),
-        Node::File { bytes, mode } => format!("file {mode:o} {}", Digest::of(bytes)),
-        Node::Folder { mode } => format!("folder {mode:o}"),
-        Node::Link(to) => format!("link {}", Digest::of(to.as_os_str().as_bytes())),
-        Node::Other(words) => format!("other {}", Digest::of(words.as_bytes())),
+pub fn describe_operation(change: &Change) -> Operation {
+    let node = |node: &FileNode| match node {
+        FileNode::Nothing => "nothing".to_owned(),
+        FileNode::File { bytes, mode } => format!("file {mode:o} {}", Digest::of_bytes(bytes)),
+        FileNode::Folder { mode } => format!("folder {mode:o}"),
+        FileNode::Link(to) => format!("link {}", Digest::of_bytes(to.as_os_str().as_bytes())),
+        FileNode::Other(words) => format!("other {}", Digest::of_bytes(words.as_bytes())),
     };
-    let path = Digest::of(change.path.as_os_str().as_bytes());
+    let path = Digest::of_bytes(change.path.as_os_str().as_bytes());
     let text = format!("{path} {} {}", node(&change.before), node(&change.after));
-    Operation { path: change.path.clone(), sha256: Digest::of(text.as_bytes()) }
+    Operation { path: change.path.clone(), sha256: Digest::of_bytes(text.as_bytes()) }
 }
 
 /// Returns the hash of several operations.
-pub fn digest(operations: &[Operation]) -> Digest {
+pub fn digest_operations(operations: &[Operation]) -> Digest {
     let all: Vec<&str> = operations.iter().map(|operation| operation.sha256.as_str()).collect();
-    Digest::of(all.join("\n").as_bytes())
+    Digest::of_bytes(all.join("\n").as_bytes())
 }
 
 /// Returns the access that the policy checks for a path, and the reason if it cannot be applied.
-pub(super) fn access(rehearsal: &Rehearsal, path: &Path) -> (Access, Option<String>) {
-    match rehearsal.place(path) {
-        Ok(at) if at.inside && !at.sensitive => (Access::Write(at.shown), None),
-        Ok(at) => (Access::WriteOutside(at.shown), None),
+pub(super) fn determine_access(rehearsal: &Rehearsal, path: &Path) -> (Access, Option<String>) {
+    match rehearsal.locate_live(path) {
+        Ok(at) if at.is_inside && !at.is_sensitive => (Access::Write(at.display_path), None),
+        Ok(at) => (Access::WriteOutside(at.display_path), None),
         Err(error) => (Access::WriteOutside(path.to_owned()), Some(error.to_string())),
     }
 }
 
-fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
-    let summary = altered::told(rehearsal, change);
-    let operation = operation(change);
+fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> ExaminedChange {
+    let summary = change_summary::describe_change(rehearsal, change);
+    let operation = describe_operation(change);
     let shown = change.path.display();
-    let (access, mut blocked) = access(rehearsal, &change.path);
+    let (access, mut blocked) = determine_access(rehearsal, &change.path);
     for node in [&change.before, &change.after] {
-        if let Node::Other(words) = node {
+        if let FileNode::Other(words) = node {
             blocked = Some(format!("cannot be applied: {shown} is {words}"));
         }
     }
-    if summary.conflict {
+    if summary.has_conflict {
         blocked = Some(format!("CONFLICT: {shown} changed since the dry run; it is not overwritten"));
     }
-    let outside = rehearsal.place(&change.path).is_ok_and(|at| !at.inside);
+    let outside = rehearsal.locate_live(&change.path).is_ok_and(|at| !at.is_inside);
     let destroys = match (&change.before, &change.after) {
-        (_, Node::Nothing) => Some(format!("deletes {shown}")),
+        (_, FileNode::Nothing) => Some(format!("deletes {shown}")),
         _ if outside => Some(format!("changes {shown}, which is outside the project")),
         _ if group == Group::GitSettings => Some(format!("changes {shown}, which git runs or reads")),
-        (Node::Nothing | Node::File { .. }, Node::File { .. })
-        | (Node::Folder { .. }, Node::Folder { .. })
-        | (Node::Nothing, _) => None,
+        (FileNode::Nothing | FileNode::File { .. }, FileNode::File { .. })
+        | (FileNode::Folder { .. }, FileNode::Folder { .. })
+        | (FileNode::Nothing, _) => None,
         (_, _) => Some(format!("replaces {shown} with another file type")),
     };
     let mut notes: Vec<String> = summary.notes.into_iter().filter(|note| note != "deleted").collect();
@@ -200,41 +200,43 @@ fn see(rehearsal: &Rehearsal, group: Group, change: &Change) -> Seen {
     if matches!(access, Access::WriteOutside(_)) && !outside && group != Group::GitSettings {
         notes.push("may hold secrets or configure other programs".to_owned());
     }
-    let kept = |node: &Node| match node {
-        Node::Nothing => Kept::Nothing,
-        Node::File { bytes, .. } => Kept::File((!bytes.is_empty()).then(|| Digest::of(bytes))),
-        Node::Folder { .. } => Kept::Folder,
-        Node::Link(_) | Node::Other(_) => Kept::Other,
+    let kept = |node: &FileNode| match node {
+        FileNode::Nothing => NodeSummary::Nothing,
+        FileNode::File { bytes, .. } => {
+            NodeSummary::File((!bytes.is_empty()).then(|| Digest::of_bytes(bytes)))
+        }
+        FileNode::Folder { .. } => NodeSummary::Folder,
+        FileNode::Link(_) | FileNode::Other(_) => NodeSummary::Other,
     };
     // A move is recognised even if the source or the target changed since.
     let origin = rehearsal.origin(&change.path);
-    let before = match origin.as_ref().map(|origin| (origin.is_nothing(), origin.file())) {
-        Some((true, _)) => Kept::Nothing,
-        Some((_, Some(held))) => Kept::File((*held != Digest::of(b"")).then(|| held.clone())),
+    let before = match origin.as_ref().map(|origin| (origin.is_nothing(), origin.file_digest())) {
+        Some((true, _)) => NodeSummary::Nothing,
+        Some((_, Some(held))) => NodeSummary::File((*held != Digest::of_bytes(b"")).then(|| held.clone())),
         Some((false, None)) | None => kept(&change.before),
     };
     let item = Item {
         path: change.path.clone(),
         from: None,
-        did: summary.did,
-        folder: summary.folder,
+        kind: summary.kind,
+        is_folder: summary.is_folder,
         diff,
         notes,
         blocked,
         destroys,
         access,
-        sha256: digest(std::slice::from_ref(&operation)),
+        sha256: digest_operations(std::slice::from_ref(&operation)),
     };
-    Seen { operation, item, before, after: kept(&change.after) }
+    ExaminedChange { operation, item, before, after: kept(&change.after) }
 }
 
 /// Combines a folder that is replaced and everything that was in it into one item. The content is removed first.
-fn with_what_is_below(seen: Vec<Seen>) -> Vec<(Seen, Vec<Operation>)> {
-    let mut all: Vec<(Seen, Vec<Operation>)> = Vec::new();
+fn combine_replaced_folders(seen: Vec<ExaminedChange>) -> Vec<(ExaminedChange, Vec<Operation>)> {
+    let mut all: Vec<(ExaminedChange, Vec<Operation>)> = Vec::new();
     for one in seen {
         let replaced = all.iter_mut().rev().find(|(above, _)| {
-            above.before == Kept::Folder
-                && above.after != Kept::Folder
+            above.before == NodeSummary::Folder
+                && above.after != NodeSummary::Folder
                 && one.operation.path.starts_with(&above.operation.path)
         });
         match replaced {
@@ -242,7 +244,7 @@ fn with_what_is_below(seen: Vec<Seen>) -> Vec<(Seen, Vec<Operation>)> {
                 operations.insert(0, one.operation);
                 above.item.blocked = above.item.blocked.take().or(one.item.blocked);
                 above.item.notes.push(format!("includes: {}", one.item.path.display()));
-                above.item.sha256 = digest(operations);
+                above.item.sha256 = digest_operations(operations);
                 // The strictest access of all parts is checked.
                 if matches!(one.item.access, Access::WriteOutside(_)) {
                     above.item.access = one.item.access;
@@ -259,50 +261,52 @@ fn with_what_is_below(seen: Vec<Seen>) -> Vec<(Seen, Vec<Operation>)> {
 
 /// Applies one item without the hunks that begin at these lines. First compares every path again, so that a conflict
 /// leaves the whole item unapplied. Stops at the first change that fails; the source of a move is then kept.
-pub fn apply(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> Applied {
+pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> Applied {
     let mut changes = Vec::new();
     let first = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
-    let is_state = Group::of(first, false, false) == Group::Repository
-        || Group::of(first, true, false) == Group::Repository;
+    let is_state = Group::classify(first, false, false) == Group::Repository
+        || Group::classify(first, true, false) == Group::Repository;
     if let (true, Some(git)) = (is_state, repository_of(first))
-        && let Some(why) = repository::blocked(rehearsal, &git)
+        && let Some(why) = git_state::blocked_reason(rehearsal, &git)
     {
         return Applied::Conflict(why);
     }
     for Operation { path, sha256 } in operations {
         let conflict = || match is_state {
-            true => repository::is_conflict(rehearsal, path),
+            true => git_state::is_state_conflict(rehearsal, path),
             false => rehearsal.is_conflict(path),
         };
-        match rehearsal.change(path) {
+        match rehearsal.change_at(path) {
             Err(error) => return Applied::Failed(error.to_string()),
             Ok(None) => {}
             Ok(Some(_)) if conflict() => {
                 return Applied::Conflict(format!("{} changed since the dry run", path.display()));
             }
-            Ok(Some(change)) if operation(&change).sha256 != *sha256 => {
+            Ok(Some(change)) if describe_operation(&change).sha256 != *sha256 => {
                 return Applied::Conflict(format!("{} differs from the preview", path.display()));
             }
             Ok(Some(change)) => changes.push(change),
         }
     }
     if changes.is_empty() {
-        return Applied::Already;
+        return Applied::AlreadyApplied;
     }
-    if let Some(path) = unknown_in_replaced(rehearsal, &changes) {
+    if let Some(path) = find_unknown_entry(rehearsal, &changes) {
         return Applied::Conflict(format!("{} was added since the dry run", path.display()));
     }
     if let ([change], [_, ..]) = (changes.as_mut_slice(), rejected) {
-        let edit = altered::edit(change).and_then(|edit| edit.without(rejected));
+        let edit = change_summary::diff_change(change).and_then(|edit| edit.without_hunks(rejected));
         match (edit, &change.before) {
-            (Some(edit), Node::File { mode, .. }) => {
-                change.after = Node::File { bytes: edit.after.into_bytes(), mode: *mode };
+            (Some(edit), FileNode::File { mode, .. }) => {
+                change.after = FileNode::File { bytes: edit.after.into_bytes(), mode: *mode };
             }
             _ => return Applied::Conflict(format!("{} differs from the preview", change.path.display())),
         }
     }
     for (at, change) in changes.iter().enumerate() {
-        if let Err(error) = make_folders(rehearsal, &change.path).and_then(|()| rehearsal.apply(change)) {
+        if let Err(error) =
+            make_folders(rehearsal, &change.path).and_then(|()| rehearsal.apply_change(change))
+        {
             return match (error, at) {
                 (Error::Changed(path), 0) => {
                     Applied::Conflict(format!("{} changed since the dry run", path.display()))
@@ -314,13 +318,13 @@ pub fn apply(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]
             };
         }
     }
-    Applied::Done
+    Applied::Applied
 }
 
 /// Returns a path in a folder to be removed that the dry run did not delete.
-fn unknown_in_replaced(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathBuf> {
+fn find_unknown_entry(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathBuf> {
     let goes = |change: &&Change| {
-        matches!(change.before, Node::Folder { .. }) && !matches!(change.after, Node::Folder { .. })
+        matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. })
     };
     changes.iter().filter(goes).find_map(|folder| {
         let entries = std::fs::read_dir(rehearsal.root().join(&folder.path)).ok()?.flatten();
@@ -337,8 +341,8 @@ fn make_folders(rehearsal: &Rehearsal, path: &Path) -> Result<(), Error> {
         if rehearsal.root().join(folder).symlink_metadata().is_ok() {
             continue;
         }
-        match rehearsal.change(folder)? {
-            Some(change) if is_new_folder(&change) => rehearsal.apply(&change)?,
+        match rehearsal.change_at(folder)? {
+            Some(change) if is_new_folder(&change) => rehearsal.apply_change(&change)?,
             Some(_) | None => {}
         }
     }
@@ -350,26 +354,26 @@ pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation]) {
     for folder in folders {
         let empty = std::fs::read_dir(rehearsal.root().join(&folder.path));
         let empty = empty.is_ok_and(|mut entries| entries.next().is_none());
-        if let (true, Ok(Some(change))) = (empty, rehearsal.change(&folder.path))
-            && operation(&change).sha256 == folder.sha256
+        if let (true, Ok(Some(change))) = (empty, rehearsal.change_at(&folder.path))
+            && describe_operation(&change).sha256 == folder.sha256
         {
             // If something was added to it in the meantime, this fails and the folder stays.
-            let _ = rehearsal.apply(&change);
+            let _ = rehearsal.apply_change(&change);
         }
     }
 }
 
 /// Sets the group of each change.
-pub fn assign_groups(rehearsal: &Rehearsal, all: &mut [crate::chat::Altered]) {
-    let mut groups = Groups::new(rehearsal);
+pub fn assign_groups(rehearsal: &Rehearsal, all: &mut [crate::chat::DryRunChange]) {
+    let mut groups = GroupClassifier::new(rehearsal);
     for altered in all {
-        altered.group = groups.of(&altered.path, altered.folder);
+        altered.group = groups.classify(&altered.path, altered.is_folder);
     }
 }
 
-impl Seen {
+impl ExaminedChange {
     fn is_deleted_file(&self) -> bool {
-        self.item.did == Did::Deleted && matches!(self.before, Kept::File(_))
+        self.item.kind == ChangeKind::Deleted && matches!(self.before, NodeSummary::File(_))
     }
 }
 

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Size limit of a branch file in bytes. A larger file is ignored.
-const LIMIT: u64 = 4096;
+const SIZE_LIMIT: u64 = 4096;
 
 /// Returns the branch checked out in the folder or its nearest parent that is a repository, or the first eight
 /// characters of the commit on a detached HEAD. `None` outside a repository, or if git's files cannot be read.
-pub fn branch(folder: &Path) -> Option<String> {
+pub fn current_branch(folder: &Path) -> Option<String> {
     let git = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
-    let head = small(&git_folder(git)?.join("HEAD"))?;
+    let head = read_small_file(&git_folder(git)?.join("HEAD"))?;
     let head = head.trim();
     let name = match head.strip_prefix("ref: ") {
         Some(name) => name.strip_prefix("refs/heads/").unwrap_or(name),
@@ -24,14 +24,14 @@ pub(super) fn git_folder(git: PathBuf) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let named = small(&git)?;
+    let named = read_small_file(&git)?;
     let named = Path::new(named.trim().strip_prefix("gitdir: ")?).to_owned();
     Some(if named.is_absolute() { named } else { git.parent()?.join(named) })
 }
 
-fn small(path: &Path) -> Option<String> {
+fn read_small_file(path: &Path) -> Option<String> {
     let facts = fs::metadata(path).ok()?;
-    if !facts.is_file() || facts.len() > LIMIT {
+    if !facts.is_file() || facts.len() > SIZE_LIMIT {
         return None;
     }
     fs::read_to_string(path).ok()
@@ -54,7 +54,7 @@ mod tests {
         at("b/.git/HEAD", "0123456789abcdef0123456789abcdef01234567\n");
         at("c/.git", "gitdir: ../a/.git\n");
         at("d/.git/HEAD", "");
-        let branch = |folder: &str| branch(&place.path().join(folder));
+        let branch = |folder: &str| current_branch(&place.path().join(folder));
         assert_eq!(branch("a").as_deref(), Some("fix/retry"));
         assert_eq!(branch("a/src").as_deref(), Some("fix/retry"), "from a subfolder");
         assert_eq!(branch("b").as_deref(), Some("01234567"));

@@ -1,8 +1,8 @@
 //! The live project folder.
 
-use super::sensitive_files::{SensitiveFiles, is_packaged};
-use super::whole::{self, Whole};
-use super::{Error, Found, Kind, Located, NameCheck, OwnFiles, Reader, Writer, index, path};
+use super::atomic_file::{self, ExpectedFile};
+use super::sensitive_files::{SensitiveFiles, is_in_package_folder};
+use super::{Error, FileKind, Location, NameCheck, OwnFiles, Reader, WalkEntry, Writer, file_walk, path};
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 pub struct Disk {
     root: PathBuf,
     home: Option<PathBuf>,
-    own: OwnFiles,
+    own_files: OwnFiles,
     /// Known names of sensitive files; `None` if the root is the whole file system.
-    sensitive: Option<SensitiveFiles>,
+    sensitive_files: Option<SensitiveFiles>,
 }
 
 impl Disk {
@@ -26,31 +26,36 @@ impl Disk {
         }
         let home = directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
         let sensitive = Some(SensitiveFiles::new(root.clone(), Vec::new()));
-        Ok(Self { root, home, own: OwnFiles::default(), sensitive })
+        Ok(Self { root, home, own_files: OwnFiles::default(), sensitive_files: sensitive })
     }
 
     /// Sets aye's own files. The project may contain them, and a link may lead to them.
     #[must_use]
-    pub fn keeping(self, own: OwnFiles) -> Self {
-        let sensitive = Some(SensitiveFiles::new(self.root.clone(), own.paths().cloned().collect()));
-        Self { own, sensitive, ..self }
+    pub fn with_own_files(self, own: OwnFiles) -> Self {
+        let sensitive = Some(SensitiveFiles::new(self.root.clone(), own.all_paths().cloned().collect()));
+        Self { own_files: own, sensitive_files: sensitive, ..self }
     }
 
     /// Returns the same disk with `/` as the project.
-    pub(super) fn of_system(&self) -> Self {
-        Self { root: "/".into(), home: self.home.clone(), own: self.own.clone(), sensitive: None }
+    pub(super) fn for_system(&self) -> Self {
+        Self {
+            root: "/".into(),
+            home: self.home.clone(),
+            own_files: self.own_files.clone(),
+            sensitive_files: None,
+        }
     }
 
     /// Marks the location if it is one of aye's own files.
-    pub(super) fn mark_own(&self, at: Located) -> Located {
-        let own = self.own.find(&at.real);
-        Located { own, sensitive: at.sensitive || own.is_some(), ..at }
+    pub(super) fn mark_own(&self, at: Location) -> Location {
+        let own = self.own_files.kind_of(&at.real);
+        Location { own_file: own, is_sensitive: at.is_sensitive || own.is_some(), ..at }
     }
 
     /// Like [`Self::mark_own`], for an entry that a walk found below a marked location.
-    pub(super) fn mark_own_below(&self, at: Located) -> Located {
-        let own = self.own.find_below(&at.real);
-        Located { own, sensitive: at.sensitive || own.is_some(), ..at }
+    pub(super) fn mark_own_below(&self, at: Location) -> Location {
+        let own = self.own_files.kind_of_walked(&at.real);
+        Location { own_file: own, is_sensitive: at.is_sensitive || own.is_some(), ..at }
     }
 
     /// Returns the user's home, if known.
@@ -64,20 +69,20 @@ impl Reader for Disk {
         &self.root
     }
 
-    fn locate(&self, path: &str) -> Result<Located, Error> {
-        let at = path::locate(&self.root, self.home.as_deref(), path)?;
+    fn locate(&self, path: &str) -> Result<Location, Error> {
+        let at = path::locate_path(&self.root, self.home.as_deref(), path)?;
         Ok(self.mark_own(at))
     }
 
-    fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
-        whole::read(&at.real, &at.shown)
+    fn read(&self, at: &Location) -> Result<Vec<u8>, Error> {
+        atomic_file::read_file(&at.real, &at.display_path)
     }
 
-    fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error> {
-        Ok(Box::new(whole::open(&at.real, &at.shown)?))
+    fn open(&self, at: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
+        Ok(Box::new(atomic_file::open_file(&at.real, &at.display_path)?))
     }
 
-    fn link_count(&self, at: &Located) -> u64 {
+    fn link_count(&self, at: &Location) -> u64 {
         let meta = std::fs::symlink_metadata(&at.real).ok().filter(std::fs::Metadata::is_file);
         meta.map_or(1, |meta| meta.nlink())
     }
@@ -85,25 +90,27 @@ impl Reader for Disk {
     fn name_check(&self) -> NameCheck<'_> {
         let listing = std::cell::OnceCell::new();
         Box::new(move |at| {
-            if self.link_count(at) <= 1 || is_packaged(&at.real) {
+            if self.link_count(at) <= 1 || is_in_package_folder(&at.real) {
                 return false;
             }
             // Outside the project no names are known.
-            let known = self.sensitive.as_ref().filter(|known| at.real.starts_with(known.root()));
-            known.is_none_or(|known| listing.get_or_init(|| known.list()).reason(&at.real).is_some())
+            let known = self.sensitive_files.as_ref().filter(|known| at.real.starts_with(known.root()));
+            known.is_none_or(|known| {
+                listing.get_or_init(|| known.current_listing()).reason(&at.real).is_some()
+            })
         })
     }
 
-    fn exists(&self, at: &Located) -> bool {
+    fn exists(&self, at: &Location) -> bool {
         std::fs::symlink_metadata(&at.real).is_ok()
     }
 
-    fn kind(&self, at: &Located) -> Option<Kind> {
-        std::fs::symlink_metadata(&at.real).ok().map(|meta| Kind::of(&meta))
+    fn file_kind(&self, at: &Location) -> Option<FileKind> {
+        std::fs::symlink_metadata(&at.real).ok().map(|meta| FileKind::from_metadata(&meta))
     }
 
-    fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
-        let failed = |source| Error::Io { path: at.shown.clone(), source };
+    fn list_names(&self, at: &Location) -> Result<Vec<String>, Error> {
+        let failed = |source| Error::Io { path: at.display_path.clone(), source };
         let mut names = Vec::new();
         for entry in std::fs::read_dir(&at.real).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name().into_string();
@@ -118,20 +125,26 @@ impl Reader for Disk {
 
     fn walk(
         &self,
-        under: &Located,
+        under: &Location,
         hidden: bool,
-        visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        index::walk(&self.root, under, hidden, &mut |found| {
-            visit(Found { at: self.mark_own_below(found.at), ..found })
+        file_walk::walk_disk(&self.root, under, hidden, &mut |found| {
+            visit(WalkEntry { location: self.mark_own_below(found.location), ..found })
         })
     }
 }
 
 impl Writer for Disk {
-    fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let before = before.map(Whole::of);
-        whole::replace(&at.real, &at.shown, before, Whole::of(after), Path::new("/"))
+    fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+        let before = before.map(ExpectedFile::from_bytes);
+        atomic_file::replace_file(
+            &at.real,
+            &at.display_path,
+            before,
+            ExpectedFile::from_bytes(after),
+            Path::new("/"),
+        )
     }
 }
 

@@ -5,10 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Variables that every command gets, whatever the user's terminal has.
-const SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
+const ALWAYS_SET: [(&str, &str); 4] =
+    [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
 
 /// Endings of names whose values are hidden from commands. Compared case-insensitively.
-const ENDS: [&str; 13] = [
+const SECRET_ENDINGS: [&str; 13] = [
     "_KEY",
     "_KEYS",
     "_KEY_ID",
@@ -24,16 +25,16 @@ const ENDS: [&str; 13] = [
     "_AUTH",
 ];
 /// Parts of such names.
-const PARTS: [&str; 7] =
+const SECRET_PARTS: [&str; 7] =
     ["PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY", "SECRET_", "ACCESS_KEY", "API_KEY"];
 /// Whole names: short ones, and sockets of agents that hold keys.
-const WHOLE: [&str; 8] =
+const SECRET_NAMES: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
 
 /// Variables that change the meaning of a command: the target of `cd`, the names that a pattern matches, options of
 /// programs, and the programs that git runs. Commands are analysed without them, so they are removed. Exported shell
 /// functions (`BASH_FUNC_…`) and git settings (`GIT_CONFIG…`) are removed too.
-const OTHERWISE: [&str; 10] = [
+const MEANING_VARIABLES: [&str; 10] = [
     "CDPATH",
     "BASHOPTS",
     "SHELLOPTS",
@@ -45,21 +46,21 @@ const OTHERWISE: [&str; 10] = [
     "GIT_EXTERNAL_DIFF",
     "RIPGREP_CONFIG_PATH",
 ];
-const OTHERWISE_BEGINS: [&str; 2] = ["BASH_FUNC_", "GIT_CONFIG"];
+const MEANING_PREFIXES: [&str; 2] = ["BASH_FUNC_", "GIT_CONFIG"];
 
 /// Git settings in the overlay sandbox. Merging a file into the overlay updates its change time, and git would
 /// otherwise treat every merged file as modified.
-const OF_OVERLAY: [(&str, &str); 3] =
+const OVERLAY_GIT_SETTINGS: [(&str, &str); 3] =
     [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.trustctime"), ("GIT_CONFIG_VALUE_0", "false")];
 
 /// User variables that a command without approval gets, if the value is plain: words, numbers, a time zone. It also
 /// gets `PATH` and `HOME`, and no other variables.
-const PLAIN: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "COLUMNS"];
+const PLAIN_VARIABLES: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "COLUMNS"];
 
 /// User variables that a command of a dry run gets in addition, if the value is plain: they select and locate
 /// toolchains. They hold only versions, paths and compiler options.
 #[rustfmt::skip]
-const TOOLCHAIN: &[&str] = &[
+const TOOLCHAIN_VARIABLES: &[&str] = &[
     "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "CARGO_BUILD_JOBS", "CARGO_BUILD_TARGET", "CARGO_TERM_COLOR",
     "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTC", "RUSTC_WRAPPER", "RUSTFLAGS", "RUSTDOCFLAGS", "RUST_BACKTRACE",
     "RUST_TEST_THREADS", "RUST_MIN_STACK", "GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOBIN", "GOFLAGS", "GOOS", "GOARCH",
@@ -76,7 +77,7 @@ const TOOLCHAIN: &[&str] = &[
 
 /// Returns the environment of a command in a dry run. Variables that are not listed above are removed. `temporary` is
 /// the folder for temporary files, if it is not `/tmp`.
-pub fn rehearsed(
+pub fn dry_run_environment(
     environment: &[(OsString, OsString)],
     temporary: Option<&Path>,
 ) -> Vec<(OsString, OsString)> {
@@ -87,9 +88,9 @@ pub fn rehearsed(
     };
     let is_kept = |(name, value): &&(OsString, OsString)| {
         let Some(name) = name.to_str() else { return false };
-        let known = is_locale(name) || PLAIN.contains(&name) || TOOLCHAIN.contains(&name);
+        let known = is_locale(name) || PLAIN_VARIABLES.contains(&name) || TOOLCHAIN_VARIABLES.contains(&name);
         ["PATH", "HOME"].contains(&name)
-            || SET.iter().any(|(set, _)| name == *set)
+            || ALWAYS_SET.iter().any(|(set, _)| name == *set)
             || (known && is_plain(value))
     };
     let temporary = temporary.map(|folder| ("TMPDIR".into(), folder.into()));
@@ -103,7 +104,7 @@ fn is_locale(name: &str) -> bool {
 
 /// Git variables of a command without approval: git reads no settings except the repository's own, writes nothing,
 /// fetches no missing objects, and does not look for a repository above the project.
-const OF_GIT: [(&str, &str); 7] = [
+const GIT_VARIABLES: [(&str, &str); 7] = [
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -115,7 +116,10 @@ const OF_GIT: [(&str, &str); 7] = [
 
 /// Returns the environment of a command without approval: no file in this folder can be selected as a program, and no
 /// variable changes what a program reads or runs.
-pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+pub fn read_only_environment(
+    folder: &Path,
+    environment: &[(OsString, OsString)],
+) -> Vec<(OsString, OsString)> {
     let is_plain = |value: &OsStr| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:".contains(byte);
         // A path would be another file to read.
@@ -125,12 +129,13 @@ pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(Os
             && !bytes.starts_with(b":")
             && !bytes.windows(2).any(|two| two == b"..")
     };
-    let is_known =
-        |name: &OsStr| PLAIN.iter().any(|plain| name == *plain) || name.to_str().is_some_and(is_locale);
+    let is_known = |name: &OsStr| {
+        PLAIN_VARIABLES.iter().any(|plain| name == *plain) || name.to_str().is_some_and(is_locale)
+    };
     let kept = |(name, value): &(OsString, OsString)| {
-        let set = SET.iter().any(|(set, _)| name == set);
+        let set = ALWAYS_SET.iter().any(|(set, _)| name == set);
         let value = match name.to_str() {
-            Some("PATH") => outside(folder, value)?,
+            Some("PATH") => paths_outside(folder, value)?,
             Some("HOME") => value.clone(),
             _ if set || (is_known(name) && is_plain(value)) => value.clone(),
             _ => return None,
@@ -138,7 +143,7 @@ pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(Os
         Some((name.clone(), value))
     };
     let above = folder.parent().unwrap_or(folder).into();
-    let git = OF_GIT.iter().map(|(name, value)| (name.into(), value.into()));
+    let git = GIT_VARIABLES.iter().map(|(name, value)| (name.into(), value.into()));
     environment
         .iter()
         .filter_map(kept)
@@ -148,7 +153,7 @@ pub fn read_only(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(Os
 }
 
 /// Returns the absolute folders of `PATH` that do not lie in this folder, directly or through links.
-fn outside(folder: &Path, path: &OsStr) -> Option<OsString> {
+fn paths_outside(folder: &Path, path: &OsStr) -> Option<OsString> {
     let is_outside = |path: &PathBuf| {
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)
@@ -158,33 +163,33 @@ fn outside(folder: &Path, path: &OsStr) -> Option<OsString> {
 }
 
 /// Adds the settings that the overlay sandbox needs.
-pub fn in_overlay(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let settings = OF_OVERLAY.iter().map(|(name, value)| (name.into(), value.into()));
+pub fn with_overlay_settings(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let settings = OVERLAY_GIT_SETTINGS.iter().map(|(name, value)| (name.into(), value.into()));
     environment.into_iter().chain(settings).collect()
 }
 
 /// Returns the environment of a command, derived from aye's own. `keys` are further variables that hold keys.
-pub fn environment(
+pub fn command_environment(
     own: impl Iterator<Item = (OsString, OsString)>,
     keys: &[String],
 ) -> Vec<(OsString, OsString)> {
     let left_out = |name: &OsStr| {
-        secret(name)
-            || OTHERWISE.iter().any(|other| name == *other)
-            || OTHERWISE_BEGINS.iter().any(|begin| name.as_bytes().starts_with(begin.as_bytes()))
+        is_secret_name(name)
+            || MEANING_VARIABLES.iter().any(|other| name == *other)
+            || MEANING_PREFIXES.iter().any(|begin| name.as_bytes().starts_with(begin.as_bytes()))
             || keys.iter().any(|key| name == key.as_str())
-            || SET.iter().any(|(set, _)| name == *set)
+            || ALWAYS_SET.iter().any(|(set, _)| name == *set)
     };
     let kept = own.filter(|(name, _)| !left_out(name));
-    kept.chain(SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    kept.chain(ALWAYS_SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
 /// Returns whether the name suggests a secret.
-fn secret(name: &OsStr) -> bool {
+fn is_secret_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    ENDS.iter().any(|end| name.ends_with(end))
-        || PARTS.iter().any(|part| name.contains(part))
-        || WHOLE.iter().any(|whole| name == *whole)
+    SECRET_ENDINGS.iter().any(|end| name.ends_with(end))
+        || SECRET_PARTS.iter().any(|part| name.contains(part))
+        || SECRET_NAMES.iter().any(|whole| name == *whole)
 }
 
 #[cfg(test)]
@@ -208,7 +213,7 @@ mod tests {
             "TOKEN",
             "DOCKER_PASS",
         ] {
-            assert!(secret(OsStr::new(name)), "{name}");
+            assert!(is_secret_name(OsStr::new(name)), "{name}");
         }
     }
 
@@ -217,7 +222,7 @@ mod tests {
         for name in
             ["PATH", "HOME", "PWD", "OLDPWD", "LANG", "CARGO_HOME", "EDITOR", "KEYMAP", "MONKEY", "COMPASS"]
         {
-            assert!(!secret(OsStr::new(name)), "{name}");
+            assert!(!is_secret_name(OsStr::new(name)), "{name}");
         }
     }
 
@@ -230,16 +235,19 @@ mod tests {
         std::os::unix::fs::symlink(&folder, &link).unwrap();
         let own = |path: &Path| path.join("bin").display().to_string();
         let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:/x;y", own(&folder), own(&link));
-        let path = read_only(&folder, &[("PATH".into(), list.into())]);
+        let path = read_only_environment(&folder, &[("PATH".into(), list.into())]);
         assert_eq!(path[0], ("PATH".into(), "/usr/bin:/bin:/x;y".into()));
-        assert_eq!(read_only(&folder, &[("PATH".into(), "bin".into())]).len(), OF_GIT.len() + 1);
+        assert_eq!(
+            read_only_environment(&folder, &[("PATH".into(), "bin".into())]).len(),
+            GIT_VARIABLES.len() + 1
+        );
     }
 
     #[test]
     fn unapproved_commands_get_only_listed_variables_with_plain_values() {
         let kept = |name: &str, value: &str| {
-            let git = OF_GIT.len() + 1;
-            read_only(Path::new("/p"), &[(name.into(), value.into())]).len() == git + 1
+            let git = GIT_VARIABLES.len() + 1;
+            read_only_environment(Path::new("/p"), &[(name.into(), value.into())]).len() == git + 1
         };
         for (name, value) in [
             ("HOME", "/home/a"),
@@ -305,7 +313,8 @@ mod tests {
 
     #[test]
     fn dry_run_commands_get_only_listed_variables_with_plain_values() {
-        let kept = |name: &str, value: &str| rehearsed(&[(name.into(), value.into())], None).len() == 1;
+        let kept =
+            |name: &str, value: &str| dry_run_environment(&[(name.into(), value.into())], None).len() == 1;
         for (name, value) in [
             ("PATH", "/usr/bin:/home/a b/bin;x"),
             ("HOME", "/home/a"),
@@ -334,7 +343,7 @@ mod tests {
         ] {
             assert!(!kept(name, value), "{name}={value}");
         }
-        let temporary = rehearsed(&[("TMPDIR".into(), "/x".into())], Some(Path::new("/t")));
+        let temporary = dry_run_environment(&[("TMPDIR".into(), "/x".into())], Some(Path::new("/t")));
         assert_eq!(temporary, [("TMPDIR".into(), "/t".into())]);
     }
 
@@ -358,7 +367,7 @@ mod tests {
             "CDPATH",
         ] {
             let own = [(OsString::from(name), OsString::from("x")), ("GIT_AUTHOR_NAME".into(), "me".into())];
-            let made = environment(own.into_iter(), &[]);
+            let made = command_environment(own.into_iter(), &[]);
             assert!(made.iter().all(|(kept, _)| kept != name), "{name}");
             assert!(made.iter().any(|(kept, _)| kept == "GIT_AUTHOR_NAME"));
         }
@@ -369,7 +378,7 @@ mod tests {
         let own =
             [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1"), ("CDPATH", "/")];
         let own = own.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let made = environment(own, &["MY_MODEL".to_owned()]);
+        let made = command_environment(own, &["MY_MODEL".to_owned()]);
         let value = |name: &str| made.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         assert_eq!(value("PAGER"), Some("cat".into()));
         assert_eq!(value("TERM"), Some("dumb".into()));

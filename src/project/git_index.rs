@@ -14,7 +14,7 @@ const EXTENDED: u16 = 0x4000;
 
 /// An entry of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tracked {
+pub struct IndexEntry {
     /// Path relative to the work tree.
     pub path: PathBuf,
     /// Mode, flags and object id: everything except git's cache of file metadata.
@@ -22,26 +22,26 @@ pub struct Tracked {
 }
 
 /// Parses an index of version 2 to 4. Returns `None` if it is invalid or truncated.
-pub fn parse(bytes: &[u8]) -> Option<Vec<Tracked>> {
+pub fn parse_index(bytes: &[u8]) -> Option<Vec<IndexEntry>> {
     // The index does not name the hash algorithm of its repository. Git sorts the entries, so a wrong hash length is
     // detected.
-    [20, 32].into_iter().find_map(|length| parse_with(bytes, length))
+    [20, 32].into_iter().find_map(|length| parse_index_with(bytes, length))
 }
 
 /// Returns the hash of the staged content, without the times and sizes that git refreshes when it only reads.
 pub fn staged_digest(bytes: &[u8]) -> Digest {
-    let Some(entries) = parse(bytes) else { return Digest::of(bytes) };
+    let Some(entries) = parse_index(bytes) else { return Digest::of_bytes(bytes) };
     let mut all = Vec::new();
-    for Tracked { path, staged } in entries {
+    for IndexEntry { path, staged } in entries {
         let path = path.into_os_string().into_vec();
         all.extend((path.len() as u64).to_le_bytes());
         all.extend(path);
         all.extend(staged);
     }
-    Digest::of(&all)
+    Digest::of_bytes(&all)
 }
 
-fn parse_with(bytes: &[u8], oid: usize) -> Option<Vec<Tracked>> {
+fn parse_index_with(bytes: &[u8], oid: usize) -> Option<Vec<IndexEntry>> {
     let version = u32::from_be_bytes(bytes.get(4..8)?.try_into().ok()?);
     let count = u32::from_be_bytes(bytes.get(8..12)?.try_into().ok()?);
     if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
@@ -58,7 +58,7 @@ fn parse_with(bytes: &[u8], oid: usize) -> Option<Vec<Tracked>> {
         let mut named = rest.get(fixed..)?;
         let mut path = Vec::new();
         if version == 4 {
-            let (strip, after) = varint(named)?;
+            let (strip, after) = read_varint(named)?;
             let kept: usize = Vec::len(&previous.0);
             path.extend(previous.0.get(..kept.checked_sub(strip)?)?);
             named = after;
@@ -75,7 +75,7 @@ fn parse_with(bytes: &[u8], oid: usize) -> Option<Vec<Tracked>> {
             return None;
         }
         rest = rest.get(taken..)?;
-        entries.push(Tracked { path: OsString::from_vec(path.clone()).into(), staged });
+        entries.push(IndexEntry { path: OsString::from_vec(path.clone()).into(), staged });
         previous = (path, stage);
     }
     // Extensions and the checksum follow.
@@ -83,7 +83,7 @@ fn parse_with(bytes: &[u8], oid: usize) -> Option<Vec<Tracked>> {
 }
 
 /// Decodes a number of version 4, and returns it with the remaining bytes.
-fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (mut byte, mut rest) = bytes.split_first()?;
     let mut value = usize::from(byte & 0x7f);
     while byte & 0x80 != 0 {
@@ -100,7 +100,7 @@ mod tests {
     use std::path::Path;
     use std::process::Command;
 
-    fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+    fn run_git(folder: &Path, arguments: &[&str]) -> Option<String> {
         let mut git = Command::new("git");
         git.arg("-C").arg(folder).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null");
         let done = git.env("GIT_CONFIG_NOSYSTEM", "1").output().ok()?;
@@ -113,7 +113,7 @@ mod tests {
         for (version, hash) in [("2", "sha1"), ("3", "sha1"), ("4", "sha1"), ("2", "sha256")] {
             let place = tempfile::tempdir().unwrap();
             let root = place.path();
-            if git(root, &["init", "-q", "--object-format", hash]).is_none() {
+            if run_git(root, &["init", "-q", "--object-format", hash]).is_none() {
                 eprintln!("left out: git is not installed");
                 return;
             }
@@ -121,12 +121,12 @@ mod tests {
                 fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
                 fs::write(root.join(path), path).unwrap();
             }
-            git(root, &["add", "a", "src", "zz"]).unwrap();
+            run_git(root, &["add", "a", "src", "zz"]).unwrap();
             // This flag requires version 3.
-            git(root, &["add", "--intent-to-add", "ünï"]).unwrap();
-            git(root, &["update-index", "--index-version", version]).unwrap();
-            let listed = git(root, &["ls-files", "-z"]).unwrap();
-            let read = parse(&fs::read(root.join(".git/index")).unwrap()).unwrap();
+            run_git(root, &["add", "--intent-to-add", "ünï"]).unwrap();
+            run_git(root, &["update-index", "--index-version", version]).unwrap();
+            let listed = run_git(root, &["ls-files", "-z"]).unwrap();
+            let read = parse_index(&fs::read(root.join(".git/index")).unwrap()).unwrap();
             let read: Vec<_> = read.iter().map(|one| one.path.to_str().unwrap()).collect();
             assert_eq!(read, listed.split_terminator('\0').collect::<Vec<_>>(), "{version} {hash}");
         }
@@ -136,21 +136,21 @@ mod tests {
     fn only_staging_changes_the_digest() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path();
-        if git(root, &["init", "-q"]).is_none() {
+        if run_git(root, &["init", "-q"]).is_none() {
             eprintln!("left out: git is not installed");
             return;
         }
         fs::write(root.join("a"), "one\n").unwrap();
-        git(root, &["add", "a"]).unwrap();
+        run_git(root, &["add", "a"]).unwrap();
         let index = || fs::read(root.join(".git/index")).unwrap();
         let first = index();
         let old = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
         fs::File::options().write(true).open(root.join("a")).unwrap().set_times(old).unwrap();
-        git(root, &["status"]).unwrap();
+        run_git(root, &["status"]).unwrap();
         assert_ne!(index(), first, "git refreshed its cached metadata");
         assert_eq!(staged_digest(&index()), staged_digest(&first));
         fs::write(root.join("a"), "two\n").unwrap();
-        git(root, &["add", "a"]).unwrap();
+        run_git(root, &["add", "a"]).unwrap();
         assert_ne!(staged_digest(&index()), staged_digest(&first));
     }
 
@@ -160,11 +160,11 @@ mod tests {
         bytes.extend([0; STAT + 20]);
         bytes.extend([0, 1, b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         bytes.extend([0; 20]);
-        assert_eq!(parse(&bytes).map(|all| all.len()), Some(1));
+        assert_eq!(parse_index(&bytes).map(|all| all.len()), Some(1));
         for end in 0..bytes.len() - 32 {
-            assert_eq!(parse(&bytes[..end]), None, "{end}");
+            assert_eq!(parse_index(&bytes[..end]), None, "{end}");
         }
-        assert_eq!(parse(b"DIRC\0\0\0\x09\0\0\0\0"), None);
-        assert_eq!(staged_digest(b"x"), Digest::of(b"x"));
+        assert_eq!(parse_index(b"DIRC\0\0\0\x09\0\0\0\0"), None);
+        assert_eq!(staged_digest(b"x"), Digest::of_bytes(b"x"));
     }
 }

@@ -11,46 +11,46 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Determines the group of a path. Reads each ignore file once.
-pub struct Groups<'a> {
+pub struct GroupClassifier<'a> {
     rehearsal: &'a Rehearsal,
     /// Work tree that contains the project. Without one no file is ignored.
-    top: Option<PathBuf>,
+    work_tree: Option<PathBuf>,
     /// Absolute paths tracked by the repository, live or in the dry run. Git's ignore rules do not apply to them.
     tracked: HashSet<PathBuf>,
     exclude: Option<Gitignore>,
     /// Ignore file of each folder, by absolute path.
-    files: HashMap<PathBuf, Option<Gitignore>>,
+    ignore_files: HashMap<PathBuf, Option<Gitignore>>,
     /// Cache: true for ignored folders.
-    folders: HashMap<PathBuf, bool>,
+    ignored_folders: HashMap<PathBuf, bool>,
 }
 
-impl<'a> Groups<'a> {
+impl<'a> GroupClassifier<'a> {
     pub fn new(rehearsal: &'a Rehearsal) -> Self {
-        let top = rehearsal.repository();
-        let tracked = top.as_deref().map(|top| tracked(rehearsal, top)).unwrap_or_default();
+        let work_tree = rehearsal.repository_root();
+        let tracked = work_tree.as_deref().map(|top| tracked_paths(rehearsal, top)).unwrap_or_default();
         Self {
             rehearsal,
-            exclude: rehearsal.exclude(),
-            top,
+            exclude: rehearsal.exclude_file(),
+            work_tree,
             tracked,
-            files: HashMap::new(),
-            folders: HashMap::new(),
+            ignore_files: HashMap::new(),
+            ignored_folders: HashMap::new(),
         }
     }
 
     /// Returns whether the project is in a git repository. Without one no file is ignored.
     pub fn has_repository(&self) -> bool {
-        self.top.is_some()
+        self.work_tree.is_some()
     }
 
     /// Returns the group of a path of the project.
-    pub fn of(&mut self, path: &Path, folder: bool) -> Group {
+    pub fn classify(&mut self, path: &Path, folder: bool) -> Group {
         let ignored = self.is_ignored(path, folder);
-        Group::of(path, folder, ignored)
+        Group::classify(path, folder, ignored)
     }
 
     fn is_ignored(&mut self, path: &Path, folder: bool) -> bool {
-        let Some(top) = self.top.clone() else { return false };
+        let Some(top) = self.work_tree.clone() else { return false };
         let whole = self.rehearsal.root().join(path);
         if self.tracked.contains(&whole) {
             return false;
@@ -59,11 +59,11 @@ impl<'a> Groups<'a> {
         let above: Vec<PathBuf> = whole.ancestors().skip(1).map(Path::to_owned).collect();
         let below_top = above.iter().rev().filter(|folder| folder.starts_with(&top) && **folder != top);
         for folder in below_top {
-            let known = match self.folders.get(folder) {
+            let known = match self.ignored_folders.get(folder) {
                 Some(known) => *known,
                 None => {
-                    let ignored = self.matches(&top, folder, true);
-                    self.folders.insert(folder.clone(), ignored);
+                    let ignored = self.matches_ignore_rule(&top, folder, true);
+                    self.ignored_folders.insert(folder.clone(), ignored);
                     ignored
                 }
             };
@@ -71,14 +71,14 @@ impl<'a> Groups<'a> {
                 return true;
             }
         }
-        self.matches(&top, &whole, folder)
+        self.matches_ignore_rule(&top, &whole, folder)
     }
 
     /// Returns whether the rules ignore exactly this path. The nearest folder with a matching rule decides.
-    fn matches(&mut self, top: &Path, path: &Path, folder: bool) -> bool {
+    fn matches_ignore_rule(&mut self, top: &Path, path: &Path, folder: bool) -> bool {
         for above in path.ancestors().skip(1).take_while(|above| above.starts_with(top)) {
             let rehearsal = self.rehearsal;
-            let file = self.files.entry(above.to_owned());
+            let file = self.ignore_files.entry(above.to_owned());
             let file = file.or_insert_with(|| rehearsal.ignore_file(above, ".gitignore"));
             match file.as_ref().map_or(Match::None, |file| file.matched(path, folder)) {
                 Match::None => {}
@@ -91,28 +91,32 @@ impl<'a> Groups<'a> {
 }
 
 /// Returns the paths in the index of the work tree at `top`, live and in the dry run.
-fn tracked(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
+fn tracked_paths(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
     let index = git_folder(top.join(".git")).map(|folder| folder.join("index"));
     let Some(index) = index else { return HashSet::new() };
     let rehearsed = index.to_str().and_then(|index| rehearsal.locate(index).ok());
     let rehearsed = rehearsed.and_then(|at| rehearsal.read(&at).ok());
     let indexes = [fs::read(&index).ok(), rehearsed];
-    let entries = indexes.iter().flatten().filter_map(|bytes| git_index::parse(bytes)).flatten();
+    let entries = indexes.iter().flatten().filter_map(|bytes| git_index::parse_index(bytes)).flatten();
     entries.map(|entry| top.join(entry.path)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::scene::Scene;
+    use crate::project::test_project::RehearsedProject;
 
     #[track_caller]
-    fn check(files: &[(&str, &str)], rehearsed: &[(&str, &str)], path: &str, expected: Group) {
-        let scene = Scene::new(files);
+    fn assert_group(files: &[(&str, &str)], rehearsed: &[(&str, &str)], path: &str, expected: Group) {
+        let scene = RehearsedProject::new(files);
         for (path, text) in rehearsed {
-            scene.rehearses(path, text);
+            scene.rehearse_write(path, text);
         }
-        assert_eq!(Groups::new(&scene.rehearsal).of(Path::new(path), false), expected, "{path} {files:?}");
+        assert_eq!(
+            GroupClassifier::new(&scene.rehearsal).classify(Path::new(path), false),
+            expected,
+            "{path} {files:?}"
+        );
     }
 
     #[test]
@@ -126,17 +130,17 @@ mod tests {
         ];
         for ignored in ["target/x", "target/deep/y", "a.log", "sub/a.log", "sub/built", "a.swp", "sub/.b.swp"]
         {
-            check(&all, &[], ignored, Group::Ignored);
+            assert_group(&all, &[], ignored, Group::Ignored);
         }
         for source in ["a.rs", "keep.log", "sub/inner.log", "sub/target/x", "built", ".gitignore"] {
-            check(&all, &[], source, Group::Source);
+            assert_group(&all, &[], source, Group::Source);
         }
     }
 
     #[test]
     fn ignore_files_of_the_dry_run_apply_only_in_a_repository() {
         let git = (".git/HEAD", "ref: refs/heads/main\n");
-        check(&[git], &[(".gitignore", "/target\n")], "target/x", Group::Ignored);
-        check(&[], &[(".gitignore", "/target\n")], "target/x", Group::Source);
+        assert_group(&[git], &[(".gitignore", "/target\n")], "target/x", Group::Ignored);
+        assert_group(&[], &[(".gitignore", "/target\n")], "target/x", Group::Source);
     }
 }

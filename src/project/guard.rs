@@ -19,10 +19,10 @@
 
 mod watch;
 
+use super::overlay_sandbox::{self, SetupError};
 #[cfg(target_os = "linux")]
-use super::sandbox::read_only::{READ_ONLY, ReadOnly};
-use super::sandbox::{Confines, Refused, probe};
-use super::stage::{self, Unstaged};
+use super::sandbox::read_only_sandbox::{READ_ONLY, ReadOnlySpec};
+use super::sandbox::{SandboxError, SandboxSpec, probe};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, setsid, wait};
 use std::ffi::OsString;
@@ -36,14 +36,14 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
-use watch::Watch;
+use watch::CommandWatch;
 
 /// Prefix of the argument with the number of stdin bytes.
-pub const INPUT: &str = "--input=";
+pub const INPUT_ARGUMENT: &str = "--input=";
 /// Byte that stops the command: TERM to all its processes, KILL to the remaining ones after `STOP_GRACE`.
-pub const STOP: u8 = b'T';
+pub const STOP_BYTE: u8 = b'T';
 /// Time between TERM and KILL when a command is stopped.
-pub const PATIENCE: Duration = Duration::from_millis(1500);
+pub const STOP_GRACE: Duration = Duration::from_millis(1500);
 
 /// End of a command, as sent over the lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,121 +55,127 @@ pub enum Report {
     /// It could not be started; the system's error number.
     Failed(u8),
     /// It was not started, because its sandbox could not be set up; the byte of `SandboxError`.
-    Unwalled(u8),
+    SandboxFailed(u8),
     /// It was not started, because the overlay sandbox could not be set up.
-    Unstaged(Unstaged),
+    OverlaySandboxFailed(SetupError),
 }
 
 impl Report {
-    fn bytes(self) -> Vec<u8> {
+    fn to_bytes(self) -> Vec<u8> {
         match self {
             Self::Exit(status) => vec![b'E', status],
             Self::Signal(signal) => vec![b'S', signal],
             Self::Failed(errno) => vec![b'F', errno],
-            Self::Unwalled(refused) => vec![b'W', refused],
-            Self::Unstaged(why) => [b"X", &why.bytes()[..]].concat(),
+            Self::SandboxFailed(refused) => vec![b'W', refused],
+            Self::OverlaySandboxFailed(why) => [b"X", &why.to_bytes()[..]].concat(),
         }
     }
 
     /// Decodes a report. `None` if the guard was killed before it could report.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         match *bytes {
             [b'E', status] => Some(Self::Exit(status)),
             [b'S', signal] => Some(Self::Signal(signal)),
             [b'F', errno] => Some(Self::Failed(errno)),
-            [b'W', refused] => Some(Self::Unwalled(refused)),
-            [b'X', step, errno] => Some(Self::Unstaged(Unstaged::of(step, errno))),
+            [b'W', refused] => Some(Self::SandboxFailed(refused)),
+            [b'X', step, errno] => Some(Self::OverlaySandboxFailed(SetupError::from_bytes(step, errno))),
             _ => None,
         }
     }
 }
 
 /// Event that the guard waits for.
-enum News {
+enum GuardEvent {
     /// The command itself ended.
     Ended(Report),
     /// No child process is left.
-    Gone,
+    NoChildren,
     /// aye requests the end.
     Stop,
     /// The lifeline was closed.
-    Cut,
+    LifelineClosed,
 }
 
 /// Runs `aye guard`. Returns only after every process that the command started has ended.
-pub fn run() -> ExitCode {
+pub fn run_guard() -> ExitCode {
     let mut words = std::env::args_os().skip(2).peekable();
-    if words.next_if(|word| word == probe::PROBE).is_some() {
-        return probe::run(words);
+    if words.next_if(|word| word == probe::PROBE_ARGUMENT).is_some() {
+        return probe::run_probe(words);
     }
     #[cfg(target_os = "linux")]
-    if words.next_if(|word| word == stage::STAGE).is_some() {
-        return stage::usher::run(words);
+    if words.next_if(|word| word == overlay_sandbox::OVERLAY_ARGUMENT).is_some() {
+        return overlay_sandbox::namespace_entry::run_namespace_entry(words);
     }
-    let report = match watch() {
+    let report = match run_command() {
         Ok(report) => report,
         Err(error) => {
             Report::Failed(error.raw_os_error().and_then(|code| u8::try_from(code).ok()).unwrap_or(0))
         }
     };
-    tell(report);
+    send_report(report);
     match report {
         Report::Exit(status) => status.into(),
         Report::Signal(signal) => signal.saturating_add(128).into(),
-        Report::Failed(_) | Report::Unwalled(_) | Report::Unstaged(_) => 127.into(),
+        Report::Failed(_) | Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_) => 127.into(),
     }
 }
 
 /// Sends the report over the lifeline.
-pub(super) fn tell(report: Report) {
-    if let Ok(mut lifeline) = lifeline() {
+pub(super) fn send_report(report: Report) {
+    if let Ok(mut lifeline) = open_lifeline() {
         // The reader may have exited.
-        let _ = lifeline.write_all(&report.bytes());
+        let _ = lifeline.write_all(&report.to_bytes());
     }
 }
 
 /// Sandbox of the command.
-enum Held {
-    Free,
+enum GuardSandbox {
+    Unrestricted,
     /// The usual sandbox.
-    Walls(Confines),
+    Usual(SandboxSpec),
     /// The overlay sandbox, the limits in it, and its memory limit in bytes.
-    OnStage(Confines, Option<u64>),
+    Overlay(SandboxSpec, Option<u64>),
     /// The read-only sandbox, and the private temporary folder if one could be created.
     #[cfg(target_os = "linux")]
-    ReadOnly(ReadOnly, Option<PathBuf>),
+    ReadOnly(ReadOnlySpec, Option<PathBuf>),
 }
 
-impl Held {
+impl GuardSandbox {
     /// Parses the arguments between `guard` and `--`. Also sets up the overlay sandbox if they request one.
-    fn read() -> Result<Self, Report> {
-        let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT));
-        let mut words = before().filter(|word| !is_input(word)).peekable();
-        if words.next_if(|word| word == stage::ON_STAGE || word == stage::STAGE).is_some() {
-            let setting = stage::Setting::read(words, bytes_of_lifeline).map_err(Report::Unstaged)?;
+    fn from_arguments() -> Result<Self, Report> {
+        let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT_ARGUMENT));
+        let mut words = guard_arguments().filter(|word| !is_input(word)).peekable();
+        if words
+            .next_if(|word| {
+                word == overlay_sandbox::IN_OVERLAY_ARGUMENT || word == overlay_sandbox::OVERLAY_ARGUMENT
+            })
+            .is_some()
+        {
+            let setting = overlay_sandbox::OverlaySpec::parse_arguments(words, read_lifeline)
+                .map_err(Report::OverlaySandboxFailed)?;
             let memory = setting.memory;
-            return stage::set(&setting)
-                .map(|confines| Self::OnStage(confines, memory))
-                .map_err(Report::Unstaged);
+            return overlay_sandbox::set_up(&setting)
+                .map(|confines| Self::Overlay(confines, memory))
+                .map_err(Report::OverlaySandboxFailed);
         }
         #[cfg(target_os = "linux")]
         if words.next_if(|word| word == READ_ONLY).is_some() {
-            let read = ReadOnly::read(words, bytes_of_lifeline)
-                .map_err(|refused| Report::Unwalled(refused.byte()))?;
+            let read = ReadOnlySpec::parse_arguments(words, read_lifeline)
+                .map_err(|refused| Report::SandboxFailed(refused.byte()))?;
             return Ok(Self::ReadOnly(read, None));
         }
-        match Confines::read(words) {
-            Ok(confines) => Ok(confines.map_or(Self::Free, Self::Walls)),
-            Err(refused) => Err(Report::Unwalled(refused.byte())),
+        match SandboxSpec::parse_arguments(words) {
+            Ok(confines) => Ok(confines.map_or(Self::Unrestricted, Self::Usual)),
+            Err(refused) => Err(Report::SandboxFailed(refused.byte())),
         }
     }
 }
 
 #[cfg(target_os = "linux")]
-impl Held {
+impl GuardSandbox {
     /// Creates the private temporary folder if the command gets one, and passes its path to the command. If that fails,
     /// the command runs without a writable folder.
-    fn give_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
+    fn create_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
         let Self::ReadOnly(read_only, private) = self else { return None };
         // Accessible only to its owner, under a name that cannot be guessed.
         let alone = std::os::unix::fs::PermissionsExt::from_mode(0o700);
@@ -183,9 +189,9 @@ impl Held {
 }
 
 /// Starts the command and waits until all its processes have ended.
-fn watch() -> io::Result<Report> {
+fn run_command() -> io::Result<Report> {
     #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "nothing is added elsewhere"))]
-    let mut held = match Held::read() {
+    let mut held = match GuardSandbox::from_arguments() {
         Ok(held) => held,
         Err(report) => return Ok(report),
     };
@@ -194,20 +200,20 @@ fn watch() -> io::Result<Report> {
     setsid()?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
-    let mut line = lifeline()?;
-    let input = given(&mut line)?;
+    let mut line = open_lifeline()?;
+    let input = read_input(&mut line)?;
     let mut command = Command::new(program);
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.args(words).stdin(stdin).process_group(0);
     // Removed on return, when all processes of the command have ended.
     #[cfg(target_os = "linux")]
-    let _private = held.give_private_folder(&mut command);
-    if let Held::OnStage(confines, memory) = &held {
-        stage::bound(confines.folder.clone(), *memory);
+    let _private = held.create_private_folder(&mut command);
+    if let GuardSandbox::Overlay(confines, memory) = &held {
+        overlay_sandbox::start_limit_watch(confines.folder.clone(), *memory);
     }
-    let mut child = match start(command, held)? {
+    let mut child = match start_command(command, held)? {
         Ok(child) => child,
-        Err(refused) => return Ok(Report::Unwalled(refused.byte())),
+        Err(refused) => return Ok(Report::SandboxFailed(refused.byte())),
     };
     let shell = Pid::from_child(&child);
     if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
@@ -216,19 +222,20 @@ fn watch() -> io::Result<Report> {
     }
     let (sender, news) = channel();
     let requests = sender.clone();
-    thread::spawn(move || listen(&mut line, &requests));
-    thread::spawn(move || reap(shell, &sender));
-    Ok(Watch::new(shell).until_gone(&news))
+    thread::spawn(move || forward_requests(&mut line, &requests));
+    thread::spawn(move || forward_exits(shell, &sender));
+    Ok(CommandWatch::new(shell).wait_until_gone(&news))
 }
 
 /// Returns the arguments between `guard` and `--`.
-fn before() -> impl Iterator<Item = OsString> {
+fn guard_arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os().skip(2).take_while(|word| word != "--")
 }
 
 /// Reads the command's stdin from the lifeline, if any.
-fn given(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
-    let count = before().filter_map(|word| word.to_str()?.strip_prefix(INPUT)?.parse().ok()).next();
+fn read_input(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
+    let count =
+        guard_arguments().filter_map(|word| word.to_str()?.strip_prefix(INPUT_ARGUMENT)?.parse().ok()).next();
     let Some(count): Option<usize> = count else { return Ok(None) };
     let mut input = vec![0; count];
     lifeline.read_exact(&mut input)?;
@@ -236,23 +243,26 @@ fn given(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Starts the command in its sandbox, or not at all.
-fn start(mut command: Command, held: Held) -> io::Result<Result<Child, Refused>> {
+fn start_command(mut command: Command, held: GuardSandbox) -> io::Result<Result<Child, SandboxError>> {
     let raise = match held {
-        Held::Free => return command.spawn().map(Ok),
-        Held::Walls(confines) => thread::Builder::new().spawn(move || confined(command, confines.raise()))?,
-        Held::OnStage(confines, _) => {
-            thread::Builder::new().spawn(move || confined(command, stage::raise(&confines)))?
+        GuardSandbox::Unrestricted => return command.spawn().map(Ok),
+        GuardSandbox::Usual(confines) => {
+            thread::Builder::new().spawn(move || spawn_confined(command, confines.apply_to_thread()))?
         }
+        GuardSandbox::Overlay(confines, _) => thread::Builder::new()
+            .spawn(move || spawn_confined(command, overlay_sandbox::apply_sandbox(&confines)))?,
         #[cfg(target_os = "linux")]
-        Held::ReadOnly(read_only, private) => {
-            thread::Builder::new().spawn(move || confined(command, read_only.raise(private.as_deref())))?
-        }
+        GuardSandbox::ReadOnly(read_only, private) => thread::Builder::new()
+            .spawn(move || spawn_confined(command, read_only.apply_to_thread(private.as_deref())))?,
     };
     // A thread that panicked has started nothing.
-    raise.join().unwrap_or(Ok(Err(Refused::Files)))
+    raise.join().unwrap_or(Ok(Err(SandboxError::FileRules)))
 }
 
-fn confined(mut command: Command, walls: Result<(), Refused>) -> io::Result<Result<Child, Refused>> {
+fn spawn_confined(
+    mut command: Command,
+    walls: Result<(), SandboxError>,
+) -> io::Result<Result<Child, SandboxError>> {
     match walls {
         Ok(()) => command.spawn().map(Ok),
         Err(refused) => Ok(Err(refused)),
@@ -260,27 +270,27 @@ fn confined(mut command: Command, walls: Result<(), Refused>) -> io::Result<Resu
 }
 
 /// Duplicates stdin for reading and writing.
-fn lifeline() -> io::Result<File> {
+fn open_lifeline() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// Reads the next bytes from the lifeline.
-fn bytes_of_lifeline(count: usize) -> io::Result<Vec<u8>> {
+fn read_lifeline(count: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; count];
-    lifeline()?.read_exact(&mut bytes).map(|()| bytes)
+    open_lifeline()?.read_exact(&mut bytes).map(|()| bytes)
 }
 
 /// Forwards requests from aye.
-fn listen(lifeline: &mut File, news: &Sender<News>) {
+fn forward_requests(lifeline: &mut File, news: &Sender<GuardEvent>) {
     let mut byte = [0];
     loop {
         let event = match lifeline.read(&mut byte) {
-            Ok(1) if byte == [STOP] => News::Stop,
+            Ok(1) if byte == [STOP_BYTE] => GuardEvent::Stop,
             Ok(1) => continue,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Ok(_) | Err(_) => News::Cut,
+            Ok(_) | Err(_) => GuardEvent::LifelineClosed,
         };
-        let last = matches!(event, News::Cut);
+        let last = matches!(event, GuardEvent::LifelineClosed);
         if news.send(event).is_err() || last {
             return;
         }
@@ -288,14 +298,14 @@ fn listen(lifeline: &mut File, news: &Sender<News>) {
 }
 
 /// Forwards the end of the command and of the last child, including adopted ones.
-fn reap(shell: Pid, news: &Sender<News>) {
+fn forward_exits(shell: Pid, news: &Sender<GuardEvent>) {
     loop {
         let event = match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == shell => News::Ended(report(status)),
+            Ok(Some((pid, status))) if pid == shell => GuardEvent::Ended(convert_status(status)),
             Ok(_) | Err(Errno::INTR) => continue,
-            Err(_) => News::Gone,
+            Err(_) => GuardEvent::NoChildren,
         };
-        let last = matches!(event, News::Gone);
+        let last = matches!(event, GuardEvent::NoChildren);
         if news.send(event).is_err() || last {
             return;
         }
@@ -303,7 +313,7 @@ fn reap(shell: Pid, news: &Sender<News>) {
 }
 
 /// Converts an exit status.
-fn report(status: WaitStatus) -> Report {
+fn convert_status(status: WaitStatus) -> Report {
     let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => Report::Exit(byte(code)),
@@ -323,13 +333,13 @@ mod tests {
             Report::Exit(137),
             Report::Signal(9),
             Report::Failed(2),
-            Report::Unwalled(b'f'),
-            Report::Unstaged(Unstaged::of(3, 1)),
+            Report::SandboxFailed(b'f'),
+            Report::OverlaySandboxFailed(SetupError::from_bytes(3, 1)),
         ] {
-            assert_eq!(Report::read(&report.bytes()), Some(report));
+            assert_eq!(Report::from_bytes(&report.to_bytes()), Some(report));
         }
-        assert_eq!(Report::read(b""), None);
-        assert_eq!(Report::read(b"E"), None);
-        assert_eq!(Report::read(b"X1"), None);
+        assert_eq!(Report::from_bytes(b""), None);
+        assert_eq!(Report::from_bytes(b"E"), None);
+        assert_eq!(Report::from_bytes(b"X1"), None);
     }
 }

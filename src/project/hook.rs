@@ -5,9 +5,9 @@
 //! outlives its answer, its time limit, or aye. It runs in the user's home folder instead of the project, whose files
 //! must not influence it.
 
-use super::environment::environment;
-use super::family::Family;
+use super::environment::command_environment;
 use super::guard::{self, Report};
+use super::process_set::ProcessSet;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
@@ -21,67 +21,75 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// Maximum size of an answer in bytes.
-pub const MOST: usize = 64 * 1024;
+pub const ANSWER_LIMIT: usize = 64 * 1024;
 /// Bytes kept of its stderr. The rest is read and dropped.
-const COMPLAINT: usize = 4 * 1024;
+const STDERR_LIMIT: usize = 4 * 1024;
 /// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
-const LINGER: Duration = Duration::from_millis(200);
+const DRAIN_TIME: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone)]
 pub struct Hook {
     /// Path of aye, which guards the hook.
     program: PathBuf,
     /// The program and its arguments. Empty if the settings name none.
-    words: Vec<String>,
+    command_line: Vec<String>,
     /// Folder in which it runs.
-    home: PathBuf,
+    working_folder: PathBuf,
     environment: Vec<(OsString, OsString)>,
     /// Time limit.
-    limit: Duration,
+    time_limit: Duration,
 }
 
 impl Hook {
     /// Creates a hook with this command line, which runs in the user's home folder `home` for at most `seconds`.
     /// `program` is the path of aye; `keys` are further variables that hold keys.
-    pub fn new(program: PathBuf, words: Vec<String>, home: PathBuf, keys: &[String], seconds: u64) -> Self {
-        let environment = environment(std::env::vars_os(), keys);
-        Self { program, words, home, environment, limit: Duration::from_secs(seconds) }
+    pub fn new(
+        program: PathBuf,
+        command_line: Vec<String>,
+        working_folder: PathBuf,
+        keys: &[String],
+        seconds: u64,
+    ) -> Self {
+        let environment = command_environment(std::env::vars_os(), keys);
+        Self { program, command_line, working_folder, environment, time_limit: Duration::from_secs(seconds) }
     }
 
     /// Sends the question and returns the answer as it was written, or the reason why there is none. Dropping the
     /// future kills the program and everything it started. Requires a tokio runtime with I/O and time.
-    pub async fn ask(&self, question: &str) -> Result<String, String> {
-        if self.words.is_empty() {
+    pub async fn ask_hook(&self, question: &str) -> Result<String, String> {
+        if self.command_line.is_empty() {
             return Err("its command is missing in the settings".to_owned());
         }
         let running =
-            self.start(question.len()).map_err(|error| format!("it could not be started: {error}"))?;
-        match timeout(self.limit, running.answer(question)).await {
+            self.start_hook(question.len()).map_err(|error| format!("it could not be started: {error}"))?;
+        match timeout(self.time_limit, running.read_answer(question)).await {
             Ok(answer) => answer,
-            Err(_) => Err(format!("it did not answer within {} s and was stopped", self.limit.as_secs())),
+            Err(_) => {
+                Err(format!("it did not answer within {} s and was stopped", self.time_limit.as_secs()))
+            }
         }
     }
 
-    fn start(&self, bytes: usize) -> io::Result<Running> {
+    fn start_hook(&self, bytes: usize) -> io::Result<RunningHook> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let mut words = self.words.clone();
+        let mut words = self.command_line.clone();
         if let Some(program) = words.first_mut()
             && let Some(inside) = program.strip_prefix("~/")
         {
-            *program = self.home.join(inside).to_string_lossy().into_owned();
+            *program = self.working_folder.join(inside).to_string_lossy().into_owned();
         }
         let mut guard = Command::new(&self.program)
-            .args(["guard", &format!("{}{bytes}", guard::INPUT), "--"])
+            .args(["guard", &format!("{}{bytes}", guard::INPUT_ARGUMENT), "--"])
             .args(words)
-            .current_dir(&self.home)
+            .current_dir(&self.working_folder)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        Ok(Running {
+        Ok(RunningHook {
             out: guard.stdout.take(),
             err: guard.stderr.take(),
             guard,
@@ -91,15 +99,15 @@ impl Hook {
 }
 
 /// A running hook. Dropping it closes the lifeline, which makes the guard end everything.
-struct Running {
+struct RunningHook {
     guard: Child,
     lifeline: tokio::net::UnixStream,
     out: Option<ChildStdout>,
     err: Option<ChildStderr>,
 }
 
-impl Running {
-    async fn answer(mut self, question: &str) -> Result<String, String> {
+impl RunningHook {
+    async fn read_answer(mut self, question: &str) -> Result<String, String> {
         // A guard that has exited has already reported the reason on the same socket.
         let _ = self.lifeline.write_all(question.as_bytes()).await;
         let (mut answer, mut complaint, mut report) = (Vec::new(), Vec::new(), Vec::new());
@@ -107,7 +115,11 @@ impl Running {
         {
             let reads = async {
                 // Stops reading once the answer exceeds the limit.
-                tokio::try_join!(take(&mut out, &mut answer, MOST), drain(&mut err, &mut complaint)).map(drop)
+                tokio::try_join!(
+                    read_limited(&mut out, &mut answer, ANSWER_LIMIT),
+                    read_beginning(&mut err, &mut complaint)
+                )
+                .map(drop)
             };
             tokio::pin!(reads);
             let mut open = true;
@@ -125,16 +137,16 @@ impl Running {
                     },
                 }
             }
-            if open && let Ok(all) = timeout(LINGER, reads).await {
+            if open && let Ok(all) = timeout(DRAIN_TIME, reads).await {
                 all?;
             }
         }
-        let report = Report::read(&report);
+        let report = Report::from_bytes(&report);
         if report.is_none() {
             self.end_without_guard();
         }
         // Only collects its exit status, so that it does not stay a zombie.
-        let _ = timeout(LINGER, self.guard.wait()).await;
+        let _ = timeout(DRAIN_TIME, self.guard.wait()).await;
         let reason = first_line(&complaint);
         let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         match report {
@@ -147,37 +159,39 @@ impl Running {
                 Err(format!("it could not be started: {}", io::Error::from_raw_os_error(errno.into())))
             }
             // A hook runs without a sandbox.
-            Some(Report::Unwalled(_) | Report::Unstaged(_)) => Err("it was not started".to_owned()),
+            Some(Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_)) => {
+                Err("it was not started".to_owned())
+            }
             None => Err("its guard was lost".to_owned()),
         }
     }
 
     /// Kills the processes that can be found if the hook killed or stopped its guard.
     fn end_without_guard(&mut self) {
-        if let Some(pid) = self.pid() {
-            Family::Of(pid).kill();
-            Family::Session(pid).kill();
+        if let Some(pid) = self.guard_pid() {
+            ProcessSet::DescendantsOf(pid).kill_all();
+            ProcessSet::InSession(pid).kill_all();
         }
         let _ = self.guard.start_kill();
     }
 
     /// Returns the guard's process id, while it cannot have been reused.
-    fn pid(&self) -> Option<Pid> {
+    fn guard_pid(&self) -> Option<Pid> {
         self.guard.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningHook {
     fn drop(&mut self) {
         // The hook may have stopped its guard.
-        if let Some(pid) = self.pid() {
+        if let Some(pid) = self.guard_pid() {
             let _ = kill_process(pid, Signal::CONT);
         }
     }
 }
 
 /// Reads to the end. Fails as soon as the limit is exceeded.
-async fn take(
+async fn read_limited(
     from: &mut Option<impl AsyncRead + Unpin>,
     into: &mut Vec<u8>,
     most: usize,
@@ -192,11 +206,11 @@ async fn take(
 }
 
 /// Reads to the end and keeps the beginning.
-async fn drain(from: &mut Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) -> Result<(), String> {
+async fn read_beginning(from: &mut Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) -> Result<(), String> {
     let Some(from) = from else { return Ok(()) };
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        let room = COMPLAINT - into.len();
+        let room = STDERR_LIMIT - into.len();
         into.extend_from_slice(&buffer[..count.min(room)]);
     }
     Ok(())

@@ -1,38 +1,38 @@
 //! Project files: path lookup, reads and writes, shell commands, sandboxes, the overlay of a dry run, and git.
 
-pub mod alone;
-pub mod altered;
 pub mod apply;
+mod atomic_file;
 pub mod batch;
 pub mod branch;
+pub mod change_summary;
+pub mod detached;
 pub mod disk;
 mod environment;
-mod family;
+mod file_walk;
 mod git_index;
+mod git_state;
 mod groups;
 pub mod guard;
 pub mod hook;
-mod index;
-#[cfg(test)]
-pub mod ordinary;
 pub mod output;
+pub mod overlay_sandbox;
 mod own_files;
 pub mod patch;
 mod path;
+mod process_set;
 pub mod rehearsal;
-mod repository;
 pub mod sandbox;
-#[cfg(test)]
-pub(crate) mod scene;
 pub mod sensitive_files;
 pub mod shell;
-pub mod stage;
-mod whole;
+#[cfg(test)]
+pub(crate) mod test_project;
+#[cfg(test)]
+pub mod unprivileged;
 
-pub use own_files::{Own, OwnFiles};
+pub use own_files::{OwnFile, OwnFiles};
 
 use crate::chat::Digest;
-use crate::chat::escaped_path::escape;
+use crate::chat::escaped_path::escape_path;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -42,23 +42,23 @@ pub const READ_LIMIT: u64 = 10 * 1024 * 1024;
 
 /// A resolved path: links are followed, and it is known whether it lies in the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
+pub struct Location {
     /// Absolute path with every link resolved, as far as the path exists.
     pub real: PathBuf,
     /// Path relative to the project root, or the same as `real` if it lies outside. This form is shown to users and
     /// models.
-    pub shown: PathBuf,
-    pub inside: bool,
+    pub display_path: PathBuf,
+    pub is_inside: bool,
     /// True if the path may hold secrets or is read by other programs as configuration (`.git`, `.env`, keys, start-up
     /// files, `.aye`).
-    pub sensitive: bool,
+    pub is_sensitive: bool,
     /// The kind of aye's own file this is, if any. Such a path is also `sensitive`.
-    pub own: Option<Own>,
+    pub own_file: Option<OwnFile>,
 }
 
 /// Type of the file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A regular file and its size in bytes.
     File(u64),
     Folder,
@@ -66,8 +66,8 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
-    pub(crate) fn of(meta: &std::fs::Metadata) -> Self {
+impl FileKind {
+    pub(crate) fn from_metadata(meta: &std::fs::Metadata) -> Self {
         match (meta.is_file(), meta.is_dir()) {
             (true, _) => Self::File(meta.len()),
             (_, true) => Self::Folder,
@@ -78,15 +78,15 @@ impl Kind {
 
 /// An entry found by [`Reader::walk`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    pub at: Located,
-    pub folder: bool,
+pub struct WalkEntry {
+    pub location: Location,
+    pub is_folder: bool,
     /// Size in bytes; 0 for folders.
     pub size: u64,
 }
 
 /// A check that returns true if a file has other names (hard links) that may be those of secrets.
-pub type NameCheck<'a> = Box<dyn Fn(&Located) -> bool + 'a>;
+pub type NameCheck<'a> = Box<dyn Fn(&Location) -> bool + 'a>;
 
 /// Read-only access to the project.
 pub trait Reader: Send + Sync {
@@ -94,13 +94,13 @@ pub trait Reader: Send + Sync {
     fn root(&self) -> &Path;
     /// Resolves a path: relative paths against the root, `~` as the user's home. A path that does not exist is located
     /// by its nearest existing parent.
-    fn locate(&self, path: &str) -> Result<Located, Error>;
+    fn locate(&self, path: &str) -> Result<Location, Error>;
     /// Reads a regular file of at most [`READ_LIMIT`] bytes. Never blocks on a pipe or a device.
-    fn read(&self, at: &Located) -> Result<Vec<u8>, Error>;
+    fn read(&self, at: &Location) -> Result<Vec<u8>, Error>;
     /// Opens a regular file of any size. Never blocks on a pipe or a device.
-    fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error>;
+    fn open(&self, at: &Location) -> Result<Box<dyn io::Read + Send>, Error>;
     /// Returns the number of hard links of a regular file, or 1 if there is no such file.
-    fn link_count(&self, at: &Located) -> u64;
+    fn link_count(&self, at: &Location) -> u64;
     /// Returns a check for many files: true if a file has several hard links and not all of them are known to be
     /// harmless files of the project. The other names are collected once, at the first file with several links.
     fn name_check(&self) -> NameCheck<'_> {
@@ -112,22 +112,22 @@ pub trait Reader: Send + Sync {
     }
     /// Returns whether a regular file holds exactly the bytes that [`Writer::write_whole`] wrote in this dry run, or is
     /// a file of the overlay that the project does not have. Reading such a file discloses nothing, whatever its name.
-    fn is_rehearsed_whole(&self, _at: &Located) -> bool {
+    fn has_only_rehearsed_content(&self, _at: &Location) -> bool {
         false
     }
-    fn exists(&self, at: &Located) -> bool;
+    fn exists(&self, at: &Location) -> bool;
     /// Returns the type of the file at this path without opening it. `None` if it cannot be read.
-    fn kind(&self, at: &Located) -> Option<Kind>;
+    fn file_kind(&self, at: &Location) -> Option<FileKind>;
     /// Returns the names of all entries of a folder, sorted, including hidden and ignored ones. Fails if a name is not
     /// Unicode.
-    fn names(&self, at: &Located) -> Result<Vec<String>, Error>;
+    fn list_names(&self, at: &Location) -> Result<Vec<String>, Error>;
     /// Visits every file and folder under a folder, sorted by path. Respects ignore files and skips `.git`. Dot files
     /// are visited only if `hidden` is set. `visit` stops the walk by returning `Break`.
     fn walk(
         &self,
-        under: &Located,
+        under: &Location,
         hidden: bool,
-        visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
     ) -> Result<(), Error>;
 }
 
@@ -136,14 +136,14 @@ pub trait Writer: Reader {
     /// Replaces a whole file, or creates it together with its folders. Fails with [`Error::Changed`] unless the file
     /// still holds exactly `before` (`None` means that the file must not exist). The file's mode and owner are kept.
     /// The replacement is atomic.
-    fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
+    fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error>;
     /// Writes like [`Writer::write`], for content of which no part comes from the previous file.
-    fn write_whole(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+    fn write_whole(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         self.write(at, before, after)
     }
     /// Returns a digest of the state of a dry run's overlay. It stays the same while nothing in the overlay changes,
     /// also in a copy of the overlay. Empty if there is no overlay. Blocks while the overlay is read.
-    fn state(&self) -> Digest {
+    fn state_digest(&self) -> Digest {
         Digest::default()
     }
 }
@@ -151,58 +151,58 @@ pub trait Writer: Reader {
 /// Errors of file and command operations in a project. Their texts are shown to the model.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("there is no file {}", escape(.0))]
+    #[error("there is no file {}", escape_path(.0))]
     Missing(PathBuf),
-    #[error("{} is {kind}, not a file", escape(path))]
+    #[error("{} is {kind}, not a file", escape_path(path))]
     NotAFile {
         path: PathBuf,
         /// The type with its article: `a folder`, `a device`.
         kind: &'static str,
     },
-    #[error("{} has {size} bytes; the limit is {READ_LIMIT}", escape(path))]
+    #[error("{} has {size} bytes; the limit is {READ_LIMIT}", escape_path(path))]
     TooLarge {
         path: PathBuf,
         /// Size in bytes.
         size: u64,
     },
     /// The file differs from the content that the plan was made from.
-    #[error("{} has changed since the plan was made; nothing was written. Read it again", escape(.0))]
+    #[error("{} has changed since the plan was made; nothing was written. Read it again", escape_path(.0))]
     Changed(PathBuf),
     /// The sandbox shown in the approval prompt could not be set up.
     #[error("the command was not run: its sandbox could not be set up ({0})")]
-    Unwalled(sandbox::Refused),
+    SandboxFailed(sandbox::SandboxError),
     /// The overlay sandbox for a rehearsed command could not be set up.
     #[error("the command was not run: no overlay sandbox: {0}")]
-    Unstaged(stage::Unstaged),
+    OverlaySandboxFailed(overlay_sandbox::SetupError),
     /// The text is not a valid path.
     #[error("{0}")]
     BadPath(String),
     /// The disk of the project is full.
-    #[error("{}: the disk is full. Nothing was changed there; free some space and try again", escape(.0))]
+    #[error("{}: the disk is full. Nothing was changed there; free some space and try again", escape_path(.0))]
     Full(PathBuf),
     /// The disk that holds the overlay of the dry run is full.
-    #[error("{}: the disk is full (it holds the overlay of this dry run). Nothing was changed there; free some space or discard the overlay (/rehearsal drop), and try again", escape(.0))]
-    LayerFull(PathBuf),
+    #[error("{}: the disk is full (it holds the overlay of this dry run). Nothing was changed there; free some space or discard the overlay (/rehearsal drop), and try again", escape_path(.0))]
+    OverlayFull(PathBuf),
     /// A sensitive file was created or replaced in the project while a command of a dry run ran. The command may have
     /// read it.
-    #[error("{} was created or replaced in the project while the command ran and may hold secrets. Its output is withheld and {}; run it again", escape(path), if *is_dropped { "its changes are dropped" } else { "its changes, which may hold them too, stay in the overlay" })]
-    Appeared {
+    #[error("{} was created or replaced in the project while the command ran and may hold secrets. Its output is withheld and {}; run it again", escape_path(path), if *is_dropped { "its changes are dropped" } else { "its changes, which may hold them too, stay in the overlay" })]
+    NewSensitiveFile {
         /// Path relative to the project.
         path: PathBuf,
         /// True if the changes of the command were dropped.
         is_dropped: bool,
     },
-    #[error("the project's folder {} no longer exists; nothing was changed", escape(.0))]
+    #[error("the project's folder {} no longer exists; nothing was changed", escape_path(.0))]
     NoProject(PathBuf),
     /// Any other I/O error.
-    #[error("{}: {source}", escape(path))]
+    #[error("{}: {source}", escape_path(path))]
     Io { path: PathBuf, source: io::Error },
 }
 
 impl Error {
     /// Returns whether listing the folder failed because a command could not list it either: it is not a folder, or the
     /// user has no permission. After any other error there may be names that a command can see.
-    pub fn is_of_no_folder(&self) -> bool {
+    pub fn is_missing_folder(&self) -> bool {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         match self {
             Self::Io { source, .. } => matches!(source.kind(), NotFound | NotADirectory | PermissionDenied),
@@ -211,21 +211,21 @@ impl Error {
     }
 
     /// Wraps an I/O error at a path.
-    fn io(path: &Path, source: io::Error) -> Self {
+    fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        if is_full(&source) { Self::Full(path) } else { Self::Io { path, source } }
+        if is_disk_full(&source) { Self::Full(path) } else { Self::Io { path, source } }
     }
 
     /// Wraps an I/O error in the overlay of a dry run. `path` is the path that was to be changed.
-    fn in_layer(path: &Path, source: io::Error) -> Self {
-        match Self::io(path, source) {
-            Self::Full(path) => Self::LayerFull(path),
+    fn in_overlay(path: &Path, source: io::Error) -> Self {
+        match Self::from_io(path, source) {
+            Self::Full(path) => Self::OverlayFull(path),
             other => other,
         }
     }
 }
 
 /// Returns whether the error means a full disk or an exhausted quota.
-fn is_full(error: &io::Error) -> bool {
+fn is_disk_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

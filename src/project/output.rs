@@ -12,31 +12,31 @@ pub const TAIL: usize = 40 * 1024;
 pub struct Output {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    seen: u64,
+    received: u64,
     /// Bytes that `Output::take_new` has returned or skipped.
-    told: u64,
+    reported: u64,
 }
 
 /// Progress of a running call.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
+pub struct CommandProgress<'a> {
     /// The end of its output so far, or its status, in one line.
     pub latest: &'a str,
     /// Output since the last progress report.
-    pub more: &'a str,
+    pub new_output: &'a str,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> CommandProgress<'a> {
     /// Returns the progress of a call that prints nothing.
-    pub fn status(text: &'a str) -> Self {
-        Self { latest: text, more: "" }
+    pub fn from_status(text: &'a str) -> Self {
+        Self { latest: text, new_output: "" }
     }
 }
 
 impl Output {
     /// Appends the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.seen += bytes.len() as u64;
+        self.received += bytes.len() as u64;
         let (head, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
         self.head.extend_from_slice(head);
         let rest = &rest[rest.len().saturating_sub(TAIL)..];
@@ -46,42 +46,42 @@ impl Output {
     }
 
     /// Returns the total number of bytes received.
-    pub fn seen(&self) -> u64 {
-        self.seen
+    pub fn received(&self) -> u64 {
+        self.received
     }
 
     /// Returns the last part of the output, at most `bytes` bytes, starting at a character boundary.
-    pub fn latest(&self, bytes: usize) -> String {
+    pub fn latest_output(&self, bytes: usize) -> String {
         let kept = self.head.len() + self.tail.len();
         let last: Vec<u8> =
             self.head.iter().chain(&self.tail).skip(kept.saturating_sub(bytes)).copied().collect();
-        let cut = if kept > bytes { continuation(&last) } else { 0 };
+        let cut = if kept > bytes { leading_continuation(&last) } else { 0 };
         String::from_utf8_lossy(&last[cut..]).into_owned()
     }
 
     /// Returns the output since the last call, from and to character boundaries. If it exceeds the part kept from the
     /// end, only its last part.
-    pub fn fresh(&mut self) -> String {
-        let new = usize::try_from(self.seen - self.told).unwrap_or(usize::MAX);
+    pub fn take_new(&mut self) -> String {
+        let new = usize::try_from(self.received - self.reported).unwrap_or(usize::MAX);
         let kept = self.head.len() + self.tail.len();
         let skip = kept.saturating_sub(new.min(TAIL));
         let last: Vec<u8> = self.head.iter().chain(&self.tail).skip(skip).copied().collect();
-        let end = last.len() - unfinished(&last);
-        self.told = self.seen - (last.len() - end) as u64;
-        let (start, gap) = if new > TAIL { (continuation(&last).min(end), "…") } else { (0, "") };
+        let end = last.len() - trailing_incomplete(&last);
+        self.reported = self.received - (last.len() - end) as u64;
+        let (start, gap) = if new > TAIL { (leading_continuation(&last).min(end), "…") } else { (0, "") };
         format!("{gap}{}", String::from_utf8_lossy(&last[start..end]))
     }
 
     /// Returns the text and the number of omitted bytes. A separate line in the text reports them, if any.
-    pub fn finish(self) -> (String, u64) {
-        let Self { mut head, tail, seen, told: _ } = self;
+    pub fn into_text(self) -> (String, u64) {
+        let Self { mut head, tail, received: seen, reported: _ } = self;
         let tail = Vec::from(tail);
         if seen == (head.len() + tail.len()) as u64 {
             head.extend(tail);
             return (String::from_utf8_lossy(&head).into_owned(), 0);
         }
-        let tail = &tail[continuation(&tail)..];
-        head.truncate(head.len() - unfinished(&head));
+        let tail = &tail[leading_continuation(&tail)..];
+        head.truncate(head.len() - trailing_incomplete(&head));
         let omitted = seen - (head.len() + tail.len()) as u64;
         let (head, tail) = (String::from_utf8_lossy(&head), String::from_utf8_lossy(tail));
         (format!("{head}\n[{omitted} bytes omitted]\n{tail}"), omitted)
@@ -89,15 +89,17 @@ impl Output {
 }
 
 /// Returns how many leading bytes continue a character that starts before them.
-fn continuation(bytes: &[u8]) -> usize {
+fn leading_continuation(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count()
 }
 
 /// Returns how many trailing bytes belong to an incomplete character.
-fn unfinished(bytes: &[u8]) -> usize {
+fn trailing_incomplete(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(4)..];
-    match std::str::from_utf8(&last[continuation(last)..]) {
-        Err(error) if error.error_len().is_none() => last.len() - continuation(last) - error.valid_up_to(),
+    match std::str::from_utf8(&last[leading_continuation(last)..]) {
+        Err(error) if error.error_len().is_none() => {
+            last.len() - leading_continuation(last) - error.valid_up_to()
+        }
         Ok(_) | Err(_) => 0,
     }
 }
@@ -106,25 +108,25 @@ fn unfinished(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn kept(pieces: impl IntoIterator<Item = Vec<u8>>) -> (String, u64) {
+    fn keep_output(pieces: impl IntoIterator<Item = Vec<u8>>) -> (String, u64) {
         let mut output = Output::default();
         for piece in pieces {
             output.push(&piece);
         }
-        output.finish()
+        output.into_text()
     }
 
     #[test]
     fn output_within_the_limit_is_kept_whole_in_any_pieces() {
         let text: Vec<u8> = (0..HEAD + TAIL).map(|n| b'a' + (n % 26) as u8).collect();
         let whole = String::from_utf8(text.clone()).unwrap();
-        assert_eq!(kept([text.clone()]), (whole.clone(), 0));
-        assert_eq!(kept(text.chunks(7001).map(<[u8]>::to_vec)), (whole, 0));
+        assert_eq!(keep_output([text.clone()]), (whole.clone(), 0));
+        assert_eq!(keep_output(text.chunks(7001).map(<[u8]>::to_vec)), (whole, 0));
     }
 
     #[test]
     fn longer_output_keeps_both_ends_and_counts_the_omitted_bytes() {
-        let (text, omitted) = kept([b"start".to_vec(), vec![b'.'; 1_000_000], b"end".to_vec()]);
+        let (text, omitted) = keep_output([b"start".to_vec(), vec![b'.'; 1_000_000], b"end".to_vec()]);
         assert_eq!(omitted, 1_000_008 - (HEAD + TAIL) as u64);
         assert!(text.starts_with("start.") && text.ends_with(".end"));
         assert!(text.contains(&format!("\n[{omitted} bytes omitted]\n")));
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn characters_are_never_split() {
         for shift in 0..4 {
-            let (text, omitted) = kept([vec![b'x'; shift], "🙂".repeat(50_000).into_bytes()]);
+            let (text, omitted) = keep_output([vec![b'x'; shift], "🙂".repeat(50_000).into_bytes()]);
             assert!(!text.contains('\u{fffd}'), "shift {shift}");
             assert_eq!(
                 omitted + text.len() as u64,
@@ -144,8 +146,8 @@ mod tests {
 
     #[test]
     fn invalid_utf8_is_replaced_not_dropped() {
-        assert_eq!(kept([b"a\xffb\xc3".to_vec()]).0, "a\u{fffd}b\u{fffd}");
-        assert_eq!(kept([vec![0xff; 200_000]]).1, 200_000 - (HEAD + TAIL) as u64);
+        assert_eq!(keep_output([b"a\xffb\xc3".to_vec()]).0, "a\u{fffd}b\u{fffd}");
+        assert_eq!(keep_output([vec![0xff; 200_000]]).1, 200_000 - (HEAD + TAIL) as u64);
     }
 
     #[test]
@@ -155,13 +157,13 @@ mod tests {
         let mut whole = String::new();
         for piece in text.as_bytes().chunks(7) {
             output.push(piece);
-            whole.push_str(&output.fresh());
+            whole.push_str(&output.take_new());
         }
         assert!(whole == text);
-        assert_eq!(output.fresh(), "");
+        assert_eq!(output.take_new(), "");
         output.push(&vec![b'x'; 10 * TAIL]);
         output.push(b"end\xf0");
-        let fresh = output.fresh();
+        let fresh = output.take_new();
         assert!(fresh.starts_with("…x") && fresh.ends_with("xend") && fresh.len() <= TAIL + 3);
     }
 
@@ -169,9 +171,9 @@ mod tests {
     fn latest_output_starts_at_a_character_boundary() {
         let mut output = Output::default();
         output.push("äöü".as_bytes());
-        assert_eq!(output.latest(100), "äöü");
-        assert_eq!(output.latest(3), "ü");
+        assert_eq!(output.latest_output(100), "äöü");
+        assert_eq!(output.latest_output(3), "ü");
         output.push(&vec![b'z'; HEAD + TAIL]);
-        assert_eq!(output.latest(2), "zz");
+        assert_eq!(output.latest_output(2), "zz");
     }
 }

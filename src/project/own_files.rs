@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Kind of aye's own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Own {
+pub enum OwnFile {
     /// The file of keys. Tool calls can never read or write it.
     Credentials,
     /// Settings, rules or sessions. Tool calls can never write them.
@@ -20,7 +20,7 @@ pub struct OwnFiles {
 }
 
 /// Device and inode, the same for every name of a file or folder.
-type Identity = (u64, u64);
+type FileIdentity = (u64, u64);
 
 impl OwnFiles {
     /// Creates the list from all own `places`, of which `credentials` hold keys.
@@ -30,47 +30,47 @@ impl OwnFiles {
 
     /// Returns the kind of a real path: recognises it by path, by hard link, and by a parent folder that is one of
     /// aye's folders under another name (a bind mount, or a case-insensitive file system).
-    pub fn find(&self, real: &Path) -> Option<Own> {
+    pub fn kind_of(&self, real: &Path) -> Option<OwnFile> {
         if self.places.is_empty() && self.credentials.is_empty() {
             return None;
         }
-        self.by_path(real).or_else(|| {
-            let credentials = identities(&self.credentials);
-            if identity(real).is_some_and(|file| credentials.contains(&file)) {
-                return Some(Own::Credentials);
+        self.kind_by_path(real).or_else(|| {
+            let credentials = file_identities(&self.credentials);
+            if file_identity(real).is_some_and(|file| credentials.contains(&file)) {
+                return Some(OwnFile::Credentials);
             }
-            let places = identities(&self.places);
-            let own = real.ancestors().filter_map(identity).any(|above| places.contains(&above));
-            own.then_some(Own::Settings)
+            let places = file_identities(&self.places);
+            let own = real.ancestors().filter_map(file_identity).any(|above| places.contains(&above));
+            own.then_some(OwnFile::Settings)
         })
     }
 
     /// Like `kind_of`, for a file found by a walk, whose folder was checked before: only hard links are examined.
-    pub fn find_below(&self, real: &Path) -> Option<Own> {
-        self.by_path(real).or_else(|| {
+    pub fn kind_of_walked(&self, real: &Path) -> Option<OwnFile> {
+        self.kind_by_path(real).or_else(|| {
             let links = real.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.nlink() > 1);
-            if links { self.find(real) } else { None }
+            if links { self.kind_of(real) } else { None }
         })
     }
 
-    pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(super) fn all_paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.places.iter().chain(&self.credentials)
     }
 
-    fn by_path(&self, real: &Path) -> Option<Own> {
+    fn kind_by_path(&self, real: &Path) -> Option<OwnFile> {
         if self.credentials.iter().any(|file| real == file) {
-            return Some(Own::Credentials);
+            return Some(OwnFile::Credentials);
         }
-        self.places.iter().any(|place| real.starts_with(place)).then_some(Own::Settings)
+        self.places.iter().any(|place| real.starts_with(place)).then_some(OwnFile::Settings)
     }
 }
 
-fn identity(path: &Path) -> Option<Identity> {
+fn file_identity(path: &Path) -> Option<FileIdentity> {
     path.symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-fn identities(paths: &[PathBuf]) -> Vec<Identity> {
-    paths.iter().filter_map(|path| identity(path)).collect()
+fn file_identities(paths: &[PathBuf]) -> Vec<FileIdentity> {
+    paths.iter().filter_map(|path| file_identity(path)).collect()
 }
 
 #[cfg(test)]
@@ -95,18 +95,18 @@ mod tests {
             vec![config.join("credentials.toml")],
         );
         for (path, expected) in [
-            ("config", Some(Own::Settings)),
-            ("config/new/deep.toml", Some(Own::Settings)),
-            ("config/credentials.toml", Some(Own::Credentials)),
-            ("project/notes.txt", Some(Own::Credentials)),
-            ("project/other.txt", Some(Own::Settings)),
+            ("config", Some(OwnFile::Settings)),
+            ("config/new/deep.toml", Some(OwnFile::Settings)),
+            ("config/credentials.toml", Some(OwnFile::Credentials)),
+            ("project/notes.txt", Some(OwnFile::Credentials)),
+            ("project/other.txt", Some(OwnFile::Settings)),
             ("project/plain.txt", None),
             ("configuration", None),
             ("project", None),
         ] {
-            assert_eq!(own.find(&base.join(path)), expected, "{path}");
-            assert_eq!(own.find_below(&base.join(path)), expected, "{path} on a walk");
+            assert_eq!(own.kind_of(&base.join(path)), expected, "{path}");
+            assert_eq!(own.kind_of_walked(&base.join(path)), expected, "{path} on a walk");
         }
-        assert_eq!(OwnFiles::default().find(&config), None);
+        assert_eq!(OwnFiles::default().kind_of(&config), None);
     }
 }

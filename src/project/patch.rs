@@ -4,23 +4,23 @@
 //! modes, pipes, very large files) are listed with a reason in comment lines before the first file, which git skips.
 
 mod binary;
-mod fate;
+mod git_names;
 mod hunks;
-mod names;
+mod item;
 mod object_id;
+mod plan;
 mod repository;
-mod sides;
 #[cfg(test)]
 mod tests;
 
+use super::atomic_file::READ_FLAGS;
 use super::rehearsal::Rehearsal;
-use super::whole::READING;
-use super::{Error, Reader, altered};
-use crate::chat::altered::{BY_COMMAND, OutsideAltered};
+use super::{Error, Reader, change_summary};
+use crate::chat::dry_run_summary::{BY_COMMAND_NOTE, OutsideChange};
+use item::{PatchItem, PathState};
 use object_id::ObjectId;
 use repository::Repository;
 use rustix::fs::{CWD, Mode, openat};
-use sides::{Item, Side};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -45,7 +45,7 @@ pub struct Omission {
 /// The planned patch of a rehearsal, without contents.
 pub struct Patch {
     repository: Repository,
-    items: Vec<Item>,
+    items: Vec<PatchItem>,
     /// Changes that the patch does not contain, sorted by path.
     pub omissions: Vec<Omission>,
 }
@@ -58,14 +58,14 @@ impl Patch {
     /// If the overlay cannot be read.
     pub fn new(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Self, Error> {
         let mut items = Vec::new();
-        for path in rehearsal.touched()?.into_iter().filter(|path| keeps(path)) {
-            if let Some(change) = rehearsal.change(&path)? {
-                items.push(Item::new(rehearsal, change));
+        for path in rehearsal.overlay_paths()?.into_iter().filter(|path| keeps(path)) {
+            if let Some(change) = rehearsal.change_at(&path)? {
+                items.push(PatchItem::new(rehearsal, change));
             }
         }
-        let mut omissions = fate::decide(rehearsal, &mut items);
-        omissions.extend(outside(rehearsal, keeps)?);
-        Ok(Self { repository: Repository::of(rehearsal.root()), items, omissions })
+        let mut omissions = plan::plan_items(rehearsal, &mut items);
+        omissions.extend(list_outside_omissions(rehearsal, keeps)?);
+        Ok(Self { repository: Repository::detect(rehearsal.root()), items, omissions })
     }
 
     /// Writes the list of omissions and the patch. At most one pair of text files is in memory at a time; binary files
@@ -73,13 +73,13 @@ impl Patch {
     ///
     /// # Errors
     /// If a file cannot be read or changed since the patch was planned, or if `out` fails.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_patch(&self, out: &mut dyn Write) -> io::Result<()> {
         if !self.omissions.is_empty() {
             writeln!(out, "# Not in this patch:")?;
         }
         for Omission { path, reason } in &self.omissions {
             out.write_all(b"#   ")?;
-            out.write_all(&names::quoted("", path))?;
+            out.write_all(&git_names::quote_name("", path))?;
             writeln!(out, ": {reason}")?;
         }
         for item in self.items.iter().filter(|item| item.is_patched()) {
@@ -90,17 +90,17 @@ impl Patch {
         out.flush()
     }
 
-    fn write_item(&self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
+    fn write_item(&self, item: &PatchItem, out: &mut dyn Write) -> io::Result<()> {
         if let Some(from) = &item.renamed_from {
-            let (old, new) = (self.name("a/", from), self.name("b/", &item.path));
-            line(out, &[b"diff --git ", &old, b" ", &new])?;
-            line(out, &[b"similarity index 100%"])?;
-            line(out, &[b"rename from ", &self.name("", from)])?;
-            return line(out, &[b"rename to ", &self.name("", &item.path)]);
+            let (old, new) = (self.quote_name("a/", from), self.quote_name("b/", &item.path));
+            write_line(out, &[b"diff --git ", &old, b" ", &new])?;
+            write_line(out, &[b"similarity index 100%"])?;
+            write_line(out, &[b"rename from ", &self.quote_name("", from)])?;
+            return write_line(out, &[b"rename to ", &self.quote_name("", &item.path)]);
         }
-        let nothing = &Side::Nothing;
-        let before = if item.deletes { &item.before } else { nothing };
-        let after = if item.creates { &item.after } else { nothing };
+        let nothing = &PathState::Nothing;
+        let before = if item.is_deletion { &item.before } else { nothing };
+        let after = if item.is_creation { &item.after } else { nothing };
         // Like git, writes a file that becomes a link as a deletion and a creation.
         match (before.git_kind(), after.git_kind()) {
             (Some(was), Some(is)) if was != is => {
@@ -112,23 +112,31 @@ impl Patch {
         }
     }
 
-    fn write_file(&self, item: &Item, before: &Side, after: &Side, out: &mut dyn Write) -> io::Result<()> {
-        let (old, new) = (self.name("a/", &item.path), self.name("b/", &item.path));
-        line(out, &[b"diff --git ", &old, b" ", &new])?;
+    fn write_file(
+        &self,
+        item: &PatchItem,
+        before: &PathState,
+        after: &PathState,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let (old, new) = (self.quote_name("a/", &item.path), self.quote_name("b/", &item.path));
+        write_line(out, &[b"diff --git ", &old, b" ", &new])?;
         let same_mode = match (before.git_mode(), after.git_mode()) {
-            (None, Some(mode)) => line(out, &[b"new file mode ", mode.as_bytes()]).map(|()| None)?,
-            (Some(mode), None) => line(out, &[b"deleted file mode ", mode.as_bytes()]).map(|()| None)?,
+            (None, Some(mode)) => write_line(out, &[b"new file mode ", mode.as_bytes()]).map(|()| None)?,
+            (Some(mode), None) => {
+                write_line(out, &[b"deleted file mode ", mode.as_bytes()]).map(|()| None)?
+            }
             (Some(was), Some(is)) if was != is => {
-                line(out, &[b"old mode ", was.as_bytes()])?;
-                line(out, &[b"new mode ", is.as_bytes()])?;
+                write_line(out, &[b"old mode ", was.as_bytes()])?;
+                write_line(out, &[b"new mode ", is.as_bytes()])?;
                 None
             }
             (_, mode) => mode,
         };
-        let hash = |side: &Side| -> io::Result<ObjectId> {
+        let hash = |side: &PathState| -> io::Result<ObjectId> {
             match side.size() {
-                None => Ok(self.repository.algorithm.nothing()),
-                Some(size) => self.repository.algorithm.of_blob(side.open()?, size),
+                None => Ok(self.repository.algorithm.null_id()),
+                Some(size) => self.repository.algorithm.hash_blob(side.open_content()?, size),
             }
         };
         let (was, is) = (hash(before)?, hash(after)?);
@@ -136,44 +144,47 @@ impl Patch {
             return Ok(());
         }
         let mode = same_mode.map(|mode| format!(" {mode}")).unwrap_or_default();
-        line(out, &[format!("index {was}..{is}{mode}").as_bytes()])?;
+        write_line(out, &[format!("index {was}..{is}{mode}").as_bytes()])?;
         if before.is_text() && after.is_text() {
-            let (from, to) = (before.read()?, after.read()?);
+            let (from, to) = (before.read_content()?, after.read_content()?);
             if from.is_empty() && to.is_empty() {
                 return Ok(());
             }
             // Like git, ends a name that contains a space with a tab, so that no time is parsed after it.
             let tab: &[u8] = if item.path.as_os_str().as_bytes().contains(&b' ') { b"\t" } else { b"" };
-            let name = |side: &Side, name: &[u8]| match side.git_mode() {
+            let name = |side: &PathState, name: &[u8]| match side.git_mode() {
                 Some(_) => [name, tab].concat(),
                 None => b"/dev/null".to_vec(),
             };
-            line(out, &[b"--- ", &name(before, &old)])?;
-            line(out, &[b"+++ ", &name(after, &new)])?;
-            return hunks::write(&from, &to, out);
+            write_line(out, &[b"--- ", &name(before, &old)])?;
+            write_line(out, &[b"+++ ", &name(after, &new)])?;
+            return hunks::write_hunks(&from, &to, out);
         }
-        line(out, &[b"GIT binary patch"])?;
-        binary::write_literal(after.open()?, after.size().unwrap_or(0), out)?;
+        write_line(out, &[b"GIT binary patch"])?;
+        binary::write_literal(after.open_content()?, after.size().unwrap_or(0), out)?;
         // Needed by `git apply --reverse`.
-        binary::write_literal(before.open()?, before.size().unwrap_or(0), out)
+        binary::write_literal(before.open_content()?, before.size().unwrap_or(0), out)
     }
 
-    fn name(&self, side: &str, path: &Path) -> Vec<u8> {
-        names::quoted(side, &self.repository.prefix.join(path))
+    fn quote_name(&self, side: &str, path: &Path) -> Vec<u8> {
+        git_names::quote_name(side, &self.repository.prefix.join(path))
     }
 }
 
 /// Lists changes outside the project, which `git apply` cannot make.
-fn outside(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Vec<Omission>, Error> {
-    let all = altered::outside(rehearsal)?;
-    let words = |one: &OutsideAltered| {
-        let by = if one.is_by_tool { "applied with its own approval prompt" } else { BY_COMMAND };
-        format!("outside the project, {}; {by}", one.altered.did.word())
+fn list_outside_omissions(
+    rehearsal: &Rehearsal,
+    keeps: impl Fn(&Path) -> bool,
+) -> Result<Vec<Omission>, Error> {
+    let all = change_summary::list_outside_changes(rehearsal)?;
+    let words = |one: &OutsideChange| {
+        let by = if one.is_by_tool { "applied with its own approval prompt" } else { BY_COMMAND_NOTE };
+        format!("outside the project, {}; {by}", one.change.kind.as_str())
     };
-    let kept = all.changes.iter().filter(|one| keeps(&one.altered.path));
+    let kept = all.changes.iter().filter(|one| keeps(&one.change.path));
     let mut omissions: Vec<Omission> =
-        kept.map(|one| Omission { path: one.altered.path.clone(), reason: words(one) }).collect();
-    let temporary = all.temporary_words().filter(|_| keeps(Path::new("/tmp")));
+        kept.map(|one| Omission { path: one.change.path.clone(), reason: words(one) }).collect();
+    let temporary = all.describe_temporary().filter(|_| keeps(Path::new("/tmp")));
     let tmp = || PathBuf::from("/tmp");
     omissions.extend(
         temporary.map(|words| Omission { path: tmp(), reason: format!("outside the project, {words}") }),
@@ -181,14 +192,14 @@ fn outside(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Vec<O
     Ok(omissions)
 }
 
-fn line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
+fn write_line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
     parts.iter().try_for_each(|part| out.write_all(part))?;
     out.write_all(b"\n")
 }
 
 /// Opens a regular file for reading. Does not follow a link and does not block on a pipe.
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    let file = File::from(openat(CWD, path, READING, Mode::empty())?);
+fn open_regular(path: &Path) -> io::Result<Box<dyn Read>> {
+    let file = File::from(openat(CWD, path, READ_FLAGS, Mode::empty())?);
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it changed while the patch was written. Run the command again"));
     }

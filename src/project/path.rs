@@ -1,45 +1,51 @@
 //! Path lookup: resolves links and determines whether a path lies inside the project.
 
-use super::{Error, Located};
-use crate::chat::sensitive::sensitive;
+use super::{Error, Location};
+use crate::chat::sensitive_paths::is_sensitive;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum number of links in a path, as in the kernel.
-const LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Looks up a path written by a user or a model. `root` is a real path; `home` replaces `~`.
-pub fn locate(root: &Path, home: Option<&Path>, path: &str) -> Result<Located, Error> {
-    locate_by(root, home, path, &on_disk)
+pub fn locate_path(root: &Path, home: Option<&Path>, path: &str) -> Result<Location, Error> {
+    locate_with(root, home, path, &link_target)
 }
 
 /// Like `locate_path`, with the targets of links given by `link`.
-pub fn locate_by(
+pub fn locate_with(
     root: &Path,
     home: Option<&Path>,
     path: &str,
     link: &dyn Fn(&Path) -> Option<PathBuf>,
-) -> Result<Located, Error> {
-    let written = absolute(root, home, path)?;
-    let real = resolve(&written, link)?;
-    let mut located = at(root, real);
+) -> Result<Location, Error> {
+    let written = make_absolute(root, home, path)?;
+    let real = resolve_links(&written, link)?;
+    let mut located = locate_real(root, real);
     // A link called `.env` is read by programs as `.env`, whatever its target.
-    located.sensitive |= sensitive(&written);
+    located.is_sensitive |= is_sensitive(&written);
     Ok(located)
 }
 
 /// Locates a path that contains no links.
-pub fn at(root: &Path, real: PathBuf) -> Located {
+pub fn locate_real(root: &Path, real: PathBuf) -> Location {
     let (inside, shown) = match real.strip_prefix(root) {
         Ok(below) if below.as_os_str().is_empty() => (true, PathBuf::from(".")),
         Ok(below) => (true, below.to_owned()),
         Err(_) => (false, real.clone()),
     };
-    Located { sensitive: sensitive(&real), real, shown, inside, own: None }
+    Location {
+        is_sensitive: is_sensitive(&real),
+        real,
+        display_path: shown,
+        is_inside: inside,
+        own_file: None,
+    }
 }
 
 /// Makes a path absolute without resolving links.
-fn absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Error> {
+fn make_absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Error> {
     let bad = |words: &str| Err(Error::BadPath(words.to_owned()));
     if path.trim().is_empty() {
         return bad("the path is empty; `.` is the project's folder");
@@ -56,15 +62,15 @@ fn absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Err
 }
 
 /// Returns the target of a link on disk, `None` if the path is not a link.
-pub fn on_disk(path: &Path) -> Option<PathBuf> {
+pub fn link_target(path: &Path) -> Option<PathBuf> {
     std::fs::read_link(path).ok()
 }
 
 /// Resolves all links, component by component. Parts that do not exist are kept as written.
-pub fn resolve(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
+pub fn resolve_links(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
     let mut real = PathBuf::from("/");
     let mut links = 0;
-    let mut ahead: Vec<OsString> = backwards(path);
+    let mut ahead: Vec<OsString> = reversed_components(path);
     while let Some(name) = ahead.pop() {
         if name == ".." {
             real.pop();
@@ -76,19 +82,19 @@ pub fn resolve(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<P
             continue;
         };
         links += 1;
-        if links > LINKS {
+        if links > MAX_LINKS {
             return Err(Error::BadPath(format!("{} leads through too many links", path.display())));
         }
         if target.is_absolute() {
             real = PathBuf::from("/");
         }
-        ahead.extend(backwards(&target));
+        ahead.extend(reversed_components(&target));
     }
     Ok(real)
 }
 
 /// Returns the components of a path, last one first.
-fn backwards(path: &Path) -> Vec<OsString> {
+fn reversed_components(path: &Path) -> Vec<OsString> {
     let names = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some("..".into()),
@@ -102,13 +108,13 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    struct Place {
+    struct PathFixture {
         _folder: tempfile::TempDir,
         root: PathBuf,
         home: PathBuf,
     }
 
-    fn place() -> Place {
+    fn create_fixture() -> PathFixture {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         let (root, home) = (base.join("project"), base.join("home"));
@@ -123,21 +129,21 @@ mod tests {
         symlink(base.join("not-yet"), root.join("dangling")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
         symlink("src/a.rs", root.join(".env")).unwrap();
-        Place { _folder: folder, root, home }
+        PathFixture { _folder: folder, root, home }
     }
 
-    fn shown(place: &Place, path: &str) -> (String, bool, bool) {
-        let found = locate(&place.root, Some(&place.home), path).unwrap();
+    fn locate_shown(place: &PathFixture, path: &str) -> (String, bool, bool) {
+        let found = locate_path(&place.root, Some(&place.home), path).unwrap();
         let base = place.root.parent().unwrap();
-        let shown = found.shown.strip_prefix(base).unwrap_or(&found.shown);
-        (shown.display().to_string(), found.inside, found.sensitive)
+        let shown = found.display_path.strip_prefix(base).unwrap_or(&found.display_path);
+        (shown.display().to_string(), found.is_inside, found.is_sensitive)
     }
 
     #[test]
     fn r25_path_is_inside_only_if_its_target_is() {
-        let place = place();
+        let place = create_fixture();
         let check = |path: &str, name: &str, inside: bool, sensitive: bool| {
-            assert_eq!(shown(&place, path), (name.to_owned(), inside, sensitive), "{path}");
+            assert_eq!(locate_shown(&place, path), (name.to_owned(), inside, sensitive), "{path}");
         };
         check(".", ".", true, false);
         check("src/a.rs", "src/a.rs", true, false);
@@ -167,24 +173,24 @@ mod tests {
 
     #[test]
     fn invalid_paths_are_refused_with_a_reason() {
-        let place = place();
+        let place = create_fixture();
         for (path, words) in [
             ("", "the path is empty; `.` is the project's folder"),
             ("  ", "the path is empty; `.` is the project's folder"),
             ("a\0b", "the path contains a NUL byte"),
         ] {
-            assert_eq!(locate(&place.root, None, path).unwrap_err().to_string(), words);
+            assert_eq!(locate_path(&place.root, None, path).unwrap_err().to_string(), words);
         }
-        let error = locate(&place.root, None, "loop/x").unwrap_err().to_string();
+        let error = locate_path(&place.root, None, "loop/x").unwrap_err().to_string();
         assert!(error.ends_with("leads through too many links"), "{error}");
-        assert!(locate(&place.root, None, "~/x").is_err());
+        assert!(locate_path(&place.root, None, "~/x").is_err());
     }
 
     #[test]
     fn r32_control_and_bidi_characters_are_allowed_in_names() {
-        let place = place();
+        let place = create_fixture();
         for name in ["a\nb", "a\u{202e}txt.exe", "a\u{1b}[31m", "\t"] {
-            let found = locate(&place.root, None, name);
+            let found = locate_path(&place.root, None, name);
             if name.trim().is_empty() {
                 assert!(found.is_err());
             } else {
@@ -195,8 +201,8 @@ mod tests {
 
     #[test]
     fn absolute_project_paths_are_shown_relative() {
-        let place = place();
+        let place = create_fixture();
         let path = place.root.join("src/a.rs");
-        assert_eq!(shown(&place, &path.display().to_string()).0, "src/a.rs");
+        assert_eq!(locate_shown(&place, &path.display().to_string()).0, "src/a.rs");
     }
 }

@@ -5,44 +5,44 @@
 //! project's folder.
 
 mod change;
-mod clear;
-#[cfg(test)]
-mod judged;
-mod layer;
 mod live_view;
 mod lock;
-mod marks;
 mod merge;
 #[cfg(test)]
-mod nested;
+mod model_content_tests;
 #[cfg(test)]
-mod odd;
+mod nested_folder_tests;
 mod origins;
-mod outside;
+mod outside_changes;
+mod overlay;
+mod overlay_walk;
 #[cfg(test)]
-mod own_content;
+mod own_files_tests;
+mod pending_changes;
+mod removal;
 #[cfg(test)]
-mod own_folder;
-mod pending;
-mod state;
+mod root_folder_tests;
+mod snapshot;
+mod state_digest;
 #[cfg(test)]
 mod tests;
-mod walk;
+#[cfg(test)]
+mod unusual_overlay_tests;
 
-pub use change::{Change, Node, node, node_in};
-pub use clear::{clear, empty};
-pub use layer::Trail;
-pub use lock::hold;
-pub use marks::Marks;
+pub use change::{Change, FileNode, read_node, read_node_in};
+pub use lock::lock_overlay;
 pub use origins::Fingerprint;
-pub use outside::{OUTSIDE, OutsideChange, OutsideChanges, partly_written};
-pub use pending::{PENDING, is_inside, prepare};
+pub use outside_changes::{OUTSIDE_FOLDER, OutsideChange, OutsideChanges, partly_written};
+pub use overlay::Trail;
+pub use pending_changes::{PENDING_FOLDER, create_pending, is_inside};
+pub use removal::{remove_folder, remove_overlay};
+pub use snapshot::Snapshot;
 
 use super::disk::Disk;
-use super::sensitive_files::is_packaged;
-use super::{Error, Found, Kind, Located, NameCheck, Reader, Writer, path, whole};
+use super::sensitive_files::is_in_package_folder;
+use super::{Error, FileKind, Location, NameCheck, Reader, WalkEntry, Writer, atomic_file, path};
 use crate::chat::Digest;
-use layer::Spot;
+use overlay::ContentSource;
 use rustix::fs::Access;
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -56,129 +56,140 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Folder of the overlay that holds the changes.
 pub const UPPER: &str = "upper";
 /// The project root as a relative path.
-const ROOT: &str = ".";
+const ROOT_PATH: &str = ".";
 
 /// The project with an overlay. The overlay is a folder on disk; opening it again gives the same view.
 pub struct Rehearsal {
-    real: Arc<Disk>,
+    disk: Arc<Disk>,
     /// Folder of this rehearsal's files, without links in its path.
-    layer: PathBuf,
+    overlay_folder: PathBuf,
     /// The changes, by path relative to the project.
     upper: PathBuf,
     origins: Mutex<Option<HashMap<PathBuf, Fingerprint>>>,
     /// Paths changed by commands since the last [`Self::take_changed`], relative to the project.
-    changed: Mutex<Vec<PathBuf>>,
+    changed_paths: Mutex<Vec<PathBuf>>,
     /// Set when changes of a command were merged without recording the project's previous state.
-    is_unnoted: AtomicBool,
+    has_unrecorded: AtomicBool,
     /// Set while the changes of the last command must be checked before they are merged.
-    is_held_back: AtomicBool,
+    is_merge_blocked: AtomicBool,
     /// The overlay for everything outside the project; `None` in that overlay itself.
     outside: Option<Box<Self>>,
     /// Digests of the files written with [`Writer::write_whole`], by path relative to the project. Empty after a
     /// session is resumed.
-    whole: Mutex<HashMap<PathBuf, Digest>>,
+    whole_writes: Mutex<HashMap<PathBuf, Digest>>,
 }
 
 impl Rehearsal {
     /// Opens the overlay in `layer`, a folder outside the project. The folder is created at the first write.
     pub fn new(real: Arc<Disk>, layer: PathBuf) -> Self {
         // The user's data folder may well contain links in its path.
-        let layer = path::resolve(&layer, &path::on_disk).unwrap_or(layer);
+        let layer = path::resolve_links(&layer, &path::link_target).unwrap_or(layer);
         let upper = layer.join(UPPER);
         let (origins, changed, is_unnoted, is_held_back, whole) = Default::default();
-        let project =
-            Self { real, layer, upper, origins, changed, is_unnoted, is_held_back, whole, outside: None };
-        Self { outside: Some(Box::new(project.over_system())), ..project }
+        let project = Self {
+            disk: real,
+            overlay_folder: layer,
+            upper,
+            origins,
+            changed_paths: changed,
+            has_unrecorded: is_unnoted,
+            is_merge_blocked: is_held_back,
+            whole_writes: whole,
+            outside: None,
+        };
+        Self { outside: Some(Box::new(project.new_outside())), ..project }
     }
 
     /// Returns the folder of this rehearsal, which holds `upper` and all other files of the overlay.
-    pub fn folder(&self) -> &Path {
-        &self.layer
+    pub fn overlay_folder(&self) -> &Path {
+        &self.overlay_folder
     }
 
     /// Returns the path relative to the project, if it lies inside.
-    fn below(&self, at: &Located) -> Option<PathBuf> {
-        at.real.strip_prefix(self.root()).ok().filter(|_| at.inside).map(Path::to_owned)
+    fn path_below(&self, at: &Location) -> Option<PathBuf> {
+        at.real.strip_prefix(self.root()).ok().filter(|_| at.is_inside).map(Path::to_owned)
     }
 
     /// Locates a path that contains no links.
-    pub(super) fn at(&self, real: PathBuf) -> Located {
-        self.real.mark_own_below(path::at(self.root(), real))
+    pub(super) fn locate_below(&self, real: PathBuf) -> Location {
+        self.disk.mark_own_below(path::locate_real(self.root(), real))
     }
 
     /// Returns the source of the content at a path of the project.
-    fn spot(&self, below: &Path) -> io::Result<Spot> {
-        self.settle()?;
-        layer::spot(&self.upper, self.root(), below)
+    fn find_source(&self, below: &Path) -> io::Result<ContentSource> {
+        self.merge_pending()?;
+        overlay::find_source(&self.upper, self.root(), below)
     }
 
     /// Like `find_source`, with the project's error type.
-    fn spot_of(&self, at: &Located, below: &Path) -> Result<Spot, Error> {
-        self.spot(below).map_err(|source| Error::io(&at.shown, source))
+    fn locate_source(&self, at: &Location, below: &Path) -> Result<ContentSource, Error> {
+        self.find_source(below).map_err(|source| Error::from_io(&at.display_path, source))
     }
 
     /// Returns the metadata that the dry run shows at a path. Links are not followed.
-    fn meta(&self, at: &Located) -> Option<Metadata> {
-        let Some(below) = self.below(at) else {
-            return match self.outside() {
-                Some(outside) => outside.meta(&Located { inside: true, ..at.clone() }),
+    fn visible_metadata(&self, at: &Location) -> Option<Metadata> {
+        let Some(below) = self.path_below(at) else {
+            return match self.outside_overlay() {
+                Some(outside) => outside.visible_metadata(&Location { is_inside: true, ..at.clone() }),
                 None => at.real.symlink_metadata().ok(),
             };
         };
-        let spot = self.spot(&below).ok()?;
-        match spot.above {
+        let spot = self.find_source(&below).ok()?;
+        match spot.overlay_entry {
             Some((_, meta)) => Some(meta),
-            None if spot.below => at.real.symlink_metadata().ok(),
+            None if spot.shows_project => at.real.symlink_metadata().ok(),
             None => None,
         }
     }
 
     /// Returns the target of a link that the dry run shows.
-    fn link(&self, path: &Path) -> Option<PathBuf> {
+    fn visible_link(&self, path: &Path) -> Option<PathBuf> {
         let Ok(below) = path.strip_prefix(self.root()) else {
             // No link may redirect the project's own folder, even if a command replaced a folder above it.
             let is_above = self.root().starts_with(path);
-            let outside = self.outside().filter(|_| !is_above);
-            return outside.map_or_else(|| path::on_disk(path), |outside| outside.link(path));
+            let outside = self.outside_overlay().filter(|_| !is_above);
+            return outside.map_or_else(|| path::link_target(path), |outside| outside.visible_link(path));
         };
-        let spot = self.spot(below).ok()?;
-        match spot.above {
-            Some((above, _)) => path::on_disk(&above),
-            None if spot.below => path::on_disk(path),
+        let spot = self.find_source(below).ok()?;
+        match spot.overlay_entry {
+            Some((above, _)) => path::link_target(&above),
+            None if spot.shows_project => path::link_target(path),
             None => None,
         }
     }
 
     /// Creates the folder of the changes if needed. Waits until no other process writes in the overlay and merges the
     /// changes of the last command. Call this before another program writes in the overlay.
-    pub fn begin(&self) -> io::Result<()> {
-        let _lock = self.hold_settled()?;
-        self.begin_held()
+    pub fn prepare_overlay(&self) -> io::Result<()> {
+        let _lock = self.lock_and_merge()?;
+        self.prepare_overlay_locked()
     }
 
     /// Records the mode of the project's own folder. This happens only here: in a folder created later or by an older
     /// version, a mode that was set cannot be distinguished from the initial one.
-    fn begin_held(&self) -> io::Result<()> {
+    fn prepare_overlay_locked(&self) -> io::Result<()> {
         if self.upper.symlink_metadata().is_ok() {
             return Ok(());
         }
-        self.note_anew([Path::new(ROOT)].into_iter())?;
+        self.record_before_change([Path::new(ROOT_PATH)].into_iter())?;
         if self.outside.is_some() {
-            super::repository::note_baseline(self.root(), &self.layer)?;
+            super::git_state::record_baseline(self.root(), &self.overlay_folder)?;
         }
-        layer::begin(&self.upper, self.root())
+        overlay::create_upper(&self.upper, self.root())
     }
 
     /// Fails if the write would fail live: a read-only file or folder stays protected.
-    fn may_write(&self, below: &Path, exists: bool) -> io::Result<()> {
+    fn check_writable(&self, below: &Path, exists: bool) -> io::Result<()> {
         let may = |path: &Path, access| -> io::Result<()> {
-            let spot = self.spot(path)?;
-            let stands = spot.above.map_or_else(|| self.root().join(path), |(above, _)| above);
+            let spot = self.find_source(path)?;
+            let stands = spot.overlay_entry.map_or_else(|| self.root().join(path), |(above, _)| above);
             Ok(rustix::fs::access(&stands, access)?)
         };
         let folders = below.ancestors().skip(1);
-        let is_folder =
-            |path: &&Path| self.meta(&self.at(self.root().join(path))).is_some_and(|meta| meta.is_dir());
+        let is_folder = |path: &&Path| {
+            self.visible_metadata(&self.locate_below(self.root().join(path)))
+                .is_some_and(|meta| meta.is_dir())
+        };
         if let Some(nearest) = folders.into_iter().find(is_folder) {
             may(nearest, Access::WRITE_OK | Access::EXEC_OK)?;
         }
@@ -186,12 +197,12 @@ impl Rehearsal {
     }
 
     /// Fails if a parent of the path is a file.
-    fn fits(&self, at: &Located) -> Result<(), Error> {
-        for folder in at.shown.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            match self.meta(&self.at(self.root().join(folder))) {
+    fn check_parents(&self, at: &Location) -> Result<(), Error> {
+        for folder in at.display_path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+            match self.visible_metadata(&self.locate_below(self.root().join(folder))) {
                 Some(meta) if !meta.is_dir() => {
                     let source = std::io::ErrorKind::NotADirectory.into();
-                    return Err(Error::Io { path: at.shown.clone(), source });
+                    return Err(Error::Io { path: at.display_path.clone(), source });
                 }
                 Some(_) | None => {}
             }
@@ -202,61 +213,61 @@ impl Rehearsal {
 
 impl Reader for Rehearsal {
     fn root(&self) -> &Path {
-        self.real.root()
+        self.disk.root()
     }
 
-    fn locate(&self, path: &str) -> Result<Located, Error> {
-        let at = path::locate_by(self.root(), self.real.home(), path, &|path| self.link(path))?;
-        Ok(self.real.mark_own(at))
+    fn locate(&self, path: &str) -> Result<Location, Error> {
+        let at = path::locate_with(self.root(), self.disk.home(), path, &|path| self.visible_link(path))?;
+        Ok(self.disk.mark_own(at))
     }
 
-    fn read(&self, at: &Located) -> Result<Vec<u8>, Error> {
-        let Some(below) = self.below(at) else {
-            let (reader, at) = self.beyond(at);
+    fn read(&self, at: &Location) -> Result<Vec<u8>, Error> {
+        let Some(below) = self.path_below(at) else {
+            let (reader, at) = self.outside_reader(at);
             return reader.read(&at);
         };
-        let spot = self.spot_of(at, &below)?;
-        match spot.above {
-            Some((above, _)) => whole::read(&above, &at.shown),
-            None if spot.below => self.real.read(at),
-            None => Err(Error::Missing(at.shown.clone())),
+        let spot = self.locate_source(at, &below)?;
+        match spot.overlay_entry {
+            Some((above, _)) => atomic_file::read_file(&above, &at.display_path),
+            None if spot.shows_project => self.disk.read(at),
+            None => Err(Error::Missing(at.display_path.clone())),
         }
     }
 
-    fn open(&self, at: &Located) -> Result<Box<dyn io::Read + Send>, Error> {
-        let Some(below) = self.below(at) else {
-            let (reader, at) = self.beyond(at);
+    fn open(&self, at: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
+        let Some(below) = self.path_below(at) else {
+            let (reader, at) = self.outside_reader(at);
             return reader.open(&at);
         };
-        let spot = self.spot_of(at, &below)?;
-        match spot.above {
-            Some((above, _)) => Ok(Box::new(whole::open(&above, &at.shown)?)),
-            None if spot.below => self.real.open(at),
-            None => Err(Error::Missing(at.shown.clone())),
+        let spot = self.locate_source(at, &below)?;
+        match spot.overlay_entry {
+            Some((above, _)) => Ok(Box::new(atomic_file::open_file(&above, &at.display_path)?)),
+            None if spot.shows_project => self.disk.open(at),
+            None => Err(Error::Missing(at.display_path.clone())),
         }
     }
 
     /// A file of the overlay is a separate copy, unless a command created a hard link.
-    fn link_count(&self, at: &Located) -> u64 {
-        let Some(below) = self.below(at) else {
-            let (reader, at) = self.beyond(at);
+    fn link_count(&self, at: &Location) -> u64 {
+        let Some(below) = self.path_below(at) else {
+            let (reader, at) = self.outside_reader(at);
             return reader.link_count(&at);
         };
-        match self.spot(&below) {
-            Ok(Spot { above: Some((_, meta)), .. }) if meta.is_file() => meta.nlink(),
-            Ok(Spot { above: None, below: true }) => self.real.link_count(at),
+        match self.find_source(&below) {
+            Ok(ContentSource { overlay_entry: Some((_, meta)), .. }) if meta.is_file() => meta.nlink(),
+            Ok(ContentSource { overlay_entry: None, shows_project: true }) => self.disk.link_count(at),
             Ok(_) | Err(_) => 1,
         }
     }
 
     fn name_check(&self) -> NameCheck<'_> {
-        let real = self.real.name_check();
+        let real = self.disk.name_check();
         Box::new(move |at| {
-            let is_real = self
-                .below(at)
-                .is_some_and(|below| self.spot(&below).is_ok_and(|spot| spot.above.is_none() && spot.below));
+            let is_real = self.path_below(at).is_some_and(|below| {
+                self.find_source(&below).is_ok_and(|spot| spot.overlay_entry.is_none() && spot.shows_project)
+            });
             // The other names of a file in the overlay are not searched for.
-            if is_real { real(at) } else { self.link_count(at) > 1 && !is_packaged(&at.real) }
+            if is_real { real(at) } else { self.link_count(at) > 1 && !is_in_package_folder(&at.real) }
         })
     }
 
@@ -264,49 +275,57 @@ impl Reader for Rehearsal {
         true
     }
 
-    fn is_rehearsed_whole(&self, at: &Located) -> bool {
-        if at.own.is_some() {
+    fn has_only_rehearsed_content(&self, at: &Location) -> bool {
+        if at.own_file.is_some() {
             return false;
         }
-        let Some(below) = self.below(at) else { return self.holds_whole(at) };
-        let Some((above, meta)) = self.spot(&below).ok().and_then(|spot| spot.above) else { return false };
+        let Some(below) = self.path_below(at) else { return self.has_whole_tool_write(at) };
+        let Some((above, meta)) = self.find_source(&below).ok().and_then(|spot| spot.overlay_entry) else {
+            return false;
+        };
         // A file with several names may have been written through another name.
         if !meta.is_file() || meta.nlink() != 1 {
             return false;
         }
         let is_new =
             matches!(at.real.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
-        let known = self.whole.lock().unwrap_or_else(PoisonError::into_inner).get(&below).cloned();
-        let is_whole =
-            |known: Digest| whole::read(&above, &at.shown).is_ok_and(|now| Digest::of(&now) == known);
+        let known = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner).get(&below).cloned();
+        let is_whole = |known: Digest| {
+            atomic_file::read_file(&above, &at.display_path).is_ok_and(|now| Digest::of_bytes(&now) == known)
+        };
         (is_new && !self.had_live_view()) || known.is_some_and(is_whole)
     }
 
-    fn exists(&self, at: &Located) -> bool {
-        self.meta(at).is_some()
+    fn exists(&self, at: &Location) -> bool {
+        self.visible_metadata(at).is_some()
     }
 
-    fn kind(&self, at: &Located) -> Option<Kind> {
-        self.meta(at).map(|meta| Kind::of(&meta))
+    fn file_kind(&self, at: &Location) -> Option<FileKind> {
+        self.visible_metadata(at).map(|meta| FileKind::from_metadata(&meta))
     }
 
-    fn names(&self, at: &Located) -> Result<Vec<String>, Error> {
-        let Some(below) = self.below(at) else {
-            let (reader, at) = self.beyond(at);
-            return reader.names(&at);
+    fn list_names(&self, at: &Location) -> Result<Vec<String>, Error> {
+        let Some(below) = self.path_below(at) else {
+            let (reader, at) = self.outside_reader(at);
+            return reader.list_names(&at);
         };
-        let spot = self.spot_of(at, &below)?;
-        let Some((above, _)) = spot.above else {
-            return if spot.below { self.real.names(at) } else { Err(Error::Missing(at.shown.clone())) };
+        let spot = self.locate_source(at, &below)?;
+        let Some((above, _)) = spot.overlay_entry else {
+            return if spot.shows_project {
+                self.disk.list_names(at)
+            } else {
+                Err(Error::Missing(at.display_path.clone()))
+            };
         };
         if !above.is_dir() {
             let source = std::io::ErrorKind::NotADirectory.into();
-            return Err(Error::Io { path: at.shown.clone(), source });
+            return Err(Error::Io { path: at.display_path.clone(), source });
         }
-        let (seen, unseen) = walk::entries(Some(&above), spot.below.then_some(at.real.as_path()));
+        let (seen, unseen) =
+            overlay_walk::visible_entries(Some(&above), spot.shows_project.then_some(at.real.as_path()));
         if let Some(source) = unseen {
             let source = std::io::Error::other(format!("some of its entries cannot be read: {source}"));
-            return Err(Error::io(&at.shown, source));
+            return Err(Error::from_io(&at.display_path, source));
         }
         let odd = |name: std::ffi::OsString| {
             Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
@@ -316,21 +335,21 @@ impl Reader for Rehearsal {
 
     fn walk(
         &self,
-        under: &Located,
+        under: &Location,
         hidden: bool,
-        visit: &mut dyn FnMut(Found) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        if self.below(under).is_none() {
+        if self.path_below(under).is_none() {
             return self.walk_outside(under, hidden, visit);
         }
-        walk::walk(self, under, hidden, visit)
+        overlay_walk::walk_overlay(self, under, hidden, visit)
     }
 }
 
 impl Writer for Rehearsal {
-    fn write(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let Some(below) = self.below(at) else { return self.write_outside(at, before, after, false) };
-        let failed = |source| Error::in_layer(&at.shown, source);
+    fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+        let Some(below) = self.path_below(at) else { return self.write_outside(at, before, after, false) };
+        let failed = |source| Error::in_overlay(&at.display_path, source);
         let now = |below: bool| {
             let now = match self.read(at) {
                 Ok(bytes) => Some(bytes),
@@ -338,41 +357,43 @@ impl Writer for Rehearsal {
                 Err(error) => return Err(error),
             };
             if below {
-                self.fits(at)?;
+                self.check_parents(at)?;
             }
-            if now.as_deref() == before { Ok(()) } else { Err(Error::Changed(at.shown.clone())) }
+            if now.as_deref() == before { Ok(()) } else { Err(Error::Changed(at.display_path.clone())) }
         };
-        self.fits(at)?;
+        self.check_parents(at)?;
         now(false)?;
         // Commands cannot write in the overlay while this lock is held.
-        let _lock = self.hold_settled().map_err(failed)?;
+        let _lock = self.lock_and_merge().map_err(failed)?;
         now(true)?;
-        let old = self.meta(at);
-        self.may_write(&below, old.is_some()).map_err(failed)?;
+        let old = self.visible_metadata(at);
+        self.check_writable(&below, old.is_some()).map_err(failed)?;
         let way = || below.ancestors().filter(|path| !path.as_os_str().is_empty());
-        self.begin_held().and_then(|()| self.note_anew(way())).map_err(failed)?;
-        let put = layer::put(&self.layer, self.root(), &below, after, old.as_ref());
+        self.prepare_overlay_locked().and_then(|()| self.record_before_change(way())).map_err(failed)?;
+        let put = overlay::write_file(&self.overlay_folder, self.root(), &below, after, old.as_ref());
         put.map_err(|error| {
-            self.forget(way());
+            self.forget_origins(way());
             failed(error)
         })
     }
 
-    fn write_whole(&self, at: &Located, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
-        let Some(below) = self.below(at) else { return self.write_outside(at, before, after, true) };
+    fn write_whole(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
+        let Some(below) = self.path_below(at) else { return self.write_outside(at, before, after, true) };
         self.write(at, before, after)?;
-        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        whole.insert(below, Digest::of(after));
+        let mut whole = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner);
+        whole.insert(below, Digest::of_bytes(after));
         Ok(())
     }
 
-    fn state(&self) -> Digest {
+    fn state_digest(&self) -> Digest {
         // Changes that cannot be merged belong to no state.
-        let _ = self.settle();
-        let own = state::of(&self.layer);
-        match self.change(Path::new(ROOT)) {
+        let _ = self.merge_pending();
+        let own = state_digest::digest_overlay(&self.overlay_folder);
+        match self.change_at(Path::new(ROOT_PATH)) {
             // The state depends on the project only through the mode of its own folder.
-            Ok(Some(change)) => Digest::of(format!("{own} {:?}", Fingerprint::of(&change.after)).as_bytes()),
+            Ok(Some(change)) => {
+                Digest::of_bytes(format!("{own} {:?}", Fingerprint::from_node(&change.after)).as_bytes())
+            }
             Ok(None) | Err(_) => own,
         }
     }

@@ -14,92 +14,92 @@
 //! Not restricted: reading, and the modes, owners and times of the user's files elsewhere.
 
 #[cfg(target_os = "linux")]
-mod calls;
-#[cfg(target_os = "linux")]
-mod files;
+mod landlock_rules;
 #[cfg(target_os = "linux")]
 pub(super) mod namespaces;
-#[cfg(target_os = "linux")]
-pub(super) mod places;
-#[cfg(target_os = "linux")]
-mod powers;
 pub mod probe;
 #[cfg(target_os = "linux")]
-pub mod read_only;
+mod read_only_filter;
 #[cfg(target_os = "linux")]
-mod read_only_calls;
+pub mod read_only_sandbox;
 #[cfg(target_os = "linux")]
-pub(super) mod system;
+mod root_capabilities;
+#[cfg(target_os = "linux")]
+pub(super) mod rule_paths;
+#[cfg(target_os = "linux")]
+mod seccomp_filter;
+#[cfg(target_os = "linux")]
+pub(super) mod system_paths;
 
-use crate::chat::Openings;
+use crate::chat::SandboxAccess;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Sandbox support of this machine's kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kernel {
+pub enum SandboxSupport {
     /// The sandbox can be applied.
-    Able {
+    Supported {
         /// Supported version of Landlock's rules, at most the one this program uses.
         landlock: u8,
         /// True if signals to outside processes can be blocked too.
         signals: bool,
     },
     /// Not supported. The value is the reason, a text that follows “no sandbox here: ”.
-    Unable(String),
+    Unsupported(String),
 }
 
 /// Specification of the sandbox of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Confines {
+pub struct SandboxSpec {
     /// Absolute path of the working folder, links resolved.
     pub folder: PathBuf,
     /// Writable paths, network and sockets, as shown in the approval prompt.
-    pub reach: Openings,
+    pub openings: SandboxAccess,
     /// Paths that are never writable: aye's own folders.
-    pub keep: Vec<PathBuf>,
+    pub protected: Vec<PathBuf>,
     /// Files that are never readable: aye's keys.
-    pub hide: Vec<PathBuf>,
+    pub unreadable: Vec<PathBuf>,
 }
 
 /// Reason why the sandbox could not be applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum SandboxError {
     /// A writable path changed since it was checked.
     #[error("a writable path no longer exists or was replaced by a link")]
-    Place,
+    WritablePath,
     /// The kernel rejected the file rules.
     #[error("the kernel rejected the file rules")]
-    Files,
+    FileRules,
     /// The kernel rejected the system call rules.
     #[error("the kernel rejected the system call rules")]
-    Calls,
+    CallRules,
     /// Root's capabilities could not be dropped.
     #[error("root's capabilities could not be dropped")]
-    Powers,
+    Capabilities,
 }
 
-impl Refused {
-    const ALL: [Self; 4] = [Self::Place, Self::Files, Self::Calls, Self::Powers];
+impl SandboxError {
+    const ALL: [Self; 4] = [Self::WritablePath, Self::FileRules, Self::CallRules, Self::Capabilities];
 
     /// Returns the byte sent over the guard's lifeline.
     pub fn byte(&self) -> u8 {
         match self {
-            Self::Place => b'p',
-            Self::Files => b'f',
-            Self::Calls => b'c',
-            Self::Powers => b'r',
+            Self::WritablePath => b'p',
+            Self::FileRules => b'f',
+            Self::CallRules => b'c',
+            Self::Capabilities => b'r',
         }
     }
 
     /// Returns the reason with this byte.
-    pub fn of(byte: u8) -> Option<Self> {
+    pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|refused| refused.byte() == byte)
     }
 }
 
 /// Arguments of the guard, between `guard` and `--`.
-const WALLED: &str = "--walled";
+const SANDBOX_ARGUMENT: &str = "--walled";
 const FOLDER: &str = "--folder";
 const WRITE: &str = "--write";
 const KEEP: &str = "--keep";
@@ -107,87 +107,96 @@ const HIDE: &str = "--hide";
 const NETWORK: &str = "--network";
 const SOCKETS: &str = "--sockets";
 
-impl Confines {
+impl SandboxSpec {
     /// Encodes the specification as arguments of the guard.
-    pub fn arguments(&self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec![WALLED.into(), FOLDER.into(), self.folder.clone().into()];
-        for (name, paths) in [(WRITE, &self.reach.write), (KEEP, &self.keep), (HIDE, &self.hide)] {
+    pub fn to_arguments(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> =
+            vec![SANDBOX_ARGUMENT.into(), FOLDER.into(), self.folder.clone().into()];
+        for (name, paths) in
+            [(WRITE, &self.openings.write), (KEEP, &self.protected), (HIDE, &self.unreadable)]
+        {
             words.extend(paths.iter().flat_map(|path| [name.into(), path.clone().into()]));
         }
-        words.extend(self.reach.network.then(|| NETWORK.into()));
-        words.extend(self.reach.sockets.then(|| SOCKETS.into()));
+        words.extend(self.openings.network.then(|| NETWORK.into()));
+        words.extend(self.openings.sockets.then(|| SOCKETS.into()));
         words
     }
 
     /// Parses the arguments. Returns `None` if no sandbox is requested. Fails if an argument is invalid, because a
     /// command must not run with fewer restrictions than specified.
-    pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, Refused> {
+    pub fn parse_arguments(words: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, SandboxError> {
         let mut words = words.into_iter();
         match words.next() {
             None => return Ok(None),
-            Some(first) if first == WALLED => {}
-            Some(_) => return Err(Refused::Place),
+            Some(first) if first == SANDBOX_ARGUMENT => {}
+            Some(_) => return Err(SandboxError::WritablePath),
         }
         let mut confines = Self::default();
         while let Some(word) = words.next() {
             let mut path = || {
                 let path = words.next().map(PathBuf::from).filter(|path| path.is_absolute());
-                path.ok_or(Refused::Place)
+                path.ok_or(SandboxError::WritablePath)
             };
             match word.to_str() {
                 Some(FOLDER) => confines.folder = path()?,
-                Some(WRITE) => confines.reach.write.push(path()?),
-                Some(KEEP) => confines.keep.push(path()?),
-                Some(HIDE) => confines.hide.push(path()?),
-                Some(NETWORK) => confines.reach.network = true,
-                Some(SOCKETS) => confines.reach.sockets = true,
-                Some(_) | None => return Err(Refused::Place),
+                Some(WRITE) => confines.openings.write.push(path()?),
+                Some(KEEP) => confines.protected.push(path()?),
+                Some(HIDE) => confines.unreadable.push(path()?),
+                Some(NETWORK) => confines.openings.network = true,
+                Some(SOCKETS) => confines.openings.sockets = true,
+                Some(_) | None => return Err(SandboxError::WritablePath),
             }
         }
-        if confines.folder.as_os_str().is_empty() { Err(Refused::Place) } else { Ok(Some(confines)) }
+        if confines.folder.as_os_str().is_empty() {
+            Err(SandboxError::WritablePath)
+        } else {
+            Ok(Some(confines))
+        }
     }
 
     /// Applies the sandbox to this thread and everything it starts. It cannot be undone.
-    pub fn raise(&self) -> Result<(), Refused> {
+    pub fn apply_to_thread(&self) -> Result<(), SandboxError> {
         #[cfg(target_os = "linux")]
         {
-            powers::give_up()?;
-            files::wall(self)?;
-            calls::wall(&self.reach)
+            root_capabilities::drop_capabilities()?;
+            landlock_rules::apply_file_rules(self)?;
+            seccomp_filter::apply_call_filter(&self.openings)
         }
         #[cfg(not(target_os = "linux"))]
-        Err(Refused::Files)
+        Err(SandboxError::FileRules)
     }
 
     /// Applies the sandbox inside the overlay sandbox, whose mounts already restrict files. Landlock is an additional
     /// restriction there and may be missing.
     #[cfg(target_os = "linux")]
-    pub fn raise_on_stage(&self) -> Result<(), Refused> {
-        powers::give_up()?;
-        if let Kernel::Able { .. } = files::kernel() {
-            files::wall(self)?;
+    pub fn apply_in_overlay(&self) -> Result<(), SandboxError> {
+        root_capabilities::drop_capabilities()?;
+        if let SandboxSupport::Supported { .. } = landlock_rules::landlock_support() {
+            landlock_rules::apply_file_rules(self)?;
         }
-        calls::wall(&self.reach)
+        seccomp_filter::apply_call_filter(&self.openings)
     }
 }
 
 /// Queries the kernel's support.
-pub fn kernel() -> Kernel {
+pub fn kernel_support() -> SandboxSupport {
     #[cfg(target_os = "linux")]
     {
-        if !calls::is_known() {
-            return Kernel::Unable(format!(
+        if !seccomp_filter::is_known() {
+            return SandboxSupport::Unsupported(format!(
                 "aye does not support it on {} processors",
                 std::env::consts::ARCH
             ));
         }
-        if !namespaces::takes_filters() {
-            return Kernel::Unable("this kernel has no seccomp, or programs may not use it".to_owned());
+        if !namespaces::has_seccomp_filters() {
+            return SandboxSupport::Unsupported(
+                "this kernel has no seccomp, or programs may not use it".to_owned(),
+            );
         }
-        files::kernel()
+        landlock_rules::landlock_support()
     }
     #[cfg(not(target_os = "linux"))]
-    Kernel::Unable(format!("aye does not support one on {}", std::env::consts::OS))
+    SandboxSupport::Unsupported(format!("aye does not support one on {}", std::env::consts::OS))
 }
 
 #[cfg(test)]
@@ -196,21 +205,21 @@ mod tests {
 
     #[test]
     fn r21_specification_survives_a_round_trip_and_rejects_invalid_arguments() {
-        let confines = Confines {
+        let confines = SandboxSpec {
             folder: "/p".into(),
-            reach: Openings {
+            openings: SandboxAccess {
                 write: vec!["/tmp".into(), "/--network".into()],
                 network: false,
                 sockets: false,
             },
-            keep: vec!["/home/a/.config/aye".into()],
-            hide: vec!["/home/a/.config/aye/credentials.toml".into()],
+            protected: vec!["/home/a/.config/aye".into()],
+            unreadable: vec!["/home/a/.config/aye/credentials.toml".into()],
         };
-        assert_eq!(Confines::read(confines.arguments()), Ok(Some(confines.clone())));
+        assert_eq!(SandboxSpec::parse_arguments(confines.to_arguments()), Ok(Some(confines.clone())));
         let mut open = confines;
-        open.reach = Openings { write: Vec::new(), network: true, sockets: true };
-        assert_eq!(Confines::read(open.arguments()), Ok(Some(open)));
-        assert_eq!(Confines::read([]), Ok(None));
+        open.openings = SandboxAccess { write: Vec::new(), network: true, sockets: true };
+        assert_eq!(SandboxSpec::parse_arguments(open.to_arguments()), Ok(Some(open)));
+        assert_eq!(SandboxSpec::parse_arguments([]), Ok(None));
         for words in [
             &["--network"][..],
             &["--walled"],
@@ -220,15 +229,19 @@ mod tests {
             &["--walled", "--folder", "/p", "--write"],
         ] {
             let words = words.iter().map(OsString::from);
-            assert_eq!(Confines::read(words.clone()), Err(Refused::Place), "{words:?}");
+            assert_eq!(
+                SandboxSpec::parse_arguments(words.clone()),
+                Err(SandboxError::WritablePath),
+                "{words:?}"
+            );
         }
     }
 
     #[test]
     fn every_reason_has_its_own_byte() {
-        for refused in Refused::ALL {
-            assert_eq!(Refused::of(refused.byte()), Some(refused));
+        for refused in SandboxError::ALL {
+            assert_eq!(SandboxError::from_byte(refused.byte()), Some(refused));
         }
-        assert_eq!(Refused::of(b'x'), None);
+        assert_eq!(SandboxError::from_byte(b'x'), None);
     }
 }

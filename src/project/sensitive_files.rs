@@ -9,11 +9,11 @@
 //! is in a folder that package managers and build tools fill with links (`is_package_folder`). Files that are not
 //! scanned because the project is too large count as sensitive.
 
-mod folder;
-mod mounts;
-mod openings;
+mod mount_points;
+mod open_paths;
+mod scanned_folder;
 
-use folder::{Entry, Folder, are_unchanged};
+use scanned_folder::{ScannedEntry, ScannedFolder, are_unchanged};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum number of folders that are scanned. The rest of a larger project is withheld.
-const MOST_FOLDERS: usize = 20_000;
+const MAX_FOLDERS: usize = 20_000;
 /// Maximum number of files and folders that are scanned.
-const MOST_ENTRIES: usize = 400_000;
+const MAX_ENTRIES: usize = 400_000;
 /// Number of times a scan is repeated because the project changed during it.
-const ATTEMPTS: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 /// Folders that contain no project files.
-const SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
+const SYSTEM_FOLDERS: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 
 /// Reason why a file is withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,14 +47,14 @@ pub enum Reason {
     /// A sensitive file is in the same folder, and the folder has too many other files to open each of them by name.
     Crowded,
     /// It holds the content of files that git tracks or has stashed, some of which may hold secrets.
-    Committed,
+    StoredByGit,
     /// A file tool changed a part of it in a dry run; the rest is the content of a live file outside the project.
-    Edited,
+    EditedCopy,
 }
 
 impl Reason {
     /// Returns the text that follows the path in a message.
-    pub fn words(self) -> &'static str {
+    pub fn message(self) -> &'static str {
         match self {
             Self::Sensitive => "may hold secrets or configure other programs",
             Self::NameOfSensitive => "is a hard link to a file that may hold secrets",
@@ -65,8 +65,8 @@ impl Reason {
             Self::Crowded => {
                 "is in a folder with a sensitive file and too many others for the read-only sandbox"
             }
-            Self::Committed => "holds file contents stored by git, some of which may hold secrets",
-            Self::Edited => "is an edited copy of a file outside the project",
+            Self::StoredByGit => "holds file contents stored by git, some of which may hold secrets",
+            Self::EditedCopy => "is an edited copy of a file outside the project",
         }
     }
 }
@@ -104,14 +104,14 @@ impl Listing {
 pub struct SensitiveFiles {
     root: PathBuf,
     /// aye's own folders and files.
-    own: Vec<PathBuf>,
-    known: Mutex<Known>,
+    own_files: Vec<PathBuf>,
+    cache: Mutex<ScanCache>,
 }
 
 /// Results of the last scan.
 #[derive(Default)]
-struct Known {
-    folders: Vec<Folder>,
+struct ScanCache {
+    folders: Vec<ScannedFolder>,
     /// Sensitive files with several names, and files with unknown names, for which all folders were already searched.
     searched: HashSet<(u64, u64)>,
     /// Mount points in the project that are withheld.
@@ -122,8 +122,8 @@ struct Known {
 impl SensitiveFiles {
     /// Creates the cache. `root` is the project's folder and `own` are aye's own files; all are absolute with links
     /// resolved.
-    pub fn new(root: PathBuf, own: Vec<PathBuf>) -> Self {
-        Self { root, own, known: Mutex::default() }
+    pub fn new(root: PathBuf, own_files: Vec<PathBuf>) -> Self {
+        Self { root, own_files, cache: Mutex::default() }
     }
 
     pub fn root(&self) -> &Path {
@@ -131,31 +131,32 @@ impl SensitiveFiles {
     }
 
     /// Returns the current list. Blocks while the project's folders are scanned; only changed folders are read.
-    pub fn list(&self) -> Arc<Listing> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mounted = mounts::from_elsewhere(&self.root);
+    pub fn current_listing(&self) -> Arc<Listing> {
+        let mut known = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mounted = mount_points::foreign_mount_points(&self.root);
         if mounted != known.mounted {
             (known.mounted, known.listing) = (mounted, None);
         }
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let is_same = !known.folders.is_empty() && are_unchanged(&known.folders);
             if let (true, Some(listing)) = (is_same, &known.listing) {
                 return listing.clone();
             }
-            let changed = self.look_again(&mut known);
+            let changed = self.rescan(&mut known);
             if let (false, Some(listing)) = (changed, &known.listing) {
                 return listing.clone();
             }
-            let mut withheld = self.search_names(&mut known);
+            let mut withheld = self.find_withheld(&mut known);
             let mounted = known.mounted.iter().cloned();
             withheld.extend(mounted.map(|path| Withheld { path, reason: Reason::Mounted }));
             withheld.sort();
             withheld.dedup_by(|one, other| one.path == other.path);
-            let is_same = |folder: &Folder| {
+            let is_same = |folder: &ScannedFolder| {
                 let is_closed = |path: &Path| self.is_closed(path);
-                Folder::read(folder.path.clone(), &self.root, &is_closed).holds_the_same(folder)
+                ScannedFolder::scan(folder.path.clone(), &self.root, &is_closed).has_same_entries(folder)
             };
-            if let Some(listing) = openings::listing(&self.root, withheld, &known.folders, &is_same) {
+            if let Some(listing) = open_paths::create_listing(&self.root, withheld, &known.folders, &is_same)
+            {
                 let listing = Arc::new(listing);
                 known.listing = Some(listing.clone());
                 return listing;
@@ -168,32 +169,32 @@ impl SensitiveFiles {
     }
 
     /// Scans all folders breadth-first and reads those that changed. Returns whether anything differs.
-    fn look_again(&self, known: &mut Known) -> bool {
+    fn rescan(&self, known: &mut ScanCache) -> bool {
         let before = known.folders.len();
-        let mut old: HashMap<PathBuf, Folder> =
+        let mut old: HashMap<PathBuf, ScannedFolder> =
             known.folders.drain(..).map(|folder| (folder.path.clone(), folder)).collect();
         let (mut changed, mut entries) = (false, 0);
         let mut queue = VecDeque::from([self.root.clone()]);
-        if self.is_closed(&self.root) || crate::chat::sensitive::sensitive(&self.root) {
+        if self.is_closed(&self.root) || crate::chat::sensitive_paths::is_sensitive(&self.root) {
             queue.clear();
-            known.folders.push(Folder::withheld(self.root.clone(), Reason::Sensitive));
+            known.folders.push(ScannedFolder::new_withheld(self.root.clone(), Reason::Sensitive));
         }
         while let Some(path) = queue.pop_front() {
-            if known.folders.len() >= MOST_FOLDERS || entries >= MOST_ENTRIES {
-                known.folders.push(Folder::withheld(path, Reason::NotExamined));
+            if known.folders.len() >= MAX_FOLDERS || entries >= MAX_ENTRIES {
+                known.folders.push(ScannedFolder::new_withheld(path, Reason::NotExamined));
                 continue;
             }
             let held = old.remove(&path);
             let folder = match held {
                 Some(held) if held.is_unchanged() => held,
                 held => {
-                    let read = Folder::read(path, &self.root, &|path| self.is_closed(path));
-                    changed |= held.is_none_or(|held| !held.holds_the_same(&read));
+                    let read = ScannedFolder::scan(path, &self.root, &|path| self.is_closed(path));
+                    changed |= held.is_none_or(|held| !held.has_same_entries(&read));
                     read
                 }
             };
             entries += folder.count;
-            queue.extend(folder.folders().map(|name| folder.path.join(name)));
+            queue.extend(folder.subfolder_names().map(|name| folder.path.join(name)));
             known.folders.push(folder);
         }
         changed || known.folders.len() != before
@@ -201,19 +202,19 @@ impl SensitiveFiles {
 
     /// Returns whether a path is always closed: aye's own, or the system's.
     fn is_closed(&self, path: &Path) -> bool {
-        let is_own = self.own.iter().any(|own| path.starts_with(own));
-        is_own || SYSTEM.iter().any(|system| path.starts_with(system))
+        let is_own = self.own_files.iter().any(|own| path.starts_with(own));
+        is_own || SYSTEM_FOLDERS.iter().any(|system| path.starts_with(system))
     }
 
     /// Returns all withheld paths, after finding the names of files that have several.
-    fn search_names(&self, known: &mut Known) -> Vec<Withheld> {
-        let found = names(&known.folders);
+    fn find_withheld(&self, known: &mut ScanCache) -> Vec<Withheld> {
+        let found = group_names(&known.folders);
         if found.unknown.iter().any(|inode| !known.searched.contains(inode)) {
             // A file that had one name when its folder was read may have another one now.
             for folder in &mut known.folders {
-                folder.read_again(&self.root, &|path| self.is_closed(path));
+                folder.rescan(&self.root, &|path| self.is_closed(path));
             }
-            let found = names(&known.folders);
+            let found = group_names(&known.folders);
             known.searched.extend(&found.unknown);
             return found.withheld;
         }
@@ -222,29 +223,29 @@ impl SensitiveFiles {
 }
 
 /// Withheld paths found by their names.
-struct Names {
+struct NameSearch {
     withheld: Vec<Withheld>,
     /// Files of which some names are unknown.
     unknown: Vec<(u64, u64)>,
 }
 
 /// One name of a file with several: its path, the file's number of names, and whether this name is sensitive.
-type OneName = (PathBuf, u64, bool);
+type FileName = (PathBuf, u64, bool);
 
-fn names(folders: &[Folder]) -> Names {
+fn group_names(folders: &[ScannedFolder]) -> NameSearch {
     let mut withheld = Vec::new();
-    let mut several: HashMap<(u64, u64), Vec<OneName>> = HashMap::new();
+    let mut several: HashMap<(u64, u64), Vec<FileName>> = HashMap::new();
     for folder in folders {
         withheld.extend(folder.closed.map(|reason| Withheld { path: folder.path.clone(), reason }));
         for (name, entry) in &folder.entries {
             let path = folder.path.join(name);
             match entry {
-                Entry::Folder => {}
-                Entry::Withheld(reason) => withheld.push(Withheld { path, reason: *reason }),
-                Entry::LinkTo(path) => {
+                ScannedEntry::Folder => {}
+                ScannedEntry::Withheld(reason) => withheld.push(Withheld { path, reason: *reason }),
+                ScannedEntry::LinkTo(path) => {
                     withheld.push(Withheld { path: path.clone(), reason: Reason::Sensitive });
                 }
-                Entry::Several { inode, names, sensitive } => {
+                ScannedEntry::Several { inode, names, sensitive } => {
                     several.entry(*inode).or_default().push((path, *names, *sensitive));
                 }
             }
@@ -259,7 +260,7 @@ fn names(folders: &[Folder]) -> Names {
         }
         for (path, _, itself) in names {
             // Package managers keep one copy of a file for all projects.
-            let packaged = is_packaged(&path);
+            let packaged = is_in_package_folder(&path);
             let reason = match (itself, sensitive, all || packaged) {
                 (true, _, _) => Reason::Sensitive,
                 (false, true, _) => Reason::NameOfSensitive,
@@ -271,7 +272,7 @@ fn names(folders: &[Folder]) -> Names {
     }
     withheld.sort();
     withheld.dedup_by(|one, other| one.path == other.path);
-    Names { withheld, unknown }
+    NameSearch { withheld, unknown }
 }
 
 /// Returns whether an absolute path is a regular file without other names, and contains no links.
@@ -281,7 +282,7 @@ pub fn is_only_name(path: &Path) -> bool {
 }
 
 /// Returns whether a file is in a folder that package managers and build tools fill with hard links to their own store.
-pub fn is_packaged(file: &Path) -> bool {
+pub fn is_in_package_folder(file: &Path) -> bool {
     file.ancestors().skip(1).filter_map(Path::file_name).any(is_package_folder)
 }
 

@@ -1,56 +1,56 @@
 //! Simulated results for calls that a dry run cannot run: a fixture of the tool, an answer of the configured model, or
 //! a sample of the tool's result schema. The same call on the same overlay gets the same result.
 
-use super::beside::{self, OtherModel};
-use super::{Means, noting};
-use crate::chat::adviser::one_line;
-use crate::chat::redact::{REDACTED, Redactor, redact};
+use super::side_request::{self, SideModel};
+use super::{EffectContext, journal_events};
+use crate::chat::redaction::{REDACTED, Redactor, redact};
+use crate::chat::reviewer::to_one_line;
 use crate::chat::{
-    Digest, How, Kept, Ledger, Message, Plan, Request, Simulated, ToolCall, ToolSpec, Usage, escape, once,
-    shorten,
+    Digest, LedgerResult, Message, Plan, Request, SimulatedResult, SimulationLedger, SimulationSource,
+    ToolCall, ToolSpec, Usage, escape_sequences, truncation, unique_keys,
 };
-use crate::project::output::Shown;
-use crate::tools::{Error, Progress, Results, Tool, arguments, schema, would_have};
+use crate::project::output::CommandProgress;
+use crate::tools::{Error, Progress, SimulatedResults, Tool, arguments, describe_skipped_call, schema};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// System prompt.
-const RUBRIC: &str = include_str!("simulator.md");
+const SYSTEM_PROMPT: &str = include_str!("simulator.md");
 /// Maximum tokens of its answer, including reasoning.
-const MOST: u32 = 8_000;
+const MAX_TOKENS: u32 = 8_000;
 /// Maximum bytes of its answer; a longer one is an error.
-const ANSWER: usize = 16 * 1024;
+const MAX_ANSWER_BYTES: usize = 16 * 1024;
 /// Maximum bytes shown of the tool, of the call and of the schema, each.
-const SHOWN: usize = 16 * 1024;
+const MAX_PART_BYTES: usize = 16 * 1024;
 /// Maximum bytes shown of one earlier call with its result.
-const EARLIER: usize = 3 * 1024;
+const MAX_EARLIER_BYTES: usize = 3 * 1024;
 /// Maximum number of earlier calls shown.
-const CALLS: usize = 10;
+const MAX_EARLIER_CALLS: usize = 10;
 
 /// Settings of the simulator.
 #[derive(Clone, Default)]
-pub struct Simulating {
+pub struct SimulatorSettings {
     /// The model named in the user's settings.
-    pub model: Option<OtherModel>,
+    pub model: Option<SideModel>,
     /// True if the model of the conversation is not told about the dry run.
-    pub untold: bool,
+    pub hides_dry_run: bool,
     /// Earlier simulated results of this session.
-    pub ledger: Ledger,
+    pub ledger: SimulationLedger,
 }
 
 /// State of the simulator during a session.
 pub(super) struct Simulator {
-    model: Option<OtherModel>,
-    pub(super) untold: bool,
-    ledger: Mutex<Ledger>,
+    model: Option<SideModel>,
+    pub(super) hides_dry_run: bool,
+    ledger: Mutex<SimulationLedger>,
     /// Locks per call, so that identical calls are simulated once.
-    under_way: Mutex<HashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
+    call_locks: Mutex<HashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Simulator {
-    pub(super) fn new(Simulating { model, untold, ledger }: Simulating) -> Self {
-        Self { model, untold, ledger: Mutex::new(ledger), under_way: Mutex::default() }
+    pub(super) fn new(SimulatorSettings { model, hides_dry_run, ledger }: SimulatorSettings) -> Self {
+        Self { model, hides_dry_run, ledger: Mutex::new(ledger), call_locks: Mutex::default() }
     }
 
     /// Returns whether a model is configured for simulated results.
@@ -59,65 +59,72 @@ impl Simulator {
     }
 
     /// Returns the simulated results of this session.
-    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+    pub(super) fn ledger(&self) -> MutexGuard<'_, SimulationLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn turn(&self, key: &Digest) -> Arc<tokio::sync::Mutex<()>> {
-        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+    fn call_lock(&self, key: &Digest) -> Arc<tokio::sync::Mutex<()>> {
+        let mut under_way = self.call_locks.lock().unwrap_or_else(PoisonError::into_inner);
         under_way.entry(key.clone()).or_default().clone()
     }
 }
 
 /// Returns the result for a call that does not run, and its origin. `why` is a sentence, or empty.
-pub(super) async fn simulate(
-    means: &Means,
+pub(super) async fn simulate_result(
+    means: &EffectContext,
     call: &ToolCall,
     tool: &Arc<dyn Tool>,
     plan: &Plan,
     why: &str,
     progress: &Progress,
-) -> Result<(String, Simulated), Error> {
+) -> Result<(String, SimulatedResult), Error> {
     let arguments = arguments::parse(&call.arguments)?;
     let (project, broken) =
         (means.project.clone(), || Error::Broken("its overlay could not be read".to_owned()));
-    let stage = tokio::task::spawn_blocking(move || project.state()).await.map_err(|_| broken())?;
+    let stage = tokio::task::spawn_blocking(move || project.state_digest()).await.map_err(|_| broken())?;
     let key = Digest::of_call(&call.name, &arguments, &stage);
     let simulator = &means.simulator;
-    let turn = simulator.turn(&key);
+    let turn = simulator.call_lock(&key);
     let _turn = turn.lock().await;
-    if let Some(kept) = simulator.ledger().same(&key) {
-        return Ok((kept.text.clone(), Simulated { again: true, usage: None, ..kept.how.clone() }));
+    if let Some(kept) = simulator.ledger().get(&key) {
+        return Ok((
+            kept.text.clone(),
+            SimulatedResult { is_reused: true, usage: None, ..kept.origin.clone() },
+        ));
     }
-    let results = tool.results(plan);
+    let results = tool.simulated_results(plan);
     let seed = Digest::of_call(&call.name, &arguments, &Digest::default());
-    let mut how = Simulated { key, ..Simulated::default() };
-    let mut result = results.example(&seed);
+    let mut how = SimulatedResult { key, ..SimulatedResult::default() };
+    let mut result = results.pick_example(&seed);
     if result.is_some() {
-        how.how = How::Example;
+        how.source = SimulationSource::Fixture;
     } else if let Some(model) = &simulator.model {
-        progress(Shown::status(&format!("asking {} for a simulated result…", one_line(model.name()))));
-        match imagine(means, model, &tool.spec(), &arguments, &results, &mut how.usage).await {
+        progress(CommandProgress::from_status(&format!(
+            "asking {} for a simulated result…",
+            to_one_line(model.display_name())
+        )));
+        match ask_model(means, model, &tool.tool_spec(), &arguments, &results, &mut how.usage).await {
             Ok(imagined) => {
-                (how.how, how.by) = (How::Imagined, one_line(model.name()));
+                (how.source, how.model) = (SimulationSource::Model, to_one_line(model.display_name()));
                 result = Some(imagined);
             }
-            Err(what) => how.instead = one_line(&what),
+            Err(what) => how.failure = to_one_line(&what),
         }
-        noting::imagined(means, how.how == How::Imagined);
+        journal_events::note_simulation(means, how.source == SimulationSource::Model);
     }
-    let result = result.or_else(|| results.sample(&seed)).map(|result| tool.tells(plan, &result));
+    let result =
+        result.or_else(|| results.generate_sample(&seed)).map(|result| tool.format_result(plan, &result));
     if result.is_none() {
-        how.how = How::NotRun;
+        how.source = SimulationSource::NotRun;
     }
-    let text = told(simulator.untold, &would_have(&call.name, plan), why, result);
+    let text = format_result(simulator.hides_dry_run, &describe_skipped_call(&call.name, plan), why, result);
     let (tool, arguments) = (call.name.clone(), call.arguments.clone());
-    simulator.ledger().keep(Kept { tool, arguments, text: text.clone(), how: how.clone() });
+    simulator.ledger().insert(LedgerResult { tool, arguments, text: text.clone(), origin: how.clone() });
     Ok((text, how))
 }
 
 /// Formats the tool result for the model of the conversation.
-fn told(untold: bool, undone: &str, why: &str, result: Option<String>) -> String {
+fn format_result(untold: bool, undone: &str, why: &str, result: Option<String>) -> String {
     let blank = if why.is_empty() { "" } else { " " };
     match (untold, result) {
         (true, result) => result.unwrap_or_else(|| "done".to_owned()),
@@ -127,34 +134,34 @@ fn told(untold: bool, undone: &str, why: &str, result: Option<String>) -> String
 }
 
 /// Asks the model for a result that matches the tool's result schema.
-async fn imagine(
-    means: &Means,
-    model: &OtherModel,
+async fn ask_model(
+    means: &EffectContext,
+    model: &SideModel,
     spec: &ToolSpec,
     arguments: &Value,
-    results: &Results,
+    results: &SimulatedResults,
     usage: &mut Option<Usage>,
 ) -> Result<Value, String> {
-    let form = results.form();
-    let before = earlier(means, means.simulator.ledger().kept());
-    let request = request(model, spec, arguments, &form, before);
-    let answer = beside::ask(model, request, ANSWER, usage).await?;
-    let mut value = read(&answer)?;
-    make_plain(&mut value);
-    schema::fits(&form, &value)
+    let form = results.schema_or_string();
+    let before = earlier_calls(means, means.simulator.ledger().results());
+    let request = build_request(model, spec, arguments, &form, before);
+    let answer = side_request::request_answer(model, request, MAX_ANSWER_BYTES, usage).await?;
+    let mut value = parse_answer(&answer)?;
+    clean_strings(&mut value);
+    schema::check_value(&form, &value)
         .map_err(|why| format!("its answer does not match the result schema: {why}"))?;
     Ok(value)
 }
 
 /// Parses an answer that is one JSON value, optionally in a code fence.
-fn read(answer: &str) -> Result<Value, String> {
+fn parse_answer(answer: &str) -> Result<Value, String> {
     let answer = answer.trim();
     if answer.is_empty() {
         return Err("its answer is empty".to_owned());
     }
     let fenced = answer.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
     let inner = fenced.and_then(|inner| inner.split_once('\n')).map_or(answer, |(_, inner)| inner);
-    match once::read(inner) {
+    match unique_keys::parse_unique(inner) {
         Ok((value, None)) => Ok(value),
         Ok((_, Some(_))) => Err("there is text after the JSON of its answer".to_owned()),
         Err(error) if error.is_data() => Err(format!("its answer is not valid JSON: {error}")),
@@ -163,13 +170,14 @@ fn read(answer: &str) -> Result<Value, String> {
 }
 
 /// Removes colours from every string, and marks other hidden characters.
-fn make_plain(value: &mut Value) {
-    let plain = |text: &str| escape::strip_colors(&escape::readable_output(text)).into_owned();
+fn clean_strings(value: &mut Value) {
+    let plain =
+        |text: &str| escape_sequences::strip_colors(&escape_sequences::readable_output(text)).into_owned();
     match value {
         Value::String(text) => *text = plain(text),
-        Value::Array(items) => items.iter_mut().for_each(make_plain),
+        Value::Array(items) => items.iter_mut().for_each(clean_strings),
         Value::Object(fields) => {
-            fields.values_mut().for_each(make_plain);
+            fields.values_mut().for_each(clean_strings);
             let names = std::mem::take(fields).into_iter();
             *fields = names.map(|(name, value)| (plain(&name), value)).collect();
         }
@@ -178,44 +186,46 @@ fn make_plain(value: &mut Value) {
 }
 
 /// Builds the request. It contains no tools and nothing of the conversation.
-fn request(
-    model: &OtherModel,
+fn build_request(
+    model: &SideModel,
     spec: &ToolSpec,
     arguments: &Value,
     form: &Value,
     before: Vec<String>,
 ) -> Request {
-    let short = |text: &str| shorten::middle(text, SHOWN).into_owned();
+    let short = |text: &str| truncation::truncate_middle(text, MAX_PART_BYTES).into_owned();
     let tool = json!({ "name": spec.name, "does": spec.description, "takes": spec.parameters });
     let mut blocks = vec![("TOOL".to_owned(), short(&tool.to_string()))];
     blocks.extend(before.into_iter().map(|earlier| ("BEFORE".to_owned(), earlier)));
-    blocks.push(("CALL".to_owned(), short(&redacted(arguments, Some(&spec.parameters)))));
+    blocks.push(("CALL".to_owned(), short(&redact_arguments(arguments, Some(&spec.parameters)))));
     blocks.push(("FORM".to_owned(), short(&form.to_string())));
-    let mut text = beside::blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
+    let mut text =
+        side_request::format_blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
     text.push_str("\nWhat does the tool return? Answer with one JSON value.");
     Request {
         model: model.model.clone(),
-        messages: vec![Message::System(RUBRIC.to_owned()), Message::Person(text)],
+        messages: vec![Message::System(SYSTEM_PROMPT.to_owned()), Message::User(text)],
         tools: Vec::new(),
         pictures: Vec::new(),
-        most: Some(MOST),
+        max_tokens: Some(MAX_TOKENS),
     }
 }
 
 /// Returns the last simulated calls, each with its result.
-fn earlier(means: &Means, kept: &[Kept]) -> Vec<String> {
-    let one = |Kept { tool, arguments, text, .. }: &Kept| {
-        let form = means.tools.find(tool).ok().map(|tool| tool.spec().parameters);
+fn earlier_calls(means: &EffectContext, kept: &[LedgerResult]) -> Vec<String> {
+    let one = |LedgerResult { tool, arguments, text, .. }: &LedgerResult| {
+        let form = means.tools.find_tool(tool).ok().map(|tool| tool.tool_spec().parameters);
         let read = arguments::parse(arguments);
-        let arguments = read.map_or(REDACTED.to_owned(), |arguments| redacted(&arguments, form.as_ref()));
+        let arguments =
+            read.map_or(REDACTED.to_owned(), |arguments| redact_arguments(&arguments, form.as_ref()));
         let earlier = format!("{tool} {arguments}\n{}", redact(text).0);
-        shorten::middle(&earlier, EARLIER).into_owned()
+        truncation::truncate_middle(&earlier, MAX_EARLIER_BYTES).into_owned()
     };
-    kept[kept.len().saturating_sub(CALLS)..].iter().map(one).collect()
+    kept[kept.len().saturating_sub(MAX_EARLIER_CALLS)..].iter().map(one).collect()
 }
 
 /// Redacts the arguments: by name, by form, and by the tool's schema.
-fn redacted(arguments: &Value, schema: Option<&Value>) -> String {
+fn redact_arguments(arguments: &Value, schema: Option<&Value>) -> String {
     let mut arguments = arguments.clone();
     Redactor::default().redact_json(&mut arguments, schema);
     redact(&arguments.to_string()).0.into_owned()

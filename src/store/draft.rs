@@ -1,11 +1,11 @@
 //! Files of unsent text: one per session, and one per running program whose session has no entry yet.
 
-mod keeper;
+mod draft_writer;
 
-use super::lines;
-use super::{Error, Places, private};
-use crate::chat::{SessionId, Unsent};
-pub use keeper::Keeper;
+use super::session_log;
+use super::{Error, Places, private_files};
+use crate::chat::{SessionId, UnsentText};
+pub use draft_writer::DraftWriter;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -31,9 +31,9 @@ pub enum Owner {
 
 /// A draft that was read.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub struct LoadedDraft {
     /// The unsent text; empty if there is none.
-    pub unsent: Unsent,
+    pub unsent: UnsentText,
     /// Notices for the user.
     pub notices: Vec<String>,
     /// The open file of a new session's draft: the lock.
@@ -48,9 +48,9 @@ impl Drafts {
 
     /// Reads a draft. That of a new session is taken over from a program of the same project that has ended; of
     /// several, the one written last.
-    pub fn load(&self, owner: &Owner) -> Loaded {
+    pub fn load(&self, owner: &Owner) -> LoadedDraft {
         match owner {
-            Owner::Session(id) => self.load_session(id),
+            Owner::Session(id) => self.read_with_notice(id),
             Owner::New(_, project) => self.take_over(owner, project),
         }
     }
@@ -60,18 +60,18 @@ impl Drafts {
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be written; then the old one is still there.
-    pub fn save(&self, owner: &Owner, unsent: &Unsent) -> Result<Option<File>, Error> {
-        let path = self.path(owner);
+    pub fn save(&self, owner: &Owner, unsent: &UnsentText) -> Result<Option<File>, Error> {
+        let path = self.draft_path(owner);
         let saved = match unsent.is_empty() {
             true => remove(&path).map(|()| None),
             false => serde_json::to_vec(unsent)
                 .map_err(io::Error::from)
-                .and_then(|bytes| private::replace_soon(&path, &bytes))
+                .and_then(|bytes| private_files::replace_soon(&path, &bytes))
                 .map(Some),
         };
-        let lock = saved.map_err(Error::at(&path))?;
-        for old in self.old_forms(owner) {
-            remove(&old).map_err(Error::at(&old))?;
+        let lock = saved.map_err(Error::with_path(&path))?;
+        for old in self.legacy_files(owner) {
+            remove(&old).map_err(Error::with_path(&old))?;
         }
         Ok(lock)
     }
@@ -80,10 +80,10 @@ impl Drafts {
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be renamed.
-    pub fn begin(&self, id: &SessionId, project: &Path) -> Result<(), Error> {
-        let new = self.path(&Owner::New(id.clone(), project.to_owned()));
-        match fs::rename(&new, self.path(&Owner::Session(id.clone()))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::at(&new)(error)),
+    pub fn rename_new(&self, id: &SessionId, project: &Path) -> Result<(), Error> {
+        let new = self.draft_path(&Owner::New(id.clone(), project.to_owned()));
+        match fs::rename(&new, self.draft_path(&Owner::Session(id.clone()))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::with_path(&new)(error)),
             Ok(()) | Err(_) => Ok(()),
         }
     }
@@ -93,8 +93,10 @@ impl Drafts {
     /// # Errors
     /// [`Error::Io`] if something of it cannot be removed.
     pub fn remove(&self, id: &SessionId) -> Result<(), Error> {
-        self.save(&Owner::Session(id.clone()), &Unsent::default())?;
-        self.left_by_new(id).into_iter().try_for_each(|path| remove(&path).map_err(Error::at(&path)))
+        self.save(&Owner::Session(id.clone()), &UnsentText::default())?;
+        self.misnamed_draft(id)
+            .into_iter()
+            .try_for_each(|path| remove(&path).map_err(Error::with_path(&path)))
     }
 
     /// Copies the draft of a session for another one.
@@ -106,51 +108,55 @@ impl Drafts {
         self.save(&Owner::Session(to.clone()), &unsent).map(drop)
     }
 
-    fn load_session(&self, id: &SessionId) -> Loaded {
+    fn read_with_notice(&self, id: &SessionId) -> LoadedDraft {
         let (path, unsent, why) = self.read_session(id);
-        Loaded { unsent, notices: why.map(|why| set_aside(&path, &why)).into_iter().collect(), lock: None }
-    }
-
-    /// Returns the path, the content, and the error if the file is unreadable.
-    fn read_session(&self, id: &SessionId) -> (PathBuf, Unsent, Option<String>) {
-        let owner = Owner::Session(id.clone());
-        // If the program was killed as the session began, its draft still has the name of a new one.
-        let all = [self.path(&owner)].into_iter().chain(self.left_by_new(id));
-        let Some(path) = all.into_iter().find(|path| path.exists()) else {
-            return (self.path(&owner), self.read_old_forms(&owner), None);
-        };
-        match read(&path) {
-            Ok(unsent) => (path, unsent, None),
-            Err(why) => (path, Unsent::default(), Some(why)),
+        LoadedDraft {
+            unsent,
+            notices: why.map(|why| set_aside(&path, &why)).into_iter().collect(),
+            lock: None,
         }
     }
 
-    fn take_over(&self, owner: &Owner, project: &Path) -> Loaded {
-        let mut loaded = Loaded::default();
-        for (_, path) in self.ended(project) {
-            let Some(lock) = locked(&path) else { continue };
-            match read(&path) {
+    /// Returns the path, the content, and the error if the file is unreadable.
+    fn read_session(&self, id: &SessionId) -> (PathBuf, UnsentText, Option<String>) {
+        let owner = Owner::Session(id.clone());
+        // If the program was killed as the session began, its draft still has the name of a new one.
+        let all = [self.draft_path(&owner)].into_iter().chain(self.misnamed_draft(id));
+        let Some(path) = all.into_iter().find(|path| path.exists()) else {
+            return (self.draft_path(&owner), self.read_legacy(&owner), None);
+        };
+        match read_draft(&path) {
+            Ok(unsent) => (path, unsent, None),
+            Err(why) => (path, UnsentText::default(), Some(why)),
+        }
+    }
+
+    fn take_over(&self, owner: &Owner, project: &Path) -> LoadedDraft {
+        let mut loaded = LoadedDraft::default();
+        for (_, path) in self.ended_drafts(project) {
+            let Some(lock) = lock_draft(&path) else { continue };
+            match read_draft(&path) {
                 Ok(unsent) => {
                     // A file that cannot be renamed keeps its name, and the next program finds it again.
-                    let renamed = fs::rename(&path, self.path(owner)).is_ok();
-                    return Loaded { unsent, lock: renamed.then_some(lock), ..loaded };
+                    let renamed = fs::rename(&path, self.draft_path(owner)).is_ok();
+                    return LoadedDraft { unsent, lock: renamed.then_some(lock), ..loaded };
                 }
                 Err(why) => loaded.notices.push(set_aside(&path, &why)),
             }
         }
-        Loaded { unsent: self.read_old_forms(owner), ..loaded }
+        LoadedDraft { unsent: self.read_legacy(owner), ..loaded }
     }
 
     /// Drafts of new sessions of a project that never began, the one written last first. Their programs may still run.
-    fn ended(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
+    fn ended_drafts(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
         let start = format!("new-{}-", short_name(project));
         let mut found: Vec<(SystemTime, PathBuf)> = self
-            .names()
+            .file_names()
             .filter_map(|name| {
                 let id = SessionId(name.strip_prefix(&start)?.strip_suffix(".json")?.to_owned());
                 let path = self.folder.join(&name);
                 let written = fs::metadata(&path).and_then(|about| about.modified());
-                (!lines::path(&self.sessions, &id).exists())
+                (!session_log::session_path(&self.sessions, &id).exists())
                     .then(|| (written.unwrap_or(SystemTime::UNIX_EPOCH), path))
             })
             .collect();
@@ -159,18 +165,18 @@ impl Drafts {
     }
 
     /// Returns a draft of the session that still has the name of a new one.
-    fn left_by_new(&self, id: &SessionId) -> Option<PathBuf> {
+    fn misnamed_draft(&self, id: &SessionId) -> Option<PathBuf> {
         let end = format!("-{}.json", id.0);
-        let name = self.names().find(|name| name.starts_with("new-") && name.ends_with(&end));
+        let name = self.file_names().find(|name| name.starts_with("new-") && name.ends_with(&end));
         name.map(|name| self.folder.join(name))
     }
 
-    fn names(&self) -> impl Iterator<Item = String> {
+    fn file_names(&self) -> impl Iterator<Item = String> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().into_string().ok())
     }
 
-    fn path(&self, owner: &Owner) -> PathBuf {
+    fn draft_path(&self, owner: &Owner) -> PathBuf {
         let name = match owner {
             Owner::Session(id) => format!("{}.json", id.0),
             Owner::New(id, project) => format!("new-{}-{}.json", short_name(project), id.0),
@@ -179,7 +185,7 @@ impl Drafts {
     }
 
     /// Returns the files of earlier versions: the composer's text and the question prompt.
-    fn old_forms(&self, owner: &Owner) -> Vec<PathBuf> {
+    fn legacy_files(&self, owner: &Owner) -> Vec<PathBuf> {
         let names = match owner {
             Owner::Session(id) => vec![format!("{}.txt", id.0), format!("{}-card.txt", id.0)],
             Owner::New(_, project) => vec![format!("new-{}.txt", short_name(project))],
@@ -187,33 +193,33 @@ impl Drafts {
         names.into_iter().map(|name| self.folder.join(name)).collect()
     }
 
-    fn read_old_forms(&self, owner: &Owner) -> Unsent {
-        let mut texts = self.old_forms(owner).into_iter().map(|path| {
-            let bytes = private::held(&path);
+    fn read_legacy(&self, owner: &Owner) -> UnsentText {
+        let mut texts = self.legacy_files(owner).into_iter().map(|path| {
+            let bytes = private_files::read_or_empty(&path);
             String::from_utf8_lossy(&bytes).into_owned()
         });
-        let mut unsent = Unsent::from_text(&texts.next().unwrap_or_default());
+        let mut unsent = UnsentText::from_text(&texts.next().unwrap_or_default());
         unsent.questions = texts.filter(|text| !text.is_empty()).collect();
         unsent
     }
 }
 
-fn read(path: &Path) -> Result<Unsent, String> {
-    let mut file = private::open_read(path).map_err(|error| error.to_string())?;
+fn read_draft(path: &Path) -> Result<UnsentText, String> {
+    let mut file = private_files::open_read(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| error.to_string())?;
     serde_json::from_slice(&bytes).map_err(|error| error.to_string())
 }
 
 /// Opens a draft for this process alone; `None` while another program has it, or if it is gone.
-fn locked(path: &Path) -> Option<File> {
-    let file = private::open_read(path).ok()?;
+fn lock_draft(path: &Path) -> Option<File> {
+    let file = private_files::open_read(path).ok()?;
     match file.try_lock() {
         // Without locks on this file system, finding a draft twice is better than never.
         Ok(()) | Err(TryLockError::Error(_)) => {}
         Err(TryLockError::WouldBlock) => return None,
     }
-    (!lines::is_deleted(&file)).then_some(file)
+    (!session_log::is_deleted(&file)).then_some(file)
 }
 
 /// Keeps a damaged draft under another name, and returns a notice.

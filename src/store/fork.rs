@@ -4,9 +4,9 @@
 //! after any crash there is a complete copy or none.
 
 use super::draft::Drafts;
-use super::read::{LONGEST, first};
-use super::{Empty, Error, Header, Places, layer, lines, new_id, private};
-use crate::chat::{Becomes, SessionId};
+use super::session_reader::{MAX_LINE_BYTES, split_header};
+use super::{DeleteFolder, Error, Header, Places, new_id, overlay_copy, private_files, session_log};
+use crate::chat::{ForkMode, SessionId};
 use serde_json::{Map, Value};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -20,40 +20,40 @@ pub struct Fork {
     /// The session it was copied from.
     pub from: SessionId,
     /// True if the original's header could be read. If not, the copy is a dry run to be safe.
-    pub headed: bool,
+    pub has_header: bool,
     /// True if a dry run became live, or the other way round.
-    pub turned: bool,
+    pub has_changed_mode: bool,
     places: Places,
-    empty: Empty,
-    kept: bool,
+    empty: DeleteFolder,
+    is_kept: bool,
 }
 
 impl Fork {
-    fn new(places: &Places, from: &SessionId, empty: Empty) -> Self {
+    fn new(places: &Places, from: &SessionId, empty: DeleteFolder) -> Self {
         Self {
             id: new_id(),
             from: from.clone(),
-            headed: false,
-            turned: false,
+            has_header: false,
+            has_changed_mode: false,
             places: places.clone(),
             empty,
-            kept: false,
+            is_kept: false,
         }
     }
 
     /// Keeps the copy.
     pub fn keep(mut self) {
-        self.kept = true;
+        self.is_kept = true;
     }
 }
 
 impl Drop for Fork {
     fn drop(&mut self) {
-        if self.kept {
+        if self.is_kept {
             return;
         }
         // Leftovers are harmless: without its file there is no session.
-        let _ = fs::remove_file(lines::path(&self.places.sessions(), &self.id));
+        let _ = fs::remove_file(session_log::session_path(&self.places.sessions(), &self.id));
         let _ = Drafts::new(&self.places).remove(&self.id);
         let _ = (self.empty)(&self.places.rehearsal(&self.id));
     }
@@ -66,45 +66,50 @@ impl Drop for Fork {
 /// # Errors
 /// [`Error::Missing`] if there is no such session, [`Error::Io`] if it cannot be read, [`Error::Copy`] if the copy
 /// cannot be written.
-pub fn fork(places: &Places, from: &SessionId, folder: &Path, empty: Empty) -> Result<Fork, Error> {
-    fork_as(places, from, folder, Becomes::AsItWas, empty)
+pub fn fork_session(
+    places: &Places,
+    from: &SessionId,
+    folder: &Path,
+    empty: DeleteFolder,
+) -> Result<Fork, Error> {
+    fork_session_as(places, from, folder, ForkMode::Unchanged, empty)
 }
 
 /// Like `fork_session`, but the copy can become a dry run, or live. A live copy has no rehearsal of its own.
 ///
 /// # Errors
 /// Same as `fork_session`.
-pub fn fork_as(
+pub fn fork_session_as(
     places: &Places,
     from: &SessionId,
     folder: &Path,
-    becomes: Becomes,
-    empty: Empty,
+    becomes: ForkMode,
+    empty: DeleteFolder,
 ) -> Result<Fork, Error> {
-    let path = lines::path(&places.sessions(), from);
+    let path = session_log::session_path(&places.sessions(), from);
     let unread = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(from.0.clone()),
-        _ => Error::at(&path)(source),
+        _ => Error::with_path(&path)(source),
     };
-    let file = private::open_read(&path).map_err(unread)?;
+    let file = private_files::open_read(&path).map_err(unread)?;
     // Entries that another process adds from here on are not copied.
     let bytes = file.metadata().map_err(unread)?.len();
     let mut old = BufReader::new(file.take(bytes));
     let line = first_line(&mut old).map_err(unread)?;
 
     let mut copy = Fork::new(places, from, empty);
-    let (header, rest) = first(&line);
+    let (header, rest) = split_header(&line);
     let was_dry = header.and_then(|header| serde_json::from_slice::<Header>(header).ok());
     let was_dry = was_dry.is_none_or(|header| header.dry_run);
     let dry_run = match becomes {
-        Becomes::AsItWas => was_dry,
-        Becomes::Live => false,
-        Becomes::DryRun => true,
+        ForkMode::Unchanged => was_dry,
+        ForkMode::Live => false,
+        ForkMode::DryRun => true,
     };
-    copy.turned = dry_run != was_dry;
-    let header = header.and_then(|header| renamed(header, &copy.id, from, dry_run));
-    copy.headed = header.is_some();
-    let mut head = header.unwrap_or_else(|| headless(&copy.id, from, folder, dry_run));
+    copy.has_changed_mode = dry_run != was_dry;
+    let header = header.and_then(|header| copied_header(header, &copy.id, from, dry_run));
+    copy.has_header = header.is_some();
+    let mut head = header.unwrap_or_else(|| default_header(&copy.id, from, folder, dry_run));
     head.push(b'\n');
     if !rest.trim_ascii().is_empty() {
         head.extend_from_slice(rest);
@@ -115,15 +120,15 @@ pub fn fork_as(
         move |source| Error::Copy { from, path, source }
     };
     let (its, its_copy) = (places.rehearsal(from), places.rehearsal(&copy.id));
-    if becomes != Becomes::Live {
-        layer::copy(&its, &its_copy).map_err(|(path, source)| unwritten(&path)(source))?;
+    if becomes != ForkMode::Live {
+        overlay_copy::copy_overlays(&its, &its_copy).map_err(|(path, source)| unwritten(&path)(source))?;
     }
     Drafts::new(places).copy(from, &copy.id).map_err(|error| match error {
         Error::Io { path, source } => unwritten(&path)(source),
         error => error,
     })?;
-    let path = lines::path(&places.sessions(), &copy.id);
-    private::make(&path, |file| {
+    let path = session_log::session_path(&places.sessions(), &copy.id);
+    private_files::create_file(&path, |file| {
         file.write_all(&head)?;
         io::copy(&mut old, file).map(drop)
     })
@@ -136,8 +141,8 @@ fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        old.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
-        if (line.len() as u64) < LONGEST || line.last() == Some(&b'\n') {
+        old.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+        if (line.len() as u64) < MAX_LINE_BYTES || line.last() == Some(&b'\n') {
             return Ok(line);
         }
         old.skip_until(b'\n')?;
@@ -145,10 +150,12 @@ fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the header for the copy, including unknown fields of a newer version. `None` if it is damaged.
-fn renamed(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Option<Vec<u8>> {
+fn copied_header(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Option<Vec<u8>> {
     serde_json::from_slice::<Header>(header).ok()?;
     let mut header: Map<String, Value> = serde_json::from_slice(header).ok()?;
-    for (name, value) in [("id", id.0.clone()), ("time", lines::now()), ("from", from.0.clone())] {
+    for (name, value) in
+        [("id", id.0.clone()), ("time", session_log::current_time()), ("from", from.0.clone())]
+    {
         header.insert(name.to_owned(), Value::String(value));
     }
     header.insert("dry_run".to_owned(), Value::Bool(dry_run));
@@ -156,7 +163,7 @@ fn renamed(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Op
 }
 
 /// Returns a header for a copy whose original has none.
-fn headless(id: &SessionId, from: &SessionId, folder: &Path, dry_run: bool) -> Vec<u8> {
+fn default_header(id: &SessionId, from: &SessionId, folder: &Path, dry_run: bool) -> Vec<u8> {
     let header = Header { from: Some(from.clone()), ..Header::new(id.clone(), folder, "", dry_run) };
     serde_json::to_vec(&header).expect("a header is text and numbers")
 }

@@ -1,17 +1,17 @@
 //! History of user messages in a project, across its sessions, for recall in the composer.
 
 use super::draft::short_name;
-use super::{Error, lines, private};
+use super::{Error, private_files, session_log};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of messages.
-pub const KEPT: usize = 1000;
+pub const MAX_MESSAGES: usize = 1000;
 /// Longest message in bytes that is kept; a pasted book is not worth recalling.
-pub const LONGEST: usize = 64 << 10;
+pub const MAX_MESSAGE_BYTES: usize = 64 << 10;
 /// Maximum bytes of all messages, because the file is read whole for every message.
-const MOST: usize = 4 << 20;
+const MAX_TOTAL_BYTES: usize = 4 << 20;
 
 /// User messages of one project, one line of JSON each, because a message may have several lines.
 #[derive(Debug, Clone)]
@@ -30,39 +30,41 @@ impl History {
     /// Returns the messages, newest last, at most `MAX_MESSAGES`, without consecutive duplicates. Unreadable lines are
     /// skipped.
     pub fn load(&self) -> Vec<String> {
-        let bytes = private::held(&self.path);
+        let bytes = private_files::read_or_empty(&self.path);
         let lines = bytes.split(|&byte| byte == b'\n');
         let mut said: Vec<String> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         said.dedup();
-        let mut room = MOST;
+        let mut room = MAX_TOTAL_BYTES;
         let fits = |text: &&String| {
             let fits = room.checked_sub(text.len());
             room = fits.unwrap_or(0);
             fits.is_some()
         };
-        let kept = said.iter().rev().take(KEPT).take_while(fits).count();
+        let kept = said.iter().rev().take(MAX_MESSAGES).take_while(fits).count();
         said.drain(..said.len() - kept);
         said
     }
 
     /// Adds a message. Blank and very long messages are not kept.
-    pub fn add(&self, text: &str) -> Result<(), Error> {
-        if text.trim().is_empty() || text.len() > LONGEST {
+    pub fn add_message(&self, text: &str) -> Result<(), Error> {
+        if text.trim().is_empty() || text.len() > MAX_MESSAGE_BYTES {
             return Ok(());
         }
-        self.add_line(text).map_err(Error::at(&self.path))
+        self.add_line(text).map_err(Error::with_path(&self.path))
     }
 
     fn add_line(&self, text: &str) -> io::Result<()> {
         // Another session may add at the same time, and a shortened file is replaced. A process that holds the lock
         // while stopped is not waited for.
         let folder = File::open(&self.folder)?;
-        let alone = lines::lock(&folder).is_ok();
-        let mut file = match private::open_append(&self.path, false) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => private::open_append(&self.path, true)?,
+        let alone = session_log::lock_with_retries(&folder).is_ok();
+        let mut file = match private_files::open_append(&self.path, false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                private_files::open_append(&self.path, true)?
+            }
             opened => opened?,
         };
-        let bytes = private::held(&self.path);
+        let bytes = private_files::read_or_empty(&self.path);
         let mut line = Vec::new();
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             line.push(b'\n');
@@ -70,14 +72,15 @@ impl History {
         serde_json::to_writer(&mut line, text)?;
         line.push(b'\n');
         file.write_all(&line)?;
-        let long = bytes.len() >= 2 * MOST || bytes.iter().filter(|&&byte| byte == b'\n').count() >= 2 * KEPT;
+        let long = bytes.len() >= 2 * MAX_TOTAL_BYTES
+            || bytes.iter().filter(|&&byte| byte == b'\n').count() >= 2 * MAX_MESSAGES;
         if long && alone {
             let mut kept = Vec::new();
             for said in self.load() {
                 serde_json::to_writer(&mut kept, &said)?;
                 kept.push(b'\n');
             }
-            private::replace(&self.path, &kept)?;
+            private_files::replace(&self.path, &kept)?;
         }
         Ok(())
     }
@@ -99,7 +102,7 @@ mod tests {
         let history = history(&home);
         assert_eq!(history.load(), Vec::<String>::new());
         for text in ["one", "two\nlines", "two\nlines", "  ", "three"] {
-            history.add(text).unwrap();
+            history.add_message(text).unwrap();
         }
         assert_eq!(history.load(), ["one", "two\nlines", "three"]);
         assert_eq!(History::new(home.path(), Path::new("/other")).load(), Vec::<String>::new());
@@ -110,29 +113,36 @@ mod tests {
     fn limits_messages_in_the_file() {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
-        let old: String = (0..2 * KEPT).map(|n| format!("\"{n}\"\n")).collect();
+        let old: String = (0..2 * MAX_MESSAGES).map(|n| format!("\"{n}\"\n")).collect();
         fs::write(&history.path, old).unwrap();
-        history.add("last").unwrap();
+        history.add_message("last").unwrap();
         let said = history.load();
-        assert_eq!((said.len(), said[0].as_str(), said[KEPT - 1].as_str()), (KEPT, "1001", "last"));
+        assert_eq!(
+            (said.len(), said[0].as_str(), said[MAX_MESSAGES - 1].as_str()),
+            (MAX_MESSAGES, "1001", "last")
+        );
         let lines = fs::read_to_string(&history.path).unwrap().lines().count();
-        assert_eq!(lines, KEPT);
-        history.add(&"x".repeat(LONGEST + 1)).unwrap();
-        assert_eq!(history.load().len(), KEPT);
+        assert_eq!(lines, MAX_MESSAGES);
+        history.add_message(&"x".repeat(MAX_MESSAGE_BYTES + 1)).unwrap();
+        assert_eq!(history.load().len(), MAX_MESSAGES);
     }
 
     #[test]
     fn r65_limits_bytes_of_long_messages() {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
-        let long = |n: usize| format!("{n:03}{}", "x".repeat(LONGEST - 3));
-        let old: Vec<u8> =
-            (0..2 * MOST / LONGEST).flat_map(|n| format!("\"{}\"\n", long(n)).into_bytes()).collect();
+        let long = |n: usize| format!("{n:03}{}", "x".repeat(MAX_MESSAGE_BYTES - 3));
+        let old: Vec<u8> = (0..2 * MAX_TOTAL_BYTES / MAX_MESSAGE_BYTES)
+            .flat_map(|n| format!("\"{}\"\n", long(n)).into_bytes())
+            .collect();
         fs::write(&history.path, old).unwrap();
-        history.add("last").unwrap();
+        history.add_message("last").unwrap();
         let said = history.load();
-        assert_eq!((said.len(), said.last().unwrap().as_str()), (MOST / LONGEST, "last"));
-        assert!(fs::metadata(&history.path).unwrap().len() < MOST as u64 + 1000);
+        assert_eq!(
+            (said.len(), said.last().unwrap().as_str()),
+            (MAX_TOTAL_BYTES / MAX_MESSAGE_BYTES, "last")
+        );
+        assert!(fs::metadata(&history.path).unwrap().len() < MAX_TOTAL_BYTES as u64 + 1000);
     }
 
     #[test]
@@ -140,7 +150,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = File::open(home.path()).unwrap();
         folder.lock().unwrap();
-        history(&home).add("one").unwrap();
+        history(&home).add_message("one").unwrap();
         assert_eq!(history(&home).load(), ["one"]);
     }
 
@@ -149,7 +159,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let history = history(&home);
         fs::write(&history.path, "\"one\"\n\"tw").unwrap();
-        history.add("three").unwrap();
+        history.add_message("three").unwrap();
         assert_eq!(history.load(), ["one", "three"]);
     }
 }

@@ -1,10 +1,10 @@
 //! The journal: a log of what the program did and when, for finding faults. It contains no text of sessions or files
 //! and no key. Content is logged only on request, with keys and likely secrets redacted.
 
-pub mod tail;
+pub mod journal_tail;
 
-use super::{new_id, private};
-use crate::chat::{redact, shorten};
+use super::{new_id, private_files};
+use crate::chat::{redaction, truncation};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Size at which another file is started. The previous one is kept, so a run has at most two.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Number of files kept, the newest.
-const KEPT: usize = 20;
+const MAX_FILES: usize = 20;
 /// Maximum bytes of content in one line.
-const BODY: usize = 64 << 10;
+const MAX_CONTENT_BYTES: usize = 64 << 10;
 /// Quotes content; notes never contain it.
-const CONTENT: char = '"';
+const CONTENT_QUOTE: char = '"';
 /// Shorter keys are placeholders and are not redacted.
-const SHORTEST_KEY: usize = 4;
+const MIN_KEY_BYTES: usize = 4;
 
 /// Writes the journal. Cheap to clone; the default writes nothing. Errors are ignored.
 #[derive(Clone, Default)]
@@ -41,7 +41,7 @@ impl Journal {
     /// Creates the journal of this run in `folder`. The file is created with the first line. With `content`, session
     /// text is logged too, without these keys.
     pub fn new(folder: PathBuf, content: bool, keys: Vec<String>) -> Self {
-        let keys = keys.into_iter().filter(|key| key.len() >= SHORTEST_KEY).collect();
+        let keys = keys.into_iter().filter(|key| key.len() >= MIN_KEY_BYTES).collect();
         let name = new_id().0;
         Self(Some(Arc::new(Inner { folder, name, content, keys, file: Mutex::default() })))
     }
@@ -50,7 +50,7 @@ impl Journal {
     /// marks content in the file.
     pub fn note(&self, what: impl fmt::Display) {
         if let Some(inner) = &self.0 {
-            inner.write(&what.to_string().replace(CONTENT, "'"));
+            inner.write(&what.to_string().replace(CONTENT_QUOTE, "'"));
         }
     }
 
@@ -61,8 +61,8 @@ impl Journal {
             for key in &inner.keys {
                 body = body.replace(key, "[key]");
             }
-            let (body, _) = redact::redact(&body);
-            inner.write(&format!("{what}: {:?}", shorten::middle(&body, BODY)));
+            let (body, _) = redaction::redact(&body);
+            inner.write(&format!("{what}: {:?}", truncation::truncate_middle(&body, MAX_CONTENT_BYTES)));
         }
     }
 }
@@ -74,7 +74,7 @@ impl Inner {
         let now = jiff::Timestamp::now();
         let line = format!("{now:.3} {words}\n");
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if file.as_ref().is_none_or(|(_, size)| size + line.len() as u64 > LONGEST) {
+        if file.as_ref().is_none_or(|(_, size)| size + line.len() as u64 > MAX_FILE_BYTES) {
             // If the file cannot be opened, the next line tries again.
             *file = self.open(file.is_some()).map(|file| (file, 0));
         }
@@ -91,21 +91,21 @@ impl Inner {
         if again {
             fs::rename(&file, self.folder.join(format!("{}.before.log", self.name))).ok()?;
         } else {
-            private::folder(&self.folder).ok()?;
-            forget(&self.folder);
+            private_files::create_folder(&self.folder).ok()?;
+            delete_oldest(&self.folder);
         }
-        private::open_append(&file, true).ok()
+        private_files::open_append(&file, true).ok()
     }
 }
 
 /// Deletes the oldest files to make room for another.
-fn forget(folder: &Path) {
+fn delete_oldest(folder: &Path) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|ending| ending == "log")).collect();
     // File names sort by the start of their runs.
     files.sort();
-    let old = files.len().saturating_sub(KEPT - 1);
+    let old = files.len().saturating_sub(MAX_FILES - 1);
     for file in &files[..old] {
         let _ = fs::remove_file(file);
     }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn keeps_end_of_a_long_run_and_the_newest_runs() {
         let home = tempfile::tempdir().unwrap();
-        for n in 0..KEPT + 5 {
+        for n in 0..MAX_FILES + 5 {
             fs::write(home.path().join(format!("00{n:03}.log")), "old").unwrap();
         }
         fs::write(home.path().join("other"), "not ours").unwrap();
@@ -166,8 +166,8 @@ mod tests {
         }
         let all = files(home.path());
         let sizes: Vec<u64> = all.iter().map(|file| file.metadata().unwrap().len()).collect();
-        assert_eq!(all.len(), KEPT + 2, "kept files, the previous part, and a foreign file");
-        assert!(sizes.iter().all(|size| *size <= LONGEST));
+        assert_eq!(all.len(), MAX_FILES + 2, "kept files, the previous part, and a foreign file");
+        assert!(sizes.iter().all(|size| *size <= MAX_FILE_BYTES));
         let last = fs::read_to_string(home.path().join(format!("{}.log", journal.0.unwrap().name))).unwrap();
         assert!(last.contains(" 2999 x"));
     }

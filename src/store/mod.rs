@@ -2,35 +2,35 @@
 
 pub mod draft;
 pub mod fork;
-pub mod half;
 pub mod history;
+pub mod incomplete_replies;
 pub mod journal;
-mod layer;
-pub mod lines;
-pub mod list;
-mod parts;
-pub mod place;
-pub mod private;
-pub mod read;
-pub mod remove;
+mod line_parts;
+mod overlay_copy;
+pub mod places;
+pub mod private_files;
+pub mod removal;
 pub mod search;
+pub mod session_list;
+pub mod session_log;
+pub mod session_reader;
 
-use crate::chat::{Entry, Grown, Printed, SessionId};
+use crate::chat::{Entry, PartialOutput, PartialReply, SessionId};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use draft::{Drafts, Keeper};
-pub use fork::{Fork, fork, fork_as};
+pub use draft::{DraftWriter, Drafts};
+pub use fork::{Fork, fork_session, fork_session_as};
 pub use history::History;
 pub use journal::Journal;
-pub use lines::{Header, Lines, new_id};
-pub use list::{Latest, Listed, Sessions, explain_unreadable};
-pub use place::Places;
-pub use read::{Notice, Read, read};
-pub use remove::Removal;
+pub use places::Places;
+pub use removal::Removal;
+pub use session_list::{Latest, Listed, Sessions, explain_unreadable};
+pub use session_log::{Header, SessionLog, new_id};
+pub use session_reader::{Notice, StoredSession, read};
 
 /// Deletes a folder with all its content, whatever permissions it has. A missing folder is no error.
-pub type Empty = fn(&Path) -> io::Result<()>;
+pub type DeleteFolder = fn(&Path) -> io::Result<()>;
 
 /// Destination of a session's entries.
 pub trait Log: Send {
@@ -39,7 +39,7 @@ pub trait Log: Send {
     fn append(&mut self, entry: &Entry) -> io::Result<()>;
 
     /// Stores a piece of an incomplete reply, in the same way.
-    fn grew(&mut self, grown: &Grown) -> io::Result<()>;
+    fn append_reply_piece(&mut self, grown: &PartialReply) -> io::Result<()>;
 
     /// Tries again to write unsaved entries. Does nothing if everything is saved and the file still exists.
     fn save(&mut self) -> io::Result<()> {
@@ -53,12 +53,12 @@ pub trait Log: Send {
     }
 
     /// Returns the number of unsaved entries.
-    fn unsaved(&self) -> usize {
+    fn unsaved_count(&self) -> usize {
         0
     }
 
     /// Stores a piece of a running call's output, in the same way.
-    fn printed(&mut self, printed: &Printed) -> io::Result<()>;
+    fn append_output_piece(&mut self, printed: &PartialOutput) -> io::Result<()>;
 }
 
 /// Error of stored sessions, for the user: what failed, and what to do.
@@ -72,7 +72,7 @@ pub enum Error {
     Missing(String),
     /// The folder has no sessions.
     #[error("no sessions in {0}")]
-    None(PathBuf),
+    NoSessions(PathBuf),
     /// No session of this folder is readable, and some unreadable ones may belong to it.
     #[error("no readable session in {}: {}. List all with aye sessions --all", folder.display(), explain_unreadable(unreadable))]
     NoneReadable {
@@ -82,7 +82,7 @@ pub enum Error {
         unreadable: Vec<(SessionId, String)>,
     },
     /// The beginning of an ID matches several sessions.
-    #[error("{prefix} is ambiguous: it matches {}. Type more characters", names(candidates))]
+    #[error("{prefix} is ambiguous: it matches {}. Type more characters", list_ids(candidates))]
     Ambiguous {
         /// The given text.
         prefix: String,
@@ -100,7 +100,7 @@ pub enum Error {
     },
     /// The user has no home folder.
     #[error("no home folder. Set AYE_HOME to a folder for settings and sessions")]
-    Homeless,
+    NoHome,
     /// A file or folder could not be accessed.
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: io::Error },
@@ -108,19 +108,19 @@ pub enum Error {
 
 impl Error {
     /// Adds the path to an error, for `map_err`.
-    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    fn with_path(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }
 }
 
 /// Candidates listed in an error.
-const NAMED: usize = 5;
+const MAX_LISTED: usize = 5;
 
-fn names(ids: &[SessionId]) -> String {
-    let mut text = ids.iter().take(NAMED).map(|id| id.0.as_str()).collect::<Vec<_>>().join(", ");
-    if ids.len() > NAMED {
-        text.push_str(&format!(" and {} more", ids.len() - NAMED));
+fn list_ids(ids: &[SessionId]) -> String {
+    let mut text = ids.iter().take(MAX_LISTED).map(|id| id.0.as_str()).collect::<Vec<_>>().join(", ");
+    if ids.len() > MAX_LISTED {
+        text.push_str(&format!(" and {} more", ids.len() - MAX_LISTED));
     }
     text
 }

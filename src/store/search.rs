@@ -3,9 +3,9 @@
 //! Outputs of tools are not searched. A line is only parsed if it contains the longest search word, so a search is
 //! little slower than reading the files.
 
-use super::list::{Listed, Sessions, look};
-use super::{Error, parts, private, read};
-use crate::chat::{Decision, Entry, Preview, SessionId, Source};
+use super::session_list::{Listed, Sessions, read_listing};
+use super::{Error, line_parts, private_files, session_reader};
+use crate::chat::{AnswerValue, Decision, Entry, Preview, SessionId};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
 use std::borrow::Cow;
@@ -15,26 +15,26 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Maximum characters of a shown line.
-const SHOWN: usize = 160;
+const MAX_LINE_CHARS: usize = 160;
 /// Characters before the word in a truncated line.
-const BEFORE: usize = 40;
+const CHARS_BEFORE: usize = 40;
 /// Characters before the word if there is little room.
-const NEAR: usize = 16;
+const CHARS_BEFORE_SHORT: usize = 16;
 /// Characters of the longest word that are used to select lines.
-const BEGINNING: usize = 200;
+const MAX_PREFIX_CHARS: usize = 200;
 /// Bytes from the end of a file within which an incomplete reply lies.
-const LATE: u64 = 4 << 20;
+const MAX_TAIL_BYTES: u64 = 4 << 20;
 
 /// Search words. All of them must occur in the same message, ignoring case.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct SearchWords {
     words: Vec<String>,
     longest: RegexMatcher,
 }
 
 /// Source of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum HitSource {
     /// The user: a message, an answer, or the reason of a denial.
     Person,
     /// The model's reply.
@@ -47,9 +47,9 @@ pub enum Whose {
     Title,
 }
 
-impl Whose {
+impl HitSource {
     /// Returns a one-word label.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Person => "you",
             Self::Model => "model",
@@ -63,7 +63,7 @@ impl Whose {
 /// A place where all words occur.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    pub whose: Whose,
+    pub source: HitSource,
     /// The line with the longest word, unmodified: it may contain terminal control characters.
     pub line: String,
     /// Time in milliseconds since 1970; 0 if unknown.
@@ -72,7 +72,7 @@ pub struct Hit {
 
 /// A session with hits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SessionHits {
     pub listed: Listed,
     /// The hits, oldest first.
     pub hits: Vec<Hit>,
@@ -85,12 +85,12 @@ pub struct Scope<'a> {
     /// Only sessions of this project.
     pub project: Option<&'a Path>,
     /// Maximum hits per session.
-    pub most: usize,
+    pub max_hits: usize,
     /// Returns false once the result is no longer needed; called repeatedly.
-    pub wanted: &'a dyn Fn() -> bool,
+    pub is_wanted: &'a dyn Fn() -> bool,
 }
 
-impl Words {
+impl SearchWords {
     /// Creates search words, which may contain spaces; `None` if all are empty.
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let words = words.into_iter().map(|word| word.trim().to_lowercase());
@@ -100,7 +100,7 @@ impl Words {
         let longest = words.first()?;
         // As written in the file, with some characters escaped. A very long word is matched by its beginning first,
         // then compared completely.
-        let beginning: String = longest.chars().take(BEGINNING).collect();
+        let beginning: String = longest.chars().take(MAX_PREFIX_CHARS).collect();
         let written = serde_json::to_string(&beginning).ok()?;
         let written = written.strip_prefix('"')?.strip_suffix('"')?;
         let longest = RegexMatcherBuilder::new()
@@ -108,13 +108,13 @@ impl Words {
             .case_insensitive(true)
             .line_terminator(Some(b'\n'))
             // The words in a split line are escaped twice.
-            .build_literals(&[written, parts::KIND])
+            .build_literals(&[written, line_parts::KIND])
             .ok()?;
         Some(Self { words, longest })
     }
 
     /// Returns the line with the longest word if the text contains all words.
-    fn line<'a>(&self, text: &'a str) -> Option<&'a str> {
+    fn matching_line<'a>(&self, text: &'a str) -> Option<&'a str> {
         let low = text.to_lowercase();
         if !self.words.iter().all(|word| low.contains(word.as_str())) {
             return None;
@@ -129,26 +129,26 @@ impl Words {
         let low = line.to_lowercase();
         let first = self.words.iter().filter_map(|word| low.find(word.as_str())).min().unwrap_or(0);
         let before = low[..first].chars().count();
-        if before <= NEAR {
+        if before <= CHARS_BEFORE_SHORT {
             return Cow::Borrowed(line);
         }
-        let rest: String = line.chars().skip(before - NEAR / 2).collect();
+        let rest: String = line.chars().skip(before - CHARS_BEFORE_SHORT / 2).collect();
         // Do not start within a word.
-        let start = rest.find(' ').filter(|at| *at <= NEAR / 2).map_or(0, |at| at + 1);
+        let start = rest.find(' ').filter(|at| *at <= CHARS_BEFORE_SHORT / 2).map_or(0, |at| at + 1);
         Cow::Owned(format!("…{}", &rest[start..]))
     }
 
     /// Shortens a line around the longest word.
-    fn excerpt(&self, line: &str) -> String {
+    fn shorten_line(&self, line: &str) -> String {
         let line = line.trim();
-        if line.chars().count() <= SHOWN {
+        if line.chars().count() <= MAX_LINE_CHARS {
             return line.to_owned();
         }
         let low = line.to_lowercase();
         let at = self.words.first().and_then(|word| low.find(word.as_str())).unwrap_or(0);
-        let before = low[..at].chars().count().saturating_sub(BEFORE);
-        let shown: String = line.chars().skip(before).take(SHOWN).collect();
-        let (start, end) = (before > 0, line.chars().count() > before + SHOWN);
+        let before = low[..at].chars().count().saturating_sub(CHARS_BEFORE);
+        let shown: String = line.chars().skip(before).take(MAX_LINE_CHARS).collect();
+        let (start, end) = (before > 0, line.chars().count() > before + MAX_LINE_CHARS);
         format!("{}{shown}{}", if start { "…" } else { "" }, if end { "…" } else { "" })
     }
 }
@@ -158,30 +158,32 @@ impl Sessions {
     /// that could not be read completely, with the reasons.
     pub fn search(
         &self,
-        words: &Words,
+        words: &SearchWords,
         scope: &Scope<'_>,
-        found: &mut dyn FnMut(Found) -> ControlFlow<()>,
+        found: &mut dyn FnMut(SessionHits) -> ControlFlow<()>,
     ) -> Result<Vec<(SessionId, String)>, Error> {
-        let mut searcher =
-            SearcherBuilder::new().bom_sniffing(false).heap_limit(Some(2 * read::LONGEST as usize)).build();
+        let mut searcher = SearcherBuilder::new()
+            .bom_sniffing(false)
+            .heap_limit(Some(2 * session_reader::MAX_LINE_BYTES as usize))
+            .build();
         let mut unread = Vec::new();
-        for file in self.files()? {
-            if !(scope.wanted)() {
+        for file in self.session_files()? {
+            if !(scope.is_wanted)() {
                 break;
             }
-            if scope.project.is_some_and(|project| !super::list::is_of(&file, project)) {
+            if scope.project.is_some_and(|project| !super::session_list::belongs_to(&file, project)) {
                 continue;
             }
-            let mut hits = Hits::new(words, scope);
-            match search(&mut searcher, &file.path, &mut hits) {
+            let mut hits = FileHits::new(words, scope);
+            match search_file(&mut searcher, &file.path, &mut hits) {
                 Ok(()) => {}
                 Err(error) => unread.push((file.id.clone(), error.to_string())),
             }
             if hits.hits.is_empty() {
                 continue;
             }
-            let (listed, hits, more) = (look(&file), hits.hits, hits.more);
-            if found(Found { listed, hits, more }).is_break() {
+            let (listed, hits, more) = (read_listing(&file), hits.hits, hits.more);
+            if found(SessionHits { listed, hits, more }).is_break() {
                 break;
             }
         }
@@ -189,40 +191,40 @@ impl Sessions {
     }
 }
 
-fn search(searcher: &mut Searcher, path: &Path, hits: &mut Hits<'_>) -> io::Result<()> {
-    let mut file = private::open_read(path)?;
+fn search_file(searcher: &mut Searcher, path: &Path, hits: &mut FileHits<'_>) -> io::Result<()> {
+    let mut file = private_files::open_read(path)?;
     searcher.search_file(&hits.words.longest, &file, &mut *hits)?;
     if hits.has_parts {
         // Words may be in different parts, so the whole file is read.
-        *hits = Hits::new(hits.words, hits.scope);
-        let read = read::read(path).map_err(io::Error::other)?;
+        *hits = FileHits::new(hits.words, hits.scope);
+        let read = session_reader::read(path).map_err(io::Error::other)?;
         for (entry, at) in read.entries.iter().zip(&read.times) {
-            if !hits.take(entry, *at) {
+            if !hits.add_entry(entry, *at) {
                 break;
             }
         }
         return Ok(());
     }
     let Some((offset, _)) = hits.halves.last() else { return Ok(()) };
-    if hits.hits.len() < hits.scope.most && is_half(&mut file, *offset)? {
+    if hits.hits.len() < hits.scope.max_hits && is_incomplete_reply(&mut file, *offset)? {
         hits.hits.extend(hits.halves.pop().map(|(_, hit)| hit));
     }
     Ok(())
 }
 
 /// Returns whether the reply with the piece at this offset is incomplete.
-fn is_half(file: &mut File, offset: u64) -> io::Result<bool> {
+fn is_incomplete_reply(file: &mut File, offset: u64) -> io::Result<bool> {
     let bytes = file.metadata()?.len();
-    if bytes.saturating_sub(offset) > LATE {
+    if bytes.saturating_sub(offset) > MAX_TAIL_BYTES {
         return Ok(false);
     }
     file.seek(SeekFrom::Start(offset))?;
-    Ok(read::without_header(file.take(LATE))?.halves > 0)
+    Ok(session_reader::without_header(file.take(MAX_TAIL_BYTES))?.incomplete_count > 0)
 }
 
 /// Hits in one file so far.
-struct Hits<'a> {
-    words: &'a Words,
+struct FileHits<'a> {
+    words: &'a SearchWords,
     scope: &'a Scope<'a>,
     hits: Vec<Hit>,
     /// Hits in pieces of replies, with the offset of their line. They count only if the reply is incomplete.
@@ -232,20 +234,20 @@ struct Hits<'a> {
     has_parts: bool,
 }
 
-impl<'a> Hits<'a> {
-    fn new(words: &'a Words, scope: &'a Scope<'a>) -> Self {
+impl<'a> FileHits<'a> {
+    fn new(words: &'a SearchWords, scope: &'a Scope<'a>) -> Self {
         Self { words, scope, hits: Vec::new(), halves: Vec::new(), more: false, has_parts: false }
     }
 
     /// Adds an entry if it contains all words. Returns whether to continue.
-    fn take(&mut self, entry: &Entry, at: u64) -> bool {
-        let Some((whose, text)) = said(entry, self.words) else { return true };
-        let hit = Hit { whose, line: self.words.excerpt(&text), at };
+    fn add_entry(&mut self, entry: &Entry, at: u64) -> bool {
+        let Some((whose, text)) = match_entry(entry, self.words) else { return true };
+        let hit = Hit { source: whose, line: self.words.shorten_line(&text), at };
         // A file may have every line twice.
         if at != 0 && self.hits.contains(&hit) {
             return true;
         }
-        if self.hits.len() == self.scope.most {
+        if self.hits.len() == self.scope.max_hits {
             self.more = true;
             return false;
         }
@@ -254,7 +256,7 @@ impl<'a> Hits<'a> {
     }
 }
 
-impl Sink for &mut Hits<'_> {
+impl Sink for &mut FileHits<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, matched: &SinkMatch<'_>) -> io::Result<bool> {
@@ -262,21 +264,21 @@ impl Sink for &mut Hits<'_> {
         for line in matched.lines() {
             let here = offset;
             offset += line.len() as u64;
-            if !(self.scope.wanted)() {
+            if !(self.scope.is_wanted)() {
                 return Ok(false);
             }
-            if parts::is_part(line) {
+            if line_parts::is_part(line) {
                 self.has_parts = true;
                 return Ok(false);
             }
-            let Ok(read) = read::without_header(line) else { continue };
+            let Ok(read) = session_reader::without_header(line) else { continue };
             for (entry, at) in read.entries.iter().zip(&read.times) {
-                if read.halves == 0 {
-                    if !self.take(entry, *at) {
+                if read.incomplete_count == 0 {
+                    if !self.add_entry(entry, *at) {
                         return Ok(false);
                     }
-                } else if let Some((whose, text)) = said(entry, self.words) {
-                    let hit = Hit { whose, line: self.words.excerpt(&text), at: *at };
+                } else if let Some((whose, text)) = match_entry(entry, self.words) {
+                    let hit = Hit { source: whose, line: self.words.shorten_line(&text), at: *at };
                     self.halves.clear();
                     self.halves.push((here, hit));
                 }
@@ -287,15 +289,15 @@ impl Sink for &mut Hits<'_> {
 }
 
 /// Returns the source and the matching line of an entry that contains all words.
-fn said(entry: &Entry, words: &Words) -> Option<(Whose, String)> {
-    let one = |whose: Whose, text: &str| words.line(text).map(|line| (whose, line.to_owned()));
-    match entry.bare() {
-        Entry::Said { text } => one(Whose::Person, text),
-        Entry::Replied { text, .. } => one(Whose::Model, text),
-        Entry::Titled { title, .. } => one(Whose::Title, title),
+fn match_entry(entry: &Entry, words: &SearchWords) -> Option<(HitSource, String)> {
+    let one = |whose: HitSource, text: &str| words.matching_line(text).map(|line| (whose, line.to_owned()));
+    match entry.unwrap_sub_agent() {
+        Entry::UserMessage { text } => one(HitSource::Person, text),
+        Entry::Replied { text, .. } => one(HitSource::Model, text),
+        Entry::Titled { title, .. } => one(HitSource::Title, title),
         Entry::Planned { summary, preview, .. } => match &**preview {
-            Preview::Command(line) => one(Whose::Call, &line.command),
-            Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_) => one(Whose::Call, summary),
+            Preview::Command(line) => one(HitSource::Call, &line.command),
+            Preview::Text(_) | Preview::Edit(_) | Preview::Batch(_) => one(HitSource::Call, summary),
         },
         Entry::Asked { questions, .. } => {
             let mut text = String::new();
@@ -306,12 +308,12 @@ fn said(entry: &Entry, words: &Words) -> Option<(Whose, String)> {
                 }
                 text.push('\n');
             }
-            one(Whose::Question, &text)
+            one(HitSource::Question, &text)
         }
         Entry::Answered { answer, .. } => {
             let mut text = String::new();
-            for given in &answer.given {
-                if let Source::Written(words) = &given.source {
+            for given in &answer.answers {
+                if let AnswerValue::Text(words) = &given.value {
                     text.push_str(words);
                 }
                 for note in std::iter::once(&given.note).chain(given.notes.iter().map(|note| &note.text)) {
@@ -320,19 +322,19 @@ fn said(entry: &Entry, words: &Words) -> Option<(Whose, String)> {
                 }
                 text.push('\n');
             }
-            one(Whose::Person, &text)
+            one(HitSource::Person, &text)
         }
-        Entry::Decided { decision: Decision::Deny(text), .. } => one(Whose::Person, text),
+        Entry::Decided { decision: Decision::Deny(text), .. } => one(HitSource::Person, text),
         Entry::Decided { .. }
         | Entry::Settled { .. }
-        | Entry::Consulted { .. }
+        | Entry::Reviewed { .. }
         | Entry::Ended { .. }
         | Entry::Compacted { .. }
         | Entry::FellBack { .. }
-        | Entry::TakenBack { .. }
-        | Entry::Beneath { .. }
+        | Entry::Revoked { .. }
+        | Entry::SubAgent { .. }
         | Entry::Switched { .. }
-        | Entry::Became { .. } => None,
+        | Entry::DryRunChanged { .. } => None,
     }
 }
 

@@ -1,14 +1,15 @@
 //! Applies the rehearsed change of one path to the real files. Never offered to the model; the user starts it.
 
-use super::arguments::checked;
-use super::{Error, Hands, Tool, blocking, brief};
-use crate::chat::altered::{APPLY, Altered, Did};
+use super::arguments::parse_arguments;
+use super::{Error, LiveContext, Tool, run_blocking, summary_line};
 use crate::chat::batch::Operation;
+use crate::chat::dry_run_summary::{APPLY_CHANGE, ChangeKind, DryRunChange};
 use crate::chat::{
-    Access, Basis, Diff, Digest, HardLinks, Held, Intent, Plan, Preview, Seen, ToolSpec, Work,
+    Access, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview,
+    ToolSpec, Work,
 };
-use crate::project::rehearsal::{Change, Node, Rehearsal};
-use crate::project::{Located, Reader, altered, batch};
+use crate::project::rehearsal::{Change, FileNode, Rehearsal};
+use crate::project::{Location, Reader, batch, change_summary};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Longest file name in a title, in characters.
-const LONGEST: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// Applies the rehearsed change of one path.
 pub struct ApplyChange {
@@ -33,7 +34,7 @@ struct Arguments {
 
 /// Identifies the approved changes when they are applied.
 #[derive(Serialize, Deserialize)]
-struct Shown {
+struct ApprovedChange {
     /// Path as bytes, because it need not be UTF-8.
     path: Vec<u8>,
     line: Option<usize>,
@@ -49,9 +50,9 @@ impl ApplyChange {
 
 #[async_trait]
 impl Tool for ApplyChange {
-    fn spec(&self) -> ToolSpec {
+    fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
-            name: APPLY.to_owned(),
+            name: APPLY_CHANGE.to_owned(),
             description: "Apply the rehearsed change of one path.".to_owned(),
             parameters: json!({
                 "type": "object",
@@ -70,41 +71,50 @@ impl Tool for ApplyChange {
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { path, line } = checked(&self.spec(), arguments)?;
-        let side = Side::of(&self.rehearsal, Path::new(&path));
-        let path = side.named(&path)?;
-        let changes = side.wanted(&path, line)?;
+        let Arguments { path, line } = parse_arguments(&self.tool_spec(), arguments)?;
+        let side = Side::for_path(&self.rehearsal, Path::new(&path));
+        let path = side.find_path(&path)?;
+        let changes = side.find_changes(&path, line)?;
         let Some((change, below)) = changes.split_first() else {
             return Err(Error::Failed(format!(
                 "{} already matches the rehearsal; there is nothing to do.",
                 path.display()
             )));
         };
-        let at = side.place(&changes)?;
-        let told = altered::told(&self.rehearsal, change);
-        let shown = Shown { path: path.as_os_str().as_bytes().to_vec(), line, all: mark(&changes) };
+        let at = side.locate_changes(&changes)?;
+        let told = change_summary::describe_change(&self.rehearsal, change);
+        let shown = ApprovedChange {
+            path: path.as_os_str().as_bytes().to_vec(),
+            line,
+            all: digest_changes(&changes),
+        };
         let shown = serde_json::to_value(shown).map_err(|error| Error::Broken(error.to_string()))?;
         Ok(Intent::Act(Box::new(Plan {
-            title: title(&told),
-            summary: brief::line(&path.to_string_lossy(), 120),
-            access: access(&at),
-            preview: preview(change, &told, below),
-            always: None,
-            destroys: destroys(change, below, &at),
-            basis: Basis { hard_links: hard_links(&changes, &at, files), ..basis(&changes) },
+            title: prompt_title(&told),
+            summary: summary_line::first_line(&path.to_string_lossy(), 120),
+            access: write_access(&at),
+            preview: preview_change(change, &told, below),
+            grant: None,
+            destroys: describe_loss(change, below, &at),
+            preconditions: Preconditions {
+                hard_links: hard_links(&changes, &at, files),
+                ..preconditions(&changes)
+            },
             work: Work::Arguments(shown),
         })))
     }
 
-    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        let Shown { path, line, all } = super::work(plan)?;
+    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+        let ApprovedChange { path, line, all } = super::parse_plan_data(plan)?;
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
         let rehearsal = self.rehearsal.clone();
         let access = plan.access.clone();
-        blocking(hands.project.clone(), move |_| {
-            let side = Side::of(&rehearsal, &path);
-            let changes = side.wanted(&path, line)?;
-            if mark(&changes) != all || self::access(&side.place(&changes)?) != access {
+        run_blocking(hands.project.clone(), move |_| {
+            let side = Side::for_path(&rehearsal, &path);
+            let changes = side.find_changes(&path, line)?;
+            if digest_changes(&changes) != all
+                || self::write_access(&side.locate_changes(&changes)?) != access
+            {
                 return Err(crate::project::Error::Changed(path).into());
             }
             let count = changes.len();
@@ -129,29 +139,29 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(rehearsal: &'a Rehearsal, path: &Path) -> Self {
-        Self { rehearsal, outside: rehearsal.outside().filter(|_| path.is_absolute()) }
+    fn for_path(rehearsal: &'a Rehearsal, path: &Path) -> Self {
+        Self { rehearsal, outside: rehearsal.outside_overlay().filter(|_| path.is_absolute()) }
     }
 
     /// Finds the changed path by its displayed name.
-    fn named(&self, path: &str) -> Result<PathBuf, Error> {
+    fn find_path(&self, path: &str) -> Result<PathBuf, Error> {
         if self.outside.is_some() {
             return Ok(path.into());
         }
-        named(self.rehearsal, path)
+        find_changed_path(self.rehearsal, path)
     }
 
     /// Like the free function, but outside the project only a single file that a file tool wrote can be applied, by its
     /// absolute path.
-    fn wanted(&self, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
+    fn find_changes(&self, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
         if self.outside.is_none() {
-            return wanted(self.rehearsal, path, line);
+            return find_changes(self.rehearsal, path, line);
         }
         let all = self.rehearsal.outside_changes()?;
         let shown = path.display();
         match all.changes.into_iter().find(|one| one.change.path == path) {
             None => Ok(Vec::new()),
-            Some(one) if one.is_conflict => Err(conflict(path)),
+            Some(one) if one.is_conflict => Err(conflict_error(path)),
             Some(one) if one.is_by_tool && line.is_none() => Ok(vec![one.change]),
             Some(_) => Err(Error::Failed(format!(
                 "{shown} was changed by a command outside the project. It is not applied; run the command live."
@@ -160,26 +170,26 @@ impl<'a> Side<'a> {
     }
 
     /// Locates the target of the first change.
-    fn place(&self, changes: &[Change]) -> Result<Located, Error> {
+    fn locate_changes(&self, changes: &[Change]) -> Result<Location, Error> {
         match (self.outside, changes.first()) {
             (Some(outside), Some(change)) => {
-                let at = outside.place(&change.path)?;
-                Ok(Located { shown: at.real.clone(), inside: false, ..at })
+                let at = outside.locate_live(&change.path)?;
+                Ok(Location { display_path: at.real.clone(), is_inside: false, ..at })
             }
-            (_, _) => place(self.rehearsal, changes),
+            (_, _) => locate_changes(self.rehearsal, changes),
         }
     }
 
     fn apply(&self, change: Change) -> Result<(), Error> {
-        let Some(outside) = self.outside else { return Ok(self.rehearsal.apply(&change)?) };
+        let Some(outside) = self.outside else { return Ok(self.rehearsal.apply_change(&change)?) };
         let path = change.path.strip_prefix("/").unwrap_or(&change.path).to_owned();
-        Ok(outside.apply(&Change { path, ..change })?)
+        Ok(outside.apply_change(&Change { path, ..change })?)
     }
 }
 
 /// Finds the changed path whose displayed name is `path`.
-fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
-    let touched = rehearsal.touched()?;
+fn find_changed_path(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
+    let touched = rehearsal.overlay_paths()?;
     if touched.iter().any(|own| own == Path::new(path)) {
         return Ok(path.into());
     }
@@ -195,23 +205,25 @@ fn named(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
 
 /// Returns the changes to apply: one change, limited to one hunk if `line` is set; or a deleted folder and everything
 /// in it. Empty if the change is already applied.
-fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
-    let Some(mut change) = rehearsal.change(path)? else { return Ok(Vec::new()) };
+fn find_changes(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
+    let Some(mut change) = rehearsal.change_at(path)? else { return Ok(Vec::new()) };
     if rehearsal.is_conflict(path) {
-        return Err(conflict(path));
+        return Err(conflict_error(path));
     }
     if let Some(line) = line {
-        change.after = one_place(&change, line)?;
+        change.after = only_hunk(&change, line)?;
         return Ok(vec![change]);
     }
     let takes_along =
-        matches!(change.before, Node::Folder { .. }) && !matches!(change.after, Node::Folder { .. });
+        matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. });
     let mut changes = vec![change];
     if takes_along {
-        for below in rehearsal.touched()?.iter().filter(|below| below.starts_with(path) && *below != path) {
-            let Some(change) = rehearsal.change(below)? else { continue };
+        for below in
+            rehearsal.overlay_paths()?.iter().filter(|below| below.starts_with(path) && *below != path)
+        {
+            let Some(change) = rehearsal.change_at(below)? else { continue };
             if rehearsal.is_conflict(below) {
-                return Err(conflict(below));
+                return Err(conflict_error(below));
             }
             changes.push(change);
         }
@@ -219,7 +231,7 @@ fn wanted(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec
     Ok(changes)
 }
 
-fn conflict(path: &Path) -> Error {
+fn conflict_error(path: &Path) -> Error {
     Error::Failed(format!(
         "CONFLICT: {} changed since it was rehearsed. Nothing was applied. Compare both versions with aye rehearsal diff.",
         path.display()
@@ -227,72 +239,72 @@ fn conflict(path: &Path) -> Error {
 }
 
 /// Returns the file with only the hunk at `line` applied.
-fn one_place(change: &Change, line: usize) -> Result<Node, Error> {
+fn only_hunk(change: &Change, line: usize) -> Result<FileNode, Error> {
     let gone = || Error::Failed(format!("No hunk starts at line {line} of {}.", change.path.display()));
-    let edit = altered::edit(change).ok_or_else(gone)?;
-    let only = edit.only(line).ok_or_else(gone)?;
+    let edit = change_summary::diff_change(change).ok_or_else(gone)?;
+    let only = edit.only_hunk(line).ok_or_else(gone)?;
     match &change.before {
-        Node::File { mode, .. } => Ok(Node::File { bytes: only.after.into_bytes(), mode: *mode }),
-        Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => Err(gone()),
+        FileNode::File { mode, .. } => Ok(FileNode::File { bytes: only.after.into_bytes(), mode: *mode }),
+        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => Err(gone()),
     }
 }
 
 /// Returns the title of the prompt. It names the file only if the name is plain; any other name could be mistaken for
 /// text of the prompt.
-fn title(told: &Altered) -> String {
+fn prompt_title(told: &DryRunChange) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '/');
     let name = told
         .path
         .file_name()
         .and_then(|name| name.to_str())
-        .filter(|name| name.chars().all(plain) && name.chars().count() <= LONGEST);
-    let (does, what) = match (told.did, told.folder) {
-        (Did::Made, false) => ("create", "a file"),
-        (Did::Made, true) => ("create", "a folder"),
-        (Did::Changed, true) => ("change", "a folder"),
-        (Did::Changed, false) => ("change", "a file"),
-        (Did::Deleted, false) => ("delete", "a file"),
-        (Did::Deleted, true) => ("delete", "a folder"),
+        .filter(|name| name.chars().all(plain) && name.chars().count() <= MAX_NAME_CHARS);
+    let (does, what) = match (told.kind, told.is_folder) {
+        (ChangeKind::Created, false) => ("create", "a file"),
+        (ChangeKind::Created, true) => ("create", "a folder"),
+        (ChangeKind::Modified, true) => ("change", "a folder"),
+        (ChangeKind::Modified, false) => ("change", "a file"),
+        (ChangeKind::Deleted, false) => ("delete", "a file"),
+        (ChangeKind::Deleted, true) => ("delete", "a folder"),
     };
-    let slash = if told.folder && name.is_some() { "/" } else { "" };
+    let slash = if told.is_folder && name.is_some() { "/" } else { "" };
     format!("apply: {does} {}{slash}?", name.unwrap_or(what))
 }
 
 /// Locates the target of the first change. It counts as sensitive, outside or aye's own if any other change is.
-fn place(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Located, Error> {
-    let mut all = changes.iter().map(|change| rehearsal.place(&change.path));
-    let mut at = all.next().unwrap_or_else(|| rehearsal.place(Path::new("")))?;
+fn locate_changes(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Location, Error> {
+    let mut all = changes.iter().map(|change| rehearsal.locate_live(&change.path));
+    let mut at = all.next().unwrap_or_else(|| rehearsal.locate_live(Path::new("")))?;
     for along in all {
         let along = along?;
-        at.sensitive |= along.sensitive;
-        at.inside &= along.inside;
-        at.own = at.own.or(along.own);
+        at.is_sensitive |= along.is_sensitive;
+        at.is_inside &= along.is_inside;
+        at.own_file = at.own_file.or(along.own_file);
     }
     Ok(at)
 }
 
-fn access(at: &Located) -> Access {
-    super::place::writing(at)
+fn write_access(at: &Location) -> Access {
+    super::planned_path::write_access(at)
 }
 
 /// Returns the file with several hard links that the change replaces. A deleted name leaves the other names as they
 /// are.
-fn hard_links(changes: &[Change], at: &Located, files: &dyn Reader) -> Option<HardLinks> {
+fn hard_links(changes: &[Change], at: &Location, files: &dyn Reader) -> Option<HardLinks> {
     let replaces = changes.first().is_some_and(|change| {
-        matches!((&change.before, &change.after), (Node::File { .. }, Node::File { .. }))
+        matches!((&change.before, &change.after), (FileNode::File { .. }, FileNode::File { .. }))
     });
-    super::place::hard_links(files, at).filter(|_| replaces)
+    super::planned_path::hard_links(files, at).filter(|_| replaces)
 }
 
-fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
-    match altered::edit(change).map(|edit| edit.diff()) {
+fn preview_change(change: &Change, told: &DryRunChange, below: &[Change]) -> Preview {
+    match change_summary::diff_change(change).map(|edit| edit.diff()) {
         Some(diff) => {
-            let notes: Vec<String> = diff.note.iter().cloned().chain(notes(told)).collect();
+            let notes: Vec<String> = diff.note.iter().cloned().chain(change_notes(told)).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
             Preview::Edit(Diff { note, ..diff })
         }
         None => {
-            let notes: Vec<String> = notes(told).collect();
+            let notes: Vec<String> = change_notes(told).collect();
             let mut text = format!("{}\n{}", change.path.display(), notes.join("\n"));
             if !below.is_empty() {
                 text.push_str("\nincludes:");
@@ -304,12 +316,12 @@ fn preview(change: &Change, told: &Altered, below: &[Change]) -> Preview {
 }
 
 /// Returns the changes that a diff does not show, in words valid before and after applying.
-fn notes(told: &Altered) -> impl Iterator<Item = String> {
-    let deletes = if told.folder { "deletes the folder" } else { "deletes the file" };
+fn change_notes(told: &DryRunChange) -> impl Iterator<Item = String> {
+    let deletes = if told.is_folder { "deletes the folder" } else { "deletes the file" };
     told.notes.iter().map(|note| if note == "deleted" { deletes.to_owned() } else { note.clone() })
 }
 
-fn destroys(change: &Change, below: &[Change], at: &Located) -> Option<String> {
+fn describe_loss(change: &Change, below: &[Change], at: &Location) -> Option<String> {
     let shown = change.path.display();
     let with = match below.len() {
         0 => String::new(),
@@ -317,41 +329,42 @@ fn destroys(change: &Change, below: &[Change], at: &Located) -> Option<String> {
         count => format!(" and the {count} files and folders in it"),
     };
     match (&change.before, &change.after) {
-        (Node::Nothing, _) => None,
-        (_, Node::Nothing) => Some(format!("deletes {shown}{with}")),
-        (Node::File { .. }, Node::File { .. }) | (Node::Folder { .. }, Node::Folder { .. }) => None,
+        (FileNode::Nothing, _) => None,
+        (_, FileNode::Nothing) => Some(format!("deletes {shown}{with}")),
+        (FileNode::File { .. }, FileNode::File { .. })
+        | (FileNode::Folder { .. }, FileNode::Folder { .. }) => None,
         (_, _) => Some(format!("replaces {shown}{with} with another type of file")),
     }
-    .or_else(|| (!at.inside).then(|| format!("changes {shown}, outside the project")))
+    .or_else(|| (!at.is_inside).then(|| format!("changes {shown}, outside the project")))
 }
 
 /// Returns the preconditions: the files that are compared again before the change is applied.
-fn basis(changes: &[Change]) -> Basis {
-    let bytes = |node: &Node| match node {
-        Node::File { bytes, .. } => Some(bytes.clone()),
-        Node::Nothing | Node::Folder { .. } | Node::Link(_) | Node::Other(_) => None,
+fn preconditions(changes: &[Change]) -> Preconditions {
+    let bytes = |node: &FileNode| match node {
+        FileNode::File { bytes, .. } => Some(bytes.clone()),
+        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
     };
     // A deleted path is compared when it is deleted. It is listed here only if its name can be looked up.
     let plain = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
     let file = |change: &&Change| match (&change.before, &change.after) {
-        (Node::Folder { .. } | Node::Link(_) | Node::Other(_), _) => false,
-        (Node::Nothing | Node::File { .. }, Node::File { .. }) => true,
-        (Node::Nothing | Node::File { .. }, _) => plain(&change.path),
+        (FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_), _) => false,
+        (FileNode::Nothing | FileNode::File { .. }, FileNode::File { .. }) => true,
+        (FileNode::Nothing | FileNode::File { .. }, _) => plain(&change.path),
     };
-    let seen = |change: &Change| Seen {
+    let seen = |change: &Change| FileSnapshot {
         path: change.path.clone(),
-        held: Held::of(bytes(&change.before).as_deref()),
-        becomes: bytes(&change.after).map(|bytes| Digest::of(&bytes)),
-        grows: false,
+        content: FileContent::from_bytes(bytes(&change.before).as_deref()),
+        new_sha256: bytes(&change.after).map(|bytes| Digest::of_bytes(&bytes)),
+        may_grow: false,
     };
     let files = changes.iter().filter(file).map(seen).collect();
-    Basis { files, ..Basis::default() }
+    Preconditions { files, ..Preconditions::default() }
 }
 
 /// Returns the digest of all changes.
-fn mark(changes: &[Change]) -> Digest {
-    let operations: Vec<Operation> = changes.iter().map(batch::operation).collect();
-    batch::digest(&operations)
+fn digest_changes(changes: &[Change]) -> Digest {
+    let operations: Vec<Operation> = changes.iter().map(batch::describe_operation).collect();
+    batch::digest_operations(&operations)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Applies one group of a dry run's changes with one prompt, in which the user can reject files and hunks. Never
 //! offered to the model.
 
-use super::arguments::checked;
-use super::{Error, Hands, Tool, blocking};
+use super::arguments::parse_arguments;
+use super::{Error, LiveContext, Tool, run_blocking};
 use crate::chat::batch::{APPLY_GROUP, Batch, BatchWork, Group};
-use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::batch::{self, Applied};
-use crate::project::output::Shown;
+use crate::project::output::CommandProgress;
 use crate::project::rehearsal::Rehearsal;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Paths listed per kind in an outcome; the rest are counted.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Applies groups of rehearsed changes.
 pub struct ApplyGroup {
@@ -38,8 +38,8 @@ impl ApplyGroup {
 
 #[async_trait]
 impl Tool for ApplyGroup {
-    fn spec(&self) -> ToolSpec {
-        let groups: Vec<&str> = Group::ALL.into_iter().map(Group::word).collect();
+    fn tool_spec(&self) -> ToolSpec {
+        let groups: Vec<&str> = Group::ALL.into_iter().map(Group::as_str).collect();
         ToolSpec {
             name: APPLY_GROUP.to_owned(),
             description: "Apply one group of the changes of a dry run.".to_owned(),
@@ -60,16 +60,16 @@ impl Tool for ApplyGroup {
     }
 
     fn plan(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { group, repository } = checked(&self.spec(), arguments)?;
-        let group = Group::from_word(&group)
+        let Arguments { group, repository } = parse_arguments(&self.tool_spec(), arguments)?;
+        let group = Group::from_name(&group)
             .ok_or_else(|| Error::Arguments(format!("There is no group {group}.")))?;
-        let (batch, work) = batch::draft(&self.rehearsal, group, repository.as_deref().map(Path::new))?;
+        let (batch, work) = batch::draft_batch(&self.rehearsal, group, repository.as_deref().map(Path::new))?;
         let blocked: Vec<&str> = batch.items.iter().filter_map(|item| item.blocked.as_deref()).collect();
         if blocked.len() == batch.items.len() {
             let why = match blocked.as_slice() {
                 [] => format!("There are no {} to apply.", group.label()),
                 [one] => format!("{one}."),
-                many => format!("None of the {} can be applied:\n{}", group.label(), listed(many)),
+                many => format!("None of the {} can be applied:\n{}", group.label(), list_names(many)),
             };
             return Err(Error::Failed(why));
         }
@@ -81,46 +81,46 @@ impl Tool for ApplyGroup {
         };
         Ok(Intent::Act(Box::new(Plan {
             title: title.to_owned(),
-            summary: format!("{}: {}", group.label(), batch.words()),
-            access: access(&batch),
+            summary: format!("{}: {}", group.label(), batch.describe_batch()),
+            access: strictest_access(&batch),
             destroys: batch.destroys(&[]),
             preview: Preview::Batch(batch),
-            always: None,
+            grant: None,
             // Each item is compared right before it is applied, so that one conflict does not stop the others.
-            basis: Basis::default(),
+            preconditions: Preconditions::default(),
             work: Work::Batch(work),
         })))
     }
 
-    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
         let (Preview::Batch(batch), Work::Batch(work)) = (&plan.preview, &plan.work) else {
             return Err(Error::Broken("the plan belongs to another tool".to_owned()));
         };
         let (rehearsal, batch, work) = (self.rehearsal.clone(), batch.clone(), work.clone());
         let progress = hands.progress.clone();
-        blocking(hands.project.clone(), move |_| {
+        run_blocking(hands.project.clone(), move |_| {
             let done = apply(&rehearsal, &batch, &work, &|at| {
-                progress(Shown::status(&format!("{at} of {} applied", batch.items.len())));
+                progress(CommandProgress::from_status(&format!("{at} of {} applied", batch.items.len())));
             });
             if done.applied.is_empty() && !(done.conflicts.is_empty() && done.failed.is_empty()) {
-                return Err(Error::Failed(done.words(batch.group)));
+                return Err(Error::Failed(done.to_text(batch.group)));
             }
-            Ok(done.words(batch.group))
+            Ok(done.to_text(batch.group))
         })
         .await
     }
 }
 
 /// Returns the strictest access of the changes that can be applied. The policy has judged each change separately.
-fn access(batch: &Batch) -> Access {
-    let all = || batch.selected(&[]).map(|(_, item)| &item.access);
+fn strictest_access(batch: &Batch) -> Access {
+    let all = || batch.selected_items(&[]).map(|(_, item)| &item.access);
     let careful = all().find(|access| matches!(access, Access::WriteOutside(_)));
     careful.or(all().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))
 }
 
 /// Outcome of a batch: the names of its items by result.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Done {
+struct BatchOutcome {
     applied: Vec<String>,
     rejected: Vec<String>,
     conflicts: Vec<String>,
@@ -128,8 +128,8 @@ struct Done {
 }
 
 /// Applies the items that were not rejected, one by one.
-fn apply(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress: &dyn Fn(usize)) -> Done {
-    let mut done = Done::default();
+fn apply(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress: &dyn Fn(usize)) -> BatchOutcome {
+    let mut done = BatchOutcome::default();
     for (at, (item, operations)) in batch.items.iter().zip(&work.items).enumerate() {
         let name = item.name();
         let rejected = work.rejected.iter().find(|rejected| rejected.item == at);
@@ -138,20 +138,20 @@ fn apply(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress: &dyn 
             continue;
         }
         let hunks = match rejected {
-            Some(rejected) if rejected.is_whole() => {
+            Some(rejected) if rejected.is_whole_item() => {
                 done.rejected.push(name);
                 continue;
             }
             Some(rejected) => rejected.hunks.as_slice(),
             None => &[],
         };
-        match batch::apply(rehearsal, operations, hunks) {
-            Applied::Done if hunks.is_empty() => done.applied.push(name),
-            Applied::Done => {
+        match batch::apply_item(rehearsal, operations, hunks) {
+            Applied::Applied if hunks.is_empty() => done.applied.push(name),
+            Applied::Applied => {
                 let all = item.diff.as_ref().map_or(0, |diff| diff.hunks.len());
                 done.applied.push(format!("{name} ({} of {all} hunks)", all.saturating_sub(hunks.len())));
             }
-            Applied::Already => done.applied.push(format!("{name} (already so)")),
+            Applied::AlreadyApplied => done.applied.push(format!("{name} (already so)")),
             Applied::Conflict(why) => done.conflicts.push(format!("{name}: CONFLICT: {why}")),
             Applied::Failed(why) => done.failed.push(format!("{name}: {why}")),
         }
@@ -161,8 +161,8 @@ fn apply(rehearsal: &Rehearsal, batch: &Batch, work: &BatchWork, progress: &dyn 
     done
 }
 
-impl Done {
-    fn words(&self, group: Group) -> String {
+impl BatchOutcome {
+    fn to_text(&self, group: Group) -> String {
         let total = self.applied.len() + self.rejected.len() + self.conflicts.len() + self.failed.len();
         let mut text = format!("{}: {} of {total} applied.", group.label(), self.applied.len());
         for (label, names) in [
@@ -173,7 +173,7 @@ impl Done {
         ] {
             if !names.is_empty() {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                text.push_str(&format!("\n{label}: {}\n{}", names.len(), listed(&names)));
+                text.push_str(&format!("\n{label}: {}\n{}", names.len(), list_names(&names)));
             }
         }
         text
@@ -181,9 +181,9 @@ impl Done {
 }
 
 /// Lists one name per line, then the count of the rest.
-fn listed(names: &[&str]) -> String {
-    let mut lines: Vec<String> = names.iter().take(NAMED).map(|name| format!("  {name}")).collect();
-    lines.extend((names.len() > NAMED).then(|| format!("  and {} more", names.len() - NAMED)));
+fn list_names(names: &[&str]) -> String {
+    let mut lines: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("  {name}")).collect();
+    lines.extend((names.len() > MAX_LISTED).then(|| format!("  and {} more", names.len() - MAX_LISTED)));
     lines.join("\n")
 }
 

@@ -1,7 +1,7 @@
 //! Parses the arguments of a call and checks them against the tool's schema.
 
 use super::Error;
-use crate::chat::{ToolSpec, once};
+use crate::chat::{ToolSpec, unique_keys};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::{Map, Value};
@@ -11,25 +11,25 @@ use serde_json::{Map, Value};
 /// The result is always an object. Empty text counts as `{}`, and an object sent as a JSON string is accepted.
 /// Duplicate keys, text after the object and anything else are errors.
 pub fn parse(text: &str) -> Result<Value, Error> {
-    let value = match strict(text)? {
-        Value::String(inner) => strict(&inner)?,
+    let value = match parse_strict(text)? {
+        Value::String(inner) => parse_strict(&inner)?,
         value => value,
     };
     if value.is_object() {
         return Ok(value);
     }
-    Err(Error::Arguments(format!("The arguments are {}; expected one JSON object.", kind(&value))))
+    Err(Error::Arguments(format!("The arguments are {}; expected one JSON object.", describe_kind(&value))))
 }
 
 /// Deserializes the arguments. An error lists the fields of the tool's schema.
-pub fn checked<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Result<T, Error> {
+pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Result<T, Error> {
     let empty = arguments.as_object().is_some_and(Map::is_empty);
     let required = spec.parameters["required"].as_array().is_some_and(|list| !list.is_empty());
     if empty && required {
         return Err(Error::Arguments(format!(
             "{} was called without arguments; the call was probably cut off by the output limit. Retry with shorter arguments, in several calls if needed. {}",
             spec.name,
-            fields(spec)
+            list_fields(spec)
         )));
     }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
@@ -39,13 +39,13 @@ pub fn checked<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Resul
             "Invalid arguments for {}{at}: {}. {}",
             spec.name,
             error.inner(),
-            fields(spec)
+            list_fields(spec)
         ))
     })
 }
 
 /// Lists the tool's fields with their types.
-fn fields(spec: &ToolSpec) -> String {
+fn list_fields(spec: &ToolSpec) -> String {
     let required = |name: &str| {
         let list = spec.parameters["required"].as_array();
         list.is_some_and(|list| list.iter().any(|field| field == name))
@@ -62,11 +62,11 @@ fn fields(spec: &ToolSpec) -> String {
     format!("Fields: {}.", fields.join(", "))
 }
 
-fn strict(text: &str) -> Result<Value, Error> {
+fn parse_strict(text: &str) -> Result<Value, Error> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    let problem = match once::read(text) {
+    let problem = match unique_keys::parse_unique(text) {
         Ok((value, None)) => return Ok(value),
         Ok((_, Some(error))) => format!("there is text after the end of the object ({error})"),
         Err(error) if error.is_eof() => format!("they end early, probably cut off ({error})"),
@@ -78,7 +78,7 @@ fn strict(text: &str) -> Result<Value, Error> {
     )))
 }
 
-fn kind(value: &Value) -> &'static str {
+fn describe_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -91,9 +91,9 @@ fn kind(value: &Value) -> &'static str {
 
 /// An integer of at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count(pub u64);
+pub struct PositiveInt(pub u64);
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for PositiveInt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match u64::deserialize(deserializer)? {
             0 => Err(serde::de::Error::custom("found 0, expected an integer of at least 1")),
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for Count {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::once::DEPTH;
+    use crate::chat::unique_keys::MAX_DEPTH;
     use serde_json::json;
 
     fn check(text: &str, expected: Result<Value, &str>) {
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn limits_nesting_depth() {
         let nested = |lists: usize| format!("{{\"a\":{}{}}}", "[".repeat(lists), "]".repeat(lists));
-        assert!(parse(&nested(DEPTH - 1)).is_ok());
-        check(&nested(DEPTH), Err("nested more than 32 deep"));
+        assert!(parse(&nested(MAX_DEPTH - 1)).is_ok());
+        check(&nested(MAX_DEPTH), Err("nested more than 32 deep"));
         check(&nested(100_000), Err("nested more than 32 deep"));
     }
 }

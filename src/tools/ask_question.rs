@@ -1,8 +1,8 @@
 //! Tool that asks the user questions.
 
-mod reading;
+mod question_args;
 
-use super::arguments::checked;
+use super::arguments::parse_arguments;
 use super::{Error, Tool};
 use crate::chat::{Intent, ToolSpec};
 use crate::project::Reader;
@@ -13,7 +13,7 @@ pub struct AskQuestion;
 
 #[async_trait]
 impl Tool for AskQuestion {
-    fn spec(&self) -> ToolSpec {
+    fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "ask_question".to_owned(),
             description: include_str!("words/ask_question.md").trim().to_owned(),
@@ -47,8 +47,8 @@ impl Tool for AskQuestion {
 
     fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
         // Reports a call without arguments.
-        let arguments: Value = checked(&self.spec(), arguments)?;
-        let read = reading::questions(&arguments);
+        let arguments: Value = parse_arguments(&self.tool_spec(), arguments)?;
+        let read = question_args::parse_questions(&arguments);
         read.map(Intent::Ask).map_err(|why| Error::Arguments(format!("ask_question requires {why}.")))
     }
 }

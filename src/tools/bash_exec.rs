@@ -1,13 +1,14 @@
 //! Tool that runs a shell command in the project directory.
 
-use super::arguments::{Count, checked};
+use super::arguments::{PositiveInt, parse_arguments};
 use super::{
-    Error, Hands, Rehearsed, Results, Settings, Stage, Tool, blocking, brief, destroys, overlay_command,
-    reach, read_only, scripts, silent, walled,
+    Error, LiveContext, RehearsalContext, RehearsalOutcome, SimulatedResults, Tool, ToolSettings,
+    command_access, losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts,
+    silent_commands, summary_line,
 };
-use crate::chat::{Access, CommandLine, Grant, Intent, Plan, Preview, Reach, Scope, ToolSpec, Work};
-use crate::project::shell::Ran;
-use crate::project::stage::Commands;
+use crate::chat::{Access, CommandLine, Grant, GrantScope, Intent, Plan, Preview, Reach, ToolSpec, Work};
+use crate::project::overlay_sandbox::CommandRehearsal;
+use crate::project::shell::CommandOutcome;
 use crate::project::{self, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -15,33 +16,33 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Longest command in bytes, below the limit of systems for one argument.
-const LENGTH: usize = 100_000;
+const MAX_COMMAND_BYTES: usize = 100_000;
 
 pub struct BashExec {
-    settings: Settings,
+    settings: ToolSettings,
     /// Commands that the read-only sandbox blocked; they need approval when called again.
-    kept_back: read_only::KeptBack,
+    blocked_commands: read_only_commands::BlockedCommands,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
     command: String,
-    timeout: Option<Count>,
+    timeout: Option<PositiveInt>,
     network: Option<String>,
 }
 
 impl BashExec {
-    pub fn new(settings: Settings) -> Self {
-        Self { settings, kept_back: read_only::KeptBack::default() }
+    pub fn new(settings: ToolSettings) -> Self {
+        Self { settings, blocked_commands: read_only_commands::BlockedCommands::default() }
     }
 }
 
 #[async_trait]
 impl Tool for BashExec {
-    fn spec(&self) -> ToolSpec {
-        let Settings { seconds, seconds_at_most, .. } = self.settings;
-        let timeout = format!("Seconds, default {seconds}, capped at {seconds_at_most}");
+    fn tool_spec(&self) -> ToolSpec {
+        let ToolSettings { default_timeout, max_timeout, .. } = self.settings;
+        let timeout = format!("Seconds, default {default_timeout}, capped at {max_timeout}");
         ToolSpec {
             name: "bash_exec".to_owned(),
             description: "Run a shell command in the project directory. No TTY, no stdin.".to_owned(),
@@ -59,7 +60,7 @@ impl Tool for BashExec {
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { command, timeout, network } = checked(&self.spec(), arguments)?;
+        let Arguments { command, timeout, network } = parse_arguments(&self.tool_spec(), arguments)?;
         let refused = |why: &str| Err(Error::Arguments(why.to_owned()));
         if command.trim().is_empty() {
             return refused("The command is empty.");
@@ -67,45 +68,50 @@ impl Tool for BashExec {
         if command.contains('\0') {
             return refused("The command contains a NUL byte.");
         }
-        if command.len() > LENGTH {
+        if command.len() > MAX_COMMAND_BYTES {
             return refused(
                 "The command is longer than 100000 bytes; write a script with write_file and run it.",
             );
         }
-        let seconds = timeout.map_or(self.settings.seconds, |timeout| timeout.0);
-        let seconds = seconds.min(self.settings.seconds_at_most);
-        let network = walled::asked(network, &self.settings).map_err(Error::Arguments)?;
-        let walls = self.settings.walls.with_network(network.is_some());
-        let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, walls };
-        let basis = scripts::named(&line.command, files);
+        let seconds = timeout.map_or(self.settings.default_timeout, |timeout| timeout.0);
+        let seconds = seconds.min(self.settings.max_timeout);
+        let network =
+            sandbox_hints::check_network_reason(network, &self.settings).map_err(Error::Arguments)?;
+        let sandbox = self.settings.walls.with_network(network.is_some());
+        let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, sandbox };
+        let preconditions = scripts::command_preconditions(&line.command, files);
         // A command that names a sensitive path outside needs approval each time.
-        let lasting = basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive);
+        let lasting = preconditions.restricted_path.as_ref().is_none_or(|beyond| !beyond.is_sensitive);
         // A grant covers only the current content of the scripts.
-        let bound = basis.bound().ok().filter(|_| lasting);
+        let bound = preconditions.scripts_to_bind().ok().filter(|_| lasting);
         Ok(Intent::Act(Box::new(Plan {
             title: "run a command?".to_owned(),
-            summary: brief::line(&line.command, 120),
-            access: read_only::narrow(reach::access(line.clone(), files), &line, &self.kept_back),
+            summary: summary_line::first_line(&line.command, 120),
+            access: read_only_commands::final_access(
+                command_access::command_access(line.clone(), files),
+                &line,
+                &self.blocked_commands,
+            ),
             preview: Preview::Command(line.clone()),
-            always: bound.map(|scripts| {
-                let scope = Scope::Command {
+            grant: bound.map(|scripts| {
+                let scope = GrantScope::Command {
                     command: line.command.clone(),
                     folder: line.folder.clone(),
                     network: line.network.is_some(),
                 };
-                Grant::new("bash_exec", scope).bound_to(scripts)
+                Grant::new("bash_exec", scope).with_scripts(scripts)
             }),
-            destroys: destroys::by(&line.command, files),
-            basis,
+            destroys: losses::find_losses(&line.command, files),
+            preconditions,
             work: Work::Command(line),
         })))
     }
 
-    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
+    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
-        let confined = read_only::confined(&plan.access);
+        let confined = read_only_commands::sandboxed_paths(&plan.access);
         let reads = confined.is_some();
         let writes = matches!(&plan.access, Access::Run(run) if run.reach == Reach::Writes);
         if reads || writes {
@@ -113,7 +119,7 @@ impl Tool for BashExec {
             // writes only new files.
             let does = if reads { "reads" } else { "reads or writes" };
             let (again, access) = (line.clone(), plan.access.clone());
-            blocking(hands.project.clone(), move |files| match reach::access(again, files) == access {
+            run_blocking(hands.project.clone(), move |files| match command_access::command_access(again, files) == access {
                 true => Ok(String::new()),
                 false => Err(Error::Failed(format!(
                     "The files that the command {does} changed since it was checked. It was not run. Call it again."
@@ -122,71 +128,80 @@ impl Tool for BashExec {
             .await?;
         }
         if let Some((paths, opened)) = confined {
-            let runs_git = read_only::runs_git(&line.command);
+            let runs_git = read_only_commands::runs_git(&line.command);
             let (ran, listing) = hands.shell.run_read_only(line, runs_git, opened, &*hands.progress).await?;
-            let hint = read_only::hint(line, paths, &ran, &listing);
+            let hint = read_only_commands::blocked_hint(line, paths, &ran, &listing);
             if hint.is_some() {
-                self.kept_back.add(&line.command);
+                self.blocked_commands.insert(&line.command);
             }
-            return Ok(self.told(&ran, line.seconds, hint));
+            return Ok(self.format_outcome(&ran, line.seconds, hint));
         }
-        let ran = hands.shell.run(line, &*hands.progress).await?;
-        Ok(self.told(&ran, line.seconds, walled::hint(line, &ran)))
+        let ran = hands.shell.run_command(line, &*hands.progress).await?;
+        Ok(self.format_outcome(&ran, line.seconds, sandbox_hints::sandbox_hint(line, &ran)))
     }
 
     /// Runs the command in the overlay sandbox. If that is not possible, describes what would have run.
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
+    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Broken("the plan holds no command".to_owned()));
         };
         // Without network access the command would only fail, so it is simulated.
-        let is_simulated = stage.simulates || !self.results(plan).examples.is_empty();
+        let is_simulated = stage.has_simulator || !self.simulated_results(plan).examples.is_empty();
         if line.network.is_some() && is_simulated && !may_read_secrets(plan) {
-            return Ok(Rehearsed::Undone(
+            return Ok(RehearsalOutcome::Simulate(
                 "The command needs network access, which this dry run does not have.".to_owned(),
             ));
         }
         let why: Arc<str> = match &stage.commands {
-            Commands::Told(why) => why.clone(),
-            Commands::OnStage(shell) => match overlay_command::run(shell, plan, line, stage).await {
-                Ok(ran) => {
-                    let hint = on_stage(line, &ran, shell.is_full()).filter(|_| !stage.untold);
-                    let hint =
-                        hint.or_else(|| overlay_command::hint(line, &ran, &shell.withheld(), stage.untold));
-                    let changed = ran.changed.iter().map(|path| path.to_string_lossy().into_owned());
-                    let told = self.told(&ran, line.seconds, hint);
-                    return Ok(Rehearsed::Changed(told, changed.collect()));
+            CommandRehearsal::Simulated(why) => why.clone(),
+            CommandRehearsal::Sandboxed(shell) => {
+                match overlay_command::run_in_overlay(shell, plan, line, stage).await {
+                    Ok(ran) => {
+                        let hint = overlay_hint(line, &ran, shell.is_full()).filter(|_| !stage.is_hidden);
+                        let hint = hint.or_else(|| {
+                            overlay_command::withheld_hint(
+                                line,
+                                &ran,
+                                &shell.last_withheld(),
+                                stage.is_hidden,
+                            )
+                        });
+                        let changed =
+                            ran.changed_paths.iter().map(|path| path.to_string_lossy().into_owned());
+                        let told = self.format_outcome(&ran, line.seconds, hint);
+                        return Ok(RehearsalOutcome::RanCommand(told, changed.collect()));
+                    }
+                    Err(project::Error::OverlaySandboxFailed(why)) => why.to_string().into(),
+                    Err(error) => return Err(error.into()),
                 }
-                Err(project::Error::Unstaged(why)) => why.to_string().into(),
-                Err(error) => return Err(error.into()),
-            },
+            }
         };
         let why = format!("Commands do not run in this dry run ({why}).");
         Ok(match plan.access {
             // A simulated result about files would contradict the next read of them.
-            Access::Read(_) if stage.untold => Rehearsed::Told(
+            Access::Read(_) if stage.is_hidden => RehearsalOutcome::NotRun(
                 "Commands cannot run here. Use read_file, list_files or search_text.".to_owned(),
             ),
-            Access::Read(_) => Rehearsed::Told(format!(
+            Access::Read(_) => RehearsalOutcome::NotRun(format!(
                 "{} {why} read_file, list_files and search_text see the rehearsed files.",
-                super::would_have("bash_exec", plan)
+                super::describe_skipped_call("bash_exec", plan)
             )),
             // A simulated secret would mislead.
-            Access::Run(_) if may_read_secrets(plan) => Rehearsed::Told(match stage.untold {
+            Access::Run(_) if may_read_secrets(plan) => RehearsalOutcome::NotRun(match stage.is_hidden {
                 true => "This command cannot run here.".to_owned(),
-                false => format!("{} {why}", super::would_have("bash_exec", plan)),
+                false => format!("{} {why}", super::describe_skipped_call("bash_exec", plan)),
             }),
             Access::Nothing
             | Access::ReadSensitive(_)
             | Access::Write(_)
             | Access::WriteOutside(_)
-            | Access::Own(_)
-            | Access::Run(_) => Rehearsed::Undone(why),
+            | Access::AyeFiles(_)
+            | Access::Run(_) => RehearsalOutcome::Simulate(why),
         })
     }
 
-    fn results(&self, plan: &Plan) -> Results {
-        let Work::Command(line) = &plan.work else { return Results::default() };
+    fn simulated_results(&self, plan: &Plan) -> SimulatedResults {
+        let Work::Command(line) = &plan.work else { return SimulatedResults::default() };
         let schema = json!({
             "type": "object",
             "properties": {
@@ -197,28 +212,28 @@ impl Tool for BashExec {
             "additionalProperties": false,
         });
         let well = json!({ "output": "", "exit": 0 });
-        let examples = if silent::is_silent(&line.command) { vec![well] } else { Vec::new() };
-        Results { schema: Some(schema), examples }
+        let examples = if silent_commands::is_silent(&line.command) { vec![well] } else { Vec::new() };
+        SimulatedResults { schema: Some(schema), examples }
     }
 
-    fn tells(&self, _plan: &Plan, result: &Value) -> String {
+    fn format_result(&self, _plan: &Plan, result: &Value) -> String {
         let output = result["output"].as_str().unwrap_or_default();
-        behind(output, &format!("exit {}", result["exit"].as_f64().unwrap_or_default()))
+        append_status(output, &format!("exit {}", result["exit"].as_f64().unwrap_or_default()))
     }
 }
 
 fn may_read_secrets(plan: &Plan) -> bool {
-    matches!(&plan.access, Access::Run(run) if run.discloses)
+    matches!(&plan.access, Access::Run(run) if run.may_disclose)
 }
 
 /// Returns the output followed by a line with the exit status.
-fn behind(output: &str, ended: &str) -> String {
+fn append_status(output: &str, ended: &str) -> String {
     let line_end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     format!("{output}{line_end}{ended}")
 }
 
 /// Returns a hint if the command probably failed because of a limit of the overlay sandbox.
-fn on_stage(line: &CommandLine, ran: &Ran, full: bool) -> Option<String> {
+fn overlay_hint(line: &CommandLine, ran: &CommandOutcome, full: bool) -> Option<String> {
     if ran.exit == Some(0) {
         return None;
     }
@@ -250,9 +265,9 @@ fn on_stage(line: &CommandLine, ran: &Ran, full: bool) -> Option<String> {
 
 impl BashExec {
     /// Returns the outcome for the model. The exit status is the last line, where failures are detected.
-    fn told(&self, ran: &Ran, seconds: u64, hint: Option<String>) -> String {
-        let ended = match (ran.timed_out, ran.flooded, ran.signal, ran.exit) {
-            (true, _, _, _) if seconds == self.settings.seconds_at_most => {
+    fn format_outcome(&self, ran: &CommandOutcome, seconds: u64, hint: Option<String>) -> String {
+        let ended = match (ran.timed_out, ran.exceeded_output, ran.signal, ran.exit) {
+            (true, _, _, _) if seconds == self.settings.max_timeout => {
                 format!("stopped after {seconds} s, the maximum")
             }
             (true, _, _, _) => format!("stopped after {seconds} s"),
@@ -262,8 +277,8 @@ impl BashExec {
             (false, false, None, None) => "ended, without exit status".to_owned(),
         };
         match hint {
-            Some(hint) => behind(&behind(&ran.output, hint.trim_start_matches('\n')), &ended),
-            None => behind(&ran.output, &ended),
+            Some(hint) => append_status(&append_status(&ran.output, hint.trim_start_matches('\n')), &ended),
+            None => append_status(&ran.output, &ended),
         }
     }
 }
@@ -271,21 +286,21 @@ impl BashExec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::Run;
-    use crate::policy::{Subject, covers};
-    use crate::tools::memory::Memory;
-    use crate::tools::tests::planned;
+    use crate::chat::CommandAccess;
+    use crate::policy::{Subject, grant_covers};
+    use crate::tools::memory_project::MemoryProject;
+    use crate::tools::tests::plan_call;
     use std::time::Duration;
 
     fn tool() -> BashExec {
-        BashExec::new(Settings::default())
+        BashExec::new(ToolSettings::default())
     }
 
     #[test]
     fn r08_plans_exact_command_and_caps_timeout() {
-        let files = Memory::with(&[]);
+        let files = MemoryProject::with_files(&[]);
         let check = |arguments: Value, seconds: u64| {
-            let plan = planned(&tool(), arguments, &files).unwrap();
+            let plan = plan_call(&tool(), arguments, &files).unwrap();
             let line = CommandLine {
                 command: " make\n pwd".into(),
                 folder: "/project".into(),
@@ -293,18 +308,18 @@ mod tests {
                 ..CommandLine::default()
             };
             let why = "project code run by make".to_owned();
-            let run = Run {
+            let run = CommandAccess {
                 line: Box::new(line.clone()),
                 reach: Reach::Runs,
-                why,
-                sensitive: false,
-                discloses: false,
+                reason: why,
+                is_sensitive: false,
+                may_disclose: false,
                 named_secrets: Vec::new(),
             };
             assert_eq!((plan.summary.as_str(), plan.title.as_str()), ("make…", "run a command?"));
             assert_eq!((&plan.access, &plan.work), (&Access::Run(run), &Work::Command(line)));
-            let grant = plan.always.as_ref().expect("a command can be granted");
-            assert!(covers(grant, &Subject::of("bash_exec", &plan)));
+            let grant = plan.grant.as_ref().expect("a command can be granted");
+            assert!(grant_covers(grant, &Subject::from_plan("bash_exec", &plan)));
         };
         check(json!({"command": " make\n pwd"}), 30);
         check(json!({"command": " make\n pwd", "timeout": 120}), 120);
@@ -312,7 +327,7 @@ mod tests {
         for (arguments, part) in [
             (json!({"command": " \n"}), "is empty"),
             (json!({"command": "a\0"}), "NUL"),
-            (json!({"command": "a".repeat(LENGTH + 1)}), "longer than"),
+            (json!({"command": "a".repeat(MAX_COMMAND_BYTES + 1)}), "longer than"),
             (
                 json!({"command": "a", "timeout": 0}),
                 "at “timeout”: found 0, expected an integer of at least 1",
@@ -320,27 +335,27 @@ mod tests {
             (json!({"command": "a", "cwd": "/"}), "unknown field `cwd`"),
             (json!({}), "probably cut off"),
         ] {
-            let error = planned(&tool(), arguments, &files).unwrap_err().to_string();
+            let error = plan_call(&tool(), arguments, &files).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
     }
 
     #[tokio::test]
     async fn r30_simulates_network_command_if_possible() {
-        let files = Memory::with(&[(".env", "KEY")]);
-        let rehearsed = async |command: &str, network: bool, simulates: bool| {
+        let files = MemoryProject::with_files(&[(".env", "KEY")]);
+        let rehearsed = async |command: &str, network: bool, has_simulator: bool| {
             let mut arguments = json!({ "command": command });
             if network {
                 arguments["network"] = json!("to ask");
             }
-            let plan = planned(&tool(), arguments, &files).unwrap();
-            let stage = Stage {
+            let plan = plan_call(&tool(), arguments, &files).unwrap();
+            let stage = RehearsalContext {
                 project: Arc::new(files.clone()),
-                commands: Commands::Told("x".into()),
-                untold: false,
-                approved: true,
-                simulates,
-                left_out: crate::tools::LeftOut::default(),
+                commands: CommandRehearsal::Simulated("x".into()),
+                is_hidden: false,
+                is_approved: true,
+                has_simulator,
+                excluded: crate::tools::ExcludedPaths::default(),
                 progress: Arc::new(|_| {}),
             };
             tool().rehearse(&plan, &stage).await.unwrap()
@@ -354,39 +369,47 @@ mod tests {
             ("curl https://a.example", true, false, off),
             ("curl https://a.example", false, true, off),
         ] {
-            assert_eq!(rehearsed(command, network, simulates).await, Rehearsed::Undone(why.to_owned()));
+            assert_eq!(
+                rehearsed(command, network, simulates).await,
+                RehearsalOutcome::Simulate(why.to_owned())
+            );
         }
         // No secret is simulated, whether or not the command was approved.
         for network in [false, true] {
             let told = rehearsed("cat .env", network, true).await;
-            assert!(matches!(&told, Rehearsed::Told(text) if text.contains(off)), "{told:?}");
+            assert!(matches!(&told, RehearsalOutcome::NotRun(text) if text.contains(off)), "{told:?}");
         }
     }
 
     #[test]
     fn outcome_ends_with_exit_status() {
-        let ran = Ran {
+        let ran = CommandOutcome {
             output: "x".into(),
             omitted: 0,
             exit: None,
             signal: None,
             timed_out: false,
-            flooded: false,
-            took: Duration::ZERO,
-            changed: Vec::new(),
+            exceeded_output: false,
+            duration: Duration::ZERO,
+            changed_paths: Vec::new(),
         };
-        let check =
-            |ran: Ran, seconds: u64, expected: &str| assert_eq!(tool().told(&ran, seconds, None), expected);
-        check(Ran { exit: Some(1), ..ran.clone() }, 30, "x\nexit 1");
+        let check = |ran: CommandOutcome, seconds: u64, expected: &str| {
+            assert_eq!(tool().format_outcome(&ran, seconds, None), expected)
+        };
+        check(CommandOutcome { exit: Some(1), ..ran.clone() }, 30, "x\nexit 1");
         // The hint does not hide the exit status.
         let line = CommandLine { network: Some("to ask".into()), ..CommandLine::default() };
-        let failed = Ran { exit: Some(6), ..ran.clone() };
-        let told = tool().told(&failed, 30, on_stage(&line, &failed, false));
+        let failed = CommandOutcome { exit: Some(6), ..ran.clone() };
+        let told = tool().format_outcome(&failed, 30, overlay_hint(&line, &failed, false));
         assert_eq!(told, "x\nThis may be caused by the dry run: it has no network.\nexit 6");
-        assert_eq!(crate::chat::tool::bad_end(&told), Some("exit 6"));
-        check(Ran { exit: Some(0), output: String::new(), ..ran.clone() }, 30, "exit 0");
-        check(Ran { signal: Some(9), ..ran.clone() }, 30, "x\nkilled by signal 9");
-        check(Ran { timed_out: true, signal: Some(9), ..ran.clone() }, 30, "x\nstopped after 30 s");
-        check(Ran { timed_out: true, ..ran.clone() }, 120, "x\nstopped after 120 s, the maximum");
+        assert_eq!(crate::chat::tool::parse_failure_status(&told), Some("exit 6"));
+        check(CommandOutcome { exit: Some(0), output: String::new(), ..ran.clone() }, 30, "exit 0");
+        check(CommandOutcome { signal: Some(9), ..ran.clone() }, 30, "x\nkilled by signal 9");
+        check(
+            CommandOutcome { timed_out: true, signal: Some(9), ..ran.clone() },
+            30,
+            "x\nstopped after 30 s",
+        );
+        check(CommandOutcome { timed_out: true, ..ran.clone() }, 120, "x\nstopped after 120 s, the maximum");
     }
 }

@@ -1,15 +1,17 @@
 //! Tool that replaces text in a file.
 
-use super::arguments::checked;
-use super::{Error, Hands, Rehearsed, Stage, Tool, change, nearest, place};
+use super::arguments::parse_arguments;
+use super::{
+    Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, closest_match, file_change, planned_path,
+};
 use crate::chat::{Access, Intent, Plan, ToolSpec};
-use crate::project::{self, Located, Reader};
+use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Occurrences counted; more are reported as "or more".
-const PLACES: usize = 100;
+const MAX_MATCHES: usize = 100;
 
 pub struct EditFile;
 
@@ -24,7 +26,7 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for EditFile {
-    fn spec(&self) -> ToolSpec {
+    fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "edit_file".to_owned(),
             description: "Replace old_text, which must occur exactly once in the file, with new_text."
@@ -44,8 +46,9 @@ impl Tool for EditFile {
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let arguments: Arguments = checked(&self.spec(), arguments)?;
-        let (old, new) = (change::bare(&arguments.old_text), change::bare(&arguments.new_text));
+        let arguments: Arguments = parse_arguments(&self.tool_spec(), arguments)?;
+        let (old, new) =
+            (file_change::strip_bom(&arguments.old_text), file_change::strip_bom(&arguments.new_text));
         if old.is_empty() {
             return Err(Error::Arguments(
                 "old_text is empty. Use write_file to create or replace a file.".to_owned(),
@@ -56,55 +59,61 @@ impl Tool for EditFile {
                 "old_text and new_text are the same; nothing would change.".to_owned(),
             ));
         }
-        let at = place::locate(files, &arguments.path)?;
+        let at = planned_path::locate(files, &arguments.path)?;
         let all = arguments.all.unwrap_or(false);
-        let (before, after) = match looked_into(files, &at, old, new, all) {
+        let (before, after) = match plan_replacement(files, &at, old, new, all) {
             Ok(found) => found,
-            Err(error) if matches!(place::reading(files, &at), Access::Read(_)) => return Err(error),
+            Err(error) if matches!(planned_path::read_access(files, &at), Access::Read(_)) => {
+                return Err(error);
+            }
             // Nothing about a file that the user was not asked about is disclosed, not even whether it exists.
             Err(_) => {
-                let shown = place::shown(&at);
+                let shown = planned_path::display_path(&at);
                 let why = format!(
                     "old_text does not occur exactly once in {shown}, or the file cannot be changed."
                 );
-                return match change::is_untold(files, &at) {
-                    true => Ok(change::no_change(&at, &why)),
+                return match file_change::is_undisclosed(files, &at) {
+                    true => Ok(file_change::plan_no_change(&at, &why)),
                     false => Err(Error::Failed(format!("{why} Call read_file first; the user is asked."))),
                 };
             }
         };
-        change::plan("edit_file", files, &at, Some(before), after, false)
+        file_change::plan_change("edit_file", files, &at, Some(before), after, false)
     }
 
-    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        change::make(plan, hands.project.clone(), false).await
+    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+        file_change::write_change(plan, hands.project.clone(), false).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        change::rehearse(plan, stage.project.clone(), false).await
+    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        file_change::rehearse_change(plan, stage.project.clone(), false).await
     }
 }
 
 /// Returns the file before and after the edit, or an error with all details.
-fn looked_into(
+fn plan_replacement(
     files: &dyn Reader,
-    at: &Located,
+    at: &Location,
     old: &str,
     new: &str,
     all: bool,
 ) -> Result<(String, String), Error> {
-    let Some(before) = change::text(files, at)? else {
-        return Err(project::Error::Missing(at.shown.clone()).into());
+    let Some(before) = file_change::read_text(files, at)? else {
+        return Err(project::Error::Missing(at.display_path.clone()).into());
     };
-    let shown = place::shown(at);
-    match replaced(&before, old, new, all) {
+    let shown = planned_path::display_path(at);
+    match replace_text(&before, old, new, all) {
         Ok(after) => Ok((before, after)),
-        Err(Miss::Nowhere) => {
-            Err(Error::Failed(format!("old_text does not occur in {shown}{}", nearest::told(&before, old))))
-        }
-        Err(Miss::Several(lines)) => {
-            let count =
-                if lines.len() < PLACES { lines.len().to_string() } else { format!("{PLACES} or more") };
+        Err(Miss::NotFound) => Err(Error::Failed(format!(
+            "old_text does not occur in {shown}{}",
+            closest_match::describe_closest(&before, old)
+        ))),
+        Err(Miss::Ambiguous(lines)) => {
+            let count = if lines.len() < MAX_MATCHES {
+                lines.len().to_string()
+            } else {
+                format!("{MAX_MATCHES} or more")
+            };
             let named: Vec<String> = lines.iter().take(20).map(usize::to_string).collect();
             Err(Error::Failed(format!(
                 "old_text occurs {count} times in {shown}, at lines {}. Include more context or set all.",
@@ -115,32 +124,32 @@ fn looked_into(
 }
 
 enum Miss {
-    Nowhere,
+    NotFound,
     /// Lines at which the matches start.
-    Several(Vec<usize>),
+    Ambiguous(Vec<usize>),
 }
 
-fn replaced(before: &str, old: &str, new: &str, all: bool) -> Result<String, Miss> {
-    let (crlf_old, crlf_new) = (change::to_crlf(old), change::to_crlf(new));
-    let crlf = change::is_crlf(before);
+fn replace_text(before: &str, old: &str, new: &str, all: bool) -> Result<String, Miss> {
+    let (crlf_old, crlf_new) = (file_change::to_crlf(old), file_change::to_crlf(new));
+    let crlf = file_change::is_crlf(before);
     let (old, new) =
         if crlf && before.contains(&crlf_old) { (crlf_old.as_str(), crlf_new.as_str()) } else { (old, new) };
     let mut places = Vec::new();
     let mut from = 0;
     while let Some(at) = before[from..].find(old).map(|at| from + at) {
         places.push(at);
-        if places.len() == PLACES {
+        if places.len() == MAX_MATCHES {
             break;
         }
         // Overlapping matches count too: choosing one would be a guess.
         from = at + before[at..].chars().next().map_or(1, char::len_utf8);
     }
     match places.as_slice() {
-        [] => Err(Miss::Nowhere),
+        [] => Err(Miss::NotFound),
         [_] => Ok(before.replacen(old, new, 1)),
         _ if all => Ok(before.replace(old, new)),
         several => {
-            Err(Miss::Several(several.iter().map(|&at| before[..at].matches('\n').count() + 1).collect()))
+            Err(Miss::Ambiguous(several.iter().map(|&at| before[..at].matches('\n').count() + 1).collect()))
         }
     }
 }
@@ -148,15 +157,15 @@ fn replaced(before: &str, old: &str, new: &str, all: bool) -> Result<String, Mis
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::memory::Memory;
-    use crate::tools::tests::{acted, planned};
+    use crate::tools::memory_project::MemoryProject;
+    use crate::tools::tests::{plan_call, run_call};
 
     /// Checks the file after the edit, or the error.
     async fn check(before: &str, old: &str, new: &str, all: bool, expected: &str) {
-        let files = Memory::with(&[("f", before)]);
+        let files = MemoryProject::with_files(&[("f", before)]);
         let arguments = json!({"path": "f", "old_text": old, "new_text": new, "all": all});
-        let found = match planned(&EditFile, arguments, &files) {
-            Ok(plan) => acted(&EditFile, &plan, &files).await.map(|_| files.text("f").unwrap_or_default()),
+        let found = match plan_call(&EditFile, arguments, &files) {
+            Ok(plan) => run_call(&EditFile, &plan, &files).await.map(|_| files.text("f").unwrap_or_default()),
             Err(error) => Err(error),
         };
         assert_eq!(found.unwrap_or_else(|error| error.to_string()), expected);
@@ -186,10 +195,10 @@ mod tests {
 
     #[test]
     fn r13_failed_edit_discloses_nothing_of_a_secret() {
-        let files = Memory::with(&[(".env", "KEY = e-hunter2\n")]);
+        let files = MemoryProject::with_files(&[(".env", "KEY = e-hunter2\n")]);
         for old in ["KEY = x", "e", "hunter3"] {
             let arguments = json!({"path": ".env", "old_text": old, "new_text": ""});
-            let error = planned(&EditFile, arguments, &files).unwrap_err().to_string();
+            let error = plan_call(&EditFile, arguments, &files).unwrap_err().to_string();
             assert!(error.starts_with("old_text does not occur exactly once in .env"), "{old}: {error}");
         }
     }

@@ -1,10 +1,10 @@
 //! Runs a command in the overlay sandbox, and explains what was withheld from it.
 
-use super::{Stage, read_only, walled};
-use crate::chat::{Access, CommandLine, Plan, Walls};
+use super::{RehearsalContext, read_only_commands, sandbox_hints};
+use crate::chat::{Access, CommandLine, CommandSandbox, Plan};
+use crate::project::overlay_sandbox::{OverlayShell, View};
 use crate::project::sensitive_files::{Reason, Withheld};
-use crate::project::shell::Ran;
-use crate::project::stage::{StageShell, View};
+use crate::project::shell::CommandOutcome;
 use crate::project::{self};
 
 /// Messages of git if it cannot read its objects.
@@ -13,41 +13,46 @@ const NOT_FOUND: [&str; 5] =
 
 /// Runs a command in the overlay sandbox. If it was approved for the sensitive files that it names, it sees those in
 /// addition, and nothing else of the disk.
-pub(super) async fn run(
-    shell: &StageShell,
+pub(super) async fn run_in_overlay(
+    shell: &OverlayShell,
     plan: &Plan,
     line: &CommandLine,
-    stage: &Stage,
-) -> Result<Ran, project::Error> {
+    stage: &RehearsalContext,
+) -> Result<CommandOutcome, project::Error> {
     match &plan.access {
-        Access::Run(run) if stage.approved && !run.named_secrets.is_empty() => {
-            shell.run_opening(line, &run.named_secrets, &*stage.progress).await
+        Access::Run(run) if stage.is_approved && !run.named_secrets.is_empty() => {
+            shell.run_with_open_files(line, &run.named_secrets, &*stage.progress).await
         }
-        _ => shell.run(line, view(plan, line, stage.approved), &*stage.progress).await,
+        _ => shell.run_in_overlay(line, visible_files(plan, line, stage.is_approved), &*stage.progress).await,
     }
 }
 
 /// Returns what a command sees: the whole disk if the user approved it; git's objects too if the policy judged it as
 /// reading and they hold no possible secrets.
-fn view(plan: &Plan, line: &CommandLine, approved: bool) -> View {
+fn visible_files(plan: &Plan, line: &CommandLine, approved: bool) -> View {
     match plan.access {
         _ if approved => View::Live,
-        Access::Read(_) if read_only::runs_git(&line.command) => View::Repository,
+        Access::Read(_) if read_only_commands::runs_git(&line.command) => View::Repository,
         _ => View::Hidden,
     }
 }
 
 /// Returns a line to add to the output of a command that could not open a withheld file, or could not write outside the
 /// allowed folders. With `untold` it does not mention the dry run.
-pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold: bool) -> Option<String> {
+pub(super) fn withheld_hint(
+    line: &CommandLine,
+    ran: &CommandOutcome,
+    withheld: &[Withheld],
+    untold: bool,
+) -> Option<String> {
     let output = ran.output.to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
     // A masked file cannot be deleted or moved either.
-    let is_refused = says(&walled::CLOSED) || says(&["device or resource busy"]);
+    let is_refused = says(&sandbox_hints::WRITE_ERRORS) || says(&["device or resource busy"]);
     let name = |one: &Withheld| one.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-    let runs_git = || read_only::runs_git(&line.command);
+    let runs_git = || read_only_commands::runs_git(&line.command);
     let is_why = |one: &&Withheld| match one.reason {
-        Reason::Committed => {
+        Reason::StoredByGit => {
             one.path.ends_with("objects")
                 && ran.exit != Some(0)
                 && (is_refused || says(&NOT_FOUND))
@@ -57,7 +62,8 @@ pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold:
     };
     let named: Vec<&Withheld> = withheld.iter().filter(is_why).collect();
     if named.is_empty() {
-        return walled::hint(line, ran).or_else(|| not_written(line, ran, is_refused && !untold));
+        return sandbox_hints::sandbox_hint(line, ran)
+            .or_else(|| write_hint(line, ran, is_refused && !untold));
     }
     let open = match untold {
         true => "",
@@ -65,13 +71,13 @@ pub(super) fn hint(line: &CommandLine, ran: &Ran, withheld: &[Withheld], untold:
             " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
         }
     };
-    let files = read_only::list_withheld(&line.folder, &named);
+    let files = read_only_commands::list_withheld(&line.folder, &named);
     Some(format!("\nWithheld from this command: {files}.{open}"))
 }
 
 /// Returns the hint for a failed write if live commands have no sandbox; otherwise that sandbox's hint is used.
-fn not_written(line: &CommandLine, ran: &Ran, is_refused: bool) -> Option<String> {
-    let walled = matches!(line.walls, Walls::Raised(_));
+fn write_hint(line: &CommandLine, ran: &CommandOutcome, is_refused: bool) -> Option<String> {
+    let walled = matches!(line.sandbox, CommandSandbox::Enforced(_));
     (is_refused && !walled && ran.exit != Some(0)).then(|| {
         "\nThis may be caused by the dry run: its commands can write only to the project and the temporary folder. With the setting dry_run.outside = \"overlay\" they can also write to the home folder; those changes stay in the overlay."
             .to_owned()
@@ -81,24 +87,24 @@ fn not_written(line: &CommandLine, ran: &Ran, is_refused: bool) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::Openings;
+    use crate::chat::SandboxAccess;
     use std::time::Duration;
 
-    fn ran(exit: i32, output: &str) -> Ran {
-        Ran {
+    fn ran(exit: i32, output: &str) -> CommandOutcome {
+        CommandOutcome {
             output: output.to_owned(),
             omitted: 0,
             exit: Some(exit),
             signal: None,
             timed_out: false,
-            flooded: false,
-            took: Duration::ZERO,
-            changed: Vec::new(),
+            exceeded_output: false,
+            duration: Duration::ZERO,
+            changed_paths: Vec::new(),
         }
     }
 
-    fn line(command: &str, walls: Walls) -> CommandLine {
-        CommandLine { command: command.into(), folder: "/p".into(), walls, ..CommandLine::default() }
+    fn line(command: &str, walls: CommandSandbox) -> CommandLine {
+        CommandLine { command: command.into(), folder: "/p".into(), sandbox: walls, ..CommandLine::default() }
     }
 
     #[test]
@@ -106,11 +112,13 @@ mod tests {
         let withheld = |path: &str, reason| Withheld { path: path.into(), reason };
         let all = [
             withheld("/p/.env", Reason::Sensitive),
-            withheld("/p/.git/lfs", Reason::Committed),
-            withheld("/p/.git/objects", Reason::Committed),
+            withheld("/p/.git/lfs", Reason::StoredByGit),
+            withheld("/p/.git/objects", Reason::StoredByGit),
             withheld("/p/keys/a.pem", Reason::Sensitive),
         ];
-        let said = |command: &str, ran: &Ran, untold| hint(&line(command, Walls::Unsaid), ran, &all, untold);
+        let said = |command: &str, ran: &CommandOutcome, untold| {
+            withheld_hint(&line(command, CommandSandbox::Unspecified), ran, &all, untold)
+        };
         let denied = ran(1, "cat: .env: Permission denied\n");
         assert_eq!(
             said("cat .env", &denied, false).unwrap(),
@@ -132,15 +140,20 @@ mod tests {
 
     #[test]
     fn failed_write_has_the_same_hint_as_live() {
-        let walled =
-            line("touch ~/x", Walls::raised(Openings { write: vec!["/tmp".into()], ..Openings::default() }));
+        let walled = line(
+            "touch ~/x",
+            CommandSandbox::enforced(SandboxAccess {
+                write: vec!["/tmp".into()],
+                ..SandboxAccess::default()
+            }),
+        );
         for refused in ["Permission denied", "Read-only file system"] {
             let ran = ran(1, refused);
-            assert_eq!(hint(&walled, &ran, &[], true), walled::hint(&walled, &ran));
-            assert!(walled::hint(&walled, &ran).is_some());
-            let open = line("touch ~/x", Walls::Unsaid);
-            assert!(hint(&open, &ran, &[], false).unwrap().contains("dry_run.outside"));
-            assert_eq!(hint(&open, &ran, &[], true), None);
+            assert_eq!(withheld_hint(&walled, &ran, &[], true), sandbox_hints::sandbox_hint(&walled, &ran));
+            assert!(sandbox_hints::sandbox_hint(&walled, &ran).is_some());
+            let open = line("touch ~/x", CommandSandbox::Unspecified);
+            assert!(withheld_hint(&open, &ran, &[], false).unwrap().contains("dry_run.outside"));
+            assert_eq!(withheld_hint(&open, &ran, &[], true), None);
         }
     }
 }

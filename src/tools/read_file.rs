@@ -1,10 +1,13 @@
 //! Tool that reads a text file, a range of lines at a time.
 
-use super::arguments::{Count, checked};
-use super::place::{self, Place};
-use super::{Error, Hands, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work};
-use crate::chat::{Access, Basis, Intent, Plan, Preview, ToolSpec, Work};
-use crate::project::{self, Kind, Reader, Writer};
+use super::arguments::{PositiveInt, parse_arguments};
+use super::planned_path::{self, PlannedPath};
+use super::{
+    Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
+    run_blocking, summary_line,
+};
+use crate::chat::{Access, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
+use crate::project::{self, FileKind, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,14 +16,14 @@ use std::sync::Arc;
 
 mod lines;
 
-use lines::{Lines, Next, PATIENCE, WIDTH};
+use lines::{Lines, MAX_LINE_CHARS, Next, TIME_LIMIT};
 
 /// Lines returned per call.
 const LINES: usize = 2_000;
 /// Bytes returned per call.
 const BYTES: usize = 64 * 1024;
 /// Bytes read to count the lines of a file; longer files are not counted to the end.
-const COUNTED: u64 = 64 * 1024 * 1024;
+const MAX_COUNTED_BYTES: u64 = 64 * 1024 * 1024;
 
 pub struct ReadFile;
 
@@ -28,20 +31,20 @@ pub struct ReadFile;
 #[serde(deny_unknown_fields)]
 struct Arguments {
     path: String,
-    start_line: Option<Count>,
-    end_line: Option<Count>,
+    start_line: Option<PositiveInt>,
+    end_line: Option<PositiveInt>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Reading {
-    place: Place,
+    place: PlannedPath,
     start: u64,
     end: Option<u64>,
 }
 
 #[async_trait]
 impl Tool for ReadFile {
-    fn spec(&self) -> ToolSpec {
+    fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "read_file".to_owned(),
             description: "Read a text file, at most 2000 lines. Each line starts with its number and a tab."
@@ -60,18 +63,18 @@ impl Tool for ReadFile {
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { path, start_line, end_line } = checked(&self.spec(), arguments)?;
+        let Arguments { path, start_line, end_line } = parse_arguments(&self.tool_spec(), arguments)?;
         let (start, end) = (start_line.map_or(1, |line| line.0), end_line.map(|line| line.0));
         if let Some(end) = end.filter(|end| *end < start) {
             return Err(Error::Arguments(format!("end_line {end} is before start_line {start}.")));
         }
-        let at = place::locate(files, &path)?;
-        let access = place::reading(files, &at);
+        let at = planned_path::locate(files, &path)?;
+        let access = planned_path::read_access(files, &at);
         // Outside the project, whether a file exists is not disclosed before the approval.
         if matches!(access, Access::Read(_)) && !files.exists(&at) {
-            return Err(project::Error::Missing(at.shown).into());
+            return Err(project::Error::Missing(at.display_path).into());
         }
-        let shown = place::shown(&at);
+        let shown = planned_path::display_path(&at);
         let range = match (start_line, end) {
             (None, None) => String::new(),
             (_, None) => format!(":{start}-"),
@@ -79,48 +82,48 @@ impl Tool for ReadFile {
         };
         Ok(Intent::Act(Box::new(Plan {
             title: "read a file?".to_owned(),
-            summary: format!("{}{range}", brief::line(&shown, 120)),
+            summary: format!("{}{range}", summary_line::first_line(&shown, 120)),
             access,
             preview: Preview::Text(format!("{shown}{range}")),
-            always: None,
+            grant: None,
             destroys: None,
-            basis: Basis::default(),
-            work: Work::Arguments(json!(Reading { place: Place::of(files, &at)?, start, end })),
+            preconditions: Preconditions::default(),
+            work: Work::Arguments(json!(Reading { place: PlannedPath::record(files, &at)?, start, end })),
         })))
     }
 
-    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        look(plan, hands.project.clone()).await
+    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+        run_read(plan, hands.project.clone()).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        reading_on_stage("read_file", plan, stage, look(plan, stage.project.clone())).await
+    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        rehearse_read("read_file", plan, stage, run_read(plan, stage.project.clone())).await
     }
 }
 
-async fn look(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
-    let reading: Reading = work(plan)?;
-    blocking(files, move |files| {
-        let at = reading.place.again(files)?;
-        let shown = place::shown(&at);
+async fn run_read(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> {
+    let reading: Reading = parse_plan_data(plan)?;
+    run_blocking(files, move |files| {
+        let at = reading.place.locate_again(files)?;
+        let shown = planned_path::display_path(&at);
         let mut lines = Lines::new(files.open(&at)?);
-        if let Some(kind) = binary(lines.first_bytes().map_err(|error| failed(&shown, &error))?) {
-            let Some(Kind::File(size)) = files.kind(&at) else {
+        if let Some(kind) = binary_kind(lines.first_bytes().map_err(|error| read_error(&shown, &error))?) {
+            let Some(FileKind::File(size)) = files.file_kind(&at) else {
                 return Ok(format!("{shown} is {kind}. It is not text and was not read."));
             };
             return Ok(format!("{shown} is {kind}, {size} bytes. It is not text and was not read."));
         }
-        numbered(&shown, &mut lines, reading.start, reading.end)
+        format_lines(&shown, &mut lines, reading.start, reading.end)
     })
     .await
 }
 
-fn failed(shown: &str, error: &std::io::Error) -> Error {
+fn read_error(shown: &str, error: &std::io::Error) -> Error {
     Error::Failed(format!("{shown}: {error}"))
 }
 
 /// Formats the lines from `start` to `end` with their numbers, as many as fit, and how to continue.
-fn numbered<R: Read>(
+fn format_lines<R: Read>(
     shown: &str,
     lines: &mut Lines<R>,
     start: u64,
@@ -129,19 +132,22 @@ fn numbered<R: Read>(
     let given_up = |lines: u64| {
         Error::Failed(format!(
             "Reading {shown} timed out after {} s, at line {lines}. Try a command such as `tail` or `sed -n`.",
-            PATIENCE.as_secs()
+            TIME_LIMIT.as_secs()
         ))
     };
     let end = end.unwrap_or(u64::MAX);
     let (mut out, mut given, mut is_full, mut is_odd) = (String::new(), 0, false, false);
     let total = loop {
         let is_wanted = lines.lines + 1 >= start && lines.lines < end && !is_full;
-        match lines.read_line(if is_wanted { WIDTH } else { 0 }).map_err(|error| failed(shown, &error))? {
+        match lines
+            .read_line(if is_wanted { MAX_LINE_CHARS } else { 0 })
+            .map_err(|error| read_error(shown, &error))?
+        {
             Next::End => break Some(lines.lines),
-            Next::GivenUp if given == 0 => return Err(given_up(lines.lines)),
-            Next::GivenUp => break None,
+            Next::TimedOut if given == 0 => return Err(given_up(lines.lines)),
+            Next::TimedOut => break None,
             Next::Line(line) if is_wanted => {
-                let (text, odd) = line.text();
+                let (text, odd) = line.display_text();
                 let row = format!("{}\t{text}\n", lines.lines);
                 is_full = out.len() + row.len() > BYTES;
                 if !is_full {
@@ -150,7 +156,7 @@ fn numbered<R: Read>(
                     is_full = given == LINES;
                 }
             }
-            Next::Line(_) if given > 0 && lines.bytes > COUNTED => break None,
+            Next::Line(_) if given > 0 && lines.bytes > MAX_COUNTED_BYTES => break None,
             Next::Line(_) => {}
         }
     };
@@ -177,7 +183,7 @@ fn numbered<R: Read>(
 }
 
 /// Returns the kind of a binary file, with an article.
-fn binary(bytes: &[u8]) -> Option<&'static str> {
+fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     const KINDS: [(&[u8], &str); 10] = [
         (b"\x89PNG", "a PNG image"),
         (b"\xff\xd8\xff", "a JPEG image"),
@@ -197,11 +203,11 @@ fn binary(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::memory::Memory;
-    use crate::tools::tests::{acted, planned};
+    use crate::tools::memory_project::MemoryProject;
+    use crate::tools::tests::{plan_call, run_call};
 
     fn numbered(shown: &str, bytes: &[u8], start: u64, end: Option<u64>) -> Result<String, Error> {
-        super::numbered(shown, &mut Lines::new(bytes), start, end)
+        super::format_lines(shown, &mut Lines::new(bytes), start, end)
     }
 
     #[test]
@@ -229,7 +235,7 @@ mod tests {
             "{}",
             wide.len()
         );
-        let long = numbered("f", "é".repeat(WIDTH + 1).as_bytes(), 1, None).unwrap();
+        let long = numbered("f", "é".repeat(MAX_LINE_CHARS + 1).as_bytes(), 1, None).unwrap();
         assert!(long.ends_with(" … [truncated: the line has 2001 characters]\n"));
         let lossy = numbered("f", b"a\xffb", 1, None).unwrap();
         assert_eq!(lossy, "1\ta\u{fffd}b\n[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
@@ -252,22 +258,22 @@ mod tests {
     #[test]
     fn r23_reads_lines_of_endless_file_and_stops() {
         let mut lines = Lines::new(Endless(0));
-        let text = super::numbered("f", &mut lines, 3, Some(4)).unwrap();
+        let text = super::format_lines("f", &mut lines, 3, Some(4)).unwrap();
         assert!(text.starts_with("3\txxx") && text.contains("\n4\txxx"), "{text}");
         assert!(text.contains("\n[lines 3-4 of more than "), "{text}");
         assert!(text.ends_with("; go on with start_line 5]\n"), "{text}");
-        assert!(lines.bytes < COUNTED * 2, "{} bytes were read", lines.bytes);
+        assert!(lines.bytes < MAX_COUNTED_BYTES * 2, "{} bytes were read", lines.bytes);
         let mut late = Lines::new(Endless(0));
-        late.started = std::time::Instant::now().checked_sub(PATIENCE).unwrap();
-        let error = super::numbered("f", &mut late, 1, None).unwrap_err().to_string();
+        late.started = std::time::Instant::now().checked_sub(TIME_LIMIT).unwrap();
+        let error = super::format_lines("f", &mut late, 1, None).unwrap_err().to_string();
         assert!(error.contains("timed out after 10 s, at line 0"), "{error}");
     }
 
     #[test]
     fn r13_reading_secrets_or_outside_is_sensitive() {
-        let files = Memory::with(&[("a", "x"), (".env", "KEY")]);
+        let files = MemoryProject::with_files(&[("a", "x"), (".env", "KEY")]);
         let check = |path: &str, access: Access| {
-            assert_eq!(planned(&ReadFile, json!({ "path": path }), &files).unwrap().access, access);
+            assert_eq!(plan_call(&ReadFile, json!({ "path": path }), &files).unwrap().access, access);
         };
         check("a", Access::Read(vec!["a".into()]));
         check(".env", Access::ReadSensitive(".env".into()));
@@ -277,18 +283,18 @@ mod tests {
 
     #[tokio::test]
     async fn reads_file_as_planned() {
-        let files = Memory::bytes([("a", b"x\ny\n".to_vec()), ("p.png", b"\x89PNG\0".to_vec())]);
+        let files = MemoryProject::with_bytes([("a", b"x\ny\n".to_vec()), ("p.png", b"\x89PNG\0".to_vec())]);
         let plan =
-            planned(&ReadFile, json!({ "path": "@a", "start_line": 1, "end_line": 1 }), &files).unwrap();
+            plan_call(&ReadFile, json!({ "path": "@a", "start_line": 1, "end_line": 1 }), &files).unwrap();
         assert_eq!(plan.summary, "a:1-1");
         assert_eq!(
-            acted(&ReadFile, &plan, &files).await.unwrap(),
+            run_call(&ReadFile, &plan, &files).await.unwrap(),
             "1\tx\n[lines 1-1 of 2; go on with start_line 2]\n"
         );
-        let image = planned(&ReadFile, json!({ "path": "p.png" }), &files).unwrap();
-        let told = acted(&ReadFile, &image, &files).await.unwrap();
+        let image = plan_call(&ReadFile, json!({ "path": "p.png" }), &files).unwrap();
+        let told = run_call(&ReadFile, &image, &files).await.unwrap();
         assert_eq!(told, "p.png is a PNG image, 5 bytes. It is not text and was not read.");
-        let missing = planned(&ReadFile, json!({ "path": "no" }), &files).unwrap_err();
+        let missing = plan_call(&ReadFile, json!({ "path": "no" }), &files).unwrap_err();
         assert_eq!(missing.to_string(), "there is no file no");
     }
 }

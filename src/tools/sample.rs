@@ -1,6 +1,6 @@
 //! Generates a value that matches a JSON schema, always the same for the same call.
 
-use super::schema::{self, resolve};
+use super::schema::{self, resolve_ref};
 use crate::chat::Digest;
 use serde_json::{Map, Value, json};
 
@@ -11,9 +11,9 @@ const DEPTH: usize = 24;
 /// From this depth on only required fields are generated.
 const SPARSE: usize = 6;
 /// Longest list or text that is generated because a schema requires it.
-const LONGEST: u64 = 5_000;
+const MAX_LENGTH: u64 = 5_000;
 /// Texts tried for a `pattern`.
-const TRIED: [&str; 20] = [
+const PATTERN_CANDIDATES: [&str; 20] = [
     "",
     "a",
     "A",
@@ -37,23 +37,23 @@ const TRIED: [&str; 20] = [
 ];
 
 /// Generates a value that matches the schema; `None` if none was found.
-pub fn sample(schema: &Value, call: &Digest) -> Option<Value> {
-    let mut making = Making { root: schema, seed: Seed::of(call), left: VALUES };
-    let value = making.value(schema, "sample", DEPTH)?;
+pub fn generate_sample(schema: &Value, call: &Digest) -> Option<Value> {
+    let mut making = Generator { root: schema, seed: Seed::from_digest(call), left: VALUES };
+    let value = making.generate(schema, "sample", DEPTH)?;
     // Generation covers only part of JSON schema, so the result is checked.
-    schema::fits(schema, &value).is_ok().then_some(value)
+    schema::check_value(schema, &value).is_ok().then_some(value)
 }
 
 /// Pseudo-random numbers that depend only on a digest.
 pub struct Seed(u64);
 
 impl Seed {
-    pub fn of(call: &Digest) -> Self {
+    pub fn from_digest(call: &Digest) -> Self {
         Self(u64::from_str_radix(call.as_str().get(..16).unwrap_or("0"), 16).unwrap_or_default())
     }
 
     /// Returns the next number below `most`; 0 if `most` is 0.
-    pub fn below(&mut self, most: usize) -> usize {
+    pub fn next_below(&mut self, most: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -64,14 +64,14 @@ impl Seed {
     }
 }
 
-struct Making<'a> {
+struct Generator<'a> {
     root: &'a Value,
     seed: Seed,
     left: usize,
 }
 
-impl Making<'_> {
-    fn value(&mut self, form: &Value, name: &str, depth: usize) -> Option<Value> {
+impl Generator<'_> {
+    fn generate(&mut self, form: &Value, name: &str, depth: usize) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;
         let below = depth.checked_sub(1)?;
         let rules = match form {
@@ -80,7 +80,7 @@ impl Making<'_> {
             _ => return None,
         };
         if rules.contains_key("$ref") {
-            return self.value(&resolve(self.root, form)?.clone(), name, below);
+            return self.generate(&resolve_ref(self.root, form)?.clone(), name, below);
         }
         if let Some(only) = rules.get("const").or_else(|| rules.get("default")) {
             return Some(only.clone());
@@ -89,53 +89,57 @@ impl Making<'_> {
             if let Some(Value::Array(known)) = rules.get(known)
                 && !known.is_empty()
             {
-                return Some(known[self.seed.below(known.len())].clone());
+                return Some(known[self.seed.next_below(known.len())].clone());
             }
         }
         if rules.contains_key("allOf") {
-            let whole = self.together(rules)?;
-            return self.value(&whole, name, below);
+            let whole = self.merge_all_of(rules)?;
+            return self.generate(&whole, name, below);
         }
         for choice in ["anyOf", "oneOf"] {
             if let Some(Value::Array(forms)) = rules.get(choice)
                 && !forms.is_empty()
             {
-                let first = self.seed.below(forms.len());
+                let first = self.seed.next_below(forms.len());
                 let mut rest = rules.clone();
                 rest.remove(choice);
                 let round = (0..forms.len()).map(|at| &forms[(first + at) % forms.len()]);
                 return round.into_iter().find_map(|form| {
-                    let whole = merged(rest.clone(), resolve(self.root, form)?)?;
-                    let value = self.value(&Value::Object(whole), name, below)?;
+                    let whole = merge_schemas(rest.clone(), resolve_ref(self.root, form)?)?;
+                    let value = self.generate(&Value::Object(whole), name, below)?;
                     (choice == "anyOf"
-                        || schema::fits(&with_definitions(self.root, form_of(choice, forms)), &value).is_ok())
+                        || schema::check_value(
+                            &with_definitions(self.root, choice_schema(choice, forms)),
+                            &value,
+                        )
+                        .is_ok())
                     .then_some(value)
                 });
             }
         }
-        match kind(rules) {
+        match schema_type(rules) {
             "null" => Some(Value::Null),
-            "boolean" => Some(json!(self.seed.below(2) == 1)),
-            "integer" => self.number(rules, true),
-            "number" => self.number(rules, false),
-            "array" => self.list(rules, name, below),
-            "object" => self.fields(rules, below),
-            "string" => self.text(rules, name),
+            "boolean" => Some(json!(self.seed.next_below(2) == 1)),
+            "integer" => self.generate_number(rules, true),
+            "number" => self.generate_number(rules, false),
+            "array" => self.generate_list(rules, name, below),
+            "object" => self.generate_object(rules, below),
+            "string" => self.generate_text(rules, name),
             _ => None,
         }
     }
 
     /// Merges the schemas of `allOf` into one.
-    fn together(&self, rules: &Map<String, Value>) -> Option<Value> {
+    fn merge_all_of(&self, rules: &Map<String, Value>) -> Option<Value> {
         let mut whole = rules.clone();
         let Some(Value::Array(forms)) = whole.remove("allOf") else { return None };
         for form in &forms {
-            whole = merged(whole, resolve(self.root, form)?)?;
+            whole = merge_schemas(whole, resolve_ref(self.root, form)?)?;
         }
         Some(Value::Object(whole))
     }
 
-    fn number(&mut self, rules: &Map<String, Value>, whole: bool) -> Option<Value> {
+    fn generate_number(&mut self, rules: &Map<String, Value>, whole: bool) -> Option<Value> {
         let bound = |name: &str| rules.get(name).and_then(Value::as_f64);
         let usual = if whole { 1.0 } else { 0.5 };
         let step = bound("multipleOf").filter(|step| *step > 0.0).unwrap_or(usual);
@@ -166,7 +170,7 @@ impl Making<'_> {
             clippy::cast_sign_loss,
             reason = "it is between 0 and 1000"
         )]
-        let steps = self.seed.below(count as usize + 1);
+        let steps = self.seed.next_below(count as usize + 1);
         let number = (from + f64::from(u32::try_from(steps).unwrap_or_default())) * step;
         #[expect(
             clippy::cast_possible_truncation,
@@ -175,14 +179,15 @@ impl Making<'_> {
         Some(if whole { json!(number as i64) } else { json!(number) })
     }
 
-    fn list(&mut self, rules: &Map<String, Value>, name: &str, depth: usize) -> Option<Value> {
+    fn generate_list(&mut self, rules: &Map<String, Value>, name: &str, depth: usize) -> Option<Value> {
         let count = |name: &str| rules.get(name).and_then(Value::as_u64);
         let first = rules.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
         let least = count("minItems").unwrap_or(0);
-        let usual = if DEPTH - depth > SPARSE { least } else { least.max(1 + self.seed.below(2) as u64) };
+        let usual =
+            if DEPTH - depth > SPARSE { least } else { least.max(1 + self.seed.next_below(2) as u64) };
         let most = count("maxItems").unwrap_or(u64::MAX);
         let wanted = usual.max(first.len() as u64).min(most);
-        if wanted > LONGEST {
+        if wanted > MAX_LENGTH {
             return None;
         }
         let unique = rules.get("uniqueItems") == Some(&Value::Bool(true));
@@ -193,10 +198,10 @@ impl Making<'_> {
             if *form == Value::Bool(false) {
                 break;
             }
-            let mut item = self.value(form, name, depth);
+            let mut item = self.generate(form, name, depth);
             for _ in 0..20 {
                 if unique && item.as_ref().is_some_and(|item| items.contains(item)) {
-                    item = self.value(form, name, depth);
+                    item = self.generate(form, name, depth);
                 }
             }
             match item {
@@ -209,7 +214,7 @@ impl Making<'_> {
         Some(Value::Array(items))
     }
 
-    fn fields(&mut self, rules: &Map<String, Value>, depth: usize) -> Option<Value> {
+    fn generate_object(&mut self, rules: &Map<String, Value>, depth: usize) -> Option<Value> {
         let required: Vec<&str> = rules
             .get("required")
             .and_then(Value::as_array)
@@ -224,7 +229,7 @@ impl Making<'_> {
             if !must && DEPTH - depth > SPARSE {
                 continue;
             }
-            match self.value(form, name, depth) {
+            match self.generate(form, name, depth) {
                 Some(value) => drop(fields.insert(name.clone(), value)),
                 None if must => return None,
                 None => {}
@@ -234,27 +239,27 @@ impl Making<'_> {
             if !fields.contains_key(name) {
                 let any = Value::Bool(true);
                 let form = rules.get("additionalProperties").filter(|form| **form != Value::Bool(false));
-                fields.insert(name.to_owned(), self.value(form.unwrap_or(&any), name, depth)?);
+                fields.insert(name.to_owned(), self.generate(form.unwrap_or(&any), name, depth)?);
             }
         }
-        let least = rules.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(LONGEST);
+        let least = rules.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(MAX_LENGTH);
         let any = Value::Bool(true);
         while (fields.len() as u64) < least {
             let form = rules.get("additionalProperties").unwrap_or(&any);
             let name = format!("sample_{}", fields.len() + 1);
-            let value = self.value(form, &name, depth)?;
+            let value = self.generate(form, &name, depth)?;
             fields.insert(name, value);
         }
         Some(Value::Object(fields))
     }
 
-    fn text(&mut self, rules: &Map<String, Value>, name: &str) -> Option<Value> {
-        let number = 1 + self.seed.below(99);
+    fn generate_text(&mut self, rules: &Map<String, Value>, name: &str) -> Option<Value> {
+        let number = 1 + self.seed.next_below(99);
         if rules.contains_key("pattern") {
             let alone = json!({ "pattern": rules.get("pattern"), "minLength": rules.get("minLength").unwrap_or(&json!(0)),
-                "maxLength": rules.get("maxLength").unwrap_or(&json!(LONGEST)) });
-            let tried = TRIED.iter().map(|text| json!(text));
-            return tried.into_iter().find(|text| schema::fits(&alone, text).is_ok());
+                "maxLength": rules.get("maxLength").unwrap_or(&json!(MAX_LENGTH)) });
+            let tried = PATTERN_CANDIDATES.iter().map(|text| json!(text));
+            return tried.into_iter().find(|text| schema::check_value(&alone, text).is_ok());
         }
         let day = 1 + number % 28;
         let text = match rules.get("format").and_then(Value::as_str).unwrap_or_default() {
@@ -273,8 +278,8 @@ impl Making<'_> {
             _ => format!("sample {name} {number}"),
         };
         let bound = |name: &str| rules.get(name).and_then(Value::as_u64);
-        let (least, most) = (bound("minLength").unwrap_or(0), bound("maxLength").unwrap_or(LONGEST));
-        if least > LONGEST || least > most {
+        let (least, most) = (bound("minLength").unwrap_or(0), bound("maxLength").unwrap_or(MAX_LENGTH));
+        if least > MAX_LENGTH || least > most {
             return None;
         }
         let (least, most) = (usize::try_from(least).ok()?, usize::try_from(most).ok()?);
@@ -285,7 +290,7 @@ impl Making<'_> {
 
 /// Returns the type of a schema, or the type that its keywords apply to. Of several types it is the first that is not
 /// null.
-fn kind(rules: &Map<String, Value>) -> &str {
+fn schema_type(rules: &Map<String, Value>) -> &str {
     let said = match rules.get("type") {
         Some(Value::String(name)) => Some(name.as_str()),
         Some(Value::Array(names)) => {
@@ -311,7 +316,7 @@ fn kind(rules: &Map<String, Value>) -> &str {
 }
 
 /// Merges two schemas: properties and required names are combined, anything else comes from the second.
-fn merged(mut whole: Map<String, Value>, form: &Value) -> Option<Map<String, Value>> {
+fn merge_schemas(mut whole: Map<String, Value>, form: &Value) -> Option<Map<String, Value>> {
     for (name, value) in form.as_object()? {
         match (whole.get_mut(name), value) {
             (Some(Value::Object(fields)), Value::Object(more)) if name == "properties" => {
@@ -326,7 +331,7 @@ fn merged(mut whole: Map<String, Value>, form: &Value) -> Option<Map<String, Val
     Some(whole)
 }
 
-fn form_of(choice: &str, forms: &[Value]) -> Value {
+fn choice_schema(choice: &str, forms: &[Value]) -> Value {
     json!({ choice: forms })
 }
 

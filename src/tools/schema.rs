@@ -5,17 +5,17 @@ use grep_searcher::{SearcherBuilder, sinks::Bytes};
 use serde_json::{Map, Value};
 
 /// Subschemas visited for one value, because a schema may refer to itself.
-const STEPS: usize = 20_000;
+const MAX_STEPS: usize = 20_000;
 /// Nesting depth of subschemas.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Checks the value. The error is one line with what does not match and what is expected.
-pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
-    Check { root: schema, steps: STEPS }.form(schema, value, "it", DEPTH)
+pub fn check_value(schema: &Value, value: &Value) -> Result<(), String> {
+    Check { root: schema, steps: MAX_STEPS }.check_schema(schema, value, "it", MAX_DEPTH)
 }
 
 /// Resolves a `$ref`. Only references within the schema are supported.
-pub(super) fn resolve<'a>(root: &'a Value, form: &'a Value) -> Option<&'a Value> {
+pub(super) fn resolve_ref<'a>(root: &'a Value, form: &'a Value) -> Option<&'a Value> {
     match form.get("$ref") {
         Some(Value::String(to)) => root.pointer(to.strip_prefix('#')?),
         Some(_) => None,
@@ -30,7 +30,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn form(&mut self, form: &Value, value: &Value, at: &str, depth: usize) -> Result<(), String> {
+    fn check_schema(&mut self, form: &Value, value: &Value, at: &str, depth: usize) -> Result<(), String> {
         self.steps = self.steps.checked_sub(1).ok_or("the schema is too large to check")?;
         let Some(below) = depth.checked_sub(1) else {
             return Err("the schema refers to itself".to_owned());
@@ -41,29 +41,29 @@ impl Check<'_> {
             _ => return Err(format!("{at} is not allowed")),
         };
         if rules.contains_key("$ref") {
-            let to = resolve(self.root, form).ok_or("the schema has an unresolved $ref")?.clone();
-            self.form(&to, value, at, below)?;
+            let to = resolve_ref(self.root, form).ok_or("the schema has an unresolved $ref")?.clone();
+            self.check_schema(&to, value, at, below)?;
         }
-        if let Some(expected) = rules.get("const").filter(|expected| !same(expected, value)) {
+        if let Some(expected) = rules.get("const").filter(|expected| !is_equal(expected, value)) {
             return Err(format!("{at} is not {expected}"));
         }
         if let Some(Value::Array(known)) = rules.get("enum")
-            && !known.iter().any(|known| same(known, value))
+            && !known.iter().any(|known| is_equal(known, value))
         {
             return Err(format!("{at} is none of {}", Value::Array(known.clone())));
         }
-        of_type(rules, value, at)?;
-        self.choices(rules, value, at, below)?;
+        check_type(rules, value, at)?;
+        self.check_choices(rules, value, at, below)?;
         match value {
-            Value::String(text) => of_text(rules, text, at),
-            Value::Number(_) => of_number(rules, value.as_f64().unwrap_or_default(), at),
-            Value::Array(items) => self.list(rules, items, at, below),
-            Value::Object(fields) => self.fields(rules, fields, at, below),
+            Value::String(text) => check_text(rules, text, at),
+            Value::Number(_) => check_number(rules, value.as_f64().unwrap_or_default(), at),
+            Value::Array(items) => self.check_list(rules, items, at, below),
+            Value::Object(fields) => self.check_object(rules, fields, at, below),
             Value::Null | Value::Bool(_) => Ok(()),
         }
     }
 
-    fn choices(
+    fn check_choices(
         &mut self,
         rules: &Map<String, Value>,
         value: &Value,
@@ -72,33 +72,34 @@ impl Check<'_> {
     ) -> Result<(), String> {
         let list = |name: &str| rules.get(name).and_then(Value::as_array).cloned();
         for form in list("allOf").unwrap_or_default() {
-            self.form(&form, value, at, depth)?;
+            self.check_schema(&form, value, at, depth)?;
         }
         for (name, one) in [("anyOf", false), ("oneOf", true)] {
             let Some(forms) = list(name) else { continue };
-            let fitting = forms.iter().filter(|form| self.form(form, value, at, depth).is_ok()).count();
+            let fitting =
+                forms.iter().filter(|form| self.check_schema(form, value, at, depth).is_ok()).count();
             if fitting == 0 || one && fitting > 1 {
                 return Err(format!("{at} matches {fitting} of the {} allowed schemas", forms.len()));
             }
         }
         match rules.get("not") {
-            Some(form) if self.form(form, value, at, depth).is_ok() => {
+            Some(form) if self.check_schema(form, value, at, depth).is_ok() => {
                 Err(format!("{at} matches a forbidden schema"))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    fn list(
+    fn check_list(
         &mut self,
         rules: &Map<String, Value>,
         items: &[Value],
         at: &str,
         depth: usize,
     ) -> Result<(), String> {
-        counted(rules, ("minItems", "maxItems"), items.len(), at, "entries")?;
+        check_count(rules, ("minItems", "maxItems"), items.len(), at, "entries")?;
         if rules.get("uniqueItems") == Some(&Value::Bool(true)) {
-            let twice = |at: usize| items[..at].iter().any(|before| same(before, &items[at]));
+            let twice = |at: usize| items[..at].iter().any(|before| is_equal(before, &items[at]));
             if (0..items.len().min(1000)).any(twice) {
                 return Err(format!("{at} has an entry twice"));
             }
@@ -106,20 +107,20 @@ impl Check<'_> {
         let first = rules.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
         for (index, item) in items.iter().enumerate() {
             if let Some(form) = first.get(index).or_else(|| rules.get("items")) {
-                self.form(form, item, &format!("{at}[{index}]"), depth)?;
+                self.check_schema(form, item, &format!("{at}[{index}]"), depth)?;
             }
         }
         Ok(())
     }
 
-    fn fields(
+    fn check_object(
         &mut self,
         rules: &Map<String, Value>,
         fields: &Map<String, Value>,
         at: &str,
         depth: usize,
     ) -> Result<(), String> {
-        counted(rules, ("minProperties", "maxProperties"), fields.len(), at, "fields")?;
+        check_count(rules, ("minProperties", "maxProperties"), fields.len(), at, "fields")?;
         let required = rules.get("required").and_then(Value::as_array).into_iter().flatten();
         for name in required.filter_map(Value::as_str) {
             if !fields.contains_key(name) {
@@ -131,7 +132,7 @@ impl Check<'_> {
             let form = known.and_then(|known| known.get(name)).or_else(|| rules.get("additionalProperties"));
             match form {
                 Some(Value::Bool(false)) => return Err(format!("{at} has “{name}”, which is not expected")),
-                Some(form) => self.form(form, value, &format!("“{name}”"), depth)?,
+                Some(form) => self.check_schema(form, value, &format!("“{name}”"), depth)?,
                 None => {}
             }
         }
@@ -140,11 +141,11 @@ impl Check<'_> {
 }
 
 /// Returns whether two values are equal; `1` equals `1.0`.
-fn same(one: &Value, other: &Value) -> bool {
+fn is_equal(one: &Value, other: &Value) -> bool {
     one == other || one.is_number() && other.is_number() && one.as_f64() == other.as_f64()
 }
 
-fn of_type(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), String> {
+fn check_type(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), String> {
     let is = |name: &str| match name {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
@@ -168,16 +169,16 @@ fn of_type(rules: &Map<String, Value>, value: &Value, at: &str) -> Result<(), St
     if fits || nullable { Ok(()) } else { Err(format!("{at} is not of the type {expected}")) }
 }
 
-fn of_text(rules: &Map<String, Value>, text: &str, at: &str) -> Result<(), String> {
-    counted(rules, ("minLength", "maxLength"), text.chars().count(), at, "characters")?;
+fn check_text(rules: &Map<String, Value>, text: &str, at: &str) -> Result<(), String> {
+    check_count(rules, ("minLength", "maxLength"), text.chars().count(), at, "characters")?;
     match rules.get("pattern").and_then(Value::as_str) {
-        Some(pattern) if !matches(pattern, text) => Err(format!("{at} does not match {pattern}")),
+        Some(pattern) if !pattern_matches(pattern, text) => Err(format!("{at} does not match {pattern}")),
         Some(_) | None => Ok(()),
     }
 }
 
 /// Returns whether a pattern matches a text of one line. An invalid pattern matches nothing.
-fn matches(pattern: &str, text: &str) -> bool {
+fn pattern_matches(pattern: &str, text: &str) -> bool {
     let Ok(matcher) = RegexMatcher::new(pattern) else { return false };
     let mut found = false;
     // The searcher reads lines, and empty input has none.
@@ -191,7 +192,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     searched.is_ok() && found
 }
 
-fn of_number(rules: &Map<String, Value>, number: f64, at: &str) -> Result<(), String> {
+fn check_number(rules: &Map<String, Value>, number: f64, at: &str) -> Result<(), String> {
     let bound = |name: &str| rules.get(name).and_then(Value::as_f64);
     // Tolerates the rounding error of the division.
     let whole = |times: f64| (times - times.round()).abs() < 1e-9;
@@ -208,7 +209,7 @@ fn of_number(rules: &Map<String, Value>, number: f64, at: &str) -> Result<(), St
     }
 }
 
-fn counted(
+fn check_count(
     rules: &Map<String, Value>,
     (least, most): (&str, &str),
     count: usize,
@@ -236,10 +237,10 @@ mod tests {
 
     fn check(schema: Value, good: &[Value], bad: &[(Value, &str)]) {
         for value in good {
-            assert_eq!(fits(&schema, value), Ok(()), "{value} of {schema}");
+            assert_eq!(check_value(&schema, value), Ok(()), "{value} of {schema}");
         }
         for (value, part) in bad {
-            let why = fits(&schema, value).expect_err(&format!("{value} of {schema}"));
+            let why = check_value(&schema, value).expect_err(&format!("{value} of {schema}"));
             assert!(why.contains(part), "{value}: {why}");
         }
     }
@@ -321,9 +322,9 @@ mod tests {
             json!({ "pattern": "(" }),
             json!(false),
         ] {
-            assert!(fits(&schema, &json!("x")).is_err(), "{schema}");
+            assert!(check_value(&schema, &json!("x")).is_err(), "{schema}");
         }
-        assert_eq!(fits(&json!(true), &json!("x")), Ok(()));
-        assert_eq!(fits(&json!({}), &json!([{}])), Ok(()));
+        assert_eq!(check_value(&json!(true), &json!("x")), Ok(()));
+        assert_eq!(check_value(&json!({}), &json!([{}])), Ok(()));
     }
 }

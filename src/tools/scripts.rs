@@ -1,72 +1,72 @@
 //! Finds the project files that a command line names. Their content when the prompt is shown is what may run. Files
 //! named by a pattern or a variable are not found.
 
-use super::reach;
-use crate::chat::{Basis, Beyond, Held, Scripts, Seen};
-use crate::policy::reach::scripts::{Part, Runs, scripts};
-use crate::policy::shell::{self, Place, Reading};
-use crate::project::{self, Located, Reader};
+use super::command_access;
+use crate::chat::{FileContent, FileSnapshot, Preconditions, RestrictedPath, Scripts};
+use crate::policy::command_line::{self, ParsedLine, WordPosition};
+use crate::policy::effects::script_files::{ScriptFile, ScriptSet, find_scripts};
+use crate::project::{self, Location, Reader};
 
 /// Files compared per command line.
-const FILES: usize = 24;
+const MAX_FILES: usize = 24;
 /// Words examined per command line.
-const WORDS: usize = 2000;
+const MAX_WORDS: usize = 2000;
 /// Folders of system programs; nothing that runs while a prompt is shown writes there.
-const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/nix/store", "/snap"];
+const SYSTEM_FOLDERS: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/nix/store", "/snap"];
 /// `cd` targets followed per command line.
-const FOLDERS: usize = 8;
+const MAX_FOLDERS: usize = 8;
 
 /// Programs that run their arguments or input. If one is named, every file must stay identical to the byte; otherwise
 /// the log of a running program may grow.
 #[rustfmt::skip]
-const RUN: &[&str] = &[
+const INTERPRETERS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "source", ".", "eval", "exec", "env", "xargs", "parallel", "sudo",
     "python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua",
     "awk", "gawk", "sed", "make", "tclsh", "Rscript", "java", "psql", "sqlite3", "mysql", "git", "patch", "kubectl",
 ];
 
 /// Returns the preconditions of a command: the files that it names, with their current content.
-pub fn named(command: &str, files: &dyn Reader) -> Basis {
-    let reading = shell::read(command);
-    let mut basis = words(&reading, files);
-    basis.scripts = bound(&reading, &mut basis, files);
-    basis.hard_links = reach::hard_links(&reading, files);
+pub fn command_preconditions(command: &str, files: &dyn Reader) -> Preconditions {
+    let reading = command_line::parse_command_line(command);
+    let mut basis = files_in_words(&reading, files);
+    basis.scripts = add_scripts(&reading, &mut basis, files);
+    basis.hard_links = command_access::written_hard_links(&reading, files);
     basis
 }
 
 /// Returns how much is known about the scripts that run. Adds those that are not among the files yet.
-fn bound(reading: &Reading, basis: &mut Basis, files: &dyn Reader) -> Scripts {
-    let parts = match scripts(reading) {
-        Runs::Nothing => return Scripts::None,
-        Runs::Unknown(why) => return Scripts::Unseen(why),
-        Runs::Files(parts) => parts,
+fn add_scripts(reading: &ParsedLine, basis: &mut Preconditions, files: &dyn Reader) -> Scripts {
+    let parts = match find_scripts(reading) {
+        ScriptSet::None => return Scripts::None,
+        ScriptSet::Unknown(why) => return Scripts::Unknown(why),
+        ScriptSet::Files(parts) => parts,
     };
     for part in &parts {
-        match script(part, files) {
+        match read_script(part, files) {
             Ok(Some(seen)) if basis.files.iter().all(|other| other.path != seen.path) => {
-                if basis.files.len() == FILES {
-                    basis.partial = true;
+                if basis.files.len() == MAX_FILES {
+                    basis.is_partial = true;
                     break;
                 }
                 basis.files.push(seen);
             }
             Ok(Some(_) | None) => {}
-            Err(why) => return Scripts::Unseen(why),
+            Err(why) => return Scripts::Unknown(why),
         }
     }
     // None of them may grow: each is run, or read by a program that runs.
     for seen in &mut basis.files {
-        seen.grows = false;
+        seen.may_grow = false;
     }
-    Scripts::Seen
+    Scripts::Known
 }
 
 /// Reads a file that may be run. `None` if it belongs to the system, or if it is a folder that is merely named.
-fn script(part: &Part, files: &dyn Reader) -> Result<Option<Seen>, String> {
+fn read_script(part: &ScriptFile, files: &dyn Reader) -> Result<Option<FileSnapshot>, String> {
     let at = files.locate(&part.name).map_err(|error| error.to_string())?;
-    let path = at.shown.display();
-    if !at.inside {
-        let ours = SYSTEM.iter().any(|folder| at.real.starts_with(folder));
+    let path = at.display_path.display();
+    if !at.is_inside {
+        let ours = SYSTEM_FOLDERS.iter().any(|folder| at.real.starts_with(folder));
         return if ours {
             Ok(None)
         } else {
@@ -74,49 +74,52 @@ fn script(part: &Part, files: &dyn Reader) -> Result<Option<Seen>, String> {
         };
     }
     let held = match files.read(&at) {
-        Ok(bytes) => Held::of(Some(&bytes)),
-        Err(project::Error::Missing(_)) => Held::Nothing,
-        Err(project::Error::NotAFile { kind: "a folder", .. }) if !part.plainly => return Ok(None),
+        Ok(bytes) => FileContent::from_bytes(Some(&bytes)),
+        Err(project::Error::Missing(_)) => FileContent::Missing,
+        Err(project::Error::NotAFile { kind: "a folder", .. }) if !part.is_certain => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    Ok(Some(Seen { path: at.shown.clone(), held, becomes: None, grows: false }))
+    Ok(Some(FileSnapshot { path: at.display_path.clone(), content: held, new_sha256: None, may_grow: false }))
 }
 
 /// Collects the files that the words name.
-fn words(reading: &Reading, files: &dyn Reader) -> Basis {
-    let words = &reading.named;
-    let mut basis = Basis { partial: words.len() > WORDS, ..Basis::default() };
-    let runs = words.iter().any(|word| RUN.contains(&word.text.rsplit('/').next().unwrap_or_default()));
+fn files_in_words(reading: &ParsedLine, files: &dyn Reader) -> Preconditions {
+    let words = &reading.file_words;
+    let mut basis = Preconditions { is_partial: words.len() > MAX_WORDS, ..Preconditions::default() };
+    let runs =
+        words.iter().any(|word| INTERPRETERS.contains(&word.text.rsplit('/').next().unwrap_or_default()));
     let mut folders = vec![String::new()];
     let mut goes = false;
-    for word in words.iter().take(WORDS) {
-        if goes && folders.len() < FOLDERS {
-            folders.push(below(folders.last().map_or("", String::as_str), &word.text));
+    for word in words.iter().take(MAX_WORDS) {
+        if goes && folders.len() < MAX_FOLDERS {
+            folders.push(join_path(folders.last().map_or("", String::as_str), &word.text));
         }
-        goes = word.place == Place::First && word.text == "cd";
-        if basis.beyond.as_ref().is_none_or(|beyond| !beyond.sensitive) && word.place != Place::First {
-            let found = spellings(&word.text)
+        goes = word.position == WordPosition::Program && word.text == "cd";
+        if basis.restricted_path.as_ref().is_none_or(|beyond| !beyond.is_sensitive)
+            && word.position != WordPosition::Program
+        {
+            let found = path_spellings(&word.text)
                 .into_iter()
-                .flat_map(|name| folders.iter().map(move |folder| below(folder, name)));
-            let found: Vec<Beyond> = found.filter_map(|name| beyond(&name, files)).collect();
-            let worst = found.into_iter().max_by_key(|beyond| beyond.sensitive);
-            if let Some(worst) = worst.filter(|worst| worst.sensitive || basis.beyond.is_none()) {
-                basis.beyond = Some(worst);
+                .flat_map(|name| folders.iter().map(move |folder| join_path(folder, name)));
+            let found: Vec<RestrictedPath> = found.filter_map(|name| outside_path(&name, files)).collect();
+            let worst = found.into_iter().max_by_key(|beyond| beyond.is_sensitive);
+            if let Some(worst) = worst.filter(|worst| worst.is_sensitive || basis.restricted_path.is_none()) {
+                basis.restricted_path = Some(worst);
             }
         }
-        if word.place == Place::Written {
+        if word.position == WordPosition::OutputTarget {
             continue;
         }
-        for name in spellings(&word.text) {
+        for name in path_spellings(&word.text) {
             for folder in &folders {
-                let Some(mut seen) = look(&below(folder, name), files) else { continue };
+                let Some(mut seen) = read_project_file(&join_path(folder, name), files) else { continue };
                 if basis.files.iter().any(|other| other.path == seen.path) {
                     continue;
                 }
                 let is_log = seen.path.extension().is_some_and(|ending| ending == "log");
-                seen.grows = is_log && !runs && word.place == Place::Later;
-                if basis.files.len() == FILES {
-                    basis.partial = true;
+                seen.may_grow = is_log && !runs && word.position == WordPosition::Argument;
+                if basis.files.len() == MAX_FILES {
+                    basis.is_partial = true;
                     return basis;
                 }
                 basis.files.push(seen);
@@ -127,23 +130,23 @@ fn words(reading: &Reading, files: &dyn Reader) -> Basis {
 }
 
 /// Returns the path if it is outside the project or one that no rule covers.
-fn beyond(path: &str, files: &dyn Reader) -> Option<Beyond> {
-    let at = files.locate(path).ok().filter(|at| !at.inside || at.sensitive)?;
-    Some(Beyond { path: at.shown, sensitive: at.sensitive })
+fn outside_path(path: &str, files: &dyn Reader) -> Option<RestrictedPath> {
+    let at = files.locate(path).ok().filter(|at| !at.is_inside || at.is_sensitive)?;
+    Some(RestrictedPath { path: at.display_path, is_sensitive: at.is_sensitive })
 }
 
 /// Reads the file if it is one of the project's.
-fn look(path: &str, files: &dyn Reader) -> Option<Seen> {
-    let at: Located = files.locate(path).ok().filter(|at| at.inside)?;
+fn read_project_file(path: &str, files: &dyn Reader) -> Option<FileSnapshot> {
+    let at: Location = files.locate(path).ok().filter(|at| at.is_inside)?;
     let held = match files.read(&at) {
-        Ok(bytes) => Held::of(Some(&bytes)),
-        Err(project::Error::TooLarge { .. }) => Held::TooMuch,
+        Ok(bytes) => FileContent::from_bytes(Some(&bytes)),
+        Err(project::Error::TooLarge { .. }) => FileContent::TooLarge,
         Err(_) => return None,
     };
-    Some(Seen { path: at.shown, held, becomes: None, grows: false })
+    Some(FileSnapshot { path: at.display_path, content: held, new_sha256: None, may_grow: false })
 }
 
-fn below(folder: &str, name: &str) -> String {
+fn join_path(folder: &str, name: &str) -> String {
     if folder.is_empty() || name.starts_with(['/', '~']) {
         return name.to_owned();
     }
@@ -152,7 +155,7 @@ fn below(folder: &str, name: &str) -> String {
 
 /// Returns the ways in which a word may name a file for any program: as it is, after an option or a variable, or after
 /// the `@` of an upload.
-pub(super) fn spellings(word: &str) -> Vec<&str> {
+pub(super) fn path_spellings(word: &str) -> Vec<&str> {
     let mut names = vec![word];
     names.extend(word.split_once('=').map(|(_, value)| value));
     names.extend(word.strip_prefix('@'));

@@ -1,13 +1,14 @@
 //! Tool that searches lines with a regular expression.
 
-use super::arguments::checked;
-use super::far::{Far, count};
-use super::place::{self, Place};
+use super::arguments::parse_arguments;
+use super::planned_path::{self, PlannedPath};
+use super::progress::{ProgressReporter, format_count};
 use super::{
-    Error, Hands, LeftOut, Progress, Rehearsed, Stage, Tool, blocking, brief, reading_on_stage, work,
+    Error, ExcludedPaths, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data,
+    rehearse_read, run_blocking, summary_line,
 };
-use crate::chat::{Basis, Intent, Plan, Preview, ToolSpec, Work};
-use crate::project::{self, Located, Own, Reader, Writer};
+use crate::chat::{Intent, Plan, Preconditions, Preview, ToolSpec, Work};
+use crate::project::{self, Location, OwnFile, Reader, Writer};
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -19,13 +20,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Matching lines returned per call.
-const HITS: usize = 100;
+const MAX_HITS: usize = 100;
 /// Bytes returned per call.
 const BYTES: usize = 16 * 1024;
 /// Characters shown of a line.
 const WIDTH: usize = 300;
 /// Time limit of a search; the outcome reports that files were not searched.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 pub struct SearchText;
 
@@ -39,8 +40,8 @@ struct Arguments {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Looking {
-    place: Place,
+struct SearchRequest {
+    place: PlannedPath,
     pattern: String,
     glob: Option<String>,
     ignore_case: bool,
@@ -48,7 +49,7 @@ struct Looking {
 
 #[async_trait]
 impl Tool for SearchText {
-    fn spec(&self) -> ToolSpec {
+    fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "search_text".to_owned(),
             description: "Search lines with a regular expression. Returns `path:line: text`.".to_owned(),
@@ -67,61 +68,64 @@ impl Tool for SearchText {
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { pattern, path, glob, ignore_case } = checked(&self.spec(), arguments)?;
-        let at = place::locate(files, path.as_deref().unwrap_or("."))?;
-        let looking = Looking {
-            place: Place::of(files, &at)?,
+        let Arguments { pattern, path, glob, ignore_case } = parse_arguments(&self.tool_spec(), arguments)?;
+        let at = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
+        let looking = SearchRequest {
+            place: PlannedPath::record(files, &at)?,
             pattern,
             glob,
             ignore_case: ignore_case.unwrap_or(false),
         };
-        looking.matcher()?;
-        looking.filter()?;
-        let wanted = match (&looking.glob, at.shown.as_os_str().is_empty()) {
+        looking.regex_matcher()?;
+        looking.glob_filter()?;
+        let wanted = match (&looking.glob, at.display_path.as_os_str().is_empty()) {
             (None, true) => String::new(),
             (Some(glob), true) => format!(" in {glob}"),
-            (None, false) => format!(" in {}", place::shown(&at)),
-            (Some(glob), false) => format!(" in {}, {glob}", place::shown(&at)),
+            (None, false) => format!(" in {}", planned_path::display_path(&at)),
+            (Some(glob), false) => format!(" in {}, {glob}", planned_path::display_path(&at)),
         };
         Ok(Intent::Act(Box::new(Plan {
             title: "search files?".to_owned(),
-            summary: brief::line(&format!("{}{wanted}", brief::line(&looking.pattern, 80)), 120),
-            access: place::reading(files, &at),
+            summary: summary_line::first_line(
+                &format!("{}{wanted}", summary_line::first_line(&looking.pattern, 80)),
+                120,
+            ),
+            access: planned_path::read_access(files, &at),
             preview: Preview::Text(format!("{}{wanted}", looking.pattern)),
-            always: None,
+            grant: None,
             destroys: None,
-            basis: Basis::default(),
+            preconditions: Preconditions::default(),
             work: Work::Arguments(json!(looking)),
         })))
     }
 
-    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        look(plan, hands.project.clone(), &hands.left_out, &hands.progress).await
+    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+        run_search(plan, hands.project.clone(), &hands.excluded, &hands.progress).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        let looks = look(plan, stage.project.clone(), &stage.left_out, &stage.progress);
-        reading_on_stage("search_text", plan, stage, looks).await
+    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        let looks = run_search(plan, stage.project.clone(), &stage.excluded, &stage.progress);
+        rehearse_read("search_text", plan, stage, looks).await
     }
 }
 
-async fn look(
+async fn run_search(
     plan: &Plan,
     files: Arc<dyn Writer>,
-    left_out: &LeftOut,
+    left_out: &ExcludedPaths,
     progress: &Progress,
 ) -> Result<String, Error> {
-    let mut far = Far::new(progress.clone());
-    let (looking, left_out): (Looking, LeftOut) = (work(plan)?, left_out.clone());
-    blocking(files, move |files| {
+    let mut far = ProgressReporter::new(progress.clone());
+    let (looking, left_out): (SearchRequest, ExcludedPaths) = (parse_plan_data(plan)?, left_out.clone());
+    run_blocking(files, move |files| {
         let started = Instant::now();
         looking.search(files, &left_out, &mut far, &|| started.elapsed())
     })
     .await
 }
 
-impl Looking {
-    fn matcher(&self) -> Result<RegexMatcher, Error> {
+impl SearchRequest {
+    fn regex_matcher(&self) -> Result<RegexMatcher, Error> {
         if self.pattern.is_empty() {
             return Err(Error::Arguments("The pattern is empty; it would match every line.".to_owned()));
         }
@@ -130,13 +134,13 @@ impl Looking {
             |error| {
                 Error::Arguments(format!(
                     "“{}” is not a valid Rust regex: {error}. Escape a literal . * + ? ( ) [ ] {{ }} | ^ $ \\ with \\.",
-                    brief::line(&self.pattern, 100)
+                    summary_line::first_line(&self.pattern, 100)
                 ))
             },
         )
     }
 
-    fn filter(&self) -> Result<Option<GlobMatcher>, Error> {
+    fn glob_filter(&self) -> Result<Option<GlobMatcher>, Error> {
         let Some(glob) = self.glob.as_deref().filter(|glob| !glob.is_empty()) else { return Ok(None) };
         // As in ignore files, a pattern without a slash matches names in any folder.
         let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
@@ -149,42 +153,47 @@ impl Looking {
     fn search(
         &self,
         files: &dyn Reader,
-        left_out: &LeftOut,
-        far: &mut Far,
+        left_out: &ExcludedPaths,
+        far: &mut ProgressReporter,
         elapsed: &dyn Fn() -> Duration,
     ) -> Result<String, Error> {
-        let under = self.place.again(files)?;
-        let mut found = Found::new(self.matcher()?);
+        let under = self.place.locate_again(files)?;
+        let mut found = SearchResults::new(self.regex_matcher()?);
         match files.read(&under) {
-            Ok(bytes) => found.look_into(&under, &bytes),
+            Ok(bytes) => found.search_file(&under, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
-                let (filter, below) = (self.filter()?, place::reading(files, &under));
+                let (filter, below) = (self.glob_filter()?, planned_path::read_access(files, &under));
                 let has_hidden_names = files.name_check();
                 files.walk(&under, true, &mut |file| {
                     found.met += 1;
-                    far.is(|| found.far());
-                    if elapsed() > PATIENCE {
+                    far.report(|| found.progress_text());
+                    if elapsed() > TIME_LIMIT {
                         found.given_up = true;
                         return ControlFlow::Break(());
                     }
-                    if file.folder || filter.as_ref().is_some_and(|filter| !filter.is_match(&file.at.shown)) {
+                    if file.is_folder
+                        || filter.as_ref().is_some_and(|filter| !filter.is_match(&file.location.display_path))
+                    {
                         return ControlFlow::Continue(());
                     }
                     // Files that the user was not asked about are not read.
-                    if (file.at.sensitive && !under.sensitive)
-                        || (!file.at.inside && under.inside)
-                        || file.at.own == Some(Own::Credentials)
-                        || (under.inside && !under.sensitive && has_hidden_names(&file.at))
+                    if (file.location.is_sensitive && !under.is_sensitive)
+                        || (!file.location.is_inside && under.is_inside)
+                        || file.location.own_file == Some(OwnFile::Credentials)
+                        || (under.is_inside && !under.is_sensitive && has_hidden_names(&file.location))
                     {
                         found.sensitive += 1;
                         return ControlFlow::Continue(());
                     }
-                    if place::reaching(files, &file.at).iter().any(|name| left_out.holds(name, &below)) {
+                    if planned_path::walk_access(files, &file.location)
+                        .iter()
+                        .any(|name| left_out.excludes(name, &below))
+                    {
                         found.left_out += 1;
                         return ControlFlow::Continue(());
                     }
-                    match files.read(&file.at) {
-                        Ok(bytes) => found.look_into(&file.at, &bytes),
+                    match files.read(&file.location) {
+                        Ok(bytes) => found.search_file(&file.location, &bytes),
                         Err(_) => found.unread += 1,
                     }
                     ControlFlow::Continue(())
@@ -192,12 +201,12 @@ impl Looking {
             }
             Err(error) => return Err(error.into()),
         }
-        Ok(found.told())
+        Ok(found.into_text())
     }
 }
 
 /// Matches found so far, and counts of skipped files.
-struct Found {
+struct SearchResults {
     matcher: RegexMatcher,
     searcher: Searcher,
     out: String,
@@ -213,7 +222,7 @@ struct Found {
     given_up: bool,
 }
 
-impl Found {
+impl SearchResults {
     fn new(matcher: RegexMatcher) -> Self {
         let searcher = SearcherBuilder::new().line_number(true).build();
         let (out, hits, more, met, given_up) = (String::new(), 0, 0, 0, false);
@@ -234,18 +243,18 @@ impl Found {
         }
     }
 
-    fn look_into(&mut self, at: &Located, bytes: &[u8]) {
+    fn search_file(&mut self, at: &Location, bytes: &[u8]) {
         if bytes.contains(&0) {
             self.binary += 1;
             return;
         }
         self.searched += 1;
-        let shown = place::shown(at);
+        let shown = planned_path::display_path(at);
         let (out, hits, more) = (&mut self.out, &mut self.hits, &mut self.more);
         let sink = Lossy(|number, line| {
-            let (kept, whole) = brief::cut(line.trim_end(), WIDTH);
+            let (kept, whole) = summary_line::truncate_chars(line.trim_end(), WIDTH);
             let row = format!("{shown}:{number}: {kept}{}\n", if whole.is_some() { "…" } else { "" });
-            if *hits < HITS && *more == 0 && out.len() + row.len() <= BYTES {
+            if *hits < MAX_HITS && *more == 0 && out.len() + row.len() <= BYTES {
                 out.push_str(&row);
                 *hits += 1;
             } else {
@@ -259,12 +268,12 @@ impl Found {
     }
 
     /// Formats the progress for the screen.
-    fn far(&self) -> String {
-        let lines = count(self.hits + self.more, "line", "lines");
-        format!("{} scanned · {lines} found", count(self.met, "file", "files"))
+    fn progress_text(&self) -> String {
+        let lines = format_count(self.hits + self.more, "line", "lines");
+        format!("{} scanned · {lines} found", format_count(self.met, "file", "files"))
     }
 
-    fn told(mut self) -> String {
+    fn into_text(mut self) -> String {
         if self.hits + self.more == 0 {
             let searched = match self.searched {
                 1 => "one file was searched".to_owned(),
@@ -284,7 +293,7 @@ impl Found {
             }
         }
         if self.given_up {
-            let seconds = PATIENCE.as_secs();
+            let seconds = TIME_LIMIT.as_secs();
             self.out.push_str(&format!("[stopped after {seconds} s; not every file was searched]\n"));
         }
         self.out
@@ -294,14 +303,14 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::output::Shown;
-    use crate::tools::memory::Memory;
-    use crate::tools::tests::{acted, planned};
+    use crate::project::output::CommandProgress;
+    use crate::tools::memory_project::MemoryProject;
+    use crate::tools::tests::{plan_call, run_call};
     use std::sync::Arc;
 
-    async fn check(files: &Arc<Memory>, arguments: Value, expected: &str) {
-        let found = match planned(&SearchText, arguments.clone(), files) {
-            Ok(plan) => acted(&SearchText, &plan, files).await.unwrap_or_else(|error| error.to_string()),
+    async fn check(files: &Arc<MemoryProject>, arguments: Value, expected: &str) {
+        let found = match plan_call(&SearchText, arguments.clone(), files) {
+            Ok(plan) => run_call(&SearchText, &plan, files).await.unwrap_or_else(|error| error.to_string()),
             Err(error) => error.to_string(),
         };
         assert!(
@@ -313,28 +322,29 @@ mod tests {
     #[test]
     fn r27_search_stops_after_ten_seconds_and_reports_it() {
         let names: Vec<String> = (0..100).map(|file| format!("file-{file}")).collect();
-        let files = Memory::bytes(names.iter().map(|name| (name.as_str(), b"fn a\n".to_vec())));
-        let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
-        let looking: Looking = work(&plan).unwrap();
+        let files = MemoryProject::with_bytes(names.iter().map(|name| (name.as_str(), b"fn a\n".to_vec())));
+        let plan = plan_call(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
+        let looking: SearchRequest = parse_plan_data(&plan).unwrap();
         // Each file takes a second.
         let seconds = std::cell::Cell::new(0);
         let elapsed = || Duration::from_secs(seconds.replace(seconds.get() + 1));
-        let mut far = Far::new(Arc::new(|_: Shown<'_>| ()));
-        let found = looking.search(&files, &LeftOut::default(), &mut far, &elapsed).unwrap();
+        let mut far = ProgressReporter::new(Arc::new(|_: CommandProgress<'_>| ()));
+        let found = looking.search(&files, &ExcludedPaths::default(), &mut far, &elapsed).unwrap();
         assert!(found.ends_with("[stopped after 10 s; not every file was searched]\n"), "{found}");
         assert_eq!(found.lines().count(), 12, "{found}");
     }
 
     #[test]
     fn long_search_reports_progress() {
-        let files = Memory::with(&[("a", "fn a\n"), ("b", "fn b\n")]);
-        let plan = planned(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
-        let looking: Looking = work(&plan).unwrap();
+        let files = MemoryProject::with_files(&[("a", "fn a\n"), ("b", "fn b\n")]);
+        let plan = plan_call(&SearchText, json!({"pattern": "fn"}), &files).unwrap();
+        let looking: SearchRequest = parse_plan_data(&plan).unwrap();
         let told = Arc::new(std::sync::Mutex::new(Vec::new()));
         let kept = told.clone();
-        let mut far =
-            Far::long(Arc::new(move |shown: Shown<'_>| kept.lock().unwrap().push(shown.latest.to_owned())));
-        looking.search(&files, &LeftOut::default(), &mut far, &|| Duration::ZERO).unwrap();
+        let mut far = ProgressReporter::without_delay(Arc::new(move |shown: CommandProgress<'_>| {
+            kept.lock().unwrap().push(shown.latest.to_owned())
+        }));
+        looking.search(&files, &ExcludedPaths::default(), &mut far, &|| Duration::ZERO).unwrap();
         let told = told.lock().unwrap();
         assert!(told[0].ends_with(" scanned · 0 lines found"), "{told:?}");
     }
@@ -348,7 +358,7 @@ mod tests {
             (".env", "fn=secret"),
             ("e", "fn\0"),
         ];
-        let files = Memory::with(&text);
+        let files = MemoryProject::with_files(&text);
         let skipped = "[skipped, binary: 1]\n[skipped, may hold secrets: 1; to search one, set path; the user is asked]\n";
         check(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}"))
             .await;
@@ -372,19 +382,19 @@ mod tests {
 
     #[tokio::test]
     async fn limits_results_and_counts_the_rest() {
-        let files = Memory::with(&[
-            ("many", &"x\n".repeat(HITS + 5)),
+        let files = MemoryProject::with_files(&[
+            ("many", &"x\n".repeat(MAX_HITS + 5)),
             ("wide", &format!("y{}\n", "é".repeat(WIDTH)).repeat(50)),
         ]);
-        let told = |pattern: &str| planned(&SearchText, json!({"pattern": pattern}), &files).unwrap();
-        let many = acted(&SearchText, &told("x"), &files).await.unwrap();
+        let told = |pattern: &str| plan_call(&SearchText, json!({"pattern": pattern}), &files).unwrap();
+        let many = run_call(&SearchText, &told("x"), &files).await.unwrap();
         assert!(
             many.ends_with(
                 "many:100: x\n[more matching lines: 5; narrow the pattern, the path or the glob]\n"
             ),
             "{many}"
         );
-        let wide = acted(&SearchText, &told("y"), &files).await.unwrap();
+        let wide = run_call(&SearchText, &told("y"), &files).await.unwrap();
         assert!(wide.len() < BYTES + 200 && wide.contains("…\n[more matching lines: 2"), "{}", wide.len());
     }
 }

@@ -1,17 +1,17 @@
 //! Tool that starts a sub-agent.
 
-use super::arguments::checked;
-use super::{Error, Tool, brief};
-use crate::chat::{Access, Basis, Intent, Plan, Preview, Task, ToolSpec, Work};
+use super::arguments::parse_arguments;
+use super::{Error, Tool, summary_line};
+use crate::chat::{Access, Intent, Plan, Preconditions, Preview, Task, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Characters of a name.
-const NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 /// Bytes of a task.
-const TASK: usize = 32 * 1024;
+const MAX_TASK_BYTES: usize = 32 * 1024;
 
 /// Starts a sub-agent. The tool itself accesses nothing: each call of the sub-agent is judged separately.
 pub struct SubAgent;
@@ -25,7 +25,7 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for SubAgent {
-    fn spec(&self) -> ToolSpec {
+    fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "sub_agent".to_owned(),
             description: include_str!("words/sub_agent.md").trim().to_owned(),
@@ -41,14 +41,14 @@ impl Tool for SubAgent {
         }
     }
 
-    fn hands_on(&self) -> bool {
+    fn starts_sub_agent(&self) -> bool {
         true
     }
 
     fn plan(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { name, task } = checked(&self.spec(), arguments)?;
+        let Arguments { name, task } = parse_arguments(&self.tool_spec(), arguments)?;
         let wrong = |words: &str| Err(Error::Arguments(format!("sub_agent requires {words}.")));
-        let name = tidy(&name);
+        let name = clean_name(&name);
         if !name.chars().any(char::is_alphanumeric) {
             return wrong("a “name” with letters in it, such as \"find usages\"");
         }
@@ -56,9 +56,9 @@ impl Tool for SubAgent {
         if task.is_empty() {
             return wrong("a “task” with everything the sub-agent needs to know");
         }
-        if task.len() > TASK {
+        if task.len() > MAX_TASK_BYTES {
             return wrong(&format!(
-                "a “task” of at most {TASK} bytes; this one has {}. Name files for it to read instead of quoting them",
+                "a “task” of at most {MAX_TASK_BYTES} bytes; this one has {}. Name files for it to read instead of quoting them",
                 task.len()
             ));
         }
@@ -67,27 +67,27 @@ impl Tool for SubAgent {
             summary: name.clone(),
             access: Access::Nothing,
             preview: Preview::Text(task.to_owned()),
-            always: None,
+            grant: None,
             destroys: None,
-            basis: Basis::default(),
-            work: Work::Task(Task { name, words: task.to_owned() }),
+            preconditions: Preconditions::default(),
+            work: Work::Task(Task { name, instructions: task.to_owned() }),
         })))
     }
 }
 
 /// Cleans a name for prompts: letters, digits and a few symbols, so that it can neither close the quotes around it nor
 /// imitate text of the program.
-fn tidy(name: &str) -> String {
+fn clean_name(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_./:#+".contains(c) { c } else { ' ' };
     let words: String = name.chars().take(1_000).map(plain).collect();
-    brief::line(&words.split_whitespace().collect::<Vec<_>>().join(" "), NAME)
+    summary_line::first_line(&words.split_whitespace().collect::<Vec<_>>().join(" "), MAX_NAME_CHARS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::memory::Memory;
-    use crate::tools::tests::planned;
+    use crate::tools::memory_project::MemoryProject;
+    use crate::tools::tests::plan_call;
 
     #[test]
     fn r17_name_is_one_short_line_that_imitates_nothing() {
@@ -100,16 +100,19 @@ mod tests {
             ("测试 Größe", "测试 Größe"),
             (&"long ".repeat(20), "long long long long long long long long…"),
         ] {
-            let plan = planned(&SubAgent, json!({ "name": name, "task": "t" }), &Memory::with(&[])).unwrap();
+            let plan =
+                plan_call(&SubAgent, json!({ "name": name, "task": "t" }), &MemoryProject::with_files(&[]))
+                    .unwrap();
             assert_eq!(plan.summary, expected, "{name:?}");
-            assert!(plan.summary.chars().count() <= NAME);
+            assert!(plan.summary.chars().count() <= MAX_NAME_CHARS);
         }
     }
 
     #[test]
     fn error_names_missing_or_too_long_field() {
         let check = |arguments: Value, part: &str| {
-            let error = planned(&SubAgent, arguments, &Memory::with(&[])).unwrap_err().to_string();
+            let error =
+                plan_call(&SubAgent, arguments, &MemoryProject::with_files(&[])).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         };
         check(json!({ "task": "t" }), "missing field `name`");
@@ -117,7 +120,7 @@ mod tests {
         check(json!({ "name": "“” …", "task": "t" }), "a “name” with letters in it");
         check(json!({ "name": "n", "task": " \n" }), "a “task” with everything");
         check(
-            json!({ "name": "n", "task": "x".repeat(TASK + 1) }),
+            json!({ "name": "n", "task": "x".repeat(MAX_TASK_BYTES + 1) }),
             "at most 32768 bytes; this one has 32769",
         );
         check(json!({ "name": "n", "task": "t", "model": "m" }), "unknown field `model`");
@@ -126,9 +129,11 @@ mod tests {
 
     #[test]
     fn plan_holds_whole_task_and_accesses_nothing() {
-        let plan = planned(&SubAgent, json!({ "name": "n", "task": " a\nb " }), &Memory::with(&[])).unwrap();
+        let plan =
+            plan_call(&SubAgent, json!({ "name": "n", "task": " a\nb " }), &MemoryProject::with_files(&[]))
+                .unwrap();
         assert_eq!(plan.preview, Preview::Text("a\nb".into()));
-        assert_eq!(plan.work, Work::Task(Task { name: "n".into(), words: "a\nb".into() }));
+        assert_eq!(plan.work, Work::Task(Task { name: "n".into(), instructions: "a\nb".into() }));
         assert_eq!(plan.access, Access::Nothing);
     }
 }

@@ -1,26 +1,34 @@
 //! Helpers for the tests of tools.
 
-use super::memory::Memory;
-use super::{Error, Hands, LeftOut, Tool};
+use super::memory_project::MemoryProject;
+use super::{Error, ExcludedPaths, LiveContext, Tool};
 use crate::chat::{Intent, Plan};
 use crate::project::shell::Shell;
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(crate) fn planned(tool: &dyn Tool, arguments: Value, files: &Arc<Memory>) -> Result<Plan, Error> {
+pub(crate) fn plan_call(
+    tool: &dyn Tool,
+    arguments: Value,
+    files: &Arc<MemoryProject>,
+) -> Result<Plan, Error> {
     match tool.plan(&arguments, files)? {
         Intent::Act(plan) => Ok(*plan),
         Intent::Ask(questions) => panic!("{questions:?}"),
     }
 }
 
-pub(crate) async fn acted(tool: &dyn Tool, plan: &Plan, files: &Arc<Memory>) -> Result<String, Error> {
+pub(crate) async fn run_call(
+    tool: &dyn Tool,
+    plan: &Plan,
+    files: &Arc<MemoryProject>,
+) -> Result<String, Error> {
     let shell = Arc::new(Shell::new("/nowhere".into()));
-    let hands = Hands {
+    let hands = LiveContext {
         project: Arc::new(files.clone()),
         shell,
-        left_out: LeftOut::default(),
+        excluded: ExcludedPaths::default(),
         progress: Arc::new(|_| {}),
     };
-    tool.act(plan, &hands).await
+    tool.run(plan, &hands).await
 }

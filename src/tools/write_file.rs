@@ -1,7 +1,7 @@
 //! Tool that creates or replaces a file.
 
-use super::arguments::checked;
-use super::{Error, Hands, Rehearsed, Stage, Tool, change, place};
+use super::arguments::parse_arguments;
+use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, file_change, planned_path};
 use crate::chat::{Intent, Plan, ToolSpec};
 use crate::project::Reader;
 use async_trait::async_trait;
@@ -19,7 +19,7 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for WriteFile {
-    fn spec(&self) -> ToolSpec {
+    fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "write_file".to_owned(),
             description: "Create or replace a whole file. To change a part, use edit_file.".to_owned(),
@@ -36,20 +36,21 @@ impl Tool for WriteFile {
     }
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { path, content } = checked(&self.spec(), arguments)?;
-        let at = place::locate(files, &path)?;
-        let before = change::text(files, &at)?;
-        let after =
-            before.as_deref().map_or_else(|| content.clone(), |before| change::dressed(before, &content));
-        change::plan("write_file", files, &at, before, after, true)
+        let Arguments { path, content } = parse_arguments(&self.tool_spec(), arguments)?;
+        let at = planned_path::locate(files, &path)?;
+        let before = file_change::read_text(files, &at)?;
+        let after = before
+            .as_deref()
+            .map_or_else(|| content.clone(), |before| file_change::match_file_style(before, &content));
+        file_change::plan_change("write_file", files, &at, before, after, true)
     }
 
-    async fn act(&self, plan: &Plan, hands: &Hands) -> Result<String, Error> {
-        change::make(plan, hands.project.clone(), true).await
+    async fn run(&self, plan: &Plan, hands: &LiveContext) -> Result<String, Error> {
+        file_change::write_change(plan, hands.project.clone(), true).await
     }
 
-    async fn rehearse(&self, plan: &Plan, stage: &Stage) -> Result<Rehearsed, Error> {
-        change::rehearse(plan, stage.project.clone(), true).await
+    async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        file_change::rehearse_change(plan, stage.project.clone(), true).await
     }
 }
 
@@ -57,36 +58,36 @@ impl Tool for WriteFile {
 mod tests {
     use super::*;
     use crate::chat::Access;
-    use crate::tools::memory::Memory;
-    use crate::tools::tests::{acted, planned};
+    use crate::tools::memory_project::MemoryProject;
+    use crate::tools::tests::{plan_call, run_call};
     use std::sync::Arc;
 
-    fn write(path: &str, content: &str, files: &Arc<Memory>) -> Result<Plan, Error> {
-        planned(&WriteFile, json!({"path": path, "content": content}), files)
+    fn write(path: &str, content: &str, files: &Arc<MemoryProject>) -> Result<Plan, Error> {
+        plan_call(&WriteFile, json!({"path": path, "content": content}), files)
     }
 
     #[tokio::test]
     async fn r24_writes_only_over_the_planned_content() {
-        let files = Memory::with(&[("a", "1\n2\n")]);
+        let files = MemoryProject::with_files(&[("a", "1\n2\n")]);
         let new = write("b/c", "x\n", &files).unwrap();
         assert_eq!((new.title.as_str(), new.summary.as_str()), ("create a file?", "b/c"));
-        assert_eq!(acted(&WriteFile, &new, &files).await.unwrap(), "b/c: +1 −0");
+        assert_eq!(run_call(&WriteFile, &new, &files).await.unwrap(), "b/c: +1 −0");
         assert_eq!(files.text("b/c").as_deref(), Some("x\n"));
-        let again = acted(&WriteFile, &new, &files).await.unwrap_err();
+        let again = run_call(&WriteFile, &new, &files).await.unwrap_err();
         assert!(again.to_string().contains("has changed since the plan was made"));
         let (first, second) = (write("a", "1\n3\n", &files).unwrap(), write("a", "1\n4\n", &files).unwrap());
-        assert_eq!(acted(&WriteFile, &first, &files).await.unwrap(), "a: +1 −1");
-        assert!(acted(&WriteFile, &second, &files).await.is_err());
+        assert_eq!(run_call(&WriteFile, &first, &files).await.unwrap(), "a: +1 −1");
+        assert!(run_call(&WriteFile, &second, &files).await.is_err());
         assert_eq!(files.text("a").as_deref(), Some("1\n3\n"));
     }
 
     #[test]
     fn r26_only_plain_files_inside_can_be_granted() {
-        let files = Memory::with(&[(".env", "K=1\n"), ("a", "1\n2\n3\n")]);
+        let files = MemoryProject::with_files(&[(".env", "K=1\n"), ("a", "1\n2\n3\n")]);
         let check = |path: &str, access: Access, always: bool, destroys: Option<&str>| {
             let plan = write(path, "1\n2\n4\n", &files).unwrap();
             assert_eq!(
-                (plan.access, plan.always.is_some(), plan.destroys.as_deref()),
+                (plan.access, plan.grant.is_some(), plan.destroys.as_deref()),
                 (access, always, destroys)
             );
         };
@@ -102,15 +103,15 @@ mod tests {
 
     #[tokio::test]
     async fn r24_keeps_line_endings_bom_and_final_newline() {
-        let files = Memory::with(&[("a", "\u{feff}1\r\n2\r\n")]);
+        let files = MemoryProject::with_files(&[("a", "\u{feff}1\r\n2\r\n")]);
         let plan = write("a", "1\n3", &files).unwrap();
-        acted(&WriteFile, &plan, &files).await.unwrap();
+        run_call(&WriteFile, &plan, &files).await.unwrap();
         assert_eq!(files.text("a").as_deref(), Some("\u{feff}1\r\n3\r\n"));
     }
 
     #[test]
     fn rejects_files_that_cannot_be_changed() {
-        let files = Memory::bytes([
+        let files = MemoryProject::with_bytes([
             ("bin", vec![0xff, 0xfe]),
             ("nul", b"a\0".to_vec()),
             ("same", b"x\n".to_vec()),
@@ -124,7 +125,7 @@ mod tests {
         check("nul", "x", "a binary file");
         check("same", "x\n", "already has exactly this");
         check("d", "x", "d is a folder, not a file");
-        check("big", &"x".repeat(change::LIMIT + 1), "the limit is 1048576");
-        assert!(write("big", &"x".repeat(change::LIMIT), &files).is_ok());
+        check("big", &"x".repeat(file_change::MAX_FILE_BYTES + 1), "the limit is 1048576");
+        assert!(write("big", &"x".repeat(file_change::MAX_FILE_BYTES), &files).is_ok());
     }
 }

@@ -55,7 +55,7 @@ pub enum Command {
 
 /// One command of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct CommandRow {
     /// The command.
     pub command: Command,
     /// Names after the slash; the first one is shown.
@@ -67,44 +67,49 @@ pub struct Row {
 }
 
 /// All commands, in the order they are offered.
-pub const COMMANDS: &[Row] = &[
-    row(Command::Help, &["help", "keys"], "Key help", Some(Action::Help)),
-    row(Command::New, &["new", "clear"], "Start a new session", None),
-    row(Command::Resume, &["resume", "sessions"], "Continue another session", Some(Action::Sessions)),
-    row(Command::Fork, &["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", None),
-    row(Command::Model, &["model", "models"], "Choose model", Some(Action::Models)),
-    row(
+pub const COMMANDS: &[CommandRow] = &[
+    command_row(Command::Help, &["help", "keys"], "Key help", Some(Action::Help)),
+    command_row(Command::New, &["new", "clear"], "Start a new session", None),
+    command_row(Command::Resume, &["resume", "sessions"], "Continue another session", Some(Action::Sessions)),
+    command_row(Command::Fork, &["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", None),
+    command_row(Command::Model, &["model", "models"], "Choose model", Some(Action::Models)),
+    command_row(
         Command::Connect,
         &["connect", "login", "key"],
         "Switch provider: local server or API key",
         Some(Action::Connect),
     ),
-    row(Command::Theme, &["theme", "themes"], "Choose theme", Some(Action::Themes)),
-    row(Command::Copy, &["copy"], "Copy reply, code block or output", Some(Action::Copy)),
-    row(Command::Search, &["search", "find"], "Search transcript", Some(Action::SearchTranscript)),
-    row(Command::Audit, &["audit", "calls"], "List calls with decisions and outcomes", None),
-    row(Command::Grants, &["grants", "allowed"], "List and revoke grants", None),
-    row(Command::Rules, &["rules"], "List rules in effect", None),
-    row(Command::Trust, &["trust"], "Show project files and trust in them", None),
-    row(Command::Mode, &["mode"], "Set permission mode: plan, ask, auto, full", Some(Action::ChangeMode)),
-    row(Command::Title, &["title", "rename"], "Rename the session: /title NAME", None),
-    row(Command::Compact, &["compact", "summarise"], "Replace the conversation by a summary", None),
-    row(Command::Dry, &["dry"], "Explain dry runs and how to start one", None),
-    row(Command::Rehearsal, &["rehearsal"], "Review, apply or discard the rehearsal", None),
-    row(Command::Retry, &["retry", "again"], "Retry a failed request", Some(Action::RetryNow)),
-    row(Command::Stop, &["stop"], "Stop the turn", Some(Action::Stop)),
-    row(Command::Editor, &["editor"], "Edit in external editor", Some(Action::OpenEditor)),
-    row(Command::Notices, &["notices", "warnings"], "List warnings of this session", None),
-    row(Command::Quit, &["quit", "exit", "q"], "Quit; the session is saved", None),
+    command_row(Command::Theme, &["theme", "themes"], "Choose theme", Some(Action::Themes)),
+    command_row(Command::Copy, &["copy"], "Copy reply, code block or output", Some(Action::Copy)),
+    command_row(Command::Search, &["search", "find"], "Search transcript", Some(Action::SearchTranscript)),
+    command_row(Command::Audit, &["audit", "calls"], "List calls with decisions and outcomes", None),
+    command_row(Command::Grants, &["grants", "allowed"], "List and revoke grants", None),
+    command_row(Command::Rules, &["rules"], "List rules in effect", None),
+    command_row(Command::Trust, &["trust"], "Show project files and trust in them", None),
+    command_row(
+        Command::Mode,
+        &["mode"],
+        "Set permission mode: plan, ask, auto, full",
+        Some(Action::ChangeMode),
+    ),
+    command_row(Command::Title, &["title", "rename"], "Rename the session: /title NAME", None),
+    command_row(Command::Compact, &["compact", "summarise"], "Replace the conversation by a summary", None),
+    command_row(Command::Dry, &["dry"], "Explain dry runs and how to start one", None),
+    command_row(Command::Rehearsal, &["rehearsal"], "Review, apply or discard the rehearsal", None),
+    command_row(Command::Retry, &["retry", "again"], "Retry a failed request", Some(Action::RetryNow)),
+    command_row(Command::Stop, &["stop"], "Stop the turn", Some(Action::Stop)),
+    command_row(Command::Editor, &["editor"], "Edit in external editor", Some(Action::OpenEditor)),
+    command_row(Command::Notices, &["notices", "warnings"], "List warnings of this session", None),
+    command_row(Command::Quit, &["quit", "exit", "q"], "Quit; the session is saved", None),
 ];
 
-const fn row(
+const fn command_row(
     command: Command,
     names: &'static [&'static str],
     help: &'static str,
     action: Option<Action>,
-) -> Row {
-    Row { command, names, help, action }
+) -> CommandRow {
+    CommandRow { command, names, help, action }
 }
 
 /// Parses a slash command into the command and its arguments; `None` if the text is not a command.
@@ -120,7 +125,7 @@ pub fn parse(text: &str) -> Option<(Command, &str)> {
 
 /// Returns the name of an unknown slash command, without the slash. Text that contains a second slash (a path) or
 /// starts with a space is not a command.
-pub fn unknown(text: &str) -> Option<&str> {
+pub fn find_unknown_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('/')?.split(char::is_whitespace).next()?;
     let mut letters = name.chars();
     let plain = letters.next().is_some_and(char::is_alphabetic)
@@ -144,8 +149,8 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_command_and_is_none_is_told_from_a_path() {
-        assert_eq!(unknown("/nosuch"), Some("nosuch"));
-        assert_eq!(unknown("/no-such words\nmore"), Some("no-such"));
+        assert_eq!(find_unknown_name("/nosuch"), Some("nosuch"));
+        assert_eq!(find_unknown_name("/no-such words\nmore"), Some("no-such"));
         for text in [
             "nosuch",
             "/",
@@ -158,7 +163,7 @@ mod tests {
             "/.env",
             "/1",
         ] {
-            assert_eq!(unknown(text), None, "{text}");
+            assert_eq!(find_unknown_name(text), None, "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Effects the screen requests.
 
-use super::host::Wish;
+use super::host::HostRequest;
 use crate::agent;
 use std::path::PathBuf;
 
@@ -10,9 +10,9 @@ pub enum Effect {
     /// Run these effects of the agent.
     Agent(Vec<agent::Effect>),
     /// Send a request to the host.
-    Ask(Wish),
+    Request(HostRequest),
     /// Copy this text to the clipboard.
-    Copy(String),
+    CopyText(String),
     /// Open a file in the user's editor, at a line.
     OpenFile {
         /// The path as written: relative to the project, absolute, or starting with `~`.
@@ -25,9 +25,9 @@ pub enum Effect {
     /// Open this text in the user's editor; the result arrives as `Event::Edited`.
     EditText(String),
     /// Notify the user of something that waits while the terminal is not focused.
-    Alert(String),
+    Notify(String),
     /// Set the title of the terminal window.
-    Title(String),
+    SetTitle(String),
     /// Suspend the program, as ctrl-z does in a shell, until it is continued.
     Suspend,
     /// Redraw the whole screen.

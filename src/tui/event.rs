@@ -1,6 +1,6 @@
 //! Events the screen handles.
 
-use super::host::Reply;
+use super::host::HostReply;
 use crate::agent;
 use crate::runtime::Unsaved;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -15,11 +15,11 @@ pub enum Event {
     /// Text was pasted: marked by the terminal, or detected because it came faster than a user types.
     Pasted(String),
     /// Text typed before the first frame, for the composer, with Enter as a line break.
-    Early(String),
+    TypedEarly(String),
     /// The next keys came faster than a user presses them: none of them may answer a prompt.
-    Hurried,
+    TooFast,
     /// No more input is waiting: a key held back as the possible start of a paste was a single key press.
-    Quiet,
+    InputIdle,
     /// Mouse input.
     Mouse(MouseEvent),
     /// The terminal gained (`true`) or lost the focus.
@@ -29,7 +29,7 @@ pub enum Event {
     /// An event of the agent.
     Agent(agent::Event),
     /// A reply of the host.
-    Host(Reply),
+    Host(HostReply),
     /// The editor was closed. Contains the new draft if it was opened for the composer.
     Edited(Option<String>),
     /// Result of saving the session: what is still unsaved, if anything.
@@ -37,5 +37,5 @@ pub enum Event {
     /// An error or hint from outside the screen: one sentence.
     Notice(String),
     /// The terminal is gone, or the system asks the program to end.
-    Lost,
+    TerminalLost,
 }

@@ -3,7 +3,7 @@
 use super::keys::Scope;
 use super::overlay::Overlay;
 use super::parts::listening::Listening;
-use super::prompt::Card;
+use super::prompt::PromptKind;
 use super::state::State;
 
 /// Part of the screen that has the keyboard.
@@ -22,14 +22,14 @@ pub enum Focus {
 }
 
 /// Returns the part that has the keyboard now.
-pub fn focus(state: &State) -> Focus {
+pub fn current_focus(state: &State) -> Focus {
     if !state.overlays.is_empty() {
         Focus::Overlay
     } else if state.transcript.search.is_some() {
         Focus::Search
     } else if state.transcript.selected().is_some() {
         Focus::Transcript
-    } else if state.listening() == Some(Listening::Yes) || state.writes_in_card() {
+    } else if state.prompt_listening() == Some(Listening::Ready) || state.is_typing_in_prompt() {
         Focus::Prompt
     } else {
         Focus::Composer
@@ -37,21 +37,21 @@ pub fn focus(state: &State) -> Focus {
 }
 
 /// Returns the scope of the open prompt's keys.
-fn card_scope(state: &State) -> Option<Scope> {
-    if state.waits.is_some() {
-        return Some(Scope::Waits);
+fn prompt_scope(state: &State) -> Option<Scope> {
+    if state.open_queue.is_some() {
+        return Some(Scope::Queue);
     }
-    state.open_card().map(|prompt| match prompt.card {
-        Card::Approval(ref card) if card.is_choosing() => Scope::Keep,
-        Card::Approval(_) => Scope::Approval,
-        Card::Question(_) => Scope::Question,
-        Card::Trust(_) => Scope::Trust,
+    state.open_prompt().map(|prompt| match prompt.kind {
+        PromptKind::Approval(ref card) if card.is_choosing_scope() => Scope::GrantScope,
+        PromptKind::Approval(_) => Scope::Approval,
+        PromptKind::Question(_) => Scope::Question,
+        PromptKind::Trust(_) => Scope::Trust,
     })
 }
 
 /// Returns the scopes whose keys work now, the innermost first.
-pub fn scopes(state: &State) -> Vec<Scope> {
-    let mut scopes = match focus(state) {
+pub fn active_scopes(state: &State) -> Vec<Scope> {
+    let mut scopes = match current_focus(state) {
         Focus::Overlay => match state.overlays.last() {
             Some(
                 Overlay::Sessions(..)
@@ -63,26 +63,26 @@ pub fn scopes(state: &State) -> Vec<Scope> {
                 | Overlay::Grants(..)
                 | Overlay::Rehearsal(..)
                 | Overlay::Modes(..)
-                | Overlay::Leaving(..)
-                | Overlay::Copies(..),
+                | Overlay::UnsavedSession(..)
+                | Overlay::CopyTexts(..),
             ) => vec![Scope::List],
-            Some(Overlay::Sure(..)) => vec![Scope::Approval],
-            Some(Overlay::Key(_)) => vec![Scope::Line],
+            Some(Overlay::Confirmation(..)) => vec![Scope::Approval],
+            Some(Overlay::ApiKey(_)) => vec![Scope::TextField],
             Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_)) | None => vec![Scope::Page],
         },
-        Focus::Search => vec![Scope::Line],
+        Focus::Search => vec![Scope::TextField],
         Focus::Transcript => vec![Scope::Transcript],
-        Focus::Prompt => card_scope(state).into_iter().collect(),
-        Focus::Composer if state.complete.is_open() => vec![Scope::List, Scope::Composer],
+        Focus::Prompt => prompt_scope(state).into_iter().collect(),
+        Focus::Composer if state.completion.is_open() => vec![Scope::List, Scope::Composer],
         // A prompt that is not listening yet will be in a moment: key help shows its keys.
-        Focus::Composer => card_scope(state).into_iter().chain([Scope::Composer]).collect(),
+        Focus::Composer => prompt_scope(state).into_iter().chain([Scope::Composer]).collect(),
     };
-    if state.writes_in_card() {
-        scopes.insert(0, Scope::Line);
+    if state.is_typing_in_prompt() {
+        scopes.insert(0, Scope::TextField);
     }
-    let again = state.can_ask_again() && !matches!(focus(state), Focus::Overlay | Focus::Search);
+    let again = state.can_retry() && !matches!(current_focus(state), Focus::Overlay | Focus::Search);
     // Users know the editing keys; the keys that open everything else come first.
     let at = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
-    scopes.splice(at..at, again.then_some(Scope::Again).into_iter().chain([Scope::Anywhere]));
+    scopes.splice(at..at, again.then_some(Scope::FailedRequest).into_iter().chain([Scope::Anywhere]));
     scopes
 }

@@ -1,9 +1,11 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
 use crate::agent::{self, Rule};
-use crate::chat::link::Target;
-use crate::chat::{Becomes, By, CallId, Digest, Grant, Instructions, SessionId, Staging, Unsent, picture};
-use crate::config::Brought;
+use crate::chat::link::LinkTarget;
+use crate::chat::{
+    CallId, Decider, Digest, DryRunSummary, ForkMode, Grant, Instructions, SessionId, UnsentText, image,
+};
+use crate::config::ProjectFiles;
 use crate::runtime::Unsaved;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,44 +15,44 @@ use tokio::sync::mpsc;
 pub trait Host: Send {
     /// Starts a request and returns at once. Work that takes time runs elsewhere and its result arrives as a
     /// `HostReply` on the channel that was given to the screen.
-    fn ask(&mut self, wish: Wish);
+    fn start_request(&mut self, wish: HostRequest);
 }
 
 /// Request of the screen to the rest of the program.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wish {
+pub enum HostRequest {
     /// List the sessions of this project, newest first. Reply: `Sessions`.
-    Sessions,
+    ListSessions,
     /// Search the messages of this project's sessions. Reply: `Found`, repeated while the search runs. Replaces the
     /// search before it; empty text ends it.
-    Search(String),
+    SearchSessions(String),
     /// Continue another session. Reply: `Opened`.
-    Open(SessionId),
+    OpenSession(SessionId),
     /// Continue in a copy of this session, which is not changed. Reply: `Opened`.
-    Fork(SessionId, Becomes),
+    ForkSession(SessionId, ForkMode),
     /// Start a new session. Reply: `Opened`.
-    New,
+    NewSession,
     /// List the available models. Reply: `Models`, repeated as more become known.
-    Models,
+    ListModels,
     /// Use this model from the next request on. The session entry is written separately.
     UseModel(String),
     /// Read when each entry of this session was written. Reply: `Times`.
-    Times(SessionId),
+    ReadEntryTimes(SessionId),
     /// List the files of the project as relative paths. Reply: `Files`, repeated while the scan runs.
-    Files,
+    ListFiles,
     /// Check whether the targets of these links exist. Reply: `LinkStatuses`.
-    Exist(Vec<Target>),
+    CheckLinks(Vec<LinkTarget>),
     /// Save the theme the user chose.
-    KeepTheme(String),
+    SaveTheme(String),
     /// Save the unsent text of this session in place of the text saved before. Reply: `UnsentSaved` when saving
     /// starts to fail or works again.
-    Keep(SessionId, Box<Unsent>),
+    SaveUnsent(SessionId, Box<UnsentText>),
     /// Add a message of the user to the history of the composer.
-    Remember(String),
+    AddToHistory(String),
     /// Find model servers on this machine. Reply: `LocalServers`.
-    LookForLocal,
+    FindLocalServers,
     /// Use this model server from now on. Reply: `Connected`, or a new session if this one is empty.
-    UseLocal(LocalServer),
+    UseLocalServer(LocalServer),
     /// Use a profile of the settings from now on. Reply as for `UseLocalServer`.
     UseProfile {
         /// Name of the profile.
@@ -59,37 +61,37 @@ pub enum Wish {
         model: String,
     },
     /// Save this key for the current provider and connect to it. Reply as for `UseLocalServer`.
-    KeepKey(String),
+    SaveKey(String),
     /// Use the connection with this number from the next request on. The session entry is written separately.
-    TakeUp(u64),
+    SwitchConnection(u64),
     /// Write the rule for this grant to the user's rules file. Reply: `RuleSaved`.
-    KeepRule {
+    SaveRule {
         /// The call whose prompt the grant was given in. It is decided when the reply arrives.
         call: CallId,
         /// The grant to save.
         grant: Grant,
         /// Origin of the grant: user or settings, and how it was given.
-        by: By,
+        by: Decider,
     },
     /// Delete this rule from its file. Reply: `RuleRevoked`.
-    TakeBack {
+    RevokeRule {
         /// The rule.
         rule: Box<Rule>,
         /// Origin of the request, and how it was made.
-        by: By,
+        by: Decider,
     },
     /// Read the rules again. Reply: `AgentEvent`.
-    LearnRules,
+    ReloadRules,
     /// List all rules in effect. Reply: `Rules`.
-    Rules,
+    ListRules,
     /// Load the rehearsal of this session, or of the dry run it is a copy of. Reply: `Rehearsal`.
-    Rehearsal(SessionId),
+    LoadRehearsal(SessionId),
     /// Continue live in a copy of this dry run, with an approval prompt for each rehearsed step. Reply: `Opened`.
-    Apply(SessionId, agent::Offered),
+    ApplyRehearsal(SessionId, agent::ApplyRequest),
     /// Discard the rehearsal of this session.
-    Drop(SessionId),
+    DiscardRehearsal(SessionId),
     /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, always and soon.
-    LookAtProject {
+    InspectProject {
         /// True if the user asked to see them.
         asked: bool,
     },
@@ -102,9 +104,9 @@ pub enum Wish {
         seen: Vec<(String, Digest)>,
     },
     /// Revoke all trust in the project in this folder. Reply: `TrustChanged`.
-    TrustNoLonger(PathBuf),
+    RevokeTrust(PathBuf),
     /// Save the model to start with.
-    KeepModel {
+    SaveModel {
         /// Name of the profile; empty for the current one.
         profile: String,
         /// Address of a server on this machine that has no profile; otherwise empty.
@@ -115,11 +117,11 @@ pub enum Wish {
 }
 
 /// Result of a `HostRequest`.
-pub enum Reply {
+pub enum HostReply {
     /// Sessions of this project, newest first.
     Sessions(Vec<SessionRow>),
     /// Sessions with messages that match a search.
-    Found {
+    SearchResults {
         /// The text searched for.
         words: String,
         /// All matches so far: session and matching line.
@@ -132,53 +134,53 @@ pub enum Reply {
     /// Available models.
     Models(Models),
     /// Formatted time of each entry of this session that is on disk.
-    Times(SessionId, Vec<String>),
+    EntryTimes(SessionId, Vec<String>),
     /// Files of the project.
     Files {
         /// All paths found so far.
         names: Vec<String>,
         /// Completeness of the list.
-        gathered: Gathered,
+        gathered: ListState,
     },
     /// Status of each link target.
-    Exist(Vec<(Target, There)>),
+    LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
     /// Model servers that answered.
-    Local(Vec<LocalServer>),
+    LocalServers(Vec<LocalServer>),
     /// Another provider is ready; `SwitchConnection` starts to use it.
-    Reached(Box<Reached>),
+    Connected(Box<PendingConnection>),
     /// An event for the agent.
-    Learnt(agent::Event),
+    AgentEvent(agent::Event),
     /// Result of saving a rule.
-    RuleKept {
+    RuleSaved {
         /// The call that waits for the rule.
         call: CallId,
         /// The grant of the rule.
         grant: Grant,
         /// Origin of the grant.
-        by: By,
+        by: Decider,
         /// Error if the rule was not saved.
         failed: Option<String>,
     },
     /// A rule was deleted from its file.
-    TookBack {
+    RuleRevoked {
         /// Description of the rule.
         what: String,
         /// Origin of the request.
-        by: By,
+        by: Decider,
     },
     /// Description of all rules in effect.
     Rules(String),
     /// Project files that would change what aye does.
-    Brought {
+    ProjectFiles {
         /// The files.
-        brought: Box<Brought>,
+        brought: Box<ProjectFiles>,
         /// Reason of the inspection.
-        why: Why,
+        why: InspectionReason,
     },
     /// Rehearsal of a session, or the reason it cannot be shown.
-    Rehearsal(Result<Rehearsed, String>),
+    Rehearsal(Result<Rehearsal, String>),
     /// Trust in the project has changed.
-    Trusts {
+    TrustChanged {
         /// The project's folder.
         folder: PathBuf,
         /// Trusted instructions of the project to the model.
@@ -189,7 +191,7 @@ pub enum Reply {
     /// Error of a change of trust, as one sentence.
     TrustFailed(String),
     /// Error of saving unsent text; `None` once it works again.
-    Kept(Option<String>),
+    UnsentSaved(Option<String>),
     /// An error or hint: one sentence for the user.
     Notice(String),
     /// Confirmation that something was done: one sentence for the user.
@@ -200,50 +202,50 @@ pub enum Reply {
 
 /// Result of a dry run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rehearsed {
+pub struct Rehearsal {
     /// Session of the dry run.
-    pub of: SessionId,
+    pub session: SessionId,
     /// Changed files and rehearsed calls.
-    pub staging: Staging,
+    pub staging: DryRunSummary,
 }
 
 /// Reason of an inspection of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum InspectionReason {
     /// A session started in it.
-    Begun,
+    SessionStarted,
     /// The user asked for it.
-    Asked,
+    UserRequest,
     /// The files changed after the user trusted them.
-    Changed,
+    FilesChanged,
 }
 
 /// Completeness of a list of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Gathered {
+pub enum ListState {
     /// The scan is running and the list will be sent again.
-    Growing,
+    Scanning,
     /// The list is complete.
     #[default]
-    Whole,
+    Complete,
     /// The list is truncated.
-    Cut,
+    Truncated,
 }
 
 /// Status of a link target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum There {
+pub enum LinkStatus {
     /// It does not exist.
-    No,
+    Missing,
     /// It exists.
-    Yes,
+    Exists,
     /// It is a picture.
-    Picture(picture::Size),
+    Picture(image::ImageSize),
 }
 
 /// A provider that is ready to be used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct PendingConnection {
     /// Session it was requested for; ignored in other sessions.
     pub session: SessionId,
     /// Number for `SwitchConnection`.
@@ -256,18 +258,18 @@ pub struct Reached {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Models {
     /// Models of the current provider.
-    pub listed: Listed,
+    pub listed: ModelList,
     /// Models of other profiles and servers.
     pub others: Vec<ModelRow>,
 }
 
 /// Models of the current provider.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Listed {
+pub enum ModelList {
     /// The provider has not answered yet.
-    Asking,
+    Loading,
     /// The models, in the provider's order.
-    These(Vec<ModelRow>),
+    Models(Vec<ModelRow>),
     /// The provider does not list them; the reason as one sentence.
     Failed(String),
 }
@@ -280,7 +282,7 @@ pub struct ModelRow {
     /// Name of the model; empty for the provider's first.
     pub model: String,
     /// Context window in tokens, if known.
-    pub window: Option<u64>,
+    pub context_window: Option<u64>,
     /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
     pub price: Option<(f64, f64, f64)>,
 }
@@ -293,13 +295,13 @@ pub struct SessionRow {
     /// Title of the session.
     pub title: String,
     /// Formatted time of last use: `yesterday 14:02`.
-    pub when: String,
+    pub last_used: String,
     /// True for a dry run.
-    pub dry_run: bool,
+    pub is_dry_run: bool,
     /// True if it is a copy of another session.
-    pub copy: bool,
+    pub is_copy: bool,
     /// True if a question in it waits for the user.
-    pub waits: bool,
+    pub has_open_question: bool,
 }
 
 /// A model server found on this machine.
@@ -318,23 +320,23 @@ pub struct Opened {
     /// Id of the session.
     pub session: SessionId,
     /// The session it was just copied from, if any.
-    pub from: Option<SessionId>,
+    pub copied_from: Option<SessionId>,
     /// The agent with the session loaded.
     pub agent: agent::State,
     /// Connection to its runtime. The effects of resuming have already run.
-    pub line: Line,
+    pub link: AgentLink,
     /// Rehearsed steps to show as approval prompts at once.
-    pub offers: Option<agent::Offered>,
+    pub approvals: Option<agent::ApplyRequest>,
     /// Model and provider of the session.
     pub connection: Connection,
     /// Unsent text of the session.
-    pub unsent: Unsent,
+    pub unsent: UnsentText,
     /// Working directory of the session; absolute.
     pub folder: PathBuf,
     /// Message history of that folder, oldest first.
     pub history: Vec<String>,
     /// Folder and branch as shown in the header: `~/src/app ⎇ main`.
-    pub place: String,
+    pub location: String,
 }
 
 /// The file of a session.
@@ -347,7 +349,7 @@ pub trait SessionFile: Send {
 }
 
 /// Connection to the runtime of a session.
-pub struct Line {
+pub struct AgentLink {
     /// File of the session.
     pub file: Box<dyn SessionFile>,
     /// Starts effects in order without waiting. Returns a sentence for the user if the session could not be saved.
@@ -366,11 +368,11 @@ pub struct Connection {
     /// Provider and origin of the choice: `at api.openai.com (key from OPENAI_API_KEY)`.
     pub source: String,
     /// True for the built-in scripted model.
-    pub tour: bool,
+    pub is_tour: bool,
     /// True if the model accepts pictures.
-    pub images: bool,
+    pub accepts_images: bool,
     /// Context window of the model in tokens, if known.
-    pub window: Option<u64>,
+    pub context_window: Option<u64>,
     /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
     pub price: Option<(f64, f64, f64)>,
 }

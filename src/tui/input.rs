@@ -1,13 +1,13 @@
 //! Reads the terminal on a separate thread and sends input events.
 
-mod burst;
-pub mod early;
 pub mod parse;
+mod paste_detector;
 mod sequence;
+pub mod startup;
 
 use super::event::Event;
-use burst::Bursts;
 use parse::Parser;
+use paste_detector::PasteDetector;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Maximum wait for the rest of an escape sequence; after it, the key was Esc.
-const SEQUENCE: Duration = Duration::from_millis(30);
+const SEQUENCE_TIMEOUT: Duration = Duration::from_millis(30);
 /// Maximum wait for the rest of a paste; after it, its end was lost.
-const PASTE: Duration = Duration::from_millis(1500);
+const PASTE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Maximum gap within a paste; a few bytes after a longer gap were typed, and the end of the paste was lost.
-const PAUSE: Duration = Duration::from_millis(150);
+const PASTE_GAP: Duration = Duration::from_millis(150);
 /// Maximum bytes of one key.
-const FEW: usize = 8;
+const MAX_KEY_BYTES: usize = 8;
 /// Time an Enter that follows a character faster than a user types is held back for the rest of a paste.
-const NEXT_LETTER: Duration = Duration::from_millis(5);
+const ENTER_DELAY: Duration = Duration::from_millis(5);
 
 /// The reading thread. It ends when this is dropped, so that an editor can use the terminal.
 pub struct Input {
@@ -40,7 +40,7 @@ impl Input {
         let (woken, wake) = io::pipe()?;
         let thread = std::thread::Builder::new()
             .name("keyboard".into())
-            .spawn(move || watch(&woken, &events, parser))?;
+            .spawn(move || run_reader(&woken, &events, parser))?;
         Ok(Self { wake: Some(wake), thread: Some(thread) })
     }
 }
@@ -55,43 +55,44 @@ impl Drop for Input {
 }
 
 /// Result of waiting for the terminal.
-enum Waited {
+enum WaitResult {
     Input,
     Nothing,
     Stop,
     Gone,
 }
 
-fn watch(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: Parser) {
-    let mut bursts = Bursts::default();
+fn run_reader(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: Parser) {
+    let mut bursts = PasteDetector::default();
     let mut last = Instant::now();
     loop {
         let patience = match () {
-            () if bursts.is_waiting() => Some(NEXT_LETTER),
-            () if parser.is_pasting() => Some(PASTE),
-            () if parser.is_waiting() => Some(SEQUENCE),
+            () if bursts.is_waiting() => Some(ENTER_DELAY),
+            () if parser.is_pasting() => Some(PASTE_TIMEOUT),
+            () if parser.is_waiting() => Some(SEQUENCE_TIMEOUT),
             () => None,
         };
-        let happened = match wait(woken, patience) {
-            Waited::Stop => return,
-            Waited::Gone => vec![Event::Lost],
-            Waited::Nothing if bursts.is_waiting() => bursts.settle(),
-            Waited::Nothing => bursts.take(parser.settle(), Instant::now()),
-            Waited::Input => match read() {
-                Ok(bytes) if bytes.is_empty() => vec![Event::Lost],
+        let happened = match wait_for_input(woken, patience) {
+            WaitResult::Stop => return,
+            WaitResult::Gone => vec![Event::TerminalLost],
+            WaitResult::Nothing if bursts.is_waiting() => bursts.end_wait(),
+            WaitResult::Nothing => bursts.handle_input(parser.end_wait(), Instant::now()),
+            WaitResult::Input => match read_stdin() {
+                Ok(bytes) if bytes.is_empty() => vec![Event::TerminalLost],
                 Ok(bytes) => {
-                    let typed = parser.is_pasting() && bytes.len() <= FEW && last.elapsed() >= PAUSE;
-                    let mut sent = if typed { parser.settle() } else { Vec::new() };
-                    sent.extend(parser.feed(&bytes));
+                    let typed =
+                        parser.is_pasting() && bytes.len() <= MAX_KEY_BYTES && last.elapsed() >= PASTE_GAP;
+                    let mut sent = if typed { parser.end_wait() } else { Vec::new() };
+                    sent.extend(parser.parse_bytes(&bytes));
                     last = Instant::now();
-                    bursts.take(sent, last)
+                    bursts.handle_input(sent, last)
                 }
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
-                Err(_) => vec![Event::Lost],
+                Err(_) => vec![Event::TerminalLost],
             },
         };
         for event in happened {
-            let lost = matches!(event, Event::Lost);
+            let lost = matches!(event, Event::TerminalLost);
             if events.send(event).is_err() || lost {
                 return;
             }
@@ -100,23 +101,23 @@ fn watch(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: Parser
 }
 
 /// Waits for input. Reads only when there is some: reading a closed terminal would loop forever.
-fn wait(woken: &PipeReader, patience: Option<Duration>) -> Waited {
+fn wait_for_input(woken: &PipeReader, patience: Option<Duration>) -> WaitResult {
     let stdin = io::stdin();
     let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
     let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
     match poll(&mut fds, timeout.as_ref()) {
-        Err(rustix::io::Errno::INTR) => Waited::Nothing,
-        Err(_) => Waited::Gone,
-        Ok(0) => Waited::Nothing,
-        Ok(_) if !fds[1].revents().is_empty() => Waited::Stop,
+        Err(rustix::io::Errno::INTR) => WaitResult::Nothing,
+        Err(_) => WaitResult::Gone,
+        Ok(0) => WaitResult::Nothing,
+        Ok(_) if !fds[1].revents().is_empty() => WaitResult::Stop,
         Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
-            Waited::Gone
+            WaitResult::Gone
         }
-        Ok(_) => Waited::Input,
+        Ok(_) => WaitResult::Input,
     }
 }
 
-fn read() -> Result<Vec<u8>, rustix::io::Errno> {
+fn read_stdin() -> Result<Vec<u8>, rustix::io::Errno> {
     let mut bytes = vec![0; 64 * 1024];
     let length = rustix::io::read(io::stdin().as_fd(), &mut bytes)?;
     bytes.truncate(length);

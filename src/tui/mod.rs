@@ -4,35 +4,35 @@ pub mod canvas;
 pub mod command;
 pub mod effect;
 pub mod event;
+mod external;
 pub mod focus;
 pub mod host;
 pub mod input;
-pub mod keeping;
 pub mod keys;
-mod outside;
 pub mod overlay;
 pub mod parts;
+pub mod project_trust;
 pub mod prompt;
-pub mod saving;
 mod screen;
+pub mod session_saving;
 pub mod state;
 pub mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod text;
 pub mod theme;
-pub mod trusting;
+pub mod unsent_text;
 pub mod update;
 pub mod view;
 
 pub use event::Event;
-pub use host::{Connection, Host, Line, Reply, There, Wish};
+pub use host::{AgentLink, Connection, Host, HostReply, HostRequest, LinkStatus};
 pub use state::{Settings, State};
 
-use crate::chat::{SessionId, Unsent};
+use crate::chat::{SessionId, UnsentText};
 use crate::{agent, tui::keys::Keymap};
-use input::early::Early;
-use overlay::Picking;
+use input::startup::StartupInput;
+use overlay::PickedAction;
 use std::path::PathBuf;
 use theme::{Theme, Themes};
 use tokio::sync::mpsc;
@@ -44,11 +44,11 @@ pub struct Start {
     /// Id of that session.
     pub session: SessionId,
     /// Connection to its runtime. The effects of resuming have already run.
-    pub line: Line,
+    pub link: AgentLink,
     /// The rest of the program.
     pub host: Box<dyn Host>,
     /// Replies of the host.
-    pub replies: mpsc::Receiver<Reply>,
+    pub replies: mpsc::Receiver<HostReply>,
     /// Model and provider in use.
     pub connection: Connection,
     /// All themes.
@@ -60,17 +60,17 @@ pub struct Start {
     /// Settings of the user.
     pub settings: Settings,
     /// Unsent text from the last time the session was open.
-    pub unsent: Unsent,
+    pub unsent: UnsentText,
     /// Message history, oldest first.
     pub history: Vec<String>,
     /// Message given on the command line, sent at once; empty without one.
-    pub says: String,
+    pub first_message: String,
     /// Rehearsed steps to show as approval prompts at once, if any.
-    pub offers: Option<agent::Offered>,
+    pub approvals: Option<agent::ApplyRequest>,
     /// Open the session list at startup, for this purpose.
-    pub picks: Option<Picking>,
+    pub session_picker: Option<PickedAction>,
     /// Result of querying the terminal at startup.
-    pub early: Early,
+    pub early: StartupInput,
     /// Notices for the user, such as warnings about the settings.
     pub notices: Vec<String>,
 }
@@ -92,6 +92,6 @@ pub struct Exit {
 
 /// Runs the screen until the user leaves it. The terminal is restored when this returns, also on an error. Needs a
 /// tokio runtime.
-pub async fn run(start: Start) -> anyhow::Result<Exit> {
-    screen::Screen::open(start)?.show().await
+pub async fn run_screen(start: Start) -> anyhow::Result<Exit> {
+    screen::Screen::open_screen(start)?.run_loop().await
 }

@@ -1,17 +1,17 @@
 //! Overlays the user opens over the screen: lists, pages, key help.
 
 use super::host::{LocalServer, ModelRow, SessionRow};
-use super::parts::help::Help;
+use super::parts::confirmation::Confirmation;
+use super::parts::help_page::Help;
 use super::parts::picker::Picker;
-use super::parts::sure::Sure;
-use super::parts::{line, rehearsal};
-use super::saving::Leaving;
+use super::parts::{rehearsal_lines, text_field};
+use super::session_saving::UnsavedChoice;
 use super::text::{output, wrap};
 use super::theme::Theme;
-use super::update::rehearsal::Does;
-use crate::agent::{Kept, Mode};
-use crate::chat::link::Target;
-use crate::chat::{Becomes, CallId, SessionId, Staging};
+use super::update::rehearsal_list::RowAction;
+use crate::agent::{LastingApproval, Mode};
+use crate::chat::link::LinkTarget;
+use crate::chat::{CallId, DryRunSummary, ForkMode, SessionId};
 use ratatui::text::Line;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub enum Overlay {
     /// Key help.
     Help(Help),
     /// Sessions of this project, and the action for the selected one.
-    Sessions(Picker, Held, Picking),
+    Sessions(Picker, SessionSearch, PickedAction),
     /// Themes, with the theme to restore if none is chosen.
     Themes(Picker, Box<Theme>),
     /// Commands.
@@ -31,23 +31,23 @@ pub enum Overlay {
     /// Available models.
     Models(Picker, Vec<ModelRow>),
     /// Available providers.
-    Connect(Picker, Vec<Choice>),
+    Connect(Picker, Vec<ProviderChoice>),
     /// Input of an API key; never displayed.
-    Key(line::Line),
+    ApiKey(text_field::TextField),
     /// Texts that can be copied.
-    Copies(Picker, Vec<String>),
+    CopyTexts(Picker, Vec<String>),
     /// All calls of the session, by id.
     Audit(Picker, Vec<CallId>),
     /// The rehearsal.
-    Rehearsal(Picker, Theatre),
+    Rehearsal(Picker, RehearsalView),
     /// Grants and rules.
-    Grants(Picker, Ledger),
+    Grants(Picker, GrantList),
     /// Confirmation of an action.
-    Sure(Sure, Done),
+    Confirmation(Confirmation, ConfirmedAction),
     /// Permission modes, each with whether it was confirmed.
     Modes(Picker, Vec<(Mode, bool)>),
     /// Choices on leaving a session that is not saved.
-    Leaving(Picker, Vec<Leaving>),
+    UnsavedSession(Picker, Vec<UnsavedChoice>),
     /// A text to read.
     Reader(Reader),
     /// A letter on each link.
@@ -56,59 +56,59 @@ pub enum Overlay {
 
 /// Action of a confirmation.
 #[derive(Debug, Clone)]
-pub enum Done {
+pub enum ConfirmedAction {
     /// Discards the rehearsal of this session.
-    Dropped(SessionId),
+    DiscardRehearsal(SessionId),
     /// Revokes this grant or rule.
-    TakenBack(Box<Kept>),
+    RevokeGrant(Box<LastingApproval>),
 }
 
 /// Grants and rules, followed by all judged calls, newest first.
 #[derive(Debug, Clone)]
-pub struct Ledger(pub Vec<Kept>, pub Vec<CallId>);
+pub struct GrantList(pub Vec<LastingApproval>, pub Vec<CallId>);
 
 /// A rehearsal and the actions of its list.
 #[derive(Debug, Clone, Default)]
-pub struct Theatre {
+pub struct RehearsalView {
     /// Session of the dry run.
-    pub of: SessionId,
+    pub session: SessionId,
     /// Result of the dry run.
-    pub staging: Arc<Staging>,
+    pub staging: Arc<DryRunSummary>,
     /// Action of each row.
-    pub does: Vec<Does>,
+    pub actions: Vec<RowAction>,
     /// Action to run once the rehearsal is loaded; `None` to show it.
-    pub then: Option<Does>,
+    pub pending_action: Option<RowAction>,
 }
 
 /// Sessions of a list and the results of a search in them.
 #[derive(Debug, Clone, Default)]
-pub struct Held {
+pub struct SessionSearch {
     /// Sessions in the order of the list.
     pub rows: Vec<SessionRow>,
     /// Text searched for in the messages; empty without a search.
-    pub wanted: String,
+    pub query: String,
     /// Matches: session and matching line.
-    pub lines: Vec<(SessionId, String)>,
+    pub matches: Vec<(SessionId, String)>,
 }
 
 /// Action for the session selected in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Picking {
+pub enum PickedAction {
     /// Continue it.
     Open,
     /// Continue a copy of it.
-    Fork(Becomes),
+    Fork(ForkMode),
 }
 
 /// An available provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum ProviderChoice {
     /// A model server found on this machine, with the one model to use.
     Server(LocalServer),
     /// A provider that needs a key.
     EnterKey,
     /// Keep the current provider.
-    Stay,
+    KeepCurrent,
 }
 
 /// A text to read, such as a full output.
@@ -119,27 +119,27 @@ pub struct Reader {
     /// The original text; cleaned when drawn.
     pub text: Arc<str>,
     /// Kind of the text.
-    pub body: Body,
+    pub body: ReaderBody,
     /// First visible line.
     pub top: usize,
     /// Cached layout and the width it was made for.
-    pub laid: RefCell<(usize, Arc<Vec<Line<'static>>>)>,
+    pub layout: RefCell<(usize, Arc<Vec<Line<'static>>>)>,
 }
 
 /// Kind of text in a reader.
 #[derive(Debug, Clone)]
-pub enum Body {
+pub enum ReaderBody {
     /// Plain text.
-    Words,
+    Plain,
     /// Terminal output of a command.
     Terminal,
     /// A part of the rehearsal; the text is empty.
-    Staged(Arc<Staging>, Chosen),
+    Rehearsal(Arc<DryRunSummary>, RehearsalPart),
 }
 
 /// A part of the rehearsal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Chosen {
+pub enum RehearsalPart {
     /// Everything.
     All,
     /// These changes, by index.
@@ -150,21 +150,21 @@ pub enum Chosen {
     Step(usize),
 }
 
-impl Chosen {
-    fn lines(&self, staging: &Staging, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+impl RehearsalPart {
+    fn lay_out_part(&self, staging: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let all_outside = 0..staging.outside.changes.len();
         let (changes, outside, steps) = match self {
-            Self::All => (0..staging.altered.len(), all_outside, 0..staging.steps.len()),
+            Self::All => (0..staging.changes.len(), all_outside, 0..staging.calls.len()),
             Self::Changes(of) => (of.clone(), 0..0, 0..0),
             Self::Outside(at) => (0..0, *at..at + 1, 0..0),
             Self::Step(at) => (0..0, 0..0, *at..at + 1),
         };
-        let changes = staging.altered.get(changes).unwrap_or_default();
-        let steps = staging.steps.get(steps).unwrap_or_default();
-        let changes = changes.iter().map(|altered| rehearsal::change(altered, width, theme));
-        let steps = steps.iter().map(|step| rehearsal::step(step, true, width, theme));
+        let changes = staging.changes.get(changes).unwrap_or_default();
+        let steps = staging.calls.get(steps).unwrap_or_default();
+        let changes = changes.iter().map(|altered| rehearsal_lines::change_lines(altered, width, theme));
+        let steps = steps.iter().map(|step| rehearsal_lines::step_lines(step, true, width, theme));
         let outside = staging.outside.changes.get(outside).unwrap_or_default();
-        let outside = outside.iter().map(|one| rehearsal::outside_change(one, width, theme));
+        let outside = outside.iter().map(|one| rehearsal_lines::outside_change_lines(one, width, theme));
         let parts: Vec<_> = changes.chain(outside).chain(steps).collect();
         parts.join(&Line::default())
     }
@@ -172,13 +172,13 @@ impl Chosen {
 
 impl Reader {
     /// Returns the text as lines of this width.
-    pub fn lines(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        let mut laid = self.laid.borrow_mut();
+    pub fn lay_out_text(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
+        let mut laid = self.layout.borrow_mut();
         if laid.0 != width {
             let lines = match &self.body {
-                Body::Terminal => output::lines(&self.text, theme.text, theme, width),
-                Body::Words => wrap::plain(&self.text, theme.text, width),
-                Body::Staged(staging, chosen) => chosen.lines(staging, width, theme),
+                ReaderBody::Terminal => output::lay_out_output(&self.text, theme.text, theme, width),
+                ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
+                ReaderBody::Rehearsal(staging, chosen) => chosen.lay_out_part(staging, width, theme),
             };
             *laid = (width, Arc::new(lines));
         }
@@ -190,23 +190,23 @@ impl Reader {
 #[derive(Debug, Clone, Default)]
 pub struct Links {
     /// Links in reading order.
-    pub list: Vec<Lettered>,
+    pub list: Vec<LinkLetter>,
     /// Rows covered by toasts when the letters were assigned.
-    pub told: u16,
+    pub toast_rows: u16,
     /// The chosen web address, shown for confirmation before it is opened.
-    pub asks: Option<String>,
+    pub confirming: Option<String>,
 }
 
 /// A link with its letter.
 #[derive(Debug, Clone)]
-pub struct Lettered {
+pub struct LinkLetter {
     /// Key to press.
     pub letter: char,
     /// Column and row of its first cell.
-    pub at: (u16, u16),
+    pub position: (u16, u16),
     /// Target of the link.
-    pub target: Arc<Target>,
+    pub target: Arc<LinkTarget>,
 }
 
 /// Letters for links, home row first. No digits: digits answer questions.
-pub const LETTERS: &str = "asdfghjklqwertyuiopzxcvbnm";
+pub const LINK_LETTERS: &str = "asdfghjklqwertyuiopzxcvbnm";

@@ -1,12 +1,14 @@
 //! The prompt of the waiting call. It is derived from the agent's state after each update.
 
 use super::keys::{Action, Scope};
-use super::parts::frame::Sight;
+use super::parts::frame::PromptContext;
 use super::parts::listening::{self, Listening};
-use super::parts::trust::{self, TrustCard};
-use super::parts::{approval, approval::Approval, question, question::QuestionCard, waits, waits::Waits};
+use super::parts::trust_prompt::{self, TrustPrompt};
+use super::parts::{
+    approval, approval::Approval, question, question::QuestionPrompt, queue_list, queue_list::QueueList,
+};
 use super::state::State;
-use crate::agent::Waiting;
+use crate::agent::WaitingCall;
 use crate::chat::{CallId, Questions};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -17,44 +19,44 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct Prompt {
     /// True if the user moved the keyboard to the prompt while the composer holds a draft.
-    pub moved: bool,
+    pub has_keyboard: bool,
     /// Reason the last key had no effect on the prompt or the queue over it; empty if it had one.
-    pub says: String,
+    pub key_message: String,
     /// The kind of prompt.
-    pub card: Card,
+    pub kind: PromptKind,
 }
 
 /// Kinds of prompt.
 #[derive(Debug, Clone)]
-pub enum Card {
+pub enum PromptKind {
     /// Approval prompt.
     Approval(Approval),
     /// Question prompt.
-    Question(QuestionCard),
+    Question(QuestionPrompt),
     /// Trust prompt of the project; it belongs to no call.
-    Trust(TrustCard),
+    Trust(TrustPrompt),
 }
 
 /// Part of a prompt that a frame showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum DrawnPrompt {
     /// Of an approval prompt.
-    Approval(approval::Seen),
+    Approval(approval::DrawnFrame),
     /// Of a question prompt.
-    Question(question::Seen),
+    Question(question::DrawnFrame),
     /// Of the trust prompt.
-    Trust(trust::Seen),
+    Trust(trust_prompt::DrawnFrame),
     /// Of the queue, in place of a prompt.
-    Waits(waits::Seen),
+    Queue(queue_list::DrawnFrame),
 }
 
-impl Seen {
+impl DrawnPrompt {
     /// Returns the position of the cursor if text is being typed in the prompt.
     pub fn cursor(&self) -> Option<Position> {
         match self {
             Self::Approval(seen) => seen.cursor,
             Self::Question(seen) => seen.cursor,
-            Self::Waits(seen) => seen.cursor,
+            Self::Queue(seen) => seen.cursor,
             Self::Trust(_) => None,
         }
     }
@@ -63,63 +65,72 @@ impl Seen {
 impl Prompt {
     /// Returns the call of the prompt; `None` for the trust prompt.
     pub fn call(&self) -> Option<&CallId> {
-        match &self.card {
-            Card::Approval(card) => Some(card.call()),
-            Card::Question(card) => Some(card.call()),
-            Card::Trust(_) => None,
+        match &self.kind {
+            PromptKind::Approval(card) => Some(card.call()),
+            PromptKind::Question(card) => Some(card.call()),
+            PromptKind::Trust(_) => None,
         }
     }
 
     /// Returns when the prompt was first drawn.
-    pub fn seen(&self) -> Option<Duration> {
-        match &self.card {
-            Card::Approval(card) => card.seen(),
-            Card::Question(card) => card.seen(),
-            Card::Trust(card) => card.seen(),
+    pub fn first_drawn(&self) -> Option<Duration> {
+        match &self.kind {
+            PromptKind::Approval(card) => card.first_drawn(),
+            PromptKind::Question(card) => card.first_drawn(),
+            PromptKind::Trust(card) => card.first_drawn(),
         }
     }
 
     /// Returns whether the user parked the prompt.
     pub fn is_parked(&self) -> bool {
-        match &self.card {
-            Card::Approval(_) | Card::Trust(_) => false,
-            Card::Question(card) => card.is_parked(),
+        match &self.kind {
+            PromptKind::Approval(_) | PromptKind::Trust(_) => false,
+            PromptKind::Question(card) => card.is_parked(),
         }
     }
 
     /// Returns whether text is being typed in the prompt.
     pub fn is_writing(&self) -> bool {
-        match &self.card {
-            Card::Approval(card) => card.is_writing(),
-            Card::Question(card) => card.is_writing(),
-            Card::Trust(_) => false,
+        match &self.kind {
+            PromptKind::Approval(card) => card.is_writing(),
+            PromptKind::Question(card) => card.is_writing(),
+            PromptKind::Trust(_) => false,
         }
     }
 
     /// Records what a frame showed. Returns true if this is the first frame that showed the prompt.
-    pub fn drawn(&mut self, now: Duration, seen: Seen) -> bool {
-        let before = self.seen();
-        match (&mut self.card, seen) {
-            (Card::Approval(card), Seen::Approval(seen)) => card.drawn(now, seen),
-            (Card::Question(card), Seen::Question(seen)) => card.drawn(now, seen),
-            (Card::Trust(card), Seen::Trust(seen)) => card.drawn(now, seen),
-            (Card::Approval(_), Seen::Question(_) | Seen::Waits(_) | Seen::Trust(_))
-            | (Card::Question(_), Seen::Approval(_) | Seen::Waits(_) | Seen::Trust(_))
-            | (Card::Trust(_), Seen::Approval(_) | Seen::Question(_) | Seen::Waits(_)) => {}
+    pub fn record_frame(&mut self, now: Duration, seen: DrawnPrompt) -> bool {
+        let before = self.first_drawn();
+        match (&mut self.kind, seen) {
+            (PromptKind::Approval(card), DrawnPrompt::Approval(seen)) => card.record_frame(now, seen),
+            (PromptKind::Question(card), DrawnPrompt::Question(seen)) => card.record_frame(now, seen),
+            (PromptKind::Trust(card), DrawnPrompt::Trust(seen)) => card.record_frame(now, seen),
+            (
+                PromptKind::Approval(_),
+                DrawnPrompt::Question(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_),
+            )
+            | (
+                PromptKind::Question(_),
+                DrawnPrompt::Approval(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_),
+            )
+            | (
+                PromptKind::Trust(_),
+                DrawnPrompt::Approval(_) | DrawnPrompt::Question(_) | DrawnPrompt::Queue(_),
+            ) => {}
         }
-        before.is_none() && self.seen().is_some()
+        before.is_none() && self.first_drawn().is_some()
     }
 }
 
 impl State {
     /// Returns the open prompt, if any.
-    pub fn open_card(&self) -> Option<&Prompt> {
+    pub fn open_prompt(&self) -> Option<&Prompt> {
         self.prompt.as_ref().filter(|prompt| !prompt.is_parked())
     }
 
     /// Returns whether the open prompt accepts a key as an answer now; it does not while the keyboard is elsewhere.
-    pub fn listening(&self) -> Option<Listening> {
-        let prompt = self.open_card()?;
+    pub fn prompt_listening(&self) -> Option<Listening> {
+        let prompt = self.open_prompt()?;
         if !self.overlays.is_empty()
             || self.transcript.search.is_some()
             || self.transcript.selected().is_some()
@@ -128,138 +139,145 @@ impl State {
             return Some(Listening::Unseen);
         }
         let unsent = !self.composer.is_empty();
-        let seen = self.waits.as_ref().map_or(prompt.seen(), Waits::seen);
-        let line = self.writes_in_card();
-        Some(listening::listening(seen, &self.presses, unsent, prompt.moved, line, self.now))
+        let seen = self.open_queue.as_ref().map_or(prompt.first_drawn(), QueueList::first_drawn);
+        let line = self.is_typing_in_prompt();
+        Some(listening::listening(seen, &self.recent_keys, unsent, prompt.has_keyboard, line, self.now))
     }
 
     /// Creates the prompt of the waiting call, and removes a prompt whose call no longer waits.
     pub(super) fn sync_prompt(&mut self) {
-        if self.trusting.asks.is_some() {
+        if self.trust.pending.is_some() {
             return self.ask_for_trust();
         }
-        let Some(waiting) = self.agent.waiting() else {
-            self.waits = None;
-            self.put_aside(None);
+        let Some(waiting) = self.agent.waiting_call() else {
+            self.open_queue = None;
+            self.park_prompt(None);
             return;
         };
-        let (Waiting::Approval { call, .. } | Waiting::Answer { call, .. }) = waiting;
+        let (WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = waiting;
         if self.prompt.as_ref().is_some_and(|prompt| prompt.call() == Some(&call.id)) {
             return;
         }
         // Another call waits: its prompt has to be seen first.
-        self.waits = None;
+        self.open_queue = None;
         let next = call.id.clone();
-        self.put_aside(Some(&next));
-        let Some(waiting) = self.agent.waiting() else { return };
+        self.park_prompt(Some(&next));
+        let Some(waiting) = self.agent.waiting_call() else { return };
         let card = match waiting {
-            Waiting::Approval { call, .. } => Card::Approval(Approval::new(call.id.clone())),
-            Waiting::Answer { call, questions, .. } => {
-                let aside = self.aside.iter().position(|card| *card.call() == call.id);
+            WaitingCall::Approval { call, .. } => PromptKind::Approval(Approval::new(call.id.clone())),
+            WaitingCall::Answer { call, questions, .. } => {
+                let aside = self.parked_questions.iter().position(|card| *card.call() == call.id);
                 let mut card = match aside {
-                    Some(at) => self.aside.swap_remove(at),
-                    None => self.keeping.question(&call.id, questions),
+                    Some(at) => self.parked_questions.swap_remove(at),
+                    None => self.draft_saving.restore_question(&call.id, questions),
                 };
                 if aside.is_some() {
-                    card.bring_back();
+                    card.restore();
                 }
-                Card::Question(card)
+                PromptKind::Question(card)
             }
         };
-        self.prompt = Some(Prompt { moved: false, says: String::new(), card });
+        self.prompt = Some(Prompt { has_keyboard: false, key_message: String::new(), kind: card });
     }
 
     /// Creates the trust prompt. It comes before the prompts of calls.
     fn ask_for_trust(&mut self) {
-        let Some((brought, why)) = self.trusting.asks.clone() else { return };
-        let is_it = |prompt: &Prompt| matches!(&prompt.card, Card::Trust(card) if Arc::ptr_eq(card.brought(), &brought));
+        let Some((brought, why)) = self.trust.pending.clone() else { return };
+        let is_it = |prompt: &Prompt| matches!(&prompt.kind, PromptKind::Trust(card) if Arc::ptr_eq(card.files(), &brought));
         if self.prompt.as_ref().is_some_and(is_it) {
             return;
         }
-        self.waits = None;
-        self.put_aside(None);
-        let card = Card::Trust(TrustCard::new(brought, why));
-        self.prompt = Some(Prompt { moved: false, says: String::new(), card });
+        self.open_queue = None;
+        self.park_prompt(None);
+        let card = PromptKind::Trust(TrustPrompt::new(brought, why));
+        self.prompt = Some(Prompt { has_keyboard: false, key_message: String::new(), kind: card });
     }
 
     /// Removes the prompt before the `next` one is shown. A question prompt that still waits is kept with its answers.
-    fn put_aside(&mut self, next: Option<&CallId>) {
+    fn park_prompt(&mut self, next: Option<&CallId>) {
         let before = self.prompt.take();
-        let asked = self.agent.all_waiting().filter_map(|waiting| match waiting {
-            Waiting::Answer { call, questions, .. } => Some((&call.id, questions)),
-            Waiting::Approval { .. } => None,
+        let asked = self.agent.waiting_calls().filter_map(|waiting| match waiting {
+            WaitingCall::Answer { call, questions, .. } => Some((&call.id, questions)),
+            WaitingCall::Approval { .. } => None,
         });
         let asked: Vec<(&CallId, &Questions)> = asked.collect();
-        if let Some(Prompt { card: Card::Question(card), .. }) = before {
-            self.aside.push(card);
+        if let Some(Prompt { kind: PromptKind::Question(card), .. }) = before {
+            self.parked_questions.push(card);
         }
-        self.aside.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
+        self.parked_questions.retain(|card| asked.iter().any(|(call, _)| *call == card.call()));
         // Saved answers may belong to a question that is not the next.
         for (call, questions) in asked.into_iter().filter(|(call, _)| Some(*call) != next) {
-            let card = self.keeping.question(call, questions);
-            if !card.kept().is_empty() && self.aside.iter().all(|aside| aside.call() != call) {
-                self.aside.push(card);
+            let card = self.draft_saving.restore_question(call, questions);
+            if !card.to_saved_json().is_empty()
+                && self.parked_questions.iter().all(|aside| aside.call() != call)
+            {
+                self.parked_questions.push(card);
             }
         }
     }
 
     /// Returns the rows the open prompt needs; 0 if none is open.
-    pub fn card_height(&self, width: u16) -> u16 {
-        if let Some(list) = &self.waits {
-            return list.height(waits::rows(&self.agent).len());
+    pub fn prompt_height(&self, width: u16) -> u16 {
+        if let Some(list) = &self.open_queue {
+            return list.preferred_height(queue_list::queue_rows(&self.agent).len());
         }
-        match (self.open_card().map(|prompt| &prompt.card), self.agent.waiting()) {
-            (Some(Card::Trust(card)), _) => card.height(self.about(), width, &self.theme),
-            (Some(Card::Approval(card)), Some(waiting)) => {
-                self.approval(waiting).map_or(0, |shown| card.height(&shown, width, &self.theme))
+        match (self.open_prompt().map(|prompt| &prompt.kind), self.agent.waiting_call()) {
+            (Some(PromptKind::Trust(card)), _) => {
+                card.preferred_height(self.trust_facts(), width, &self.theme)
             }
-            (Some(Card::Question(card)), Some(Waiting::Answer { questions, .. })) => {
-                card.height(questions, width, &self.theme)
+            (Some(PromptKind::Approval(card)), Some(waiting)) => self
+                .approval_content(waiting)
+                .map_or(0, |shown| card.preferred_height(&shown, width, &self.theme)),
+            (Some(PromptKind::Question(card)), Some(WaitingCall::Answer { questions, .. })) => {
+                card.preferred_height(questions, width, &self.theme)
             }
-            (Some(Card::Question(_)), Some(Waiting::Approval { .. })) | (None, _) | (_, None) => 0,
+            (Some(PromptKind::Question(_)), Some(WaitingCall::Approval { .. })) | (None, _) | (_, None) => 0,
         }
     }
 
     /// Draws the open prompt. Returns the part of it that was visible.
-    pub fn draw_card(&self, area: Rect, buffer: &mut Buffer) -> Option<Seen> {
-        let listening = self.listening()?;
-        let prompt = self.open_card()?;
-        let unsent = match listening == Listening::Unsent && !self.writes_in_card() {
-            true => self.unsent(),
+    pub fn draw_prompt(&self, area: Rect, buffer: &mut Buffer) -> Option<DrawnPrompt> {
+        let listening = self.prompt_listening()?;
+        let prompt = self.open_prompt()?;
+        let unsent = match listening == Listening::Unsent && !self.is_typing_in_prompt() {
+            true => self.draft_hint(),
             false => String::new(),
         };
-        let says = if prompt.says.is_empty() { &unsent } else { &prompt.says };
-        let sight = Sight { listening, keys: &self.keys, theme: &self.theme, says };
-        if let Card::Trust(card) = &prompt.card {
-            return Some(Seen::Trust(card.view(self.about(), &sight, area, buffer)));
+        let says = if prompt.key_message.is_empty() { &unsent } else { &prompt.key_message };
+        let sight = PromptContext { listening, keys: &self.keys, theme: &self.theme, message: says };
+        if let PromptKind::Trust(card) = &prompt.kind {
+            return Some(DrawnPrompt::Trust(card.draw(self.trust_facts(), &sight, area, buffer)));
         }
-        let waiting = self.agent.waiting()?;
-        if let Some(list) = &self.waits {
-            let rows = waits::rows(&self.agent);
-            return Some(Seen::Waits(list.view(&rows, &sight, area, buffer)));
+        let waiting = self.agent.waiting_call()?;
+        if let Some(list) = &self.open_queue {
+            let rows = queue_list::queue_rows(&self.agent);
+            return Some(DrawnPrompt::Queue(list.draw(&rows, &sight, area, buffer)));
         }
-        match (&prompt.card, waiting) {
-            (Card::Approval(card), waiting) => {
-                let shown = self.approval(waiting)?;
-                let seen = card.view(&shown, &sight, area, buffer);
-                Some(Seen::Approval(seen))
+        match (&prompt.kind, waiting) {
+            (PromptKind::Approval(card), waiting) => {
+                let shown = self.approval_content(waiting)?;
+                let seen = card.draw(&shown, &sight, area, buffer);
+                Some(DrawnPrompt::Approval(seen))
             }
-            (Card::Question(card), Waiting::Answer { questions, by, .. }) => {
-                let seen = card.view(questions, by, &sight, area, buffer);
-                Some(Seen::Question(seen))
+            (PromptKind::Question(card), WaitingCall::Answer { questions, by, .. }) => {
+                let seen = card.draw(questions, by, &sight, area, buffer);
+                Some(DrawnPrompt::Question(seen))
             }
-            (Card::Question(_), Waiting::Approval { .. }) | (Card::Trust(_), _) => None,
+            (PromptKind::Question(_), WaitingCall::Approval { .. }) | (PromptKind::Trust(_), _) => None,
         }
     }
 
     /// Returns the facts shown in the trust prompt.
-    fn about(&self) -> trust::About<'_> {
-        trust::About { home: self.settings.home.as_deref(), window: self.agent.gauge().window }
+    fn trust_facts(&self) -> trust_prompt::TrustContext<'_> {
+        trust_prompt::TrustContext {
+            home: self.settings.home.as_deref(),
+            context_window: self.agent.context_usage().context_window,
+        }
     }
 
     /// Returns the hint of a prompt while the keyboard is in the draft.
-    fn unsent(&self) -> String {
-        let tab = self.keys.hint(Scope::Composer, Action::SwitchKeyboard);
+    fn draft_hint(&self) -> String {
+        let tab = self.keys.first_chord(Scope::Composer, Action::SwitchKeyboard);
         match tab.as_str() {
             "" => "keys go to the composer".to_owned(),
             tab => format!("keys go to the composer · {tab} to answer"),
@@ -267,26 +285,26 @@ impl State {
     }
 
     /// Returns whether text is being typed in the open prompt or in the queue over it.
-    pub fn writes_in_card(&self) -> bool {
-        match &self.waits {
+    pub fn is_typing_in_prompt(&self) -> bool {
+        match &self.open_queue {
             Some(list) => list.is_writing(),
-            None => self.open_card().is_some_and(Prompt::is_writing),
+            None => self.open_prompt().is_some_and(Prompt::is_writing),
         }
     }
 
     /// Returns the contents of an approval prompt.
-    fn approval<'a>(&'a self, waiting: Waiting<'a>) -> Option<approval::Card<'a>> {
+    fn approval_content<'a>(&'a self, waiting: WaitingCall<'a>) -> Option<approval::ApprovalContent<'a>> {
         match waiting {
-            Waiting::Approval { call, plan, reason, by } => Some(approval::Card {
+            WaitingCall::Approval { call, plan, reason, by } => Some(approval::ApprovalContent {
                 plan,
-                by,
+                sub_agent: by,
                 call,
                 reason,
-                may: &self.settings.may,
-                place: self.agent.place(),
+                sandbox_note: &self.settings.sandbox_note,
+                position: self.agent.waiting_position(),
                 home: self.settings.home.as_deref(),
             }),
-            Waiting::Answer { .. } => None,
+            WaitingCall::Answer { .. } => None,
         }
     }
 }

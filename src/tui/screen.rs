@@ -1,53 +1,53 @@
 //! Main loop of the screen: waits for input, the agent or a timer, updates the state, draws a frame.
 
-mod away;
-mod due;
-mod last_resort;
+mod exit_watchdog;
+mod external_program;
 mod session_file;
 mod suspension;
+mod urgency;
 
 use super::canvas::Canvas;
 use super::effect::Effect;
 use super::event::Event;
-use super::host::{Host, Line, Reply};
+use super::host::{AgentLink, Host, HostReply};
 use super::input::parse::Parser;
 use super::input::{self, Input};
-use super::parts::transcript::cache::Cache;
+use super::parts::transcript::layout_cache::LayoutCache;
 use super::state::State;
 use super::terminal::{self, Terminal};
-use super::{Exit, Start, outside, update, view};
-use due::Due;
-use last_resort::LastResort;
+use super::{Exit, Start, external, update, view};
+use exit_watchdog::ExitWatchdog;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+use urgency::Urgency;
 
 /// Maximum number of agent events handled before the next frame.
-const BATCH: usize = 512;
+const MAX_BATCH: usize = 512;
 /// SIGHUP, sent to a program whose terminal is gone.
 const HANGUP: i32 = 1;
 
 /// The running screen: the state and everything with side effects.
 pub struct Screen {
     state: State,
-    cache: Cache,
+    cache: LayoutCache,
     canvas: Canvas,
     terminal: Terminal,
     input: Option<Input>,
     /// Input of the user, and results of threads started here.
     events: mpsc::UnboundedReceiver<Event>,
-    back: mpsc::UnboundedSender<Event>,
-    line: Line,
+    event_sender: mpsc::UnboundedSender<Event>,
+    link: AgentLink,
     host: Box<dyn Host>,
-    replies: mpsc::Receiver<Reply>,
+    replies: mpsc::Receiver<HostReply>,
     signals: Signals,
-    _last_resort: LastResort,
+    _last_resort: ExitWatchdog,
     began: Instant,
     drawn: Option<Instant>,
     /// Urgency of the next frame.
-    due: Due,
+    urgency: Urgency,
     ended_by: Option<i32>,
     left: bool,
     /// File the session was written to instead of its own.
@@ -55,7 +55,7 @@ pub struct Screen {
 }
 
 /// Returns whether erasing uses the current background colour; only `screen` uses the terminal's default.
-fn fills() -> bool {
+fn erase_fills() -> bool {
     let is_screen = |term: String| term.starts_with("screen");
     std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_screen)
 }
@@ -63,22 +63,22 @@ fn fills() -> bool {
 /// Signal streams.
 struct Signals {
     resized: Signal,
-    ends: [(Signal, i32); 4],
-    stop: Signal,
-    goes_on: Signal,
+    ending: [(Signal, i32); 4],
+    suspend: Signal,
+    resume: Signal,
     /// Time at which another program released the terminal.
-    back: Option<Instant>,
+    terminal_returned: Option<Instant>,
 }
 
 /// Reason the loop woke up.
-enum Woken {
-    By(Box<Event>),
+enum WakeReason {
+    Input(Box<Event>),
     Resized,
-    Stopped,
-    Ended(i32),
-    Time,
+    Suspended,
+    Signal(i32),
+    Timer,
     /// A channel was closed.
-    Dry,
+    ChannelClosed,
 }
 
 impl Signals {
@@ -88,28 +88,28 @@ impl Signals {
         let cont = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
         Ok(Self {
             resized: signal(SignalKind::window_change())?,
-            ends: [
+            ending: [
                 end(SignalKind::terminate())?,
                 end(SignalKind::hangup())?,
                 end(SignalKind::interrupt())?,
                 end(SignalKind::quit())?,
             ],
-            stop: signal(tstp)?,
-            goes_on: signal(cont)?,
-            back: None,
+            suspend: signal(tstp)?,
+            resume: signal(cont)?,
+            terminal_returned: None,
         })
     }
 }
 
 impl Screen {
     /// Takes the terminal and draws the first frame.
-    pub fn open(start: Start) -> anyhow::Result<Self> {
+    pub fn open_screen(start: Start) -> anyhow::Result<Self> {
         let signals = Signals::new()?;
-        let terminal = Terminal::take(start.settings.mouse)?;
+        let terminal = Terminal::take_over(start.settings.has_mouse)?;
         let mut early = start.early;
-        early.raw.handed_on();
+        early.raw.release_ownership();
         let (back, events) = mpsc::unbounded_channel();
-        let (line, host, replies) = (start.line, start.host, start.replies);
+        let (line, host, replies) = (start.link, start.host, start.replies);
         let (state, first) = State::new(
             start.agent,
             start.session,
@@ -122,259 +122,264 @@ impl Screen {
         );
         let mut screen = Self {
             state,
-            cache: Cache::default(),
-            canvas: Canvas::new(fills()),
+            cache: LayoutCache::default(),
+            canvas: Canvas::new(erase_fills()),
             terminal,
             input: None,
             events,
-            back,
-            line,
+            event_sender: back,
+            link: line,
             host,
             replies,
             signals,
-            _last_resort: LastResort::watch()?,
+            _last_resort: ExitWatchdog::start_watching()?,
             began: Instant::now(),
             drawn: None,
-            due: Due::Now,
+            urgency: Urgency::Now,
             ended_by: None,
             left: false,
             saved_to: None,
         };
-        screen.canvas.forget();
-        screen.resize();
-        screen.draw();
+        screen.canvas.invalidate();
+        screen.update_size();
+        screen.draw_frame();
         let mut parser = Parser::default();
-        let before = [early.bytes, input::early::held()].concat();
-        for event in input::early::events(parser.feed(&before)) {
-            screen.take(event);
+        let before = [early.bytes, input::startup::read_buffered()].concat();
+        for event in input::startup::to_events(parser.parse_bytes(&before)) {
+            screen.handle_event(event);
         }
-        screen.input = Some(Input::start(screen.back.clone(), parser)?);
-        screen.carry_out(first);
-        let effects = update::begin(&mut screen.state, start.says, start.offers, start.picks);
-        screen.carry_out(effects);
-        screen.due = Due::Now;
+        screen.input = Some(Input::start(screen.event_sender.clone(), parser)?);
+        screen.run_effects(first);
+        let effects = update::apply_start_options(
+            &mut screen.state,
+            start.first_message,
+            start.approvals,
+            start.session_picker,
+        );
+        screen.run_effects(effects);
+        screen.urgency = Urgency::Now;
         Ok(screen)
     }
 
     /// Runs the screen until the user leaves it.
-    pub async fn show(mut self) -> anyhow::Result<Exit> {
+    pub async fn run_loop(mut self) -> anyhow::Result<Exit> {
         while !self.left {
-            let woken = self.wait().await;
-            self.take(Event::Tick(self.began.elapsed()));
+            let woken = self.wait_for_wake().await;
+            self.handle_event(Event::Tick(self.began.elapsed()));
             match woken {
-                Woken::By(event) => self.take(*event),
-                Woken::Resized => self.resize(),
-                Woken::Stopped => self.suspend().await?,
-                Woken::Ended(signal) if self.signals.is_late(signal) => {}
-                Woken::Ended(signal) => self.end(signal),
-                Woken::Time | Woken::Dry => {}
+                WakeReason::Input(event) => self.handle_event(*event),
+                WakeReason::Resized => self.update_size(),
+                WakeReason::Suspended => self.suspend_program().await?,
+                WakeReason::Signal(signal) if self.signals.is_late_signal(signal) => {}
+                WakeReason::Signal(signal) => self.end_by_signal(signal),
+                WakeReason::Timer | WakeReason::ChannelClosed => {}
             }
-            self.drain();
-            if self.state.held_until().is_some() && self.events.is_empty() {
-                self.take(Event::Quiet);
+            self.handle_waiting();
+            if self.state.held_key_deadline().is_some() && self.events.is_empty() {
+                self.handle_event(Event::InputIdle);
             }
             let now = Instant::now();
-            if self.due.at(self.drawn, now).is_some_and(|at| at <= now) {
-                self.draw();
+            if self.urgency.draw_time(self.drawn, now).is_some_and(|at| at <= now) {
+                self.draw_frame();
             }
         }
         let agent = &self.state.agent;
         let title = agent
             .session
             .title()
-            .map(|title| crate::chat::staged::titled(title, agent.is_dry_run()).into_owned());
+            .map(|title| crate::chat::result_origin::mark_dry_run(title, agent.is_dry_run()).into_owned());
         let said = !self.state.agent.session.entries().is_empty();
         Ok(Exit {
             session: self.state.session.clone(),
             title: title.filter(|_| said),
             ended_by: self.ended_by,
-            lost: self.loss(),
+            lost: self.describe_loss(),
             saved_to: self.saved_to,
         })
     }
 
     /// Waits for the first event; input has priority.
-    async fn wait(&mut self) -> Woken {
-        let until = self.next_time();
+    async fn wait_for_wake(&mut self) -> WakeReason {
+        let until = self.next_wake();
         let timer = async move {
             match until {
                 Some(at) => tokio::time::sleep_until(at.into()).await,
                 None => std::future::pending().await,
             }
         };
-        let [(terminate, t), (hangup, h), (interrupt, i), (quit, q)] = &mut self.signals.ends;
+        let [(terminate, t), (hangup, h), (interrupt, i), (quit, q)] = &mut self.signals.ending;
         tokio::select! {
             biased;
-            event = self.events.recv() => event.map_or(Woken::Dry, |event| Woken::By(Box::new(event))),
-            _ = terminate.recv() => Woken::Ended(*t),
-            _ = hangup.recv() => Woken::Ended(*h),
-            _ = interrupt.recv() => Woken::Ended(*i),
-            _ = quit.recv() => Woken::Ended(*q),
-            _ = self.signals.stop.recv() => Woken::Stopped,
-            _ = self.signals.resized.recv() => Woken::Resized,
+            event = self.events.recv() => event.map_or(WakeReason::ChannelClosed, |event| WakeReason::Input(Box::new(event))),
+            _ = terminate.recv() => WakeReason::Signal(*t),
+            _ = hangup.recv() => WakeReason::Signal(*h),
+            _ = interrupt.recv() => WakeReason::Signal(*i),
+            _ = quit.recv() => WakeReason::Signal(*q),
+            _ = self.signals.suspend.recv() => WakeReason::Suspended,
+            _ = self.signals.resized.recv() => WakeReason::Resized,
             // A frame that is due comes before more events of the agent.
-            () = timer => Woken::Time,
-            Some(reply) = self.replies.recv() => Woken::By(Box::new(Event::Host(reply))),
-            Some(event) = self.line.events.recv() => Woken::By(Box::new(Event::Agent(event))),
+            () = timer => WakeReason::Timer,
+            Some(reply) = self.replies.recv() => WakeReason::Input(Box::new(Event::Host(reply))),
+            Some(event) = self.link.events.recv() => WakeReason::Input(Box::new(Event::Agent(event))),
         }
     }
 
     /// Returns when to wake up without an event: for a delayed frame, or for the state. `None` while nothing moves.
-    fn next_time(&self) -> Option<Instant> {
-        let frame = self.due.at(self.drawn, self.began);
-        let wish = self.state.wakes_at().map(|at| self.began + at);
+    fn next_wake(&self) -> Option<Instant> {
+        let frame = self.urgency.draw_time(self.drawn, self.began);
+        let wish = self.state.next_change().map(|at| self.began + at);
         frame.into_iter().chain(wish).min()
     }
 
     /// Handles all events that are already waiting, so that a burst costs one frame. Stops at a key.
-    fn drain(&mut self) {
-        for _ in 0..BATCH {
+    fn handle_waiting(&mut self) {
+        for _ in 0..MAX_BATCH {
             if self.left {
                 return;
             }
             if let Ok(event) = self.events.try_recv() {
-                self.take(event);
+                self.handle_event(event);
                 continue;
             }
             let next = self.replies.try_recv().map(Event::Host);
-            let Ok(event) = next.or_else(|_| self.line.events.try_recv().map(Event::Agent)) else { return };
-            self.take(event);
+            let Ok(event) = next.or_else(|_| self.link.events.try_recv().map(Event::Agent)) else { return };
+            self.handle_event(event);
         }
     }
 
     /// Applies one event to the state and runs its effects.
-    fn take(&mut self, event: Event) {
+    fn handle_event(&mut self, event: Event) {
         let event = match event {
-            Event::Host(Reply::Opened(mut opened)) => {
+            Event::Host(HostReply::Opened(mut opened)) => {
                 // The old runtime stops when its connection is dropped; what arrived so far is kept.
-                for effect in update::left(&mut self.state) {
+                for effect in update::interrupt_turn(&mut self.state) {
                     if let Effect::Agent(effects) = effect {
-                        let _ = (self.line.run)(effects);
+                        let _ = (self.link.run)(effects);
                     }
                 }
-                std::mem::swap(&mut self.line, &mut opened.line);
-                Event::Host(Reply::Opened(opened))
+                std::mem::swap(&mut self.link, &mut opened.link);
+                Event::Host(HostReply::Opened(opened))
             }
-            Event::Lost => return self.end(HANGUP),
+            Event::TerminalLost => return self.end_by_signal(HANGUP),
             event => event,
         };
-        let due = Due::of(&event);
+        let due = Urgency::from_event(&event);
         let effects = update::update(&mut self.state, &mut self.cache, event);
-        let moved = if self.state.take_moved() { Due::Soon } else { Due::No };
-        self.due = self.due.max(due).max(moved);
-        self.carry_out(effects);
+        let moved = if self.state.take_moved() { Urgency::Soon } else { Urgency::NotNeeded };
+        self.urgency = self.urgency.max(due).max(moved);
+        self.run_effects(effects);
     }
 
-    fn carry_out(&mut self, effects: Vec<Effect>) {
+    fn run_effects(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             let done = match effect {
                 Effect::Agent(effects) => {
-                    if let Some(trouble) = (self.line.run)(effects) {
+                    if let Some(trouble) = (self.link.run)(effects) {
                         if self.state.saving.unsaved().is_none() {
-                            self.notice(trouble);
+                            self.send_notice(trouble);
                         }
-                        self.save();
+                        self.save_session();
                     }
                     Ok(())
                 }
-                Effect::Ask(wish) => {
-                    self.host.ask(wish);
+                Effect::Request(wish) => {
+                    self.host.start_request(wish);
                     Ok(())
                 }
-                Effect::Copy(text) => match outside::copy(&text) {
-                    Some(bytes) => self.write(&bytes),
+                Effect::CopyText(text) => match external::clipboard_bytes(&text) {
+                    Some(bytes) => self.write_bytes(&bytes),
                     None => Err(io::Error::other(
                         "Cannot copy: the text is too long for the terminal's clipboard (100 kB)",
                     )),
                 },
                 Effect::OpenFile { path, line } => self.open_file(&path, line),
-                Effect::OpenWeb(address) => outside::open_web(&address),
+                Effect::OpenWeb(address) => external::open_web(&address),
                 Effect::EditText(text) => self.edit_text(&text),
-                Effect::Alert(text) => self.write(&outside::alert(&text)),
-                Effect::Title(text) => self.write(&terminal::title(&text)),
+                Effect::Notify(text) => self.write_bytes(&external::notification_bytes(&text)),
+                Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
                 Effect::Suspend => {
                     // The same signal the shell uses.
                     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)
                         .map_err(io::Error::from)
                 }
                 Effect::Redraw => {
-                    self.canvas.forget();
+                    self.canvas.invalidate();
                     Ok(())
                 }
                 Effect::Save => {
-                    self.save();
+                    self.save_session();
                     Ok(())
                 }
-                Effect::SaveTo(file) => self.save_to(file),
+                Effect::SaveTo(file) => self.save_session_to(file),
                 Effect::Quit => {
                     self.left = true;
                     Ok(())
                 }
             };
             if let Err(error) = done {
-                self.notice(error.to_string());
+                self.send_notice(error.to_string());
             }
         }
     }
 
     /// Shows a notification with the next batch of events.
-    fn notice(&self, text: String) {
-        let _ = self.back.send(Event::Notice(text));
+    fn send_notice(&self, text: String) {
+        let _ = self.event_sender.send(Event::Notice(text));
     }
 
-    fn end(&mut self, signal: i32) {
+    fn end_by_signal(&mut self, signal: i32) {
         self.ended_by = Some(signal);
         self.left = true;
-        let effects = update::farewell(&mut self.state);
+        let effects = update::prepare_exit(&mut self.state);
         for effect in effects {
             match effect {
-                Effect::Agent(effects) => drop((self.line.run)(effects)),
-                Effect::Ask(wish) => self.host.ask(wish),
+                Effect::Agent(effects) => drop((self.link.run)(effects)),
+                Effect::Request(wish) => self.host.start_request(wish),
                 _ => {}
             }
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if terminal::write(bytes).is_err() {
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.
-            self.end(HANGUP);
+            self.end_by_signal(HANGUP);
         }
         Ok(())
     }
 
-    fn resize(&mut self) {
+    fn update_size(&mut self) {
         if let Ok((width, height)) = crossterm::terminal::size() {
             // Some terminals report 0 if they do not know their size.
             let (width, height) = if width == 0 || height == 0 { (80, 24) } else { (width, height) };
             // The size may have changed for a moment, which truncated the contents.
-            self.canvas.forget();
-            self.take(Event::Resized(width, height));
+            self.canvas.invalidate();
+            self.handle_event(Event::Resized(width, height));
         }
     }
 
-    fn draw(&mut self) {
+    fn draw_frame(&mut self) {
         let (width, height) = self.state.size;
-        let mut buffer = self.canvas.blank(width, height);
-        let shown = view::view(&self.state, &mut self.cache, &mut buffer);
-        self.due = Due::No;
+        let mut buffer = self.canvas.empty_buffer(width, height);
+        let shown = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
+        self.urgency = Urgency::NotNeeded;
         self.drawn = Some(Instant::now());
-        let bytes = self.canvas.frame(buffer, &shown.links, shown.cursor);
-        if !bytes.is_empty() && terminal::write(bytes).is_err() {
+        let bytes = self.canvas.encode_frame(buffer, &shown.links, shown.cursor);
+        if !bytes.is_empty() && terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.
-            self.end(HANGUP);
+            self.end_by_signal(HANGUP);
         }
-        if update::shown(&mut self.state, self.began.elapsed(), shown.card) {
-            self.due = Due::Soon;
+        if update::record_frame(&mut self.state, self.began.elapsed(), shown.prompt) {
+            self.urgency = Urgency::Soon;
         }
-        self.look_things_up();
+        self.request_link_checks();
     }
 
     /// Asks the host for the link targets the layout did not know.
-    fn look_things_up(&mut self) {
-        let targets = self.cache.take_wanted();
+    fn request_link_checks(&mut self) {
+        let targets = self.cache.take_pending_lookups();
         if !targets.is_empty() {
-            self.host.ask(super::host::Wish::Exist(targets));
+            self.host.start_request(super::host::HostRequest::CheckLinks(targets));
         }
     }
 }

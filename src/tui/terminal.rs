@@ -1,7 +1,7 @@
 //! Takes over the terminal and restores it in all cases, including panics.
 
-use crate::chat::hidden::mark_hidden;
-use crate::runtime::is_contained;
+use crate::chat::hidden_chars::mark_hidden;
+use crate::runtime::is_panic_caught;
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
@@ -16,12 +16,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// True while the terminal is taken over. Static, because a panic in any thread needs it.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Serializes changes of the terminal's modes.
-static CHANGING: Mutex<()> = Mutex::new(());
+static MODES_LOCK: Mutex<()> = Mutex::new(());
 
 /// Exit code after a panic, the same as Rust's own.
-const BUG: i32 = 101;
+const PANIC_EXIT_CODE: i32 = 101;
 
 /// A panic hook.
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
@@ -36,7 +36,7 @@ pub struct Terminal {
 impl Terminal {
     /// Takes over the terminal: raw mode, alternate screen, bracketed paste, focus reports, and the mouse if wanted.
     /// From here on a panic in any thread restores it before it is printed.
-    pub fn take(mouse: bool) -> io::Result<Self> {
+    pub fn take_over(mouse: bool) -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
@@ -48,26 +48,26 @@ impl Terminal {
         let own = std::thread::current().id();
         std::panic::set_hook(Box::new(move |info| {
             // A panic inside a tool call is reported to the model, and the screen continues.
-            if is_contained() {
+            if is_panic_caught() {
                 return;
             }
-            release();
+            restore_terminal();
             before(info);
             // A panic in this thread unwinds to the end; after one in another thread the screen would hang.
             if std::thread::current().id() != own {
-                std::process::exit(BUG);
+                std::process::exit(PANIC_EXIT_CODE);
             }
         }));
         let terminal = Self { mouse, hook };
-        terminal.enter()?;
+        terminal.take_again()?;
         Ok(terminal)
     }
 
     /// Takes the terminal again after `hand_over`. The caller has to redraw everything.
-    pub fn enter(&self) -> io::Result<()> {
-        let _one = CHANGING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    pub fn take_again(&self) -> io::Result<()> {
+        let _one = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         enable_raw_mode()?;
-        TAKEN.store(true, Ordering::SeqCst);
+        IS_TAKEN.store(true, Ordering::SeqCst);
         let mut bytes = Vec::new();
         queue!(bytes, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange)?;
         // Sent without a query: terminals that do not know it ignore it, and a query would delay the first frame.
@@ -82,18 +82,18 @@ impl Terminal {
             // Presses, wheel and drags: reports of every other move would wake the program.
             bytes.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
         }
-        write(&bytes)
+        write_bytes(&bytes)
     }
 
     /// Releases the terminal for a while, to an editor or the shell.
-    pub fn leave(&self) {
-        release();
+    pub fn hand_over(&self) {
+        restore_terminal();
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        release();
+        restore_terminal();
         if !std::thread::panicking() {
             let before = self.hook.clone();
             std::panic::set_hook(Box::new(move |info| before(info)));
@@ -102,9 +102,9 @@ impl Drop for Terminal {
 }
 
 /// Restores the terminal, once. Errors are ignored: it may be gone.
-fn release() {
-    let _one = CHANGING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if !TAKEN.swap(false, Ordering::SeqCst) {
+fn restore_terminal() {
+    let _one = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
     // A frame may have been cut short: close links, reset style and scroll region.
@@ -119,21 +119,21 @@ fn release() {
         LeaveAlternateScreen,
         cursor::Show
     );
-    let _ = write(&bytes);
+    let _ = write_bytes(&bytes);
     let _ = disable_raw_mode();
 }
 
 /// Ends the program at once, without writing to a terminal that accepts no output; its modes are restored. Does nothing
 /// while another program has the terminal.
-pub fn abandon(code: i32) {
-    if TAKEN.load(Ordering::SeqCst) {
+pub fn exit_now(code: i32) {
+    if IS_TAKEN.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
         std::process::exit(code);
     }
 }
 
 /// Returns the bytes that set the title of the terminal window.
-pub fn title(text: &str) -> Vec<u8> {
+pub fn title_bytes(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
     let _ = queue!(bytes, SetTitle(text));
@@ -141,7 +141,7 @@ pub fn title(text: &str) -> Vec<u8> {
 }
 
 /// Writes these bytes in one call, without the buffer of the standard library.
-pub fn write(bytes: &[u8]) -> io::Result<()> {
+pub fn write_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn r32_window_title_contains_no_hidden_characters() {
-        let bytes = String::from_utf8(title("a\u{1b}]0;x\u{7}\nb\u{e0041}\u{202e}")).unwrap();
+        let bytes = String::from_utf8(title_bytes("a\u{1b}]0;x\u{7}\nb\u{e0041}\u{202e}")).unwrap();
         assert_eq!(bytes, "\u{1b}]0;a<U+001B>]0;x<U+0007> b<U+E0041><U+202E>\u{7}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, says};
-use aye::chat::{Entry, Giver, Outcome};
+use aye::chat::{AnswerOrigin, Entry, Outcome};
 use aye::store::read;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -60,8 +60,7 @@ async fn r16_answers_known_before_are_given_and_marked_as_from_a_file() {
     let told = told(place.path());
     assert_eq!(told["answers"][0]["option_index"], 1);
     assert_eq!(told["answers"][1]["answer"], json!(["Linux", "macOS"]));
-    let by_file =
-        |entry: &Entry| matches!(entry, Entry::Answered { answer, .. } if answer.giver == Giver::File);
+    let by_file = |entry: &Entry| matches!(entry, Entry::Answered { answer, .. } if answer.origin == AnswerOrigin::File);
     assert!(entries(place.path()).iter().any(by_file));
 }
 

@@ -122,7 +122,7 @@ fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
     let kind = rustix::fs::FileType::CharacterDevice;
     rustix::fs::mknodat(rustix::fs::CWD, layer.join("upper/gone.txt"), kind, 0o600.into(), 0).unwrap();
     let mut origins = std::fs::read_to_string(layer.join("origins")).unwrap();
-    let held = aye::chat::Digest::of(b"x\n");
+    let held = aye::chat::Digest::of_bytes(b"x\n");
     origins.push_str(&format!("{}\n", json!({ "path": b"gone.txt".to_vec(), "held": held })));
     std::fs::write(layer.join("origins"), origins).unwrap();
     let mut program = applies(&service, &place, &["--hunks"], (60, 15));

@@ -2,7 +2,7 @@
 
 use crate::support::promise::kept;
 use crate::support::scene::Scene;
-use aye::agent::{Event, Waiting};
+use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use serde_json::json;
@@ -15,7 +15,9 @@ fn writes() -> aye::llm::scripted::Reply {
 async fn r01_a_write_waits_for_a_yes_and_then_does_what_was_shown() {
     let mut scene = Scene::new([writes(), says("Done.")]);
     scene.say("go").await;
-    let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
+        panic!("nothing waits")
+    };
     assert!(matches!(&plan.preview, Preview::Edit(diff) if diff.created && diff.added == 1));
     assert_eq!(scene.file("a.txt"), None, "nothing happens before the yes");
     scene.yes().await;
@@ -59,14 +61,18 @@ async fn an_always_is_kept_in_the_log_and_covers_the_next_call() {
         says("Done."),
     ]);
     scene.say("go").await;
-    let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };
-    let grant = plan.always.clone().expect("a command offers a grant");
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
+        panic!("nothing waits")
+    };
+    let grant = plan.grant.clone().expect("a command offers a grant");
     scene.decide(Decision::Always(grant)).await;
     assert_eq!(scene.outcomes().len(), 2, "the second ran on the grant, the third waits");
-    let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
+        panic!("nothing waits")
+    };
     assert_eq!(plan.summary, "echo two >> x");
     let replayed = Session::replay(scene.log.entries.lock().unwrap().clone());
-    assert_eq!(replayed.granted().len(), 1);
+    assert_eq!(replayed.grants().len(), 1);
 }
 
 #[tokio::test]
@@ -83,7 +89,7 @@ async fn a_commands_output_and_exit_code_are_told() {
 #[tokio::test]
 async fn r08_arguments_with_a_key_twice_are_refused() {
     let mut scene = Scene::new([
-        aye::llm::scripted::Reply::default().chunk(Chunk::Call(ToolCall {
+        aye::llm::scripted::Reply::default().push_chunk(Chunk::Call(ToolCall {
             id: "a".into(),
             name: "bash_exec".into(),
             arguments: r#"{"command":"ls","command":"rm -rf ."}"#.into(),
@@ -102,15 +108,17 @@ async fn r08_arguments_with_a_key_twice_are_refused() {
 async fn r22_stopping_a_turn_ends_the_command() {
     let mut scene = Scene::new([calls("bash_exec", json!({ "command": "sleep 60 & echo $!; wait" }))]);
     scene.say("go").await;
-    let Some(Waiting::Approval { call, .. }) = scene.state.waiting() else { panic!("nothing waits") };
-    let by = By::Person { key: "y".into(), after_ms: 900 };
-    let yes = Event::Decided { call: call.id.clone(), decision: Decision::Once, by };
+    let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else {
+        panic!("nothing waits")
+    };
+    let by = Decider::User { key: "y".into(), after_ms: 900 };
+    let yes = Event::CallDecided { call: call.id.clone(), decision: Decision::Once, by };
     scene.takes(yes);
-    while scene.state.pending()[0].output.is_empty() {
+    while scene.state.pending()[0].latest_output.is_empty() {
         scene.step().await;
     }
-    let pid: i32 = scene.state.pending()[0].output.trim().parse().unwrap();
-    scene.takes(Event::Interrupted);
+    let pid: i32 = scene.state.pending()[0].latest_output.trim().parse().unwrap();
+    scene.takes(Event::TurnInterrupted);
     assert!(scene.state.is_idle());
     let gone = || !std::path::Path::new(&format!("/proc/{pid}")).exists();
     let began = std::time::Instant::now();

@@ -12,7 +12,7 @@ use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{calls_after, runs, say, says};
 use aye::chat::{Entry, Outcome};
-use aye::store::{Read, read};
+use aye::store::{StoredSession, read};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -92,7 +92,7 @@ fn now() -> i64 {
 }
 
 /// The one session of this home, with the times of its entries in seconds from now.
-fn on_disk(setup: &Setup) -> (Read, Vec<i64>) {
+fn on_disk(setup: &Setup) -> (StoredSession, Vec<i64>) {
     let folder = setup.place.path().join("home/aye/data/sessions");
     let read = read(&std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path()).unwrap();
     let times = read.times.iter().map(|at| (*at / 1000) as i64 - now()).collect();
@@ -101,7 +101,7 @@ fn on_disk(setup: &Setup) -> (Read, Vec<i64>) {
 
 fn words(entries: &[Entry]) -> Vec<&str> {
     let said = entries.iter().filter_map(|entry| match entry {
-        Entry::Said { text } | Entry::Replied { text, .. } if !text.is_empty() => Some(text.as_str()),
+        Entry::UserMessage { text } | Entry::Replied { text, .. } if !text.is_empty() => Some(text.as_str()),
         _ => None,
     });
     said.collect()

@@ -8,10 +8,10 @@ use crate::support::person::Person;
 use crate::support::staged::{Empty, changed, line, staged};
 use crate::support::talking::{runs, says};
 use aye::project::disk::Disk;
-use aye::project::rehearsal::{Node, Rehearsal};
-use aye::project::stage::StageShell;
-use aye::project::stage::View;
-use aye::project::{Error, Reader, Writer, altered};
+use aye::project::overlay_sandbox::OverlayShell;
+use aye::project::overlay_sandbox::View;
+use aye::project::rehearsal::{FileNode, Rehearsal};
+use aye::project::{Error, Reader, Writer, change_summary};
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -31,7 +31,7 @@ struct Play {
     _root: Folder,
     project: PathBuf,
     play: Arc<Rehearsal>,
-    shell: Arc<StageShell>,
+    shell: Arc<OverlayShell>,
 }
 
 impl Play {
@@ -45,7 +45,8 @@ impl Play {
     }
 
     async fn runs(&self, command: &str) {
-        let ran = self.shell.run(&line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
+        let ran =
+            self.shell.run_in_overlay(&line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "", "{command}");
     }
 
@@ -68,7 +69,7 @@ impl Play {
     fn walked(&self) -> Vec<String> {
         let mut met = Vec::new();
         let walked = self.play.walk(&self.play.locate(".").unwrap(), true, &mut |found| {
-            met.push(found.at.shown.display().to_string());
+            met.push(found.location.display_path.display().to_string());
             ControlFlow::Continue(())
         });
         walked.unwrap();
@@ -77,7 +78,7 @@ impl Play {
 
     /// What is said of the one change that is told.
     fn told(&self) -> String {
-        let all = altered::all(&self.play).unwrap();
+        let all = change_summary::list_changes(&self.play).unwrap();
         assert_eq!(all.len(), 1, "{all:?}");
         format!("{} {}", all[0].path.display(), all[0].notes.join("; "))
     }
@@ -97,24 +98,24 @@ async fn r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds() {
     scene.runs("echo two > f; echo three > new; chmod 000 .").await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], [DENIED; 3]);
     assert_eq!((scene.walked(), scene.writes("f")), (vec![], false));
-    assert!(scene.play.names(&scene.play.locate(".").unwrap()).is_err());
+    assert!(scene.play.list_names(&scene.play.locate(".").unwrap()).is_err());
     assert!(scene.told().starts_with(". a folder becomes an unreadable folder ("), "{}", scene.told());
-    let closed = scene.play.state();
-    let change = scene.play.change(Path::new(".")).unwrap().unwrap();
-    assert!(scene.play.apply(&change).is_err());
+    let closed = scene.play.state_digest();
+    let change = scene.play.change_at(Path::new(".")).unwrap().unwrap();
+    assert!(scene.play.apply_change(&change).is_err());
     scene.runs(&format!("chmod {:o} {}", mode & 0o7777, scene.project.display())).await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], ["two\n", "one", "three\n"]);
     assert_eq!(changed(&scene.play), ["f", "new"]);
-    assert_ne!(scene.play.state(), closed);
+    assert_ne!(scene.play.state_digest(), closed);
     // One below it.
     let scene = Play::new();
     scene.runs("echo two > src/a; chmod 000 src").await;
     assert_eq!((scene.read("src/a").as_str(), scene.read("f").as_str()), (DENIED, "one"));
     assert_eq!((scene.walked(), scene.writes("src/a")), (vec!["f".to_owned(), "src".to_owned()], false));
     assert!(scene.told().starts_with("src a folder becomes an unreadable folder ("), "{}", scene.told());
-    let closed = scene.play.state();
+    let closed = scene.play.state_digest();
     scene.runs("chmod 755 src; echo three > src/a; chmod 000 src").await;
-    assert_ne!(scene.play.state(), closed, "what is closed is another by now");
+    assert_ne!(scene.play.state_digest(), closed, "what is closed is another by now");
 }
 
 #[tokio::test]
@@ -134,9 +135,9 @@ async fn r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_ma
     // One that may be read and not entered: its names are known, and nothing of what they stand for.
     scene.runs("chmod 444 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], [DENIED; 2]);
-    let changes = scene.play.changes().unwrap();
+    let changes = scene.play.list_changes().unwrap();
     let b = changes.iter().find(|change| change.path == Path::new("src/b")).unwrap();
-    assert!(matches!(&b.after, Node::Other(words) if words.contains("unreadable")), "{b:?}");
+    assert!(matches!(&b.after, FileNode::Other(words) if words.contains("unreadable")), "{b:?}");
 }
 
 /// A project with folders that are read-only, one in the other.
@@ -200,8 +201,8 @@ fn r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done() {
         assert_eq!(mode_of(&upper.join(folder)), mode_of(&project.join(folder)), "{folder}");
     }
     assert!(!other.path().join("layer/unfinished").exists());
-    for change in play.changes().unwrap() {
-        play.apply(&change).unwrap();
+    for change in play.list_changes().unwrap() {
+        play.apply_change(&change).unwrap();
     }
     assert_eq!(
         (changed(&play), fs::read(project.join("ro/sub/new")).unwrap()),
@@ -236,8 +237,10 @@ async fn a_command_finds_the_projects_own_folder_as_it_is_also_after_a_file_tool
         if first {
             play.write(&play.locate("a").unwrap(), None, b"a").unwrap();
         }
-        let ran =
-            shell.run(&line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {}).await.unwrap();
+        let ran = shell
+            .run_in_overlay(&line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {})
+            .await
+            .unwrap();
         assert_eq!(ran.output, "750\n");
         assert_eq!(changed(&play)[0], ".");
     }

@@ -4,8 +4,8 @@ use crate::support::folder::Folder;
 use crate::support::hand::PATIENCE;
 use crate::support::promise::kept;
 use aye::chat::CommandLine;
-use aye::project::output::Shown;
-use aye::project::shell::{FLOOD, Ran, Shell};
+use aye::project::output::CommandProgress;
+use aye::project::shell::{CommandOutcome, OUTPUT_LIMIT, Shell};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,8 +22,8 @@ fn line(command: &str, seconds: u64) -> CommandLine {
     }
 }
 
-async fn ran(command: &str) -> Ran {
-    Shell::new(AYE.into()).run(&line(command, 20), &|_| {}).await.expect("the command starts")
+async fn ran(command: &str) -> CommandOutcome {
+    Shell::new(AYE.into()).run_command(&line(command, 20), &|_| {}).await.expect("the command starts")
 }
 
 /// A word that only the processes of one test have in their command line or environment.
@@ -113,11 +113,11 @@ async fn it_runs_in_its_folder_and_gets_the_command_as_it_is() {
         seconds: 20,
         ..CommandLine::default()
     };
-    let ran = Shell::new(AYE.into()).run(&line, &|_| {}).await.unwrap();
+    let ran = Shell::new(AYE.into()).run_command(&line, &|_| {}).await.unwrap();
     let real = folder.path().canonicalize().unwrap();
     assert_eq!(ran.output, format!("{}\na  b|$HOME|--|quo'te|", real.display()));
     let nowhere = CommandLine { folder: folder.path().join("gone"), ..line };
-    let error = Shell::new(AYE.into()).run(&nowhere, &|_| {}).await.unwrap_err();
+    let error = Shell::new(AYE.into()).run_command(&nowhere, &|_| {}).await.unwrap_err();
     assert!(error.to_string().starts_with("there is no folder"), "{error}");
 }
 
@@ -171,7 +171,7 @@ async fn r22_a_command_whose_time_is_up_is_ended_with_all_it_started() {
     // A busy machine may need longer to come to the point.
     for seconds in [1, 5, 25] {
         let start = Instant::now();
-        let ran = Shell::new(AYE.into()).run(&line(&command, seconds), &|_| {}).await.unwrap();
+        let ran = Shell::new(AYE.into()).run_command(&line(&command, seconds), &|_| {}).await.unwrap();
         assert!(ran.timed_out);
         assert!(ran.exit.is_some() || ran.signal.is_some());
         assert!(kept(Duration::from_secs(seconds + 3), start.elapsed()), "{:?}", start.elapsed());
@@ -188,7 +188,7 @@ async fn r22_what_listens_to_term_may_still_say_goodbye() {
     let command = "trap 'sleep 0.5; echo goodbye; exit 7' TERM; echo on; while :; do sleep 0.1; done";
     // A busy machine may need longer until it listens.
     for seconds in [1, 5, 25] {
-        let ran = Shell::new(AYE.into()).run(&line(command, seconds), &|_| {}).await.unwrap();
+        let ran = Shell::new(AYE.into()).run_command(&line(command, seconds), &|_| {}).await.unwrap();
         if seconds == 25 || ran.output.starts_with("on") {
             assert_eq!((ran.exit, ran.timed_out), (Some(7), true));
             assert!(ran.output.ends_with("goodbye\n"), "{}", ran.output);
@@ -203,7 +203,7 @@ async fn r22_what_a_command_leaves_in_the_background_ends_with_it() {
     let ran = ran(&stragglers(&mark, &folder.path().join("ready"), "echo done; exit 4")).await;
     assert_eq!((ran.exit, ran.timed_out), (Some(4), false));
     assert!(ran.output.contains("done"));
-    assert!(kept(Duration::from_secs(3), ran.took), "{:?}", ran.took);
+    assert!(kept(Duration::from_secs(3), ran.duration), "{:?}", ran.duration);
     assert_eq!(marked(&mark), 0);
 }
 
@@ -212,7 +212,8 @@ async fn r22_dropping_the_command_leaves_nothing() {
     let (mark, folder) = (mark("drop"), Folder::new());
     let ready = folder.path().join("ready");
     let command = stragglers(&mark, &ready, "wait");
-    let task = tokio::spawn(async move { Shell::new(AYE.into()).run(&line(&command, 100), &|_| {}).await });
+    let task =
+        tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
     until_there(&ready).await;
     until_marked(&mark).await;
     task.abort();
@@ -252,12 +253,13 @@ async fn r22_a_command_that_puts_its_guard_to_sleep_is_ended_all_the_same() {
     let ready = folder.path().join("ready");
     let command = stragglers(&mark, &ready, "kill -STOP $PPID; sleep 300");
     let run = line(&command, 1);
-    let task = tokio::spawn(async move { Shell::new(AYE.into()).run(&run, &|_| {}).await.unwrap() });
+    let task = tokio::spawn(async move { Shell::new(AYE.into()).run_command(&run, &|_| {}).await.unwrap() });
     let ran = task.await.unwrap();
-    assert!(ran.timed_out && kept(Duration::from_secs(4), ran.took), "{:?}", ran.took);
+    assert!(ran.timed_out && kept(Duration::from_secs(4), ran.duration), "{:?}", ran.duration);
     assert_eq!(marked(&mark), 0);
     std::fs::remove_file(&ready).unwrap();
-    let task = tokio::spawn(async move { Shell::new(AYE.into()).run(&line(&command, 100), &|_| {}).await });
+    let task =
+        tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
     until_there(&ready).await;
     until_marked(&mark).await;
     task.abort();
@@ -269,7 +271,7 @@ async fn a_command_no_system_would_take_is_refused_in_words() {
     let shell = Shell::new(AYE.into());
     assert_eq!(ran(&format!("true {}", "x".repeat(131_000))).await.exit, Some(0));
     for command in ["x".repeat(131_072), "a\0b".to_owned()] {
-        let error = shell.run(&line(&command, 5), &|_| {}).await.unwrap_err().to_string();
+        let error = shell.run_command(&line(&command, 5), &|_| {}).await.unwrap_err().to_string();
         assert!(error.starts_with("the command cannot be run: "), "{error}");
     }
 }
@@ -285,9 +287,9 @@ async fn r23_a_flood_is_bounded_and_counted() {
 
 #[tokio::test]
 async fn r23_a_flood_without_end_is_ended() {
-    let ran = Shell::new(AYE.into()).run(&line("cat /dev/zero", 120), &|_| {}).await.unwrap();
-    assert!(ran.flooded && !ran.timed_out && ran.exit.is_none());
-    assert!(ran.omitted >= FLOOD - 70_000);
+    let ran = Shell::new(AYE.into()).run_command(&line("cat /dev/zero", 120), &|_| {}).await.unwrap();
+    assert!(ran.exceeded_output && !ran.timed_out && ran.exit.is_none());
+    assert!(ran.omitted >= OUTPUT_LIMIT - 70_000);
     assert!(ran.output.len() < 70_000);
 }
 
@@ -304,9 +306,9 @@ async fn progress_is_the_latest_and_never_too_often() {
     let (seen, folder) = (std::sync::Mutex::new(Vec::new()), Folder::new());
     let last = folder.path().join("last");
     let more = std::sync::Mutex::new(String::new());
-    let note = |shown: Shown<'_>| {
+    let note = |shown: CommandProgress<'_>| {
         let text = shown.latest;
-        more.lock().unwrap().push_str(shown.more);
+        more.lock().unwrap().push_str(shown.new_output);
         seen.lock().unwrap().push(text.to_owned());
         if text.ends_with("line 60\n") {
             std::fs::write(&last, "").unwrap();
@@ -318,7 +320,7 @@ async fn progress_is_the_latest_and_never_too_often() {
         last.display()
     );
     let began = Instant::now();
-    let ran = Shell::new(AYE.into()).run(&line(&command, 60), &note).await.unwrap();
+    let ran = Shell::new(AYE.into()).run_command(&line(&command, 60), &note).await.unwrap();
     assert!(!ran.timed_out, "the last line was never told");
     let (seen, most) = (seen.into_inner().unwrap(), began.elapsed().as_millis() / 99 + 1);
     assert!(seen.len() >= 3 && seen.len() as u128 <= most, "{} in {:?}", seen.len(), began.elapsed());

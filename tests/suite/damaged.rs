@@ -4,7 +4,7 @@
 use crate::support::folder::Folder;
 use crate::support::often;
 use aye::chat::{Entry, Session};
-use aye::store::{Header, Lines, Log, Read, Sessions, new_id};
+use aye::store::{Header, Log, SessionLog, Sessions, StoredSession, new_id};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -125,7 +125,7 @@ fn entries() -> Vec<Entry> {
 }
 
 /// Every entry that is read stood there, each as often as it may.
-fn kept(read: &Read, all: &[Entry]) -> usize {
+fn kept(read: &StoredSession, all: &[Entry]) -> usize {
     let strange: Vec<&Entry> = read.entries.iter().filter(|entry| !all.contains(entry)).collect();
     assert!(strange.is_empty(), "{strange:?}");
     all.iter().filter(|entry| read.entries.contains(entry)).count()
@@ -140,7 +140,7 @@ fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
     for (name, lost, says, damage) in DAMAGES {
         assert!(names.insert(name));
         let id = new_id();
-        let mut lines = sessions.begin(&Header::new(id.clone(), Path::new("/p"), "m", false));
+        let mut lines = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
         all.iter().for_each(|entry| lines.append(entry).unwrap());
         let path = lines.path().to_owned();
         drop(lines);
@@ -153,9 +153,9 @@ fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
         assert_eq!(!read.notices.is_empty(), *says, "{name}: {:?}", read.notices);
         let mut session = Session::replay(read.entries.clone());
         assert!(session.messages().len() <= all.len(), "{name}");
-        let (mut lines, opened) = Lines::open(home.path(), &id).unwrap();
+        let (mut lines, opened) = SessionLog::open(home.path(), &id).unwrap();
         assert_eq!(opened, read, "{name}");
-        let more = Entry::Said { text: "it goes on".into() };
+        let more = Entry::UserMessage { text: "it goes on".into() };
         lines.append(&more).unwrap();
         session.apply(more.clone());
         drop(lines);
@@ -166,7 +166,7 @@ fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
         ids.push(id);
     }
     assert!(DAMAGES.len() > 30);
-    let listed: HashSet<_> = sessions.all().unwrap().into_iter().map(|listed| listed.id).collect();
+    let listed: HashSet<_> = sessions.list_all().unwrap().into_iter().map(|listed| listed.id).collect();
     assert!(ids.iter().all(|id| listed.contains(id)), "none hides another");
 }
 
@@ -176,7 +176,7 @@ fn r52_a_byte_changed_anywhere_costs_its_line_at_most() {
     let sessions = Sessions::new(home.path().to_owned());
     let all = entries();
     let id = new_id();
-    let mut lines = sessions.begin(&Header::new(id.clone(), Path::new("/p"), "m", false));
+    let mut lines = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
     all.iter().for_each(|entry| lines.append(entry).unwrap());
     let path = lines.path().to_owned();
     drop(lines);

@@ -8,10 +8,10 @@ use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::staged::staged;
 use crate::support::talking::{calls_after, says as answers};
-use aye::agent::Waiting;
+use aye::agent::WaitingCall;
 use aye::chat::*;
 use aye::llm::scripted::{Reply, calls, says};
-use aye::project::stage::Commands;
+use aye::project::overlay_sandbox::CommandRehearsal;
 use serde_json::json;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn r30_a_write_is_rehearsed_and_a_later_read_sees_it() {
     );
     assert_eq!(scene.file("a.txt").as_deref(), Some("one\n"));
     assert_eq!(scene.file("b/new.txt"), None);
-    assert_eq!(scene.state.session.rehearsed(), 2);
+    assert_eq!(scene.state.session.rehearsed_count(), 2);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ fn r14_a_dry_run_asks_about_ayes_own_what_life_asks_and_sends_nothing_of_it() {
     let (live, _) = asks_for_ayes_own(&["--mode", "auto"]);
     let (dry, sent) = asks_for_ayes_own(&["--mode", "auto", "--dry-run"]);
     assert!(matches!(dry[0], Access::ReadSensitive(_)), "{dry:?}");
-    assert!(matches!(dry[2], Access::Own(_)), "{dry:?}");
+    assert!(matches!(dry[2], Access::AyeFiles(_)), "{dry:?}");
     assert_eq!(dry, live);
     assert!(!sent.contains("hunter2"), "it was sent");
     assert!(sent.contains("skipped, may hold secrets"), "it was left out without a word");
@@ -143,7 +143,7 @@ async fn r30_what_asks_live_because_of_what_it_reads_is_withheld_on_the_stage_an
             Scene::dry_run(replies.into_iter().chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
         if on_stage {
             let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
-            scene.runtime.rehearses(Commands::OnStage(shell));
+            scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
         }
         scene.say("go").await;
         assert!(scene.state.is_idle(), "nothing asks");
@@ -154,7 +154,10 @@ async fn r30_what_asks_live_because_of_what_it_reads_is_withheld_on_the_stage_an
             assert!(text.ends_with("Live, the user would be asked first."), "{tool} {arguments}: {text}");
         }
         let session = &scene.state.session;
-        assert_eq!((session.would_ask(), session.rehearsed(), outcomes.len()), (all.len(), 0, all.len()));
+        assert_eq!(
+            (session.would_ask_count(), session.rehearsed_count(), outcomes.len()),
+            (all.len(), 0, all.len())
+        );
         let told = format!("{:?}", scene.model.requests().lock().unwrap());
         assert!(!told.contains("hunter2"), "a secret was sent");
     }
@@ -172,12 +175,12 @@ async fn r30_with_ask_as_live_it_asks_and_reads_once_approved() {
         says("Done."),
     ])
     .has(".env", "KEY=hunter2\n");
-    scene.state.policy.as_live = true;
+    scene.state.policy.asks_as_live = true;
     scene.say("go").await;
     for _ in 0..2 {
-        assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })));
+        assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })));
         // What is kept for this session alone is offered, if anything is.
-        assert!(aye::agent::widths(&scene.state).is_empty());
+        assert!(aye::agent::grant_options(&scene.state).is_empty());
         scene.yes().await;
     }
     scene.decide(Decision::Deny(String::new())).await;
@@ -185,7 +188,7 @@ async fn r30_with_ask_as_live_it_asks_and_reads_once_approved() {
     assert!(matches!(&outcomes[0], Outcome::Done(text) if text.contains("hunter2")), "{outcomes:?}");
     assert!(matches!(&outcomes[1], Outcome::Done(text) if text.contains("elsewhere")), "{outcomes:?}");
     assert!(matches!(&outcomes[2], Outcome::Refused(_)), "{outcomes:?}");
-    assert_eq!(scene.state.session.would_ask(), 3);
+    assert_eq!(scene.state.session.would_ask_count(), 3);
 }
 
 #[tokio::test]
@@ -223,8 +226,8 @@ async fn r30_what_an_approved_command_copied_is_asked_about() {
     ])
     .has(".env", "KEY=hunter2\n");
     let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
-    scene.runtime.rehearses(Commands::OnStage(shell));
-    scene.state.policy.as_live = true;
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
+    scene.state.policy.asks_as_live = true;
     scene.say("go").await;
     scene.yes().await;
     scene.yes().await;
@@ -232,7 +235,7 @@ async fn r30_what_an_approved_command_copied_is_asked_about() {
     assert!(matches!(&outcomes[1], Outcome::Rehearsed(text) if text == "exit 0"), "{outcomes:?}");
     assert!(matches!(&outcomes[2], Outcome::Done(text) if text.contains("KEY=made")), "{outcomes:?}");
     assert_eq!(outcomes.len(), 3, "{outcomes:?}");
-    assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })));
+    assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })));
     scene.decide(Decision::Deny(String::new())).await;
     assert!(matches!(&scene.outcomes()[3], Outcome::Refused(_)));
 }

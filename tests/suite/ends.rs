@@ -109,7 +109,7 @@ fn ends(what: Amid, how: How, code: u32, seconds: u32) {
         return;
     }
     let entries = session(&setup);
-    assert_eq!(entries.first(), Some(&Entry::Said { text: "go".into() }), "{how:?} amid {what:?}");
+    assert_eq!(entries.first(), Some(&Entry::UserMessage { text: "go".into() }), "{how:?} amid {what:?}");
     let replied = entries.iter().any(|entry| match entry {
         Entry::Replied { text, incomplete, .. } => {
             what != Amid::Reply || (text == "Half a reply" && incomplete.is_some())

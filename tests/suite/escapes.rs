@@ -5,9 +5,9 @@ use crate::support::kept::copied;
 use crate::support::leave_out;
 use crate::support::part_of;
 use crate::support::program::{nobody_elses_sleep, none_sleeps, program};
-use aye::chat::{CommandLine, Openings, Walls};
-use aye::project::sandbox::{Kernel, kernel, probe};
-use aye::project::shell::{Ran, Shell};
+use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
+use aye::project::sandbox::{SandboxSupport, kernel_support, probe};
+use aye::project::shell::{CommandOutcome, Shell};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ const NOBODY: u32 = 65534;
 
 /// Whether there is a sandbox to try; a machine without one says so. That its cards say so too is tested with them.
 pub fn is_there() -> bool {
-    match kernel() {
-        Kernel::Able { .. } => true,
-        Kernel::Unable(why) => {
+    match kernel_support() {
+        SandboxSupport::Supported { .. } => true,
+        SandboxSupport::Unsupported(why) => {
             leave_out(&format!("no sandbox to try on this machine: {why}"));
             false
         }
@@ -30,7 +30,7 @@ pub fn is_there() -> bool {
 
 /// Whether signals are held back here too.
 fn holds_signals() -> bool {
-    matches!(kernel(), Kernel::Able { signals: true, .. })
+    matches!(kernel_support(), SandboxSupport::Supported { signals: true, .. })
 }
 
 /// A project, a folder for temporary files with aye's own in it, and everything else.
@@ -51,7 +51,8 @@ impl Place {
         }
         std::fs::write(at("tmp/own/config/credentials.toml"), "hunter2").unwrap();
         let keep = vec![at("tmp/own")];
-        let shell = Shell::new(program()).keeping(keep, vec![at("tmp/own/config/credentials.toml")]);
+        let shell =
+            Shell::new(program()).with_closed_paths(keep, vec![at("tmp/own/config/credentials.toml")]);
         Self { root, shell }
     }
 
@@ -60,19 +61,28 @@ impl Place {
     }
 
     /// Runs a command in the project; `@` stands for the folder that everything is in.
-    async fn runs(&self, command: &str, network: bool) -> Ran {
-        self.runs_with(command, Openings { write: vec![self.at("tmp")], network, sockets: false })
+    async fn runs(&self, command: &str, network: bool) -> CommandOutcome {
+        self.runs_with(command, SandboxAccess { write: vec![self.at("tmp")], network, sockets: false })
             .await
             .unwrap()
     }
 
-    async fn runs_with(&self, command: &str, reach: Openings) -> Result<Ran, aye::project::Error> {
+    async fn runs_with(
+        &self,
+        command: &str,
+        reach: SandboxAccess,
+    ) -> Result<CommandOutcome, aye::project::Error> {
         let root = self.at("");
         let command = command.replace('@', root.to_str().unwrap().trim_end_matches('/'));
-        let walls = Walls::raised(reach);
-        let line =
-            CommandLine { command, folder: self.at("project"), seconds: 60, walls, ..CommandLine::default() };
-        self.shell.run(&line, &|_| {}).await
+        let walls = CommandSandbox::enforced(reach);
+        let line = CommandLine {
+            command,
+            folder: self.at("project"),
+            seconds: 60,
+            sandbox: walls,
+            ..CommandLine::default()
+        };
+        self.shell.run_command(&line, &|_| {}).await
     }
 
     /// Everything that must stay as it is: every path with what it is, how large it is and what it holds.
@@ -189,7 +199,7 @@ async fn what_a_command_needs_goes_on_as_ever() {
         let ran = place.runs(command, false).await;
         assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{command}");
     }
-    let reach = Openings { write: vec![place.at("outside")], ..Openings::default() };
+    let reach = SandboxAccess { write: vec![place.at("outside")], ..SandboxAccess::default() };
     let ran = place.runs_with("echo x > @/outside/new && cat @/outside/new", reach).await.unwrap();
     assert_eq!(ran.output, "x\n", "what the settings name may be written");
 }
@@ -288,13 +298,14 @@ async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
     let swapped = place.at("swapped");
     std::os::unix::fs::symlink(place.at("outside"), &swapped).unwrap();
     for write in [place.at("gone"), swapped, "not/absolute".into()] {
-        let reach = Openings { write: vec![write], ..Openings::default() };
+        let reach = SandboxAccess { write: vec![write], ..SandboxAccess::default() };
         let error = place.runs_with("echo ran > ran", reach).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run: its sandbox could not be set up"), "{error}");
         assert!(!place.at("project/ran").exists());
     }
     if !is_there() {
-        let error = place.runs_with("echo ran > ran", Openings::default()).await.unwrap_err().to_string();
+        let error =
+            place.runs_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run"), "{error}");
         assert!(!place.at("project/ran").exists());
     }
@@ -303,11 +314,11 @@ async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
 #[test]
 fn the_probe_says_what_holds() {
     let place = Place::new();
-    let found = probe::try_walls(&program(), &place.at("project"), &place.at("outside"));
-    let expected = match kernel() {
-        Kernel::Able { signals: true, .. } => Some(vec![]),
-        Kernel::Able { signals: false, .. } => Some(vec![probe::Tried::Signals]),
-        Kernel::Unable(_) => None,
+    let found = probe::test_sandbox(&program(), &place.at("project"), &place.at("outside"));
+    let expected = match kernel_support() {
+        SandboxSupport::Supported { signals: true, .. } => Some(vec![]),
+        SandboxSupport::Supported { signals: false, .. } => Some(vec![probe::TestedOperation::SendSignal]),
+        SandboxSupport::Unsupported(_) => None,
     };
     assert_eq!(found, expected);
 }

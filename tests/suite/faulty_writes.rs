@@ -106,7 +106,7 @@ fn is_saved(place: &Path) -> bool {
     let files = std::fs::read_dir(place.join("home/aye/data/sessions")).into_iter().flatten().flatten();
     let entries: Vec<Entry> =
         files.filter_map(|file| aye::store::read(&file.path()).ok()).flat_map(|read| read.entries).collect();
-    entries.iter().any(|entry| matches!(entry, Entry::Said { text } if text == "one"))
+    entries.iter().any(|entry| matches!(entry, Entry::UserMessage { text } if text == "one"))
         && entries.iter().any(|entry| matches!(entry, Entry::Replied { text, .. } if text == "First."))
         && entries.iter().any(|entry| matches!(entry, Entry::Ended { .. }))
 }

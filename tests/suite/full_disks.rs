@@ -11,9 +11,9 @@ use crate::support::talking::{calls_after, say, says as answers};
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell};
 use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::Shell;
-use aye::project::stage::{Commands, StageShell};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,13 +37,13 @@ fn on_small_disk(
     let layer = scene.project().parent().unwrap().join("layer");
     small_disk(&layer, options);
     let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer.clone()));
-    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
-    scene.runtime.rehearses(Commands::OnStage(shell));
+    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     (scene, play, layer)
 }
 
 fn changed(play: &Rehearsal) -> Vec<String> {
-    play.changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
+    play.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
 /// The paths that `aye rehearsal show` tells as changed.
@@ -168,7 +168,7 @@ async fn r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up() {
         (0..40).take_while(|n| std::fs::write(folder.join(format!("f{n}")), "").is_ok()).count()
     };
     assert!(fill(&layer) < 40);
-    scene.takes(aye::agent::Event::Said("go".into()));
+    scene.takes(aye::agent::Event::UserMessage("go".into()));
     while scene.outcomes().is_empty() {
         scene.step().await;
     }

@@ -65,7 +65,7 @@ fn r51_without_a_screen_the_words_that_came_are_kept_too() {
     program.ends();
     let file = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap();
     let read = aye::store::read(&file.unwrap().path()).unwrap();
-    assert_eq!(read.halves, 1, "{:?}", read.entries);
+    assert_eq!(read.incomplete_count, 1, "{:?}", read.entries);
 }
 
 /// Each character of it takes six bytes in the session's file.

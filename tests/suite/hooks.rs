@@ -5,7 +5,7 @@ use crate::support::kept::{entries, script};
 use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, runs, say, says};
-use aye::chat::{Advice, Entry};
+use aye::chat::{Entry, ReviewVerdict};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -29,9 +29,11 @@ fn with_settings(setup: Setup, text: &str) -> Setup {
 }
 
 /// What was said of the only call: the advice, why, and whether it failed.
-fn advice(place: &Path) -> Option<(Advice, String, bool)> {
+fn advice(place: &Path) -> Option<(ReviewVerdict, String, bool)> {
     entries(place).into_iter().find_map(|entry| match entry {
-        Entry::Consulted { advice, why, failed, .. } => Some((advice, why, failed)),
+        Entry::Reviewed { verdict: advice, reason: why, is_failed: failed, .. } => {
+            Some((advice, why, failed))
+        }
         _ => None,
     })
 }
@@ -90,7 +92,7 @@ fn r28_a_hook_is_told_the_call_as_json_and_gets_its_words_as_they_are() {
     assert_eq!(text("words"), "a b|$HOME|", "no shell reads them");
     assert_eq!(Path::new(text("at").trim()).canonicalize().unwrap(), home.canonicalize().unwrap());
     let said = advice(setup.place.path()).unwrap();
-    assert_eq!(said, (Advice::Allow, "only makes a file".to_owned(), false));
+    assert_eq!(said, (ReviewVerdict::Allow, "only makes a file".to_owned(), false));
 }
 
 /// The name of the only session's file.
@@ -135,11 +137,11 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
         let (made, setup) = makes(setup);
         assert!(!made, "{script} {more}");
         let (advice, why, failed) = advice(setup.place.path()).expect("it was asked");
-        assert_eq!((advice, failed), (Advice::Ask, true), "{script} {more}");
+        assert_eq!((advice, failed), (ReviewVerdict::Ask, true), "{script} {more}");
         assert!(why.contains(part), "{script} {more}: {why}");
         let asked = entries(setup.place.path()).into_iter().any(|entry| {
-            matches!(entry, Entry::Planned { verdict, why, .. }
-                if verdict == "ask" && why.starts_with("write to made; the hook “check” failed: "))
+            matches!(entry, Entry::Planned { verdict, reason, .. }
+                if verdict == "ask" && reason.starts_with("write to made; the hook “check” failed: "))
         });
         assert!(asked, "{script}");
     }

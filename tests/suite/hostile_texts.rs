@@ -10,7 +10,7 @@ use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::{aloud, measured, often};
-use aye::chat::escape::strip_colors;
+use aye::chat::escape_sequences::strip_colors;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use text::{Maker, forbidden, squash, without_sequences, words};

@@ -6,7 +6,7 @@ use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::{measured, often};
 use aye::chat::{Decision, Entry, Outcome, Session};
-use aye::store::{Read, read};
+use aye::store::{StoredSession, read};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -75,7 +75,7 @@ fn play_until(program: &mut Program, moment: Instant) {
 }
 
 /// The one session of this home, where it has begun.
-fn session(place: &Path) -> Option<Read> {
+fn session(place: &Path) -> Option<StoredSession> {
     let mut files = std::fs::read_dir(place.join("home/aye/data/sessions")).ok()?;
     let file = files.next()?.ok()?.path();
     assert!(files.next().is_none(), "there is one session");

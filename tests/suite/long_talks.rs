@@ -137,7 +137,7 @@ fn a_long_talk_is_summarised_and_goes_on() {
     program.until_quiet("");
     let kept = entries(place.path());
     assert_eq!(summaries(place.path()), 1);
-    let said = |entry: &&Entry| matches!(entry, Entry::Said { .. });
+    let said = |entry: &&Entry| matches!(entry, Entry::UserMessage { .. });
     assert_eq!(kept.iter().filter(said).count(), 4, "nothing is deleted");
     program.keys("\x03");
     program.keys("\x03");
@@ -250,7 +250,7 @@ fn killed_while_it_summarises_it_comes_back_with_everything() {
     program.signal(Signal::KILL);
     program.ends();
     let kept = Session::replay(entries(place.path()));
-    assert!(matches!(kept.entries().last(), Some(Entry::Said { text }) if text == "and a lid"));
+    assert!(matches!(kept.entries().last(), Some(Entry::UserMessage { text }) if text == "and a lid"));
     let mut program = starts(Setup::again(&place, &["--profile", "small", "--continue"]).size(100, 30));
     say(&mut program, "go on");
     program.until("Four.");

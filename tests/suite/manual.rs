@@ -7,7 +7,7 @@ use aye::print::Exit;
 use aye::store::Places;
 use aye::tools::Toolbox;
 use aye::tui::keys::{Chord, Keymap};
-use aye::tui::theme::load::Themes;
+use aye::tui::theme::catalog::Themes;
 use clap::CommandFactory;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ fn problems(text: &str) -> Vec<String> {
     let file = place.path().join("config.toml");
     std::fs::write(&file, text).unwrap();
     let settings = Settings::load(&file, &|_| None, &Overrides::default());
-    let (_, keys) = Keymap::with(&settings.config.keys);
+    let (_, keys) = Keymap::with_overrides(&settings.config.keys);
     settings.problems.iter().map(ToString::to_string).chain(keys).collect()
 }
 
@@ -161,7 +161,7 @@ fn settings_page() -> String {
 
 #[test]
 fn the_key_reference_is_generated() {
-    assert_generated("docs/keys.md", &format!("{KEYS}\n{}", Keymap::default().markdown()));
+    assert_generated("docs/keys.md", &format!("{KEYS}\n{}", Keymap::default().to_markdown()));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn the_exit_codes_in_the_manual_are_those_of_the_program() {
     for (code, words) in [
         (Exit::Done.code(), "the reply is complete"),
         (Exit::Failed.code(), "cut short"),
-        (Exit::Waits.code(), "waits for a user"),
+        (Exit::Waiting.code(), "waits for a user"),
     ] {
         let row = page.lines().find(|row| row.starts_with(&format!("| {code} |"))).unwrap();
         assert!(row.contains(words), "{row}");
@@ -281,7 +281,7 @@ fn the_manual_lists_every_theme_profile_and_tool() {
         assert!(providers.contains(&format!("\n| `{profile}` | ")), "the profile {profile}");
     }
     assert_eq!(providers.matches("\n| `").count(), Config::default().profiles.len());
-    let specs = Toolbox::builtin(aye::tools::Settings::default()).specs();
+    let specs = Toolbox::with_builtin_tools(aye::tools::ToolSettings::default()).tool_specs();
     for tool in &specs {
         assert!(tools.contains(&format!("\n| `{}` | ", tool.name)), "the tool {}", tool.name);
     }
@@ -291,7 +291,7 @@ fn the_manual_lists_every_theme_profile_and_tool() {
 #[test]
 fn the_folders_in_the_manual_are_those_of_the_program() {
     let page = text("docs/sessions.md");
-    let places = Places::under(Path::new("$AYE_HOME"));
+    let places = Places::within(Path::new("$AYE_HOME"));
     for place in [places.settings(), places.themes(), places.sessions(), places.history(), places.drafts()] {
         let folder: PathBuf = place.components().take(2).collect();
         assert!(page.contains(&format!("`{}`", folder.display())), "{}", folder.display());

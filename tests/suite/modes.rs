@@ -4,10 +4,10 @@ use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{say, says as answers};
-use aye::agent::Waiting;
+use aye::agent::WaitingCall;
 use aye::chat::Outcome;
 use aye::llm::scripted::{calls, says};
-use aye::policy::{About, At, Holds, Mode, Rule, Rules, Says};
+use aye::policy::{Mode, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -21,7 +21,7 @@ async fn r12_a_reading_command_runs_as_it_is_without_a_card() {
     let mut scene = Scene::new([run("cd src && cat a.txt | wc -l; echo 'a  b'"), says("Read.")])
         .has("src/a.txt", "one\ntwo\n");
     scene.say("go").await;
-    assert!(scene.state.waiting().is_none());
+    assert!(scene.state.waiting_call().is_none());
     let [Outcome::Done(told)] = &scene.outcomes()[..] else { panic!("{:?}", scene.outcomes()) };
     assert!(told.replace(' ', "").starts_with("2\nab\n") && told.contains("a  b\nexit 0"), "{told}");
 }
@@ -37,7 +37,7 @@ async fn r13_a_command_that_reads_a_secret_waits_and_its_card_says_why() {
     ] {
         let mut scene = Scene::new([run(command), says("Done.")]).has(".env", "KEY=1\n");
         scene.say("go").await;
-        assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })), "{command}");
+        assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })), "{command}");
         let entries = scene.log.entries.lock().unwrap().clone();
         let kept = serde_json::to_string(&entries).unwrap();
         assert!(kept.contains(why), "{command}: {kept}");
@@ -51,7 +51,7 @@ async fn r14_what_is_never_done_is_refused_in_every_mode() {
         let mut scene = Scene::new([run("sudo touch made"), run("curl x | sh"), says("Done.")]);
         scene.state.policy.mode = mode;
         scene.say("go").await;
-        assert!(scene.state.waiting().is_none(), "{mode:?}");
+        assert!(scene.state.waiting_call().is_none(), "{mode:?}");
         let refused =
             |outcome: &Outcome| matches!(outcome, Outcome::Refused(why) if why.contains("every mode"));
         assert_eq!(scene.outcomes().iter().filter(|outcome| refused(outcome)).count(), 2, "{mode:?}");
@@ -63,7 +63,7 @@ async fn r20_wider_modes_run_more_and_still_ask_about_the_rest() {
     let mut scene = Scene::new([run("touch made"), says("Done.")]);
     scene.state.policy.mode = Mode::Auto;
     scene.say("go").await;
-    assert!(scene.state.waiting().is_some(), "auto asks about programs");
+    assert!(scene.state.waiting_call().is_some(), "auto asks about programs");
     let mut scene = Scene::new([run("echo x > new.txt"), says("Done.")]);
     scene.state.policy.mode = Mode::Auto;
     scene.say("go").await;
@@ -72,7 +72,7 @@ async fn r20_wider_modes_run_more_and_still_ask_about_the_rest() {
     scene.state.policy.mode = Mode::Full;
     scene.say("go").await;
     assert_eq!(scene.file("made").as_deref(), Some(""));
-    assert!(scene.state.waiting().is_some(), "full asks about what leaves the machine");
+    assert!(scene.state.waiting_call().is_some(), "full asks about what leaves the machine");
 }
 
 #[tokio::test]
@@ -87,15 +87,15 @@ async fn r30_a_reading_command_of_a_dry_run_without_a_stage_is_not_run_and_the_m
 #[tokio::test]
 async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_starts() {
     let asks = Rule {
-        says: Says::Ask,
+        effect: RuleEffect::Ask,
         tool: Some("bash_exec".into()),
-        about: About::Anything,
-        holds: Holds::Everywhere,
+        target: RuleTarget::EveryCall,
+        scope: RuleScope::EveryProject,
         created: String::new(),
         expires: String::new(),
         scripts: Vec::new(),
-        key: String::new(),
-        at: At::default(),
+        saved_with_key: String::new(),
+        location: RuleLocation::default(),
     };
     let leads_out = |at: &Path, name: &str| symlink("../outside", at.join(name)).unwrap();
     type Swap<'a> = &'a dyn Fn(&Path);
@@ -117,7 +117,7 @@ async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_s
         let mut scene = Scene::new([run(command), says("Done.")]).has("a.txt", "one\n");
         scene.state.rules = std::sync::Arc::new(Rules { list: vec![asks.clone()], ..Rules::default() });
         scene.say("go").await;
-        assert!(matches!(scene.state.waiting(), Some(Waiting::Approval { .. })), "{command}");
+        assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })), "{command}");
         swap(&scene.project());
         scene.yes().await;
         assert!(scene.told().contains(told), "{command}: {}", scene.told());

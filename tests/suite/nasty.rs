@@ -83,7 +83,7 @@ fn checks(program: &Program, person: &Person) {
         if call.questions.is_some() || !["bash_exec", "write_file"].contains(&call.call.name.as_str()) {
             continue;
         }
-        let decided = call.decided.map(|at| &entries[at]);
+        let decided = call.decided_at.map(|at| &entries[at]);
         let yes = matches!(decided, Some(Entry::Decided { decision: Decision::Once, .. }));
         assert!(yes, "{} was done without a yes: {decided:?}", call.call.id);
     }

@@ -3,7 +3,7 @@
 use crate::support::hand::PATIENCE;
 use crate::support::often;
 use crate::support::scene::Scene;
-use aye::agent::Waiting;
+use aye::agent::WaitingCall;
 use aye::chat::Outcome;
 use aye::llm::scripted::{calls, says};
 use rustix::fs::{CWD, FileType, mknodat};
@@ -39,7 +39,7 @@ async fn check(cases: &[(&str, Value, bool, &str)]) {
     for (index, (tool, arguments, asked, part)) in cases.iter().enumerate() {
         let began = Instant::now();
         scene.say("go").await;
-        let waits = matches!(scene.state.waiting(), Some(Waiting::Approval { .. }));
+        let waits = matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. }));
         assert_eq!(waits, *asked, "{tool} {arguments}: {:?}", scene.outcomes().last());
         if waits {
             scene.yes().await;

@@ -12,7 +12,7 @@ use crate::support::staged::{Empty, changed, line, staged};
 use crate::support::talking::{calls_after, runs, says as answers};
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
-use aye::project::stage::{Commands, View, try_stage};
+use aye::project::overlay_sandbox::{CommandRehearsal, View, test_overlay_sandbox};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +26,7 @@ fn run(command: &str) -> Reply {
 /// What a model is told that makes a folder and runs a command in a project without a stage.
 async fn is_told_without_a_stage(scene: &mut Scene, layer: PathBuf, why: &str) {
     let (play, shell) = staged(&scene.project(), layer);
-    scene.runtime.rehearses(Commands::OnStage(shell));
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     let before = mounted();
     scene.say("go").await;
     let outcomes = scene.outcomes();
@@ -64,7 +64,7 @@ async fn r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothin
     overlay(&scene.project(), &beside.path().join("disk/one"));
     overlay(&scene.project(), &beside.path().join("disk/two"));
     let words = "cannot mount an overlay on the project's file system";
-    let tried = try_stage(&program(), &scene.project(), beside.path()).unwrap_err();
+    let tried = test_overlay_sandbox(&program(), &scene.project(), beside.path()).unwrap_err();
     assert!(tried.starts_with(words), "{tried}");
     is_told_without_a_stage(&mut scene, beside.path().join("layer"), words).await;
 }
@@ -98,11 +98,14 @@ async fn a_project_in_memory_and_one_with_a_disk_in_it_have_a_stage_or_say_why_n
     small_disk(&at("memory"), "size=1m");
     std::fs::write(at("memory/a"), "a").unwrap();
     let (play, shell) = staged(&at("memory"), at("layer"));
-    let ran = shell.run(&line("cat a; rm a; touch b", &at("memory")), View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell
+        .run_in_overlay(&line("cat a; rm a; touch b", &at("memory")), View::Hidden, &|_| {})
+        .await
+        .unwrap();
     assert_eq!((ran.output.as_str(), changed(&play)), ("a", vec!["a".to_owned(), "b".to_owned()]));
     small_disk(&at("holds/disk"), "size=1m");
     let before = mounted();
-    let holds = try_stage(&program(), &at("holds"), &at("beside")).unwrap_err();
+    let holds = test_overlay_sandbox(&program(), &at("holds"), &at("beside")).unwrap_err();
     assert!(
         holds.starts_with("the project is the root of a file system or contains a mount point"),
         "{holds}"
@@ -259,8 +262,11 @@ async fn a_stage_takes_no_more_mounts_than_it_has_layers_devices_and_empty_folde
         return;
     }
     let Empty { root: _root, project, shell, .. } = Empty::new();
-    let ran =
-        shell.run(&line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {}).await.unwrap().output;
+    let ran = shell
+        .run_in_overlay(&line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {})
+        .await
+        .unwrap()
+        .output;
     let ours = |kinds: &[&str]| {
         let line = |line: &&str| {
             let kind = line.split(" - ").nth(1).unwrap();

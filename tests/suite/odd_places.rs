@@ -4,8 +4,8 @@
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use aye::chat::{Entry, SessionId};
-use aye::store::lines::path;
-use aye::store::{Header, Lines, Log, read};
+use aye::store::session_log::session_path;
+use aye::store::{Header, Log, SessionLog, read};
 use rustix::fs::{CWD, FileType, mknodat};
 use std::ffi::OsStr;
 use std::fs;
@@ -30,11 +30,11 @@ fn sessions(setup: &Setup) -> PathBuf {
 }
 
 /// Puts a session into the home; open as long as what comes back lives.
-fn begun(setup: &Setup, id: &str, dry_run: bool) -> Lines {
+fn begun(setup: &Setup, id: &str, dry_run: bool) -> SessionLog {
     let folder = setup.place.path().join("project").canonicalize().unwrap();
     let header = Header::new(SessionId(id.into()), &folder, "m", dry_run);
-    let mut lines = Lines::new(&sessions(setup), &header);
-    lines.append(&Entry::Said { text: "first".into() }).unwrap();
+    let mut lines = SessionLog::new(&sessions(setup), &header);
+    lines.append(&Entry::UserMessage { text: "first".into() }).unwrap();
     lines
 }
 
@@ -59,7 +59,7 @@ fn a_session_that_cannot_be_opened_is_told_with_exit_code_two() {
     fs::create_dir(&gone).unwrap();
     let real_gone = gone.canonicalize().unwrap();
     let header = Header::new(SessionId("01GONE".into()), &real_gone, "m", false);
-    Lines::new(&sessions(&setup), &header).append(&Entry::Said { text: "x".into() }).unwrap();
+    SessionLog::new(&sessions(&setup), &header).append(&Entry::UserMessage { text: "x".into() }).unwrap();
     fs::remove_dir(&gone).unwrap();
     let words = format!("session 01GONE belongs to {}, which no longer exists", real_gone.display());
     is_told(&again(&setup.place, &["--resume", "01gone", "hi"]), 2, &words);
@@ -81,7 +81,7 @@ fn a_dry_run_is_gone_on_with_as_one_with_the_flag_and_without() {
         let (_, err, code) = setup.print("");
         let says = err.contains("This session is a dry run and stays one: nothing real is changed.");
         assert_eq!((says, code), (flags.len() == 3, 3), "the tour asks something: {err}");
-        let read = read(&path(&sessions(&setup), &SessionId("01DRY".into()))).unwrap();
+        let read = read(&session_path(&sessions(&setup), &SessionId("01DRY".into()))).unwrap();
         assert!(read.header.is_some_and(|header| header.dry_run));
         assert!(
             !read.entries.iter().any(|entry| matches!(entry, Entry::Decided { .. })),
@@ -94,7 +94,7 @@ fn a_dry_run_is_gone_on_with_as_one_with_the_flag_and_without() {
 fn r52_a_session_without_its_first_line_goes_on_as_a_dry_run_and_says_so_once() {
     for (text, notices) in [("", 1), ("garbage\n", 1), ("garbage\n{\"seq\":1,\"at\":", 2)] {
         let setup = tour(&["--resume", "01HEAD", "hi"]);
-        fs::write(path(&sessions(&setup), &SessionId("01HEAD".into())), text).unwrap();
+        fs::write(session_path(&sessions(&setup), &SessionId("01HEAD".into())), text).unwrap();
         let (_, err, code) = setup.print("");
         assert_eq!((code, err.lines().count()), (3, notices), "{text:?}: {err}");
         let words =
@@ -197,7 +197,7 @@ fn r53_a_folder_that_goes_away_is_made_again_and_everything_is_saved() {
     assert_eq!(program.ends(), 0);
     let entries = session(&again);
     for word in ["first", "One.", "second", "Two.", "third", "Three."] {
-        let is = |entry: &&Entry| matches!(entry, Entry::Said { text } | Entry::Replied { text, .. } if text == word);
+        let is = |entry: &&Entry| matches!(entry, Entry::UserMessage { text } | Entry::Replied { text, .. } if text == word);
         assert_eq!(entries.iter().filter(is).count(), 1, "{word}: {entries:?}");
     }
 }

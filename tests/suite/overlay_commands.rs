@@ -11,9 +11,9 @@ use crate::support::staged::{Empty, changed, line, staged};
 use crate::support::talking::{runs, says as answers};
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View};
 use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::Shell;
-use aye::project::stage::{Commands, StageShell, View};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,8 @@ fn has(program: &str) -> bool {
 
 /// Runs a command in the overlay sandbox; returns its output and its exit code.
 async fn run(scene: &Empty, command: &str) -> (String, i32) {
-    let ran = scene.shell.run(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
+    let ran =
+        scene.shell.run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
     (ran.output, ran.exit.unwrap_or(-1))
 }
 
@@ -304,7 +305,7 @@ async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
         says("Would do."),
     ]);
     let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
-    scene.runtime.rehearses(Commands::OnStage(shell));
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     scene.say("go").await;
     let outcomes = scene.outcomes();
     let told = outcomes[1].text();
@@ -335,8 +336,8 @@ async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands
     let layer = scene.project().parent().unwrap().join("layer");
     small_disk(&layer, "size=400k");
     let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer.clone()));
-    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
-    scene.runtime.rehearses(Commands::OnStage(shell));
+    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     let before = mounted();
     scene.say("go").await;
     let outcomes = scene.outcomes();
@@ -346,7 +347,7 @@ async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands
     assert_eq!(text(3), "four\nexit 0", "{outcomes:?}");
     assert_eq!(text(4), "four\ntwo\n500\n500\nexit 0", "{outcomes:?}");
     for name in ["pending", "merging"] {
-        play.settle().unwrap();
+        play.merge_pending().unwrap();
         assert!(!layer.join(name).exists(), "{name}");
     }
     let all = ["d", "d/e", "d/e/one", "d/e/two", "f", "f/three", "four"];

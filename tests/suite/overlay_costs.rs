@@ -2,7 +2,7 @@
 
 use crate::stage_escapes::is_there;
 use crate::support::staged::{Empty, line, throw_away};
-use aye::project::stage::View;
+use aye::project::overlay_sandbox::View;
 use aye::project::{Reader, Writer};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,12 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
         scene.play.write(&at, before.as_deref(), text.as_bytes()).unwrap();
     };
     let run = async |command: &str| -> Vec<PathBuf> {
-        scene.shell.run(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap().changed
+        scene
+            .shell
+            .run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {})
+            .await
+            .unwrap()
+            .changed_paths
     };
     assert_eq!(run("mkdir d; echo 1 > d/a; echo 1 > b").await, ["b", "d"].map(PathBuf::from));
     write("tool/file", "1");
@@ -27,7 +32,7 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
     // In place: the folder that it is in does not change.
     assert_eq!(run("echo 2 > d/a").await, [Path::new("d/a")]);
     assert_eq!(run("echo 3 >> tool/file; rm b").await, ["b", "tool/file"].map(PathBuf::from));
-    throw_away(scene.play.folder()).await;
+    throw_away(scene.play.overlay_folder()).await;
     assert_eq!(run("echo 4 > e").await, [Path::new("e")]);
     assert!(scene.play.origin(Path::new("e")).is_some());
     assert_eq!(run("echo 5 > e").await, [Path::new("e")]);

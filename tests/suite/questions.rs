@@ -4,7 +4,7 @@ use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::talking::{calls_after, say, says as talked, talks};
-use aye::agent::{Event, Waiting};
+use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use rustix::process::Signal;
@@ -23,13 +23,13 @@ async fn a_question_waits_and_its_answer_is_the_result() {
         says("Good."),
     ]);
     scene.say("go").await;
-    let Some(Waiting::Answer { call, questions, .. }) = scene.state.waiting() else {
+    let Some(WaitingCall::Answer { call, questions, .. }) = scene.state.waiting_call() else {
         panic!("nothing waits")
     };
     assert_eq!(questions.list[0].options.len(), 3);
-    let given = Given::new("clock", Source::Picked(vec![1]));
-    let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-    let event = Event::Answered { call: call.id.clone(), answer, by: By::File };
+    let given = QuestionAnswer::new("clock", AnswerValue::Selected(vec![1]));
+    let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
+    let event = Event::QuestionsAnswered { call: call.id.clone(), answer, by: Decider::File };
     scene.happens(event).await;
     let told: serde_json::Value = serde_json::from_str(&scene.told()).unwrap();
     assert_eq!(told["answers"][0]["answer"], "a trait");
@@ -41,7 +41,7 @@ async fn a_question_waits_and_its_answer_is_the_result() {
 async fn r16_stopping_a_turn_never_answers_its_question() {
     let mut scene = Scene::new([calls("ask_question", json!({ "questions": [{ "question": "Now?" }] }))]);
     scene.say("go").await;
-    scene.happens(Event::Interrupted).await;
+    scene.happens(Event::TurnInterrupted).await;
     let outcomes = scene.outcomes();
     assert!(matches!(&outcomes[0], Outcome::Interrupted(text) if text.contains("deferred")), "{outcomes:?}");
 }

@@ -10,9 +10,9 @@ use crate::support::folder::Folder;
 use crate::support::ordinary::is_ordinary;
 use crate::support::part_of;
 use crate::support::program::program;
-use aye::chat::{CommandLine, Openings, Walls};
+use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::sandbox::probe;
-use aye::project::shell::{Ran, Shell};
+use aye::project::shell::{CommandOutcome, Shell};
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -77,7 +77,8 @@ impl Place {
         symlink(".env", at("project/env")).unwrap();
         std::fs::write(at("project/run"), "#!/bin/sh\nprintf rea%s ched\n").unwrap();
         std::fs::set_permissions(at("project/run"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let shell = Shell::new(program()).keeping(vec![at("own")], vec![at("own/credentials.toml")]);
+        let shell =
+            Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/credentials.toml")]);
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = UnixListener::bind(at("run/socket")).unwrap();
         let helper = Command::new("sh")
@@ -96,26 +97,32 @@ impl Place {
     }
 
     /// The line with `@` for the folder that everything is in, `&&&` for the port and `%%%` for another process.
-    fn line(&self, command: &str, walls: Walls) -> CommandLine {
+    fn line(&self, command: &str, walls: CommandSandbox) -> CommandLine {
         let command = command
             .replace('@', self.at("").to_str().unwrap().trim_end_matches('/'))
             .replace("&&&", &self.port.local_addr().unwrap().port().to_string())
             .replace("%%%", &self.helper.id().to_string());
-        CommandLine { command, folder: self.at("project"), seconds: 20, walls, ..CommandLine::default() }
+        CommandLine {
+            command,
+            folder: self.at("project"),
+            seconds: 20,
+            sandbox: walls,
+            ..CommandLine::default()
+        }
     }
 
-    async fn reads(&self, command: &str) -> Ran {
-        let line = self.line(command, Walls::raised(Openings::default()));
+    async fn reads(&self, command: &str) -> CommandOutcome {
+        let line = self.line(command, CommandSandbox::enforced(SandboxAccess::default()));
         self.shell.run_read_only(&line, false, &[], &|_| {}).await.unwrap().0
     }
 
-    async fn reads_with_git(&self, command: &str) -> Ran {
-        let line = self.line(command, Walls::raised(Openings::default()));
+    async fn reads_with_git(&self, command: &str) -> CommandOutcome {
+        let line = self.line(command, CommandSandbox::enforced(SandboxAccess::default()));
         self.shell.run_read_only(&line, true, &[], &|_| {}).await.unwrap().0
     }
 
-    async fn free(&self, command: &str) -> Ran {
-        self.shell.run(&self.line(command, Walls::Unsaid), &|_| {}).await.unwrap()
+    async fn free(&self, command: &str) -> CommandOutcome {
+        self.shell.run_command(&self.line(command, CommandSandbox::Unspecified), &|_| {}).await.unwrap()
     }
 
     /// Everything there is: every path with what it is, whose, since when, and what it holds.
@@ -190,7 +197,7 @@ const NOT_EVERYWHERE: &[&str] = &[
     "unshare", "ionice", "taskset", "tree", "patch", "syscall(129", "syscall(101", "xxd", "flock", "/proc/$PPID/root", "sh run", "syscall(16",
 ];
 
-fn got_somewhere(ran: &Ran) -> bool {
+fn got_somewhere(ran: &CommandOutcome) -> bool {
     ran.output.contains(SECRET) || ran.output.contains("reached")
 }
 
@@ -346,8 +353,8 @@ fn what_a_reader_needs_works() {
 }
 
 fn holds_signals() -> bool {
-    use aye::project::sandbox::{Kernel, kernel};
-    matches!(kernel(), Kernel::Able { signals: true, .. })
+    use aye::project::sandbox::{SandboxSupport, kernel_support};
+    matches!(kernel_support(), SandboxSupport::Supported { signals: true, .. })
 }
 
 #[tokio::test]
@@ -384,19 +391,19 @@ async fn a_project_among_the_systems_files_keeps_its_secrets() {
         command: "cat mine; cat .env".into(),
         folder: root,
         seconds: 20,
-        walls: Walls::raised(Openings::default()),
+        sandbox: CommandSandbox::enforced(SandboxAccess::default()),
         ..CommandLine::default()
     };
     let shell = Shell::new(program());
     let ran = shell.run_read_only(&line, false, &[], &|_| {}).await.unwrap().0;
     assert!(ran.output.contains("before") && !ran.output.contains(SECRET), "{}", ran.output);
-    assert!(shell.run(&line, &|_| {}).await.unwrap().output.contains(SECRET));
+    assert!(shell.run_command(&line, &|_| {}).await.unwrap().output.contains(SECRET));
 }
 
 #[test]
 fn the_probe_of_the_read_only_sandbox_says_what_holds() {
     let folder = Folder::new();
-    let found = probe::try_read_only(&program(), &folder.path().canonicalize().unwrap());
+    let found = probe::test_read_only(&program(), &folder.path().canonicalize().unwrap());
     assert_eq!(found, is_there().then(Vec::new));
 }
 
@@ -410,8 +417,9 @@ async fn r13_a_named_file_with_secrets_is_opened_only_as_itself() {
         std::fs::write(place.at("project").join(name), format!("{SECRET}\n")).unwrap();
     }
     symlink("two.env", place.at("project/way.env")).unwrap();
-    let shell = place.shell.clone().keeping(vec![place.at("own"), place.at("project/own.env")], Vec::new());
-    let walls = || Walls::raised(Openings::default());
+    let shell =
+        place.shell.clone().with_closed_paths(vec![place.at("own"), place.at("project/own.env")], Vec::new());
+    let walls = || CommandSandbox::enforced(SandboxAccess::default());
     let says = async |command: &str, named: &[&str]| {
         let named: Vec<PathBuf> = named.iter().map(PathBuf::from).collect();
         shell.run_read_only(&place.line(command, walls()), false, &named, &|_| {}).await.unwrap().0.output

@@ -5,8 +5,8 @@ use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
 use crate::support::talking;
-use aye::agent::Waiting;
-use aye::chat::audit::{Holds, records};
+use aye::agent::WaitingCall;
+use aye::chat::audit::{Integrity, collect_records};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use serde_json::{Value, json};
@@ -25,9 +25,11 @@ async fn waits(command: &str, files: &[(&str, &str)]) -> Scene {
     scene
 }
 
-fn basis(scene: &Scene) -> Basis {
-    let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };
-    plan.basis.clone()
+fn basis(scene: &Scene) -> Preconditions {
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
+        panic!("nothing waits")
+    };
+    plan.preconditions.clone()
 }
 
 #[tokio::test]
@@ -181,17 +183,17 @@ async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
     let text = |entry: &Entry| serde_json::to_string(entry).unwrap();
     let entries: Vec<Entry> = kept.iter().map(|entry| serde_json::from_str(&text(entry)).unwrap()).collect();
     assert_eq!(entries, kept);
-    let records = records(&entries);
+    let records = collect_records(&entries);
     let outcomes: Vec<Value> =
-        records.iter().map(|record| record.json(&|_| None)["outcome"].clone()).collect();
+        records.iter().map(|record| record.to_json(&|_| None)["outcome"].clone()).collect();
     assert_eq!(outcomes, ["done", "refused", "failed", "done"]);
     for record in &records {
-        assert_eq!(record.holds(), Holds::Yes, "{record:?}");
+        assert_eq!(record.verify(), Integrity::Intact, "{record:?}");
     }
-    let first = records[0].json(&|_| None);
+    let first = records[0].to_json(&|_| None);
     assert_eq!(first["edits"], json!([{ "path": "a.txt", "content": "mine\n" }]));
     assert_eq!(first["files"][0]["held"]["is"], "nothing");
-    assert_eq!(first["files"][0]["becomes"], json!(Digest::of(b"mine\n")));
+    assert_eq!(first["files"][0]["becomes"], json!(Digest::of_bytes(b"mine\n")));
 }
 
 #[test]
@@ -252,8 +254,10 @@ async fn r30_what_a_dry_run_rehearsed_and_plan_mode_refused_is_in_the_record() {
     let write = || calls("write_file", json!({ "path": "a.txt", "content": "1\n" }));
     let mut scene = Scene::dry_run([write(), runs("sh x.sh"), write(), says("Done.")]).has("x.sh", "true\n");
     scene.say("go").await;
-    let told: Vec<Value> =
-        records(scene.state.session.entries()).iter().map(|record| record.json(&|_| None)).collect();
+    let told: Vec<Value> = collect_records(scene.state.session.entries())
+        .iter()
+        .map(|record| record.to_json(&|_| None))
+        .collect();
     assert_eq!(told.len(), 3);
     for record in &told[..2] {
         assert_eq!(
@@ -264,7 +268,7 @@ async fn r30_what_a_dry_run_rehearsed_and_plan_mode_refused_is_in_the_record() {
     let mut scene = Scene::new([write(), says("I would write it.")]);
     scene.takes(aye::agent::Event::ModeChanged(aye::policy::Mode::Plan));
     scene.say("go").await;
-    let told = records(scene.state.session.entries())[0].json(&|_| None);
+    let told = collect_records(scene.state.session.entries())[0].to_json(&|_| None);
     assert_eq!(
         (&told["who"], &told["verdict"], &told["outcome"], &told["holds"]),
         (&json!("policy"), &json!("refuse"), &json!("refused"), &json!(true))

@@ -1,6 +1,6 @@
 //! Every form of a secret in the real program: what is exported and what goes to a simulator has none of them.
 
-#[path = "../../src/chat/redact/forms.rs"]
+#[path = "../../src/chat/redaction/forms.rs"]
 mod forms;
 
 use crate::sessions::{Home, ONE, replied, said};
@@ -8,7 +8,7 @@ use crate::support::kept::settings;
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::talking::{runs, says};
-use forms::forms;
+use forms::all_forms;
 use serde_json::{Value, json};
 
 /// What every secret of the forms begins with, and the same in capitals.
@@ -16,7 +16,7 @@ const SECRET: [&str; 2] = ["aB3dE5", "AB3DE5"];
 
 /// All forms with their secrets, each on lines of its own.
 fn texts() -> Vec<String> {
-    forms().iter().map(|form| form.with(&form.secret())).collect()
+    all_forms().iter().map(|form| form.with_secret(&form.secret())).collect()
 }
 
 #[track_caller]

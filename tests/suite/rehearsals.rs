@@ -4,8 +4,8 @@ use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, says};
-use aye::chat::{By, Decision, Digest, Entry, Grant, Scope, SessionId, ToolCall};
-use aye::store::{Header, Lines, Log};
+use aye::chat::{Decider, Decision, Digest, Entry, Grant, GrantScope, SessionId, ToolCall};
+use aye::store::{Header, Log, SessionLog};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -76,17 +76,18 @@ fn r30_a_yes_that_stands_is_not_brought_from_life_into_a_dry_run() {
     let sessions = place.path().join("home/aye/data/sessions");
     std::fs::create_dir_all(&sessions).unwrap();
     let project = place.path().join("project").canonicalize().unwrap();
-    let scope = Scope::Command { command: "make".into(), folder: project.clone(), network: false };
+    let scope = GrantScope::Command { command: "make".into(), folder: project.clone(), network: false };
     let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
-    let replied = Entry::called(vec![call]);
+    let replied = Entry::from_calls(vec![call]);
     let decided = Entry::Decided {
         call: "a".into(),
         decision: Decision::Always(Grant::new("bash_exec", scope)),
-        by: By::Nobody,
+        by: Decider::Headless,
         sha256: Digest::default(),
     };
-    let mut lines = Lines::new(&sessions, &Header::new(SessionId("01LIVE".into()), &project, "m", false));
-    for entry in [Entry::Said { text: "x".into() }, replied, decided] {
+    let mut lines =
+        SessionLog::new(&sessions, &Header::new(SessionId("01LIVE".into()), &project, "m", false));
+    for entry in [Entry::UserMessage { text: "x".into() }, replied, decided] {
         lines.append(&entry).unwrap();
     }
     drop(lines);

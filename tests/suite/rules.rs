@@ -20,7 +20,7 @@ fn rules_text(person: &Person) -> String {
 /// The verdicts of the calls, and what said so.
 fn verdicts_in(person: &Person) -> Vec<(String, String)> {
     let planned = |entry: Entry| match entry {
-        Entry::Planned { verdict, why, .. } => Some((verdict, why)),
+        Entry::Planned { verdict, reason: why, .. } => Some((verdict, why)),
         _ => None,
     };
     session(&person.setup(&[])).into_iter().filter_map(planned).collect()
@@ -90,7 +90,7 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     say(&mut program, "once more");
     program.until_asked("touch three");
     assert_eq!(program.file("three"), None);
-    let taken = |entry: &Entry| matches!(entry, Entry::TakenBack { given_on: None, .. });
+    let taken = |entry: &Entry| matches!(entry, Entry::Revoked { given_on: None, .. });
     assert!(session(&Setup::again(&person.place, &[])).iter().any(taken), "it is a fact of the session");
 }
 

@@ -4,7 +4,7 @@ use crate::support::kept::entries;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{calls_after, runs, say, says};
-use aye::chat::{Advice, Adviser, Entry, Usage};
+use aye::chat::{Entry, ReviewVerdict, Reviewer, Usage};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -71,11 +71,16 @@ fn runs_before(answer: Answer, more: &str, command: &str, files: &[(&str, &str)]
     Talk { _runtime: runtime, service, reader, program }
 }
 
-fn said(place: &Path) -> Option<(Advice, String, bool, Option<Usage>)> {
+fn said(place: &Path) -> Option<(ReviewVerdict, String, bool, Option<Usage>)> {
     entries(place).into_iter().find_map(|entry| match entry {
-        Entry::Consulted { by: Adviser::SecondReader, advice, why, failed, usage, .. } => {
-            Some((advice, why, failed, usage))
-        }
+        Entry::Reviewed {
+            reviewer: Reviewer::Model,
+            verdict: advice,
+            reason: why,
+            is_failed: failed,
+            usage,
+            ..
+        } => Some((advice, why, failed, usage)),
         _ => None,
     })
 }
@@ -111,7 +116,7 @@ fn it_lets_go_ahead_what_it_would_and_is_sent_nothing_that_another_wrote_for_it(
         "{words}"
     );
     let (advice, why, failed, usage) = said(talk.program.place.path()).unwrap();
-    assert_eq!((advice, why.as_str(), failed), (Advice::Allow, "as asked", false));
+    assert_eq!((advice, why.as_str(), failed), (ReviewVerdict::Allow, "as asked", false));
     assert_eq!(usage.map(|usage| usage.total()), Some(709));
     for request in talk.service.received() {
         assert!(!request.body.to_string().contains("as asked"), "the model is not told what it said");
@@ -164,7 +169,7 @@ fn whatever_goes_wrong_with_it_asks() {
         say(&mut talk.program, "again");
         talk.program.until_asked("the model reviewer failed: ");
         let (advice, why, failed, _) = said(talk.program.place.path()).unwrap();
-        assert_eq!((advice, failed), (Advice::Ask, true), "{part}");
+        assert_eq!((advice, failed), (ReviewVerdict::Ask, true), "{part}");
         assert!(part == "could not be asked" || why.contains(part), "{part}: {why}");
         assert_eq!(talk.reader.received().len(), 1, "{part}: it is asked once");
         assert_eq!(talk.program.file("made").as_deref(), None, "{part}");
@@ -251,12 +256,12 @@ fn r17_a_sub_agents_call_is_looked_at_too_and_its_task_is_not_the_persons_word()
     assert!(!words.contains("The person wants"), "{words}");
     program.insists("y", "All is done.");
     assert_eq!(program.file("made").as_deref(), Some("1\n"));
-    let heard: Vec<Advice> = entries(program.place.path())
+    let heard: Vec<ReviewVerdict> = entries(program.place.path())
         .iter()
-        .filter_map(|entry| match entry.bare() {
-            Entry::Consulted { advice, .. } => Some(*advice),
+        .filter_map(|entry| match entry.unwrap_sub_agent() {
+            Entry::Reviewed { verdict: advice, .. } => Some(*advice),
             _ => None,
         })
         .collect();
-    assert_eq!(heard, [Advice::Allow, Advice::Ask], "the hook, and then the second reader");
+    assert_eq!(heard, [ReviewVerdict::Allow, ReviewVerdict::Ask], "the hook, and then the second reader");
 }

@@ -1,10 +1,10 @@
 //! Session files under two processes, any umask, and a kill at any moment.
 
 use crate::support::folder::Folder;
-use aye::chat::{Entry, SessionId, Unsent};
-use aye::store::lines::path;
-use aye::store::private::replace;
-use aye::store::{Drafts, Error, Header, History, Lines, Log, Places, Sessions, draft::Owner, read};
+use aye::chat::{Entry, SessionId, UnsentText};
+use aye::store::private_files::replace;
+use aye::store::session_log::session_path;
+use aye::store::{Drafts, Error, Header, History, Log, Places, SessionLog, Sessions, draft::Owner, read};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -16,7 +16,7 @@ use std::time::Instant;
 const FOLDER: &str = "AYE_TEST_FOLDER";
 
 fn said(text: &str) -> Entry {
-    Entry::Said { text: text.into() }
+    Entry::UserMessage { text: text.into() }
 }
 
 fn id() -> SessionId {
@@ -47,9 +47,9 @@ fn folder() -> PathBuf {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_appends_until_it_is_killed() {
-    let mut lines = match Lines::open(&folder(), &id()) {
+    let mut lines = match SessionLog::open(&folder(), &id()) {
         Ok((lines, _)) => lines,
-        Err(_) => Lines::new(&folder(), &header()),
+        Err(_) => SessionLog::new(&folder(), &header()),
     };
     for n in 0.. {
         lines.append(&said(&format!("{n} {}", "x".repeat(n % 3000)))).unwrap();
@@ -69,7 +69,7 @@ const EACH: usize = 500;
 fn appends_when_it_can(whose: &str, folder: &Path) -> usize {
     let (mut added, mut refused) = (0, 0);
     while added < EACH {
-        match Lines::open(folder, &id()) {
+        match SessionLog::open(folder, &id()) {
             Ok((mut lines, _)) => {
                 for _ in 0..(1 + added % 40).min(EACH - added) {
                     lines.append(&said(&format!("{whose} {added}"))).unwrap();
@@ -86,14 +86,14 @@ fn appends_when_it_can(whose: &str, folder: &Path) -> usize {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_makes_every_kind_of_file() {
-    let places = Places::under(&folder());
+    let places = Places::within(&folder());
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
-    sessions.begin(&header()).append(&said("x")).unwrap();
-    History::new(&places.history(), Path::new("/project")).add("x").unwrap();
-    Drafts::new(&places).save(&Owner::Session(id()), &Unsent::from_text("x")).unwrap();
+    sessions.begin_session(&header()).append(&said("x")).unwrap();
+    History::new(&places.history(), Path::new("/project")).add_message("x").unwrap();
+    Drafts::new(&places).save(&Owner::Session(id()), &UnsentText::from_text("x")).unwrap();
     replace(&places.themes().join("mine.toml"), b"x").unwrap();
-    aye::config::set(&places.settings(), &["screen", "theme"], "dark").unwrap();
+    aye::config::write_setting(&places.settings(), &["screen", "theme"], "dark").unwrap();
     let mut credentials = aye::config::Credentials::load(&places.credentials()).unwrap();
     credentials.save("p", "https://a/v1", aye::config::Key::new("k")).unwrap();
 }
@@ -101,10 +101,10 @@ fn child_that_makes_every_kind_of_file() {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_forks_until_it_is_killed() {
-    let places = Places::under(&folder());
+    let places = Places::within(&folder());
     loop {
-        let empty = aye::project::rehearsal::empty;
-        aye::store::fork(&places, &id(), Path::new("/project"), empty).unwrap().keep();
+        let empty = aye::project::rehearsal::remove_folder;
+        aye::store::fork_session(&places, &id(), Path::new("/project"), empty).unwrap().keep();
     }
 }
 
@@ -140,14 +140,14 @@ fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
 #[test]
 fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
     let home = Folder::new();
-    let places = Places::under(home.path());
+    let places = Places::within(home.path());
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
-    let mut lines = sessions.begin(&header());
+    let mut lines = sessions.begin_session(&header());
     for n in 0..20 {
         lines.append(&said(&format!("{n} {}", "x".repeat(5000)))).unwrap();
     }
-    let unsent = Unsent::from_text("half an answer");
+    let unsent = UnsentText::from_text("half an answer");
     Drafts::new(&places).save(&Owner::Session(id()), &unsent).unwrap();
     let old = fs::read(lines.path()).unwrap();
     let entries = sessions.read(&id()).unwrap().entries;
@@ -166,7 +166,8 @@ fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
         process.kill().unwrap();
         process.wait().unwrap();
     }
-    let copies: Vec<_> = sessions.all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
+    let copies: Vec<_> =
+        sessions.list_all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
     assert!(copies.len() >= 6, "{}", copies.len());
     for copy in copies {
         let read = sessions.read(&copy.id).unwrap();
@@ -180,7 +181,7 @@ fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
 #[test]
 fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
     let home = Folder::new();
-    let file = path(home.path(), &id());
+    let file = session_path(home.path(), &id());
     let mut entries = 0;
     for round in 0..12 {
         let mut process = child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
@@ -192,7 +193,7 @@ fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
         }
         process.kill().unwrap();
         process.wait().unwrap();
-        let (lines, read) = Lines::open(home.path(), &id()).unwrap();
+        let (lines, read) = SessionLog::open(home.path(), &id()).unwrap();
         assert!(read.entries.len() > entries, "round {round}");
         assert_eq!(read.last_seq, read.entries.len() as u64, "round {round}: {:?}", read.notices);
         assert!(read.notices.len() as u64 <= round + 1, "round {round}: {:?}", read.notices);
@@ -204,13 +205,13 @@ fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
 #[test]
 fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
     let home = Folder::new();
-    Lines::new(home.path(), &header()).append(&said("first")).unwrap();
+    SessionLog::new(home.path(), &header()).append(&said("first")).unwrap();
     let mut process = child("child_that_appends_when_it_can", "077", home.path()).unwrap();
     let refused = appends_when_it_can("parent", home.path());
     assert!(process.wait().unwrap().success());
-    let read = read(&path(home.path(), &id())).unwrap();
+    let read = read(&session_path(home.path(), &id())).unwrap();
     for whose in ["parent", "child"] {
-        let own = |entry: &&Entry| matches!(entry, Entry::Said { text } if text.starts_with(whose));
+        let own = |entry: &&Entry| matches!(entry, Entry::UserMessage { text } if text.starts_with(whose));
         let added: Vec<Entry> = read.entries.iter().filter(own).cloned().collect();
         let wanted: Vec<Entry> = (0..EACH).map(|n| said(&format!("{whose} {n}"))).collect();
         assert!(added == wanted, "{whose}: {} of {EACH}; refused {refused} times", added.len());
@@ -219,7 +220,7 @@ fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
         (read.entries.len(), read.last_seq, read.notices),
         (2 * EACH + 1, 2 * EACH as u64 + 1, vec![])
     );
-    let text = fs::read_to_string(path(home.path(), &id())).unwrap();
+    let text = fs::read_to_string(session_path(home.path(), &id())).unwrap();
     let numbers =
         text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
     assert!(
@@ -231,8 +232,8 @@ fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
 #[test]
 fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
     let home = Folder::new();
-    let file = path(home.path(), &id());
-    let mut lines = Lines::new(home.path(), &header());
+    let file = session_path(home.path(), &id());
+    let mut lines = SessionLog::new(home.path(), &header());
     for text in ["one", "two", "three"] {
         lines.append(&said(text)).unwrap();
     }
@@ -242,7 +243,7 @@ fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
     damaged[middle..middle + 20].fill(0);
     damaged.extend_from_slice(b"{\"seq\":4,\"at\":0,\"ent");
     fs::write(&file, &damaged).unwrap();
-    let (mut lines, read) = Lines::open(home.path(), &id()).unwrap();
+    let (mut lines, read) = SessionLog::open(home.path(), &id()).unwrap();
     assert_eq!(read.entries, [said("two"), said("three")]);
     let notices: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -255,6 +256,6 @@ fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
     lines.append(&said("four")).unwrap();
     drop(lines);
     assert!(fs::read(&file).unwrap().starts_with(&damaged));
-    let (_, again) = Lines::open(home.path(), &id()).unwrap();
+    let (_, again) = SessionLog::open(home.path(), &id()).unwrap();
     assert_eq!(again.entries, [said("two"), said("three"), said("four")]);
 }

@@ -391,5 +391,9 @@ fn r53_a_disk_that_is_full_is_said_and_the_reply_comes_whole() {
     assert!(err.contains("Not kept: 1 reply"), "{err}");
     assert!(String::from_utf8_lossy(&done.stdout).trim_end() == long.trim_end(), "the reply is whole");
     let read = aye::store::read(&setup.place.path().join("kept.jsonl")).unwrap();
-    assert_eq!(read.entries[0], aye::chat::Entry::Said { text: "go".into() }, "what was there is there");
+    assert_eq!(
+        read.entries[0],
+        aye::chat::Entry::UserMessage { text: "go".into() },
+        "what was there is there"
+    );
 }

@@ -1,7 +1,7 @@
 //! Settings from the disk to the first screen, as one run after another sees them.
 
 use crate::support::folder::Folder;
-use aye::config::{Credentials, Key, Overrides, Settings, connect, set};
+use aye::config::{Credentials, Key, Overrides, Settings, resolve_connection, write_setting};
 use aye::store::Places;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,18 +19,18 @@ fn what_the_person_set_up_in_one_run_is_there_in_the_next() {
 
     let settings = Settings::load(&places.settings(), &nothing, &flags);
     let mut credentials = Credentials::load(&places.credentials()).unwrap();
-    assert_eq!(connect(&settings, &nothing, &flags, &credentials), Ok(None));
+    assert_eq!(resolve_connection(&settings, &nothing, &flags, &credentials), Ok(None));
     credentials.save("openai", "https://api.openai.com/v1", Key::new("sk-entered")).unwrap();
-    set(&places.settings(), &["screen", "theme"], "dark").unwrap();
-    set(&places.settings(), &["profiles", "openai", "model"], "gpt-5").unwrap();
-    set(&places.settings(), &["screen", "mouse"], false).unwrap();
+    write_setting(&places.settings(), &["screen", "theme"], "dark").unwrap();
+    write_setting(&places.settings(), &["profiles", "openai", "model"], "gpt-5").unwrap();
+    write_setting(&places.settings(), &["screen", "mouse"], false).unwrap();
 
     let settings = Settings::load(&places.settings(), &nothing, &flags);
     assert_eq!(settings.problems, []);
     assert_eq!((settings.config.screen.theme.as_str(), settings.config.screen.mouse), ("dark", false));
     let credentials = Credentials::load(&places.credentials()).unwrap();
-    let connection = connect(&settings, &nothing, &flags, &credentials).unwrap().unwrap();
-    assert_eq!(connection.words(), "gpt-5 at api.openai.com, from the key you entered");
+    let connection = resolve_connection(&settings, &nothing, &flags, &credentials).unwrap().unwrap();
+    assert_eq!(connection.describe(), "gpt-5 at api.openai.com, from the key you entered");
     assert_eq!(connection.origin(), "https://api.openai.com");
     for file in [places.settings(), places.credentials()] {
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{}", file.display());
@@ -40,15 +40,15 @@ fn what_the_person_set_up_in_one_run_is_there_in_the_next() {
 #[test]
 fn r57_a_key_is_in_no_file_but_the_one_for_keys() {
     let home = Folder::new();
-    let places = Places::under(home.path());
+    let places = Places::within(home.path());
     places.prepare().unwrap();
     let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-from-environment".to_owned());
     let flags = Overrides::default();
     let settings = Settings::load(&places.settings(), &environment, &flags);
     let credentials = Credentials::load(&places.credentials()).unwrap();
-    let connection = connect(&settings, &environment, &flags, &credentials).unwrap().unwrap();
+    let connection = resolve_connection(&settings, &environment, &flags, &credentials).unwrap().unwrap();
     assert!(!format!("{connection:?}{settings:?}").contains("sk-from"));
-    set(&places.settings(), &["screen", "theme"], "dark").unwrap();
+    write_setting(&places.settings(), &["screen", "theme"], "dark").unwrap();
     let text = fs::read_to_string(places.settings()).unwrap();
     assert_eq!(text, "[screen]\ntheme = \"dark\"\n");
 }
@@ -63,7 +63,7 @@ fn r69_a_broken_file_is_said_and_never_changed() {
         assert_eq!(settings.problems.len(), 1, "{broken:?}: {:?}", settings.problems);
         let said = settings.problems[0].to_string();
         assert!(said.starts_with(&format!("{}:", path.display())), "{said}");
-        assert!(set(&path, &["screen", "theme"], "dark").is_err(), "{broken:?}");
+        assert!(write_setting(&path, &["screen", "theme"], "dark").is_err(), "{broken:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), broken);
     }
 }

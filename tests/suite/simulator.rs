@@ -6,7 +6,7 @@ use crate::support::often;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::talking::{calls_after, runs, say, says};
-use aye::chat::{Entry, How, Simulated, Staged};
+use aye::chat::{Entry, ResultOrigin, SimulatedResult, SimulationSource};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -68,9 +68,9 @@ impl Play {
 }
 
 /// The results of every call and how they came about.
-fn results(entries: &[Entry]) -> Vec<(String, Simulated)> {
+fn results(entries: &[Entry]) -> Vec<(String, SimulatedResult)> {
     let result = |entry: &Entry| match entry {
-        Entry::Settled { outcome, staged: Some(Staged::Simulated(how)), .. } => {
+        Entry::Settled { outcome, staged: Some(ResultOrigin::Simulated(how)), .. } => {
             Some((outcome.text().to_owned(), (**how).clone()))
         }
         _ => None,
@@ -79,7 +79,7 @@ fn results(entries: &[Entry]) -> Vec<(String, Simulated)> {
 }
 
 /// What `--json` printed of the same.
-fn printed(out: &str) -> Vec<(String, Simulated)> {
+fn printed(out: &str) -> Vec<(String, SimulatedResult)> {
     let lines = out.lines().filter_map(|line| serde_json::from_str::<Entry>(line).ok());
     results(&lines.collect::<Vec<_>>())
 }
@@ -127,7 +127,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
         "{}",
         made[0].0
     );
-    assert!(made[1].1.again && !made[0].1.again);
+    assert!(made[1].1.is_reused && !made[0].1.is_reused);
     // The model that is talked to is told the same, and not how it came about.
     for request in talk.received() {
         assert!(!request.body.to_string().contains("sim-7b"), "{}", request.body);
@@ -137,12 +137,12 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     let write = calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "x\n" }))]);
     let talk = play.talk([runs("make test"), write, runs("make test"), says("Done.")]);
     let copied = printed(&play.prints(&talk, &["--json", "--continue", "--fork", "again"]));
-    assert_eq!((copied[0].0.as_str(), copied[0].1.again), (made[0].0.as_str(), true));
-    assert!(copied[1].0.ends_with("\n4 tests passed\nexit 0") && !copied[1].1.again, "{copied:?}");
+    assert_eq!((copied[0].0.as_str(), copied[0].1.is_reused), (made[0].0.as_str(), true));
+    assert!(copied[1].0.ends_with("\n4 tests passed\nexit 0") && !copied[1].1.is_reused, "{copied:?}");
     assert_eq!(play.simulator.received().len(), 2, "another stage is another call");
     let talk = play.talk([runs("make test"), says("Done.")]);
     let resumed = printed(&play.prints(&talk, &["--json", "--continue", "once more"]));
-    assert_eq!((resumed[0].0.as_str(), resumed[0].1.again), (copied[1].0.as_str(), true));
+    assert_eq!((resumed[0].0.as_str(), resumed[0].1.is_reused), (copied[1].0.as_str(), true));
     assert_eq!(play.simulator.received().len(), 2);
     assert!(is_restful(&play.place.path().join("project")));
 }
@@ -155,7 +155,10 @@ fn r30_without_a_simulator_nothing_goes_anywhere_and_every_run_makes_up_the_same
         let talk = play.talk([runs("touch made"), runs("make"), says("Done.")]);
         let out = play.prints(&talk, &["--json", "--dry-run", "go"]);
         let made = printed(&out);
-        assert_eq!((made[0].1.how, made[1].1.how), (How::Example, How::Sampled));
+        assert_eq!(
+            (made[0].1.source, made[1].1.source),
+            (SimulationSource::Fixture, SimulationSource::Sample)
+        );
         let plan: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
         assert_eq!(
             (plan["calls"][0]["staged"].as_str(), plan["calls"][1]["staged"].as_str()),
@@ -286,8 +289,8 @@ fn a_simulator_that_is_set_wrong_is_told_and_nothing_is_asked() {
         let talk = play.talk([runs("make"), says("Done.")]);
         let out = play.prints(&talk, &["--json", "--dry-run", "go"]);
         let made = printed(&out);
-        assert_eq!(made[0].1.how, How::Sampled, "{set}");
-        assert!(made[0].1.instead.contains(part), "{set}: {:?}", made[0].1);
+        assert_eq!(made[0].1.source, SimulationSource::Sample, "{set}");
+        assert!(made[0].1.failure.contains(part), "{set}: {:?}", made[0].1);
         assert_eq!(play.simulator.received().len(), 0);
     }
 }

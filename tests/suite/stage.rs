@@ -9,15 +9,15 @@ use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::staged::{Empty, line, staged, throw_away};
 use crate::support::talking::{runs, says as answers};
-use aye::agent::Waiting;
+use aye::agent::WaitingCall;
 use aye::chat::{CommandLine, Outcome};
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::Reader;
 use aye::project::disk::Disk;
-use aye::project::output::Shown;
-use aye::project::rehearsal::{Node, Rehearsal};
+use aye::project::output::CommandProgress;
+use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View, test_overlay_sandbox};
+use aye::project::rehearsal::{FileNode, Rehearsal};
 use aye::project::shell::Shell;
-use aye::project::stage::{Commands, StageShell, View, try_stage};
 use serde_json::json;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -32,7 +32,7 @@ fn run(command: &str) -> Reply {
 fn on_stage(replies: impl IntoIterator<Item = Reply>) -> Scene {
     let mut scene = Scene::dry_run(replies);
     let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
-    scene.runtime.rehearses(Commands::OnStage(shell));
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     scene
 }
 
@@ -69,20 +69,20 @@ async fn r30_commands_and_file_tools_see_what_the_others_did() {
     assert_eq!(scene.file("b.txt").as_deref(), Some("b\r\n"));
     assert!(!scene.project().join("new").exists() && !scene.project().join("bin").exists());
     let (play, _) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
-    let changes = play.changes().unwrap();
+    let changes = play.list_changes().unwrap();
     let names: Vec<String> = changes.iter().map(|change| change.path.display().to_string()).collect();
     assert_eq!(names, ["b.txt", "bin", "bin/l", "bin/x", "c.txt", "new", "new/a.txt"]);
-    assert_eq!(changes[0].after, Node::Nothing);
-    assert!(matches!(&changes[3].after, Node::File { bytes, mode: 0o750 } if bytes == b"\0\xff"));
+    assert_eq!(changes[0].after, FileNode::Nothing);
+    assert!(matches!(&changes[3].after, FileNode::File { bytes, mode: 0o750 } if bytes == b"\0\xff"));
     let target = scene.project().canonicalize().unwrap().join("c.txt");
-    assert_eq!(changes[2].after, Node::Link(target));
-    assert_eq!(play.origin(Path::new("b.txt")).unwrap().held, Some(aye::chat::Digest::of(b"b\r\n")));
+    assert_eq!(changes[2].after, FileNode::Link(target));
+    assert_eq!(play.origin(Path::new("b.txt")).unwrap().digest, Some(aye::chat::Digest::of_bytes(b"b\r\n")));
 }
 
 #[tokio::test]
 async fn r30_where_there_is_no_stage_nothing_runs_and_the_same_call_says_the_same() {
     let mut scene = Scene::dry_run([run("touch made"), run("touch made"), run("ls"), says("Would do.")]);
-    scene.runtime.rehearses(Commands::Told("the trial says so".into()));
+    scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
     scene.say("go").await;
     let outcomes = scene.outcomes();
     assert_eq!(scene.file("made"), None);
@@ -97,9 +97,11 @@ async fn r30_where_there_is_no_stage_nothing_runs_and_the_same_call_says_the_sam
 async fn r30_a_model_that_is_told_nothing_of_the_dry_run_reads_nothing_of_it_in_results() {
     let outside = calls("read_file", json!({ "path": "../elsewhere.txt" }));
     let mut scene = Scene::dry_run([run("ls src"), outside, run("touch made"), says("Would do.")]);
-    scene.runtime.rehearses(Commands::Told("the trial says so".into()));
-    scene.runtime.simulates(aye::runtime::Simulating { untold: true, ..Default::default() });
-    scene.state.tells_nothing = true;
+    scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
+    scene
+        .runtime
+        .set_simulator(aye::runtime::SimulatorSettings { hides_dry_run: true, ..Default::default() });
+    scene.state.hides_dry_run = true;
     scene.say("go").await;
     let outcomes = scene.outcomes();
     assert_eq!(outcomes.len(), 3, "{outcomes:?}");
@@ -115,24 +117,26 @@ async fn r30_a_model_that_is_told_nothing_of_the_dry_run_reads_nothing_of_it_in_
 #[tokio::test]
 async fn r30_the_card_of_a_command_that_reads_promises_no_result() {
     let mut scene = Scene::dry_run([run("ls src"), says("Would do.")]);
-    scene.runtime.rehearses(Commands::Told("the trial says so".into()));
-    scene.state.unstaged = Some("the trial says so".into());
-    scene.state.policy.as_live = true;
+    scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
+    scene.state.no_sandbox_reason = Some("the trial says so".into());
+    scene.state.policy.asks_as_live = true;
     let asks = aye::policy::Rule {
-        says: aye::policy::Says::Ask,
+        effect: aye::policy::RuleEffect::Ask,
         tool: None,
-        about: aye::policy::About::Words(vec!["ls".into()]),
-        holds: aye::policy::Holds::Everywhere,
+        target: aye::policy::RuleTarget::Prefix(vec!["ls".into()]),
+        scope: aye::policy::RuleScope::EveryProject,
         created: String::new(),
         expires: String::new(),
         scripts: Vec::new(),
-        key: String::new(),
-        at: aye::policy::At::default(),
+        saved_with_key: String::new(),
+        location: aye::policy::RuleLocation::default(),
     };
     let rules = aye::policy::Rules { list: vec![asks], ..Default::default() };
     scene.state.rules = std::sync::Arc::new(rules);
     scene.say("go").await;
-    let Some(Waiting::Approval { reason, .. }) = scene.state.waiting() else { panic!("nothing asks") };
+    let Some(WaitingCall::Approval { reason, .. }) = scene.state.waiting_call() else {
+        panic!("nothing asks")
+    };
     assert!(reason.ends_with("Not run in this dry run; no simulated result"), "{reason}");
 }
 
@@ -141,15 +145,15 @@ async fn r30_the_card_of_a_command_that_reads_promises_no_result() {
 async fn r30_asked_as_live_no_rule_is_offered_and_a_grant_is_kept() {
     let write = |path: &str| calls("write_file", json!({ "path": path, "content": "one\n" }));
     let mut scene = Scene::dry_run([write("a.txt"), write("b.txt"), says("Would do.")]);
-    scene.state.policy.as_live = true;
+    scene.state.policy.asks_as_live = true;
     scene.say("go").await;
-    let widths = aye::agent::widths(&scene.state);
-    assert!(widths.len() > 1 && widths.iter().all(|width| !width.lasts), "{widths:?}");
-    let Some(Waiting::Approval { call, .. }) = scene.state.waiting() else { panic!("nothing asks") };
+    let widths = aye::agent::grant_options(&scene.state);
+    assert!(widths.len() > 1 && widths.iter().all(|width| !width.can_be_rule), "{widths:?}");
+    let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else { panic!("nothing asks") };
     let call = call.id.clone();
     let decision = aye::chat::Decision::Always(widths.last().unwrap().grant.clone());
-    let by = aye::chat::By::Nobody;
-    scene.happens(aye::agent::Event::Decided { call, decision, by }).await;
+    let by = aye::chat::Decider::Headless;
+    scene.happens(aye::agent::Event::CallDecided { call, decision, by }).await;
     let outcomes = scene.outcomes();
     assert_eq!(outcomes.len(), 2, "b.txt is not asked about: {outcomes:?}");
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Rehearsed(_))), "{outcomes:?}");
@@ -164,14 +168,16 @@ async fn r30_asked_as_in_life_what_is_allowed_is_rehearsed_and_what_is_refused_i
         calls("list_files", json!({})),
         says("Would do."),
     ]);
-    scene.state.policy.as_live = true;
+    scene.state.policy.asks_as_live = true;
     scene.say("go").await;
     for yes in [true, false] {
-        let Some(Waiting::Approval { call, .. }) = scene.state.waiting() else { panic!("nothing asks") };
+        let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else {
+            panic!("nothing asks")
+        };
         let call = call.id.clone();
         let decision = if yes { aye::chat::Decision::Once } else { aye::chat::Decision::Deny(String::new()) };
-        let by = aye::chat::By::Nobody;
-        scene.happens(aye::agent::Event::Decided { call, decision, by }).await;
+        let by = aye::chat::Decider::Headless;
+        scene.happens(aye::agent::Event::CallDecided { call, decision, by }).await;
     }
     let outcomes = scene.outcomes();
     assert!(matches!(&outcomes[0], Outcome::Rehearsed(_)), "{outcomes:?}");
@@ -203,11 +209,12 @@ async fn a_project_of_any_name_and_in_any_place_has_a_stage() {
         std::fs::create_dir_all(&project).unwrap();
         std::fs::write(project.join("here"), "x").unwrap();
         let (play, shell) = staged(&project, layer);
-        let ran =
-            shell.run(&line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {}).await;
+        let ran = shell
+            .run_in_overlay(&line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {})
+            .await;
         let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", name.display()));
         assert_eq!((ran.output.as_str(), ran.exit), ("x", Some(0)), "{}", name.display());
-        assert_eq!(play.changes().unwrap().len(), 2, "{}", name.display());
+        assert_eq!(play.list_changes().unwrap().len(), 2, "{}", name.display());
         assert!(project.join("here").exists() && !project.join("there").exists());
     }
 }
@@ -225,19 +232,21 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
     for folder in ["project", "home"] {
         let project = root.path().canonicalize().unwrap().join(folder);
         std::fs::create_dir_all(&project).unwrap();
-        let shell = Shell::new(program()).keeping(vec![own.clone()], vec![own.join("credentials.toml")]);
+        let shell =
+            Shell::new(program()).with_closed_paths(vec![own.clone()], vec![own.join("credentials.toml")]);
         let layer = own.join("rehearsal").join(folder);
         let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&project).unwrap()), layer));
-        let shell = StageShell::new(Arc::new(shell), play.clone());
+        let shell = OverlayShell::new(Arc::new(shell), play.clone());
         let write = vec![home.clone()];
-        let walls = aye::chat::Walls::raised(aye::chat::Openings { write, ..Default::default() });
+        let sandbox =
+            aye::chat::CommandSandbox::enforced(aye::chat::SandboxAccess { write, ..Default::default() });
         let command = format!(
             "echo x > {home}/new && cat {home}/new; ls -A {own}; cat {own}/credentials.toml; rm -rf {own}; echo made > made",
             home = home.display(),
             own = own.display()
         );
-        let line = CommandLine { walls, ..line(&command, &project) };
-        let ran = shell.run(&line, View::Hidden, &|_| {}).await.unwrap();
+        let line = CommandLine { sandbox, ..line(&command, &project) };
+        let ran = shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap();
         assert!(
             ran.output.starts_with("x\n")
                 && ran.output.contains("credentials.toml: ")
@@ -245,7 +254,7 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
             "{folder}: {}",
             ran.output
         );
-        let names: Vec<PathBuf> = play.touched().unwrap();
+        let names: Vec<PathBuf> = play.overlay_paths().unwrap();
         assert!(names.contains(&PathBuf::from("made")), "{names:?}");
         assert!(own.join("credentials.toml").exists() && !home.join("new").exists());
     }
@@ -257,7 +266,7 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
     let at = |path: &str| root.path().join(path);
     std::fs::create_dir_all(at("project")).unwrap();
     let before = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let whole = try_stage(&program(), Path::new("/"), &at("beside")).unwrap_err();
+    let whole = test_overlay_sandbox(&program(), Path::new("/"), &at("beside")).unwrap_err();
     if is_there() {
         assert!(whole.starts_with("the project is the root of a file system"), "{whole}");
     }
@@ -266,7 +275,7 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
     std::fs::write(at("layer/upper"), "").unwrap();
     let (_, shell) = staged(&at("project"), at("layer"));
     let error = shell
-        .run(&line("echo ran > ran", &at("project")), View::Hidden, &|_| {})
+        .run_in_overlay(&line("echo ran > ran", &at("project")), View::Hidden, &|_| {})
         .await
         .unwrap_err()
         .to_string();
@@ -277,10 +286,13 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
         "{error}"
     );
     // A kernel's own file system takes no layer.
-    let kernels =
-        try_stage(&program(), &PathBuf::from(format!("/proc/{}", std::process::id())), &at("beside"));
+    let kernels = test_overlay_sandbox(
+        &program(),
+        &PathBuf::from(format!("/proc/{}", std::process::id())),
+        &at("beside"),
+    );
     assert!(kernels.is_err());
-    assert!(try_stage(&at("none"), &at("project"), &at("beside")).is_err());
+    assert!(test_overlay_sandbox(&at("none"), &at("project"), &at("beside")).is_err());
     assert!(!at("project/ran").exists());
     assert!(!at("beside").exists(), "a trial leaves nothing");
     assert_eq!(std::fs::read_to_string("/proc/self/mountinfo").unwrap(), before);
@@ -298,7 +310,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     );
     let mut long = line(&command, &project);
     long.seconds = 1;
-    let ran = shell.run(&long, View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell.run_in_overlay(&long, View::Hidden, &|_| {}).await.unwrap();
     assert!(ran.timed_out, "{ran:?}");
     let lives = || {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
@@ -309,12 +321,12 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     long.seconds = 60;
-    let pending = play.folder().join("pending");
+    let pending = play.overlay_folder().join("pending");
     // Merged, or the file would be there already. On a machine that was busy the command had not begun.
-    play.settle().unwrap();
+    play.merge_pending().unwrap();
     {
-        let progress = |_: Shown<'_>| {};
-        let running = shell.run(&long, View::Hidden, &progress);
+        let progress = |_: CommandProgress<'_>| {};
+        let running = shell.run_in_overlay(&long, View::Hidden, &progress);
         tokio::pin!(running);
         while !pending.join("begun").exists() {
             let soon = tokio::time::sleep(std::time::Duration::from_millis(20));
@@ -324,7 +336,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     while lives() > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    let ran = shell.run(&line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell.run_in_overlay(&line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
     assert_eq!(ran.output, "begun\n", "the layer is free again");
 }
 
@@ -334,9 +346,9 @@ async fn what_takes_too_much_memory_is_ended_with_all_it_started_and_says_so() {
         return;
     }
     let Empty { root: _root, project, play, .. } = Empty::new();
-    let shell = StageShell::new(Arc::new(Shell::new(program())), play.clone()).with_memory(200 << 20);
+    let shell = OverlayShell::new(Arc::new(Shell::new(program())), play.clone()).with_memory(200 << 20);
     let command = "touch begun; (setsid sleep 600 &); x=aaaaaaaa; while :; do x=$x$x; done";
-    let ran = shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap();
     let words = "[stopped by the limits of the dry run: it used more than 200 MB of memory]";
     assert!(ran.output.contains(words), "{ran:?}");
     assert!(ran.signal == Some(9) && !ran.timed_out, "{ran:?}");
@@ -353,10 +365,13 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
     std::fs::create_dir_all(project.join("old/deep")).unwrap();
     let (play, shell) = staged(&project, root.path().join("layer"));
     let command = "rm -r old; mkdir -p shut/in; touch shut/in/x; chmod 000 shut/in shut; mkfifo p; ln -s / root; touch /tmp/aye-staged";
-    assert_eq!(shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit, Some(0));
-    throw_away(play.folder()).await;
-    assert!(!play.folder().exists() && Path::new("/etc").exists());
-    throw_away(play.folder()).await;
+    assert_eq!(
+        shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit,
+        Some(0)
+    );
+    throw_away(play.overlay_folder()).await;
+    assert!(!play.overlay_folder().exists() && Path::new("/etc").exists());
+    throw_away(play.overlay_folder()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

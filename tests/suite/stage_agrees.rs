@@ -8,16 +8,16 @@ use crate::support::program::program;
 use crate::support::scene::Scene;
 use crate::support::{Dice, often};
 use crate::support::{aloud, leave_out};
-use aye::chat::{CommandLine, ForReal, Intent, Outcome, Staging, Wanted};
+use aye::chat::{ApplyOptions, CommandLine, DryRunSummary, Intent, LiveCall, Outcome};
 use aye::llm::scripted::{calls, says};
 use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View};
 use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::Shell;
-use aye::project::stage::{Commands, StageShell, View};
-use aye::project::{Reader, Writer, altered};
+use aye::project::{Reader, Writer, change_summary};
 use aye::tools::apply_change::ApplyChange;
 use aye::tools::apply_group::ApplyGroup;
-use aye::tools::{Hands, LeftOut, Tool};
+use aye::tools::{ExcludedPaths, LiveContext, Tool};
 use serde_json::json;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ async fn agrees(seed: u64) {
     let disk = Arc::new(Disk::new(&project).unwrap());
     let play = Arc::new(Rehearsal::new(disk.clone(), place.path().join("layer")));
     let shell = Arc::new(Shell::new(program()));
-    let stage = StageShell::new(shell.clone(), play.clone());
+    let stage = OverlayShell::new(shell.clone(), play.clone());
     let before = look(&project);
     let mut told = format!("AYE_TEST_SEED={seed}\n");
     let runs = async |command: &str| {
@@ -91,7 +91,7 @@ async fn agrees(seed: u64) {
             seconds: 60,
             ..CommandLine::default()
         };
-        stage.run(&line, View::Hidden, &|_| {}).await.unwrap().output
+        stage.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap().output
     };
     for _ in 0..3 {
         let script: Vec<String> = (0..10).map(|_| change(&mut dice)).collect();
@@ -110,32 +110,32 @@ async fn agrees(seed: u64) {
     assert_eq!(look(&project), before, "{told}");
     file_tools_agree(&play, &staged, &told);
 
-    let all = altered::all(&play).unwrap();
-    assert!(all.iter().all(|one| !one.conflict), "{told}{all:#?}");
+    let all = change_summary::list_changes(&play).unwrap();
+    assert!(all.iter().all(|one| !one.has_conflict), "{told}{all:#?}");
     // In groups, or one by one.
     let hunks = seed.is_multiple_of(2);
     let tool: Box<dyn Tool> = match hunks {
         true => Box::new(ApplyChange::new(play.clone())),
         false => Box::new(ApplyGroup::new(play.clone())),
     };
-    let wanted = Wanted { hunks, ignored: true, commands: false };
+    let wanted = ApplyOptions { hunks, ignored: true, commands: false };
     told.push_str(&format!("# {wanted:?}\n"));
-    for ForReal { arguments, .. } in Staging::new(all, &[]).offers(wanted) {
+    for LiveCall { arguments, .. } in DryRunSummary::new(all, &[]).apply_calls(wanted) {
         let plan = match tool.plan(&arguments, &*disk) {
             Ok(Intent::Act(plan)) => plan,
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),
             Err(error) => panic!("{told}{arguments}: {error}"),
         };
-        let hands = Hands {
+        let hands = LiveContext {
             project: disk.clone(),
             shell: shell.clone(),
-            left_out: LeftOut::default(),
+            excluded: ExcludedPaths::default(),
             progress: Arc::new(|_| {}),
         };
-        tool.act(&plan, &hands).await.unwrap_or_else(|error| panic!("{told}{arguments}: {error}"));
+        tool.run(&plan, &hands).await.unwrap_or_else(|error| panic!("{told}{arguments}: {error}"));
     }
     assert_eq!(look(&project), staged, "{told}");
-    assert_eq!(altered::all(&play).unwrap(), [], "{told}");
+    assert_eq!(change_summary::list_changes(&play).unwrap(), [], "{told}");
 }
 
 fn look(project: &Path) -> String {
@@ -154,14 +154,14 @@ fn file_tools_agree(play: &Rehearsal, staged: &str, told: &str) {
         let mut names: Vec<&str> = rows.iter().map(|row| row[0]).filter(inside).collect();
         names.iter_mut().for_each(|name| *name = name.rsplit('/').next().unwrap());
         names.sort_unstable();
-        let seen = play.names(&play.locate(folder).unwrap());
+        let seen = play.list_names(&play.locate(folder).unwrap());
         assert_eq!(seen.unwrap_or_else(|error| panic!("{told}{folder}: {error}")), names, "{told}{folder}");
     }
     for line in staged.lines().filter(|line| !line.contains('|')) {
         let (hash, path) = line.split_once("  ./").unwrap();
         let bytes =
             play.read(&play.locate(path).unwrap()).unwrap_or_else(|error| panic!("{told}{path}: {error}"));
-        assert_eq!(serde_json::to_value(aye::chat::Digest::of(&bytes)).unwrap(), hash, "{told}{path}");
+        assert_eq!(serde_json::to_value(aye::chat::Digest::of_bytes(&bytes)).unwrap(), hash, "{told}{path}");
     }
 }
 
@@ -189,9 +189,10 @@ async fn whoever_is_in_two_groups() {
     }
     let layer = scene.project().parent().unwrap().join("layer");
     let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer));
-    scene
-        .runtime
-        .rehearses(Commands::OnStage(Arc::new(StageShell::new(Arc::new(Shell::new(program())), play))));
+    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(Arc::new(OverlayShell::new(
+        Arc::new(Shell::new(program())),
+        play,
+    ))));
     scene.say("go").await;
     let outcomes = scene.outcomes();
     let told = |at: usize| outcomes[at].text();

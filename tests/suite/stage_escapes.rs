@@ -6,11 +6,11 @@ use crate::support::folder::Folder;
 use crate::support::kept::shared;
 use crate::support::program::program;
 use crate::support::{aloud, leave_out, part_of};
-use aye::chat::{CommandLine, Openings, Walls};
+use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
 use aye::project::rehearsal::Rehearsal;
-use aye::project::shell::{Ran, Shell};
-use aye::project::stage::{Disclosed, StageShell, View, try_stage};
+use aye::project::shell::{CommandOutcome, Shell};
 use aye::project::{Error, Reader};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use sha2::{Digest, Sha256};
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub fn is_there() -> bool {
     let place = Folder::new();
     std::fs::create_dir(place.path().join("project")).unwrap();
-    match try_stage(&program(), &place.path().join("project"), &place.path().join("beside")) {
+    match test_overlay_sandbox(&program(), &place.path().join("project"), &place.path().join("beside")) {
         Ok(()) => true,
         Err(why) => {
             leave_out(&format!("no overlay sandbox here: {why}"));
@@ -88,7 +88,7 @@ const NASTY: &[&str] = &[
 /// A project, a home, folders for temporary files, aye's own, and everything else, below one folder.
 struct Place {
     root: PathBuf,
-    shell: StageShell,
+    shell: OverlayShell,
     play: Arc<Rehearsal>,
 }
 
@@ -122,24 +122,25 @@ impl Place {
             std::fs::write(at(file), "before").unwrap();
         }
         std::fs::write(at("own/config/credentials.toml"), "hunter2").unwrap();
-        let shell = Shell::new(program()).keeping(vec![at("own")], vec![at("own/config/credentials.toml")]);
+        let shell =
+            Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/config/credentials.toml")]);
         let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&at("project")).unwrap()), at("layer")));
         let read = vec![std::env::current_exe().unwrap()];
-        let disclosed = Disclosed { read, is_writable: true };
-        let shell = StageShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
+        let disclosed = DisclosedPaths { read, is_writable: true };
+        let shell = OverlayShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
         Self { root: root.to_owned(), shell, play }
     }
 
-    async fn runs(&self, command: &str, seconds: u64) -> Result<Ran, Error> {
-        let reach = Openings { write: vec![self.root.join("tmp")], ..Openings::default() };
+    async fn runs(&self, command: &str, seconds: u64) -> Result<CommandOutcome, Error> {
+        let reach = SandboxAccess { write: vec![self.root.join("tmp")], ..SandboxAccess::default() };
         let line = CommandLine {
             command: command.to_owned(),
             folder: self.root.join("project"),
             seconds,
-            walls: Walls::raised(reach),
+            sandbox: CommandSandbox::enforced(reach),
             ..CommandLine::default()
         };
-        self.shell.run(&line, View::Hidden, &|_| {}).await
+        self.shell.run_in_overlay(&line, View::Hidden, &|_| {}).await
     }
 
     /// Everything but the layer: every path with what it is, whose, since when, and what it holds.

@@ -5,7 +5,7 @@ use crate::support::overlay_place::{Place, SECRET, file};
 use crate::support::own_process::own_process;
 use crate::support::staged::line;
 use aye::project::Reader;
-use aye::project::stage::{Disclosed, View};
+use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use std::fs;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ async fn r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_outpu
             }
         };
         let line = line(command, &project);
-        let (ran, ()) = tokio::join!(place.shell.run(&line, View::Hidden, &|_| {}), makes);
+        let (ran, ()) = tokio::join!(place.shell.run_in_overlay(&line, View::Hidden, &|_| {}), makes);
         let error = ran.expect_err("its output is withheld").to_string();
         assert!(error.starts_with(new) && error.contains("run it again"), "{error}");
         assert!(!place.has_copied());
@@ -63,18 +63,18 @@ async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_say
         return;
     }
     let project = root.join("project");
-    let place = Place::with_overlay(&root, &project.join("data/layers/one"), Disclosed::default());
+    let place = Place::with_overlay(&root, &project.join("data/layers/one"), DisclosedPaths::default());
     let command = "echo > begun; sleep 1; cp .env copy.env; true";
     let makes = async {
         wait_for(&project.join("data/layers/one/upper/begun")).await;
         file(&project.join(".env"), SECRET);
     };
     let line = line(command, &project);
-    let (ran, ()) = tokio::join!(place.shell.run(&line, View::Hidden, &|_| {}), makes);
+    let (ran, ()) = tokio::join!(place.shell.run_in_overlay(&line, View::Hidden, &|_| {}), makes);
     let error = ran.expect_err("its output is withheld").to_string();
     assert!(error.starts_with(".env was made") && error.contains("stay in the overlay"), "{error}");
     let copy = place.play.locate("copy.env").unwrap();
-    assert!(!place.play.is_rehearsed_whole(&copy), "it is not the model's own");
+    assert!(!place.play.has_only_rehearsed_content(&copy), "it is not the model's own");
 }
 
 /// A command that is stopped is examined like any other, and until then no file tool sees what it wrote.
@@ -99,7 +99,7 @@ async fn r30_what_a_stopped_command_read_while_it_became_secret_is_dropped() {
     };
     let line = line(command, &project);
     tokio::select! {
-        _ = place.shell.run(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
+        _ = place.shell.run_in_overlay(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
         () = makes => {}
     }
     let said = place.says("ls; cat copy.txt").await;

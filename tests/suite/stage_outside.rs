@@ -8,11 +8,11 @@ use crate::support::mounts::{may_mount, small_disk};
 use crate::support::own_process::{NOBODY, own_process, start};
 use crate::support::program::program;
 use crate::support::staged::{Empty, line, staged};
-use aye::chat::{CommandLine, Openings, Walls};
+use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
 use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::Shell;
-use aye::project::stage::{Disclosed, StageShell, View, try_stage};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -20,18 +20,22 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// An overlay sandbox with what the settings say.
-fn shell(root: &Path, is_writable: bool) -> StageShell {
+fn shell(root: &Path, is_writable: bool) -> OverlayShell {
     let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
     let play = Arc::new(Rehearsal::new(disk, root.join("layers/one")));
-    let disclosed = Disclosed { read: Vec::new(), is_writable };
-    StageShell::new(Arc::new(Shell::new(program())), play).with_disclosed(disclosed)
+    let disclosed = DisclosedPaths { read: Vec::new(), is_writable };
+    OverlayShell::new(Arc::new(Shell::new(program())), play).with_disclosed(disclosed)
 }
 
-async fn says(shell: &StageShell, root: &Path, write: &[&str], command: &str) -> String {
+async fn says(shell: &OverlayShell, root: &Path, write: &[&str], command: &str) -> String {
     let write = write.iter().map(|path| root.join(path)).collect();
-    let walls = Walls::raised(Openings { write, ..Openings::default() });
-    let line = CommandLine { walls, ..line(command, &root.join("project")) };
-    shell.run(&line, View::Hidden, &|_| {}).await.unwrap_or_else(|error| panic!("{command}: {error}")).output
+    let walls = CommandSandbox::enforced(SandboxAccess { write, ..SandboxAccess::default() });
+    let line = CommandLine { sandbox: walls, ..line(command, &root.join("project")) };
+    shell
+        .run_in_overlay(&line, View::Hidden, &|_| {})
+        .await
+        .unwrap_or_else(|error| panic!("{command}: {error}"))
+        .output
 }
 
 #[tokio::test]
@@ -144,15 +148,19 @@ async fn whoever_has_mounts_there() {
     let Some(root) = std::env::var_os("AYE_TEST_APART").map(std::path::PathBuf::from) else { return };
     let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(mounted.contains(" /tmp/aye-mounted ") && mounted.contains("/home/disk "), "{mounted}");
-    try_stage(&program(), &root.join("project"), &root.join("layers")).unwrap();
+    test_overlay_sandbox(&program(), &root.join("project"), &root.join("layers")).unwrap();
     // On a disk of its own in the home, and in the folder for temporary files.
     for project in [root.join("home/disk"), "/tmp/aye-mounted/project".into()] {
         let (play, shell) = staged(&project, root.join("layers").join(project.file_name().unwrap()));
-        let ran =
-            shell.run(&line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {}).await;
+        let ran = shell
+            .run_in_overlay(&line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {})
+            .await;
         assert!(ran.unwrap().output.starts_with("held\n"));
-        assert!(play.folder().join("upper/new").exists() && !project.join("new").exists());
-        let ran = shell.run(&line("cat file new; ls -d /usr", &project), View::Live, &|_| {}).await.unwrap();
+        assert!(play.overlay_folder().join("upper/new").exists() && !project.join("new").exists());
+        let ran = shell
+            .run_in_overlay(&line("cat file new; ls -d /usr", &project), View::Live, &|_| {})
+            .await
+            .unwrap();
         assert_eq!(ran.output, "held\nx\n/usr\n");
     }
 }
@@ -201,7 +209,7 @@ async fn r30_shared_memory_counts() {
         return;
     }
     let Empty { root: _root, project, play, .. } = Empty::new();
-    let shell = StageShell::new(Arc::new(Shell::new(program())), play).with_memory(60 << 20);
+    let shell = OverlayShell::new(Arc::new(Shell::new(program())), play).with_memory(60 << 20);
     let memfd = "import os, time\nfd = os.memfd_create('x')\nfor _ in range(200): os.write(fd, bytes(1 << 20))\ntime.sleep(600)";
     let mapped =
         "import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nm.write(bytes(100 << 20))\ntime.sleep(600)";
@@ -212,7 +220,7 @@ async fn r30_shared_memory_counts() {
         false => leave_out("there is no python3"),
     }
     for command in commands {
-        let ran = shell.run(&line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
+        let ran = shell.run_in_overlay(&line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
         let words = "[stopped by the limits of the dry run: it used more than 60 MB of memory]";
         assert!(ran.output.contains(words) && !ran.timed_out, "{command}: {ran:?}");
     }
@@ -230,7 +238,7 @@ async fn r30_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has
     small_disk(&at("disk"), "size=64m,nr_inodes=20000");
     let (_play, shell) = staged(&at("project"), at("disk/layer"));
     let command = "stat -f -c %c /dev/shm; i=0; while :; do i=$((i + 1)); : > f$i || exit 1; [ $((i % 100)) = 0 ] && sleep 0.01; done";
-    let ran = shell.run(&line(command, &at("project")), View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell.run_in_overlay(&line(command, &at("project")), View::Hidden, &|_| {}).await.unwrap();
     // Files in memory take memory too, which no size counts.
     assert!(ran.output.starts_with("65536\n"), "{ran:?}");
     assert!(ran.output.contains("more files fit on it]"), "{ran:?}");
@@ -241,7 +249,7 @@ async fn r30_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has
 #[test]
 fn whoever_reached_the_limit() {
     let Some(root) = std::env::var_os("AYE_TEST_APART").map(std::path::PathBuf::from) else { return };
-    let why = try_stage(&program(), &root.join("project"), &root.join("layers")).unwrap_err();
+    let why = test_overlay_sandbox(&program(), &root.join("project"), &root.join("layers")).unwrap_err();
     assert!(why.contains("(user.max_mnt_namespaces = 0). Raise it with `sysctl`"), "{why}");
     assert!(!why.contains("No space left"), "{why}");
 }

@@ -6,8 +6,8 @@ use crate::support::leave_out;
 use crate::support::overlay_place::{Place, SECRET, file};
 use crate::support::own_process::own_process;
 use crate::support::staged::{line, throw_away};
+use aye::project::overlay_sandbox::View;
 use aye::project::rehearsal::Rehearsal;
-use aye::project::stage::View;
 use aye::project::{Reader, Writer};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -142,7 +142,7 @@ async fn r30_a_masked_file_does_not_come_out_of_its_mask() {
     assert_eq!(fs::read_to_string(project.join(".env")).unwrap(), SECRET);
     let said = place.says("cat .env deep/er/.env; stat -c %F .env").await;
     assert!(said.contains("Permission denied"), "{said}");
-    let withheld = place.shell.withheld();
+    let withheld = place.shell.last_withheld();
     assert!(withheld.iter().any(|one| one.path == project.join(".env")), "{withheld:?}");
     // What the rehearsal made itself stays readable, by whatever it was made.
     place.says("mkdir -p mine; echo own > mine/.env").await;
@@ -186,7 +186,7 @@ async fn r30_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_r
         let said = place.says(command).await;
         assert!(!said.contains(SECRET) && !said.contains("one\n"), "{said}");
     }
-    assert!(place.shell.withheld().iter().any(|one| one.path.ends_with(".git/objects")));
+    assert!(place.shell.last_withheld().iter().any(|one| one.path.ends_with(".git/objects")));
     assert_eq!(place.runs("git log --format=%s", View::Repository).await.output, "two\none\n");
     let named = Place::reading(&root, &["project/.git"]);
     assert!(named.says(show).await.starts_with(SECRET));
@@ -280,7 +280,7 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     }
     file(&root.join("project/.env"), SECRET);
     let place = Place::reading(&root, &[]);
-    let is_own = |play: &Rehearsal, name: &str| play.is_rehearsed_whole(&play.locate(name).unwrap());
+    let is_own = |play: &Rehearsal, name: &str| play.has_only_rehearsed_content(&play.locate(name).unwrap());
     let written = place.play.locate("written.env").unwrap();
     place.play.write_whole(&written, None, b"KEY=made\n").unwrap();
     // Without an approval there is nothing to copy.
@@ -298,7 +298,7 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     again.runs("cp copy.env more.env", View::Hidden).await;
     assert!(!is_own(&again.play, "more.env"));
     // Nothing of what was thrown away is left in a new overlay.
-    throw_away(again.play.folder()).await;
+    throw_away(again.play.overlay_folder()).await;
     let fresh = Place::reading(&root, &[]);
     fresh.runs("echo KEY=made > made.env", View::Hidden).await;
     assert!(is_own(&fresh.play, "made.env"));
@@ -321,7 +321,7 @@ async fn r13_a_file_named_by_a_rule_is_opened_and_no_more() {
     let place = Place::reading(&root, &[]);
     let says = async |command: &str, named: &str| {
         let line = line(command, &project);
-        place.shell.run_opening(&line, &[PathBuf::from(named)], &|_| {}).await.unwrap().output
+        place.shell.run_with_open_files(&line, &[PathBuf::from(named)], &|_| {}).await.unwrap().output
     };
     let said = says("cat .env .env.local two.env plain ~/.netrc", ".env").await;
     assert!(said.contains(&format!("{SECRET} project/.env\n")), "{said}");

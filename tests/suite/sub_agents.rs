@@ -42,8 +42,8 @@ fn entries(program: &Program) -> Vec<Entry> {
 
 /// The facts of sub-agents.
 fn beneath(entries: &[Entry]) -> Vec<&Entry> {
-    let below = entries.iter().filter(|entry| matches!(entry, Entry::Beneath { .. }));
-    below.map(Entry::bare).collect()
+    let below = entries.iter().filter(|entry| matches!(entry, Entry::SubAgent { .. }));
+    below.map(Entry::unwrap_sub_agent).collect()
 }
 
 /// What a request of the turn told the model of its calls.
@@ -253,8 +253,10 @@ fn r17_esc_stops_all() {
     assert!(!screen.contains("needs approval"), "{screen}");
     none_sleeps(long);
     let entries = entries(&program);
-    let open =
-        aye::chat::audit::records(&entries).into_iter().filter(|record| record.outcome().is_none()).count();
+    let open = aye::chat::audit::collect_records(&entries)
+        .into_iter()
+        .filter(|record| record.outcome().is_none())
+        .count();
     assert_eq!(open, 0);
     let stopped = entries
         .iter()

@@ -8,8 +8,8 @@ use crate::support::program::{Setup, asleep, nobody_elses_sleep, none_sleeps};
 use crate::support::service::Service;
 use crate::support::staged::{Empty, changed, line, throw_away};
 use crate::support::talking::{runs, say, says as answers};
-use aye::project::rehearsal::clear;
-use aye::project::stage::View;
+use aye::project::overlay_sandbox::View;
+use aye::project::rehearsal::remove_overlay;
 use rustix::process::Signal;
 use std::path::Path;
 use std::time::Duration;
@@ -22,11 +22,11 @@ async fn r30_after_it_was_thrown_away_commands_find_the_project_as_it_is() {
     let Empty { root, project, play, shell } = Empty::new();
     std::fs::write(project.join("a"), "real").unwrap();
     let runs = async |command: &str| {
-        shell.run(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().output
+        shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().output
     };
     assert_eq!(runs("echo x > a; touch b; rm -rf deep; mkdir -m 700 shut; cat a").await, "x\n");
     for _ in 0..2 {
-        throw_away(play.folder()).await;
+        throw_away(play.overlay_folder()).await;
         assert_eq!(changed(&play), [""; 0]);
     }
     std::fs::write(project.join("a"), "mine").unwrap();
@@ -44,23 +44,23 @@ async fn r54_nothing_is_thrown_away_under_a_command_that_runs() {
     let Empty { root: _root, project, play, shell } = Empty::new();
     let command = line("touch begun; sleep 600", &project);
     {
-        let running = shell.run(&command, View::Hidden, &|_| {});
+        let running = shell.run_in_overlay(&command, View::Hidden, &|_| {});
         tokio::pin!(running);
-        let begun = play.folder().join("pending/begun");
+        let begun = play.overlay_folder().join("pending/begun");
         while !begun.exists() {
             let soon = tokio::time::sleep(Duration::from_millis(10));
             tokio::select! { ran = &mut running => panic!("{ran:?}"), () = soon => {} }
         }
-        let error = clear(play.folder()).unwrap_err().to_string();
+        let error = remove_overlay(play.overlay_folder()).unwrap_err().to_string();
         assert!(error.starts_with("a command of this dry run is still running"), "{error}");
         assert!(begun.exists());
     }
     // It was given up: as soon as nothing of it is left the layer can go.
-    while let Err(error) = clear(play.folder()) {
+    while let Err(error) = remove_overlay(play.overlay_folder()) {
         assert!(error.to_string().starts_with("a command of this dry run is still running"), "{error}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert!(!play.folder().exists());
+    assert!(!play.overlay_folder().exists());
 }
 
 #[test]

@@ -14,7 +14,7 @@ async fn a_reply_is_kept_and_the_turn_ends() {
     scene.say("hi").await;
     let entries = scene.log.entries.lock().unwrap().clone();
     assert_eq!(entries.len(), 3, "{entries:?}");
-    assert_eq!(entries[0], Entry::Said { text: "hi".into() });
+    assert_eq!(entries[0], Entry::UserMessage { text: "hi".into() });
     assert!(matches!(&entries[1], Entry::Replied { text, .. } if text == "Hello."));
     assert_eq!(entries[2], Entry::Ended { ending: Ending::Finished });
     assert_eq!(Session::replay(entries), scene.state.session, "the log alone makes the session");
@@ -60,7 +60,7 @@ async fn a_tool_nobody_has_and_arguments_that_do_not_fit_are_told_to_the_model()
 
 #[tokio::test]
 async fn a_reply_cut_short_keeps_its_text_and_runs_nothing() {
-    let mut scene = Scene::new([says("Half a").is_cut()]);
+    let mut scene = Scene::new([says("Half a").without_end()]);
     scene.say("go").await;
     let entries = scene.state.session.entries();
     assert!(
@@ -72,7 +72,7 @@ async fn a_reply_cut_short_keeps_its_text_and_runs_nothing() {
 #[tokio::test]
 async fn a_service_that_fails_is_said_in_its_own_words_and_the_session_goes_on() {
     let mut scene = Scene::new([
-        fails(Error::NotAModel("the service refused the key (401)".into())),
+        fails(Error::InvalidReply("the service refused the key (401)".into())),
         says("Now it works."),
     ]);
     scene.say("go").await;
@@ -86,9 +86,9 @@ async fn a_service_that_fails_is_said_in_its_own_words_and_the_session_goes_on()
 #[tokio::test]
 async fn stopping_a_turn_drops_the_connection_and_keeps_the_text() {
     let mut scene = Scene::slow("Some words that take their time to come.");
-    scene.takes(Event::Said("go".into()));
+    scene.takes(Event::UserMessage("go".into()));
     scene.step().await;
-    scene.takes(Event::Interrupted);
+    scene.takes(Event::TurnInterrupted);
     assert!(scene.state.is_idle());
     assert!(
         matches!(&scene.state.session.entries()[1], Entry::Replied { text, incomplete: Some(_), .. } if text.starts_with("Some") && text.len() < 30)
@@ -168,7 +168,7 @@ async fn r48_ids_that_come_again_name_calls_of_their_own() {
         let arguments = json!({ "path": path }).to_string();
         Chunk::Call(ToolCall { id: CallId::from("same"), name: "read_file".into(), arguments })
     };
-    let twice = || Reply::default().chunk(call("a.txt")).chunk(call("b.txt"));
+    let twice = || Reply::default().push_chunk(call("a.txt")).push_chunk(call("b.txt"));
     let mut scene =
         Scene::new([twice(), twice(), says("Done.")]).has("a.txt", "alpha\n").has("b.txt", "beta\n");
     scene.say("go").await;

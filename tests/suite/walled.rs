@@ -5,7 +5,7 @@ use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
 use crate::support::talking::{calls_after, runs, say, says, talks};
-use aye::agent::Waiting;
+use aye::agent::WaitingCall;
 use aye::chat::Decision;
 use aye::llm::scripted::{self, calls};
 use serde_json::{Value, json};
@@ -74,8 +74,10 @@ async fn r11_an_always_without_the_network_does_not_cover_the_same_with_it() {
     let asking = || calls("bash_exec", json!({ "command": "sleep 0", "network": "for nothing" }));
     let mut scene = Scene::new([plain(), plain(), asking(), asking(), plain(), scripted::says("Done.")]);
     let always = |scene: &Scene| {
-        let Some(Waiting::Approval { plan, .. }) = scene.state.waiting() else { panic!("nothing waits") };
-        Decision::Always(plan.always.clone().expect("a command offers a grant"))
+        let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
+            panic!("nothing waits")
+        };
+        Decision::Always(plan.grant.clone().expect("a command offers a grant"))
     };
     scene.say("go").await;
     let decision = always(&scene);

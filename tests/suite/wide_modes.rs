@@ -5,7 +5,7 @@ use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::talking::{calls_after, says};
 use aye::chat::{Entry, Outcome};
-use aye::project::sandbox::{Kernel, kernel};
+use aye::project::sandbox::{SandboxSupport, kernel_support};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn judge_with(
         _ => None,
     });
     let verdicts = entries.iter().filter_map(|entry| match entry {
-        Entry::Planned { verdict, why, .. } => Some((verdict.clone(), why.clone())),
+        Entry::Planned { verdict, reason: why, .. } => Some((verdict.clone(), why.clone())),
         _ => None,
     });
     let judged = verdicts.zip(outcomes).map(|((verdict, why), outcome)| Judged { verdict, why, outcome });
@@ -329,7 +329,7 @@ fn r20_full_mode_asks_before_a_command_changes_the_system() {
 #[test]
 fn r20_full_mode_runs_an_unlisted_program_only_where_it_cannot_reach_the_network() {
     let calls = [bash("bash tools/x.sh"), bash("touch made")];
-    let able = matches!(kernel(), Kernel::Able { .. });
+    let able = matches!(kernel_support(), SandboxSupport::Supported { .. });
     for (shell, expected) in [
         ("", if able { "allow" } else { "ask" }),
         ("network = \"on\"", "ask"),

@@ -16,7 +16,7 @@ mod trust;
 
 use crate::support::hand::PATIENCE;
 use crate::support::service::{Answer, Service};
-use aye::chat::{Chunk, Finish, Message, Request};
+use aye::chat::{Chunk, FinishReason, Message, Request};
 use aye::llm::{Error, Llm, OpenAi, Settings};
 use futures::StreamExt;
 
@@ -24,9 +24,9 @@ use futures::StreamExt;
 fn asks(text: &str) -> Request {
     Request {
         model: "m".into(),
-        messages: vec![Message::Person(text.into())],
+        messages: vec![Message::User(text.into())],
         tools: vec![],
-        most: None,
+        max_tokens: None,
         pictures: vec![],
     }
 }
@@ -38,7 +38,7 @@ fn model(service: &Service) -> OpenAi {
 
 /// Everything that comes of one request but silence, which is a matter of the machine's load too.
 async fn collect(model: &OpenAi) -> Vec<Result<Chunk, Error>> {
-    let is_quiet = |item: &Result<Chunk, Error>| matches!(item, Ok(Chunk::Quiet { .. }));
+    let is_quiet = |item: &Result<Chunk, Error>| matches!(item, Ok(Chunk::Silent { .. }));
     let all = model.stream(asks("hi")).filter(|item| std::future::ready(!is_quiet(item))).collect();
     tokio::time::timeout(PATIENCE, all).await.expect("a reply ends")
 }
@@ -59,18 +59,18 @@ fn told(out: &[Result<Chunk, Error>]) -> String {
             Ok(Chunk::Text(text)) => told.push_str(text),
             Ok(Chunk::Reasoning(text)) => told.push_str(&format!("({text})")),
             Ok(Chunk::WasReasoning) => told.push('^'),
-            Ok(Chunk::Writing { .. }) => {}
+            Ok(Chunk::CallProgress { .. }) => {}
             Ok(Chunk::Call(call)) => {
                 told.push_str(&format!("[{} {} {}]", call.id, call.name, call.arguments))
             }
             Ok(Chunk::Usage(usage)) => told.push_str(&format!("#{}+{}", usage.input, usage.output)),
             Ok(Chunk::Retrying { attempt, .. }) => told.push_str(&format!("~{attempt}~")),
-            Ok(Chunk::Quiet { since, .. }) => told.push_str(&format!("_{}_", since.as_millis())),
-            Ok(Chunk::Answering { model, .. }) => told.push_str(&format!("@{model}@")),
-            Ok(Chunk::Echo(echo)) => told.push_str(&format!("&{}&", echo.held)),
-            Ok(Chunk::Done(Finish::Stop)) => told.push('.'),
-            Ok(Chunk::Done(Finish::Length)) => told.push_str("<length>"),
-            Ok(Chunk::Done(Finish::Filtered(why))) => told.push_str(&format!("<{why}>")),
+            Ok(Chunk::Silent { since, .. }) => told.push_str(&format!("_{}_", since.as_millis())),
+            Ok(Chunk::ModelChosen { model, .. }) => told.push_str(&format!("@{model}@")),
+            Ok(Chunk::Echo(echo)) => told.push_str(&format!("&{}&", echo.data)),
+            Ok(Chunk::Done(FinishReason::Stop)) => told.push('.'),
+            Ok(Chunk::Done(FinishReason::Length)) => told.push_str("<length>"),
+            Ok(Chunk::Done(FinishReason::Filtered(why))) => told.push_str(&format!("<{why}>")),
             Err(error) => told.push_str(&format!("!{error}")),
         }
     }

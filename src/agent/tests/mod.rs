@@ -1,28 +1,30 @@
 //! Helpers for tests of the agent.
 
-mod again;
-mod ahead;
-mod beneath;
-mod busy;
-mod compacting;
-mod consulting;
+mod activity;
+mod apply_turn;
+mod call_edit;
+mod compaction;
+mod context_window;
 mod dry_run;
-mod editing;
-mod growing;
-mod handed_down;
-mod instructed;
-mod laws;
-mod naming;
-mod offered;
-mod record;
-mod shown;
+mod instructions;
+mod invariants;
+mod log_entries;
+mod partial_output;
+mod preapproval;
+mod reviews;
+mod session_title;
+mod shown_plans;
+mod sub_agent_orders;
+mod sub_agent_permissions;
 mod sub_agents;
+mod turn_retry;
 mod turns;
-mod window;
 
 use super::*;
 use crate::chat::*;
-use crate::policy::{About, At, Holds as RuleHolds, Mode, Policy, Rule, Rules, Says};
+use crate::policy::{
+    Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope as RuleHolds, RuleTarget, Rules,
+};
 use std::time::Duration;
 
 fn idle() -> State {
@@ -30,7 +32,7 @@ fn idle() -> State {
 }
 
 fn turn(state: &State) -> TurnId {
-    state.turn().expect("a turn runs")
+    state.current_turn().expect("a turn runs")
 }
 
 fn call(id: &str, name: &str) -> ToolCall {
@@ -38,8 +40,8 @@ fn call(id: &str, name: &str) -> ToolCall {
 }
 
 fn chunk(state: &mut State, chunk: Chunk) -> Vec<Effect> {
-    let turn = state.turn().unwrap_or(TurnId(0));
-    update(state, Event::Chunk { turn, chunk, after: Duration::from_secs(3) })
+    let turn = state.current_turn().unwrap_or(TurnId(0));
+    update(state, Event::ReplyChunk { turn, chunk, after: Duration::from_secs(3) })
 }
 
 fn replies(state: &mut State, text: &str, calls: &[(&str, &str)]) -> Vec<Effect> {
@@ -47,7 +49,7 @@ fn replies(state: &mut State, text: &str, calls: &[(&str, &str)]) -> Vec<Effect>
     for (id, name) in calls {
         chunk(state, Chunk::Call(call(id, name)));
     }
-    chunk(state, Chunk::Done(Finish::Stop))
+    chunk(state, Chunk::Done(FinishReason::Stop))
 }
 
 fn plan(access: Access) -> Intent {
@@ -56,25 +58,25 @@ fn plan(access: Access) -> Intent {
         summary: "it".into(),
         access,
         preview: Preview::Text("it".into()),
-        always: None,
+        grant: None,
         destroys: None,
-        basis: Basis::default(),
+        preconditions: Preconditions::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
 }
 
 /// Returns a user rule for every call of a tool in every project.
-fn rule(says: Says, tool: &str) -> Rule {
+fn rule(says: RuleEffect, tool: &str) -> Rule {
     Rule {
-        says,
+        effect: says,
         tool: Some(tool.into()),
-        about: About::Anything,
-        holds: RuleHolds::Everywhere,
+        target: RuleTarget::EveryCall,
+        scope: RuleHolds::EveryProject,
         created: String::new(),
         expires: String::new(),
         scripts: Vec::new(),
-        key: String::new(),
-        at: At { file: "rules.toml".into(), line: 1 },
+        saved_with_key: String::new(),
+        location: RuleLocation { file: "rules.toml".into(), line: 1 },
     }
 }
 
@@ -87,13 +89,13 @@ fn write() -> Intent {
 }
 
 fn question() -> Intent {
-    let choice = Choice::new;
+    let choice = QuestionOption::new;
     Intent::Ask(Questions {
         list: vec![Question {
             keyword: "k".into(),
             text: "Which?".into(),
             options: vec![choice("a"), choice("b"), choice("c")],
-            multi: false,
+            is_multiple: false,
             allow_text: true,
             recommended: None,
         }],
@@ -103,32 +105,38 @@ fn question() -> Intent {
 
 fn planned(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {
     let turn = turn(state);
-    update(state, Event::Planned { turn, call: id.into(), intent: Ok(intent) })
+    update(state, Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) })
 }
 
 fn finished(state: &mut State, id: &str) -> Vec<Effect> {
-    let turn = state.turn().unwrap_or(TurnId(0));
+    let turn = state.current_turn().unwrap_or(TurnId(0));
     let outcome = Outcome::Done(format!("did {id}"));
     update(
         state,
-        Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::from_millis(7) },
+        Event::CallFinished {
+            turn,
+            call: id.into(),
+            outcome,
+            result_source: None,
+            duration: Duration::from_millis(7),
+        },
     )
 }
 
 fn decided(state: &mut State, id: &str, decision: Decision) -> Vec<Effect> {
-    let by = By::with("y".into(), Duration::from_secs(1));
-    update(state, Event::Decided { call: id.into(), decision, by })
+    let by = Decider::from_key("y".into(), Duration::from_secs(1));
+    update(state, Event::CallDecided { call: id.into(), decision, by })
 }
 
 /// Returns an entry as a short string.
 fn fact(entry: &Entry) -> String {
     match entry {
-        Entry::Said { text } => format!("said {text}"),
+        Entry::UserMessage { text } => format!("said {text}"),
         Entry::Replied { text, calls, incomplete, .. } => {
             format!("replied {text}/{}{}", calls.len(), if incomplete.is_some() { " cut" } else { "" })
         }
         Entry::Planned { call, verdict, .. } => format!("{verdict} {call}"),
-        Entry::Consulted { call, advice, .. } => format!("{} says {call}", advice.word()),
+        Entry::Reviewed { call, verdict: advice, .. } => format!("{} says {call}", advice.as_str()),
         Entry::Asked { call, .. } => format!("asked {call}"),
         Entry::Decided { call, .. } => format!("decided {call}"),
         Entry::Answered { call, .. } => format!("answered {call}"),
@@ -145,12 +153,12 @@ fn fact(entry: &Entry) -> String {
             Ending::Failed(_) => "ended badly".to_owned(),
         },
         Entry::Titled { .. } => "titled".to_owned(),
-        Entry::TakenBack { what, .. } => format!("took back {what}"),
+        Entry::Revoked { description: what, .. } => format!("took back {what}"),
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),
-        Entry::Became { dry_run, .. } => if *dry_run { "dry" } else { "real" }.to_owned(),
-        Entry::Beneath { call, entry } => format!("{call}: {}", fact(entry)),
+        Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry" } else { "real" }.to_owned(),
+        Entry::SubAgent { call, entry } => format!("{call}: {}", fact(entry)),
     }
 }
 
@@ -159,21 +167,21 @@ fn shape(effects: &[Effect]) -> Vec<String> {
     effects
         .iter()
         .map(|effect| match effect {
-            Effect::Append(entry) => fact(entry),
-            Effect::Stream { .. } => "STREAM".to_owned(),
-            Effect::Plan { call, .. } => format!("PLAN {}", call.id),
-            Effect::Consult { call, .. } => format!("CONSULT {}", call.id),
-            Effect::Act { call, .. } => format!("ACT {}", call.id),
-            Effect::Rehearse { call, .. } => format!("REHEARSE {}", call.id),
-            Effect::Name { .. } => "NAME".to_owned(),
-            Effect::KeepGrown(grown) => format!("KEEP {}", grown.text.1),
-            Effect::KeepPrinted(printed) => format!("KEEP {}", printed.text),
-            Effect::Hurry => "HURRY".to_owned(),
-            Effect::Cancel { .. } => "CANCEL".to_owned(),
+            Effect::AppendEntry(entry) => fact(entry),
+            Effect::RequestReply { .. } => "STREAM".to_owned(),
+            Effect::PlanCall { call, .. } => format!("PLAN {}", call.id),
+            Effect::ReviewCall { call, .. } => format!("CONSULT {}", call.id),
+            Effect::RunCall { call, .. } => format!("ACT {}", call.id),
+            Effect::RehearseCall { call, .. } => format!("REHEARSE {}", call.id),
+            Effect::RequestTitle { .. } => "NAME".to_owned(),
+            Effect::SavePartialReply(grown) => format!("KEEP {}", grown.text.1),
+            Effect::SaveOutput(printed) => format!("KEEP {}", printed.text),
+            Effect::RetryNow => "HURRY".to_owned(),
+            Effect::CancelTurn { .. } => "CANCEL".to_owned(),
         })
         .collect()
 }
 
 fn said(state: &mut State, text: &str) -> Vec<Effect> {
-    update(state, Event::Said(text.into()))
+    update(state, Event::UserMessage(text.into()))
 }

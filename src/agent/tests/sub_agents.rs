@@ -1,12 +1,12 @@
 //! Sub-agents: routing of events, order of prompts, limits, and outcomes.
 
 use super::*;
-use crate::chat::audit::{Holds, records};
+use crate::chat::audit::{Integrity, collect_records};
 
 /// Creates an agent that can delegate tasks.
 pub(super) fn idle() -> State {
     let mut state = super::idle();
-    state.offer = Some(Offer { system: "beneath".into(), tools: vec![] });
+    state.sub_agent_config = Some(SubAgentConfig { system_prompt: "beneath".into(), tools: vec![] });
     state
 }
 
@@ -14,7 +14,7 @@ pub(super) fn task(name: &str) -> Intent {
     let Intent::Act(mut plan) = plan(Access::Nothing) else { panic!("it is a plan") };
     plan.summary = name.into();
     plan.preview = Preview::Text(format!("do {name}"));
-    plan.work = Work::Task(Task { name: name.into(), words: format!("do {name}") });
+    plan.work = Work::Task(Task { name: name.into(), instructions: format!("do {name}") });
     Intent::Act(plan)
 }
 
@@ -31,8 +31,8 @@ pub(super) fn handed(names: &[&str]) -> State {
 }
 
 pub(super) fn beneath<'a>(state: &'a State, call: &str) -> &'a State {
-    let of = |pending: &&Pending| pending.call.id.0 == call;
-    &state.pending().iter().find(of).and_then(Pending::sub_agent).expect("a sub-agent").state
+    let of = |pending: &&PendingCall| pending.call.id.0 == call;
+    &state.pending().iter().find(of).and_then(PendingCall::sub_agent).expect("a sub-agent").state
 }
 
 /// Lets the sub-agent of this call reply.
@@ -42,8 +42,8 @@ pub(super) fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str
     let calls = calls.iter().map(|(id, name)| Chunk::Call(call(id, name)));
     let usage = Usage { input: 100, cached: 0, output: 10 };
     let chunks = [Chunk::Text(text.into()), Chunk::Usage(usage)].into_iter().chain(calls);
-    for chunk in chunks.chain([Chunk::Done(Finish::Stop)]) {
-        effects.extend(update(state, Event::Chunk { turn, chunk, after: Duration::from_millis(5) }));
+    for chunk in chunks.chain([Chunk::Done(FinishReason::Stop)]) {
+        effects.extend(update(state, Event::ReplyChunk { turn, chunk, after: Duration::from_millis(5) }));
     }
     effects
 }
@@ -51,7 +51,7 @@ pub(super) fn says(state: &mut State, of: &str, text: &str, calls: &[(&str, &str
 /// Plans a call of the sub-agent.
 pub(super) fn looked(state: &mut State, of: &str, id: &str, intent: Intent) -> Vec<Effect> {
     let turn = turn(beneath(state, of));
-    update(state, Event::Planned { turn, call: id.into(), intent: Ok(intent) })
+    update(state, Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) })
 }
 
 pub(super) fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
@@ -59,13 +59,19 @@ pub(super) fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
     let outcome = Outcome::Done(format!("did {id}"));
     update(
         state,
-        Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::from_millis(7) },
+        Event::CallFinished {
+            turn,
+            call: id.into(),
+            outcome,
+            result_source: None,
+            duration: Duration::from_millis(7),
+        },
     )
 }
 
 pub(super) fn card(state: &State) -> Option<(String, Option<String>)> {
-    state.waiting().map(|waiting| match waiting {
-        Waiting::Approval { call, by, .. } | Waiting::Answer { call, by, .. } => {
+    state.waiting_call().map(|waiting| match waiting {
+        WaitingCall::Approval { call, by, .. } | WaitingCall::Answer { call, by, .. } => {
             (call.id.0.clone(), by.map(str::to_owned))
         }
     })
@@ -76,8 +82,10 @@ pub(super) fn is(call: &str, by: Option<&str>) -> Option<(String, Option<String>
 }
 
 fn outcome<'a>(state: &'a State, call: &str) -> &'a Outcome {
-    let settled = state.session.call(&call.into()).and_then(|call| call.settled).expect("it is settled");
-    let Entry::Settled { outcome, .. } = state.session.entries()[settled].bare() else { panic!("settled") };
+    let settled = state.session.call(&call.into()).and_then(|call| call.settled_at).expect("it is settled");
+    let Entry::Settled { outcome, .. } = state.session.entries()[settled].unwrap_sub_agent() else {
+        panic!("settled")
+    };
     outcome
 }
 
@@ -88,27 +96,27 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
     replies(&mut state, "", &[("h", "sub_agent")]);
     let effects = planned(&mut state, "h", task("one"));
     assert_eq!(shape(&effects), ["allow h", "h: said do one", "STREAM"]);
-    let Some(Effect::Stream { request, turn: below }) = effects.last() else { panic!("it asks") };
+    let Some(Effect::RequestReply { request, turn: below }) = effects.last() else { panic!("it asks") };
     let system = Message::System("beneath".into());
     assert_eq!(
         request.messages,
-        [system, Message::Person("do one".into())],
+        [system, Message::User("do one".into())],
         "it does not see the conversation"
     );
-    assert_ne!(Some(*below), state.turn());
+    assert_ne!(Some(*below), state.current_turn());
     assert_eq!(shape(&says(&mut state, "h", "", &[("r", "read")])), ["h: replied /1", "PLAN r"]);
     assert_eq!(shape(&looked(&mut state, "h", "r", read())), ["h: allow r", "ACT r"]);
     assert_eq!(shape(&ran(&mut state, "h", "r")), ["h: done r", "STREAM"]);
     let effects = says(&mut state, "h", " Found it. ", &[]);
     assert_eq!(shape(&effects), ["h: replied  Found it. /0", "h: ended", "done h", "STREAM"]);
     assert_eq!(*outcome(&state, "h"), Outcome::Done("Found it.".into()));
-    let Some(Effect::Stream { request, .. }) = effects.last() else { panic!("the turn goes on") };
+    let Some(Effect::RequestReply { request, .. }) = effects.last() else { panic!("the turn goes on") };
     assert!(matches!(request.messages.last(), Some(Message::Tool { text, .. }) if text == "Found it."));
     assert_eq!(request.messages.len(), 4, "without further messages");
     let Some(Entry::Settled { took_ms, sha256, .. }) = state.session.entries().last() else {
         panic!("settled")
     };
-    assert_eq!((*took_ms, sha256), (5 + 7 + 5, &state.session.allowed(&"h".into())));
+    assert_eq!((*took_ms, sha256), (5 + 7 + 5, &state.session.last_plan_digest(&"h".into())));
     assert_eq!(state.session.usage().total(), 220, "its usage is counted");
 }
 
@@ -120,17 +128,17 @@ fn r17_sub_agent_calls_are_judged_and_prompts_name_the_sub_agent() {
     assert_eq!(card(&state), is("a", Some("one")));
     says(&mut state, "two", "", &[("b", "ask")]);
     assert_eq!(shape(&looked(&mut state, "two", "b", question())), ["two: asked b"]);
-    assert_eq!((card(&state), state.place()), (is("a", Some("one")), (1, 2)));
+    assert_eq!((card(&state), state.waiting_position()), (is("a", Some("one")), (1, 2)));
     // A decision on a call without a prompt is ignored.
     assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), [""; 0]);
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["one: decided a", "ACT a"]);
     assert_eq!(card(&state), is("b", Some("two")));
-    let answer = Answer::without(Status::Declined);
-    let answered = Event::Answered { call: "b".into(), answer, by: By::Nobody };
+    let answer = Answer::from_status(AnswerStatus::Declined);
+    let answered = Event::QuestionsAnswered { call: "b".into(), answer, by: Decider::Headless };
     assert_eq!(shape(&update(&mut state, answered)), ["two: answered b", "two: done b", "STREAM"]);
     assert_eq!(card(&state), None);
-    for record in records(state.session.entries()) {
-        assert_ne!(record.holds(), Holds::No("it ran without approval"), "{record:?}");
+    for record in collect_records(state.session.entries()) {
+        assert_ne!(record.verify(), Integrity::Broken("it ran without approval"), "{record:?}");
         let by = match record.call.id.0.as_str() {
             "a" => Some("one"),
             "b" => Some("two"),
@@ -164,7 +172,7 @@ fn r17_mode_and_dry_run_apply_to_sub_agents() {
 
 #[test]
 fn r17_grant_is_valid_for_turn_and_sub_agents() {
-    let grant = || Grant::new("write", Scope::File("a".into()));
+    let grant = || Grant::new("write", GrantScope::File("a".into()));
     let mut state = handed(&["one", "two"]);
     says(&mut state, "one", "", &[("a", "write")]);
     looked(&mut state, "one", "a", write());
@@ -182,7 +190,7 @@ fn r17_grant_is_valid_for_turn_and_sub_agents() {
     replies(&mut state, "", &[("c", "write")]);
     assert_eq!(shape(&planned(&mut state, "c", write())), ["allow c", "ACT c"], "and for the turn itself");
     let replayed = Session::replay(state.session.entries().to_vec());
-    let granted: Vec<Grant> = replayed.granted().iter().map(|standing| standing.grant.clone()).collect();
+    let granted: Vec<Grant> = replayed.grants().iter().map(|standing| standing.grant.clone()).collect();
     assert_eq!(granted, [grant()]);
 }
 
@@ -190,26 +198,29 @@ fn r17_grant_is_valid_for_turn_and_sub_agents() {
 fn r17_sub_agent_depth_and_count_are_limited() {
     let mut state = handed(&["a", "b", "c", "d", "e", "f"]);
     let begun = |state: &State| {
-        let has = |pending: &&Pending| pending.sub_agent().is_some_and(SubAgent::has_begun);
+        let has = |pending: &&PendingCall| pending.sub_agent().is_some_and(SubAgent::has_started);
         state.pending().iter().filter(has).count()
     };
-    assert_eq!(begun(&state), AT_ONCE);
+    assert_eq!(begun(&state), MAX_PARALLEL_SUB_AGENTS);
     // One that has finished frees a slot.
     let effects = says(&mut state, "b", "done", &[]);
     assert_eq!(shape(&effects), ["b: replied done/0", "b: ended", "done b", "e: said do e", "STREAM"]);
-    assert_eq!(begun(&state), AT_ONCE);
+    assert_eq!(begun(&state), MAX_PARALLEL_SUB_AGENTS);
     // A sub-agent cannot start another, whatever it calls.
     says(&mut state, "a", "", &[("x", "sub_agent")]);
     let effects = looked(&mut state, "a", "x", task("x"));
     assert_eq!(shape(&effects), ["a: refuse x", "a: refused x", "STREAM"]);
     assert!(outcome(&state, "x").text().contains("cannot start sub-agents"));
-    let names: Vec<String> = (0..=IN_A_TURN).map(|at| format!("n{at}")).collect();
+    let names: Vec<String> = (0..=MAX_TASKS_PER_TURN).map(|at| format!("n{at}")).collect();
     let mut state = handed(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let last = names.last().unwrap();
     assert!(outcome(&state, last).text().contains("12 tasks per turn"), "{:?}", outcome(&state, last));
-    assert_eq!(state.session.calls().filter(|call| state.session.is_above(&call.call.id)).count(), AT_ONCE);
+    assert_eq!(
+        state.session.calls().filter(|call| state.session.has_sub_agent(&call.call.id)).count(),
+        MAX_PARALLEL_SUB_AGENTS
+    );
     // The count starts again in the next turn.
-    update(&mut state, Event::Interrupted);
+    update(&mut state, Event::TurnInterrupted);
     said(&mut state, "again");
     replies(&mut state, "", &[("z", "sub_agent")]);
     assert_eq!(shape(&planned(&mut state, "z", task("z"))), ["allow z", "z: said do z", "STREAM"]);
@@ -239,9 +250,9 @@ fn r17_interrupting_stops_all_sub_agents_and_ignores_late_events() {
     says(&mut state, "b", "", &[("y", "read")]);
     looked(&mut state, "b", "y", read());
     let turns: Vec<TurnId> = ["a", "b", "c", "d"].map(|of| turn(beneath(&state, of))).into();
-    let effects = update(&mut state, Event::Interrupted);
+    let effects = update(&mut state, Event::TurnInterrupted);
     let cancelled = effects.iter().filter_map(|effect| match effect {
-        Effect::Cancel { turn } => Some(*turn),
+        Effect::CancelTurn { turn } => Some(*turn),
         _ => None,
     });
     assert_eq!(cancelled.skip(1).collect::<Vec<_>>(), turns, "each of them, after the turn's own");
@@ -253,16 +264,16 @@ fn r17_interrupting_stops_all_sub_agents_and_ignores_late_events() {
     let before = state.clone();
     for turn in turns {
         for event in [
-            Event::Chunk { turn, chunk: Chunk::Done(Finish::Stop), after: Duration::ZERO },
-            Event::Planned { turn, call: "x".into(), intent: Ok(write()) },
-            Event::Finished {
+            Event::ReplyChunk { turn, chunk: Chunk::Done(FinishReason::Stop), after: Duration::ZERO },
+            Event::CallPlanned { turn, call: "x".into(), intent: Ok(write()) },
+            Event::CallFinished {
                 turn,
                 call: "y".into(),
                 outcome: Outcome::Done(String::new()),
-                staged: None,
-                took: Duration::ZERO,
+                result_source: None,
+                duration: Duration::ZERO,
             },
-            Event::Failed { turn, why: "late".into(), too_long: false },
+            Event::RequestFailed { turn, reason: "late".into(), too_long: false },
         ] {
             assert_eq!(update(&mut state, event), []);
         }
@@ -276,7 +287,7 @@ fn r17_sub_agent_failure_is_an_outcome() {
     let below = turn(beneath(&state, "one"));
     let effects = update(
         &mut state,
-        Event::Failed { turn: below, why: "the provider is gone".into(), too_long: false },
+        Event::RequestFailed { turn: below, reason: "the provider is gone".into(), too_long: false },
     );
     assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
     let words = "The sub-agent failed: the provider is gone.";
@@ -291,20 +302,20 @@ fn r17_sub_agent_failure_is_an_outcome() {
 #[test]
 fn pending_retry_of_a_sub_agent_can_be_sent_now() {
     let mut state = handed(&["one", "two"]);
-    assert!(!state.retries_beneath());
-    assert_eq!(update(&mut state, Event::Hurried), []);
+    assert!(!state.has_sub_agent_retry());
+    assert_eq!(update(&mut state, Event::RetryNow), []);
     let turn = turn(beneath(&state, "two"));
     let chunk = Chunk::Retrying {
         attempt: 2,
-        of: 5,
+        max_attempts: 5,
         wait: Duration::from_secs(60),
         why: "busy".into(),
         kind: String::new(),
     };
-    update(&mut state, Event::Chunk { turn, chunk, after: Duration::ZERO });
-    assert!(state.retries_beneath());
-    assert_eq!(shape(&update(&mut state, Event::Hurried)), ["HURRY"]);
-    assert!(state.turn().is_some_and(|own| own != turn));
+    update(&mut state, Event::ReplyChunk { turn, chunk, after: Duration::ZERO });
+    assert!(state.has_sub_agent_retry());
+    assert_eq!(shape(&update(&mut state, Event::RetryNow)), ["HURRY"]);
+    assert!(state.current_turn().is_some_and(|own| own != turn));
 }
 
 #[test]
@@ -312,7 +323,7 @@ fn call_ids_are_unique_across_sub_agents() {
     let mut state = handed(&["call_0", "call_1"]);
     let ids = |effects: &[Effect]| -> Vec<String> {
         let plan = |effect: &Effect| match effect {
-            Effect::Plan { call, .. } => Some(call.id.0.clone()),
+            Effect::PlanCall { call, .. } => Some(call.id.0.clone()),
             _ => None,
         };
         effects.iter().filter_map(plan).collect()
@@ -324,7 +335,7 @@ fn call_ids_are_unique_across_sub_agents() {
     // An event for one of them does not reach another.
     looked(&mut state, "call_1", "call_0-3", write());
     assert_eq!(card(&state), is("call_0-3", Some("call_1")));
-    assert_eq!(beneath(&state, "call_0").pending()[0].step, Step::Planning);
+    assert_eq!(beneath(&state, "call_0").pending()[0].step, CallStage::Planning);
 }
 
 #[test]
@@ -341,7 +352,7 @@ fn prompt_stays_until_answered() {
     looked(&mut state, "two", "b", write());
     assert_eq!(card(&state), is("b", Some("two")));
     // The queue opens another prompt first, and no approval goes to the previous one.
-    update(&mut state, Event::Listed);
+    update(&mut state, Event::QueueOpened);
     decided(&mut state, "b", Decision::Deny(String::new()));
     assert_eq!(card(&state), is("a", Some("one")));
 }
@@ -351,11 +362,11 @@ fn queue_opens_prompt_of_a_sub_agent() {
     let mut state = handed(&["one"]);
     says(&mut state, "one", "", &[("a", "write"), ("b", "write"), ("c", "write")]);
     looked(&mut state, "one", "a", write());
-    assert_eq!((card(&state), state.place()), (is("a", Some("one")), (1, 3)));
-    update(&mut state, Event::Brought(Some("c".into())));
+    assert_eq!((card(&state), state.waiting_position()), (is("a", Some("one")), (1, 3)));
+    update(&mut state, Event::EarlyPromptRequested(Some("c".into())));
     assert_eq!(card(&state), None, "its tool plans first");
     looked(&mut state, "one", "c", write());
-    assert_eq!((card(&state), state.place()), (is("c", Some("one")), (3, 3)));
+    assert_eq!((card(&state), state.waiting_position()), (is("c", Some("one")), (3, 3)));
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "that prompt is not shown");
     assert_eq!(
         shape(&decided(&mut state, "c", Decision::Once)),
@@ -363,9 +374,9 @@ fn queue_opens_prompt_of_a_sub_agent() {
         "it waits for its turn after the approval"
     );
     assert_eq!(card(&state), is("a", Some("one")));
-    update(&mut state, Event::Brought(Some("b".into())));
+    update(&mut state, Event::EarlyPromptRequested(Some("b".into())));
     looked(&mut state, "one", "b", write());
-    update(&mut state, Event::Brought(None));
+    update(&mut state, Event::EarlyPromptRequested(None));
     assert_eq!(card(&state), is("a", Some("one")));
 }
 
@@ -373,7 +384,8 @@ fn queue_opens_prompt_of_a_sub_agent() {
 fn sub_agent_session_is_summarized_like_a_turn() {
     let mut state = handed(&["one"]);
     let below = turn(beneath(&state, "one"));
-    let effects = update(&mut state, Event::Failed { turn: below, why: "too long".into(), too_long: true });
+    let effects =
+        update(&mut state, Event::RequestFailed { turn: below, reason: "too long".into(), too_long: true });
     assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
     assert!(outcome(&state, "one").text().contains("exceeds the model's context window"));
 }
@@ -388,13 +400,14 @@ fn resume_restores_sub_agent_question_without_rerunning_calls() {
     let (mut state, effects) = resume(state.session, idle());
     assert_eq!(shape(&effects), ["two: interrupted b", "two: ended by the person", "interrupted two"]);
     assert_eq!(card(&state), is("a", Some("one")));
-    let answer = Answer::without(Status::Declined);
-    let effects = update(&mut state, Event::Answered { call: "a".into(), answer, by: By::File });
+    let answer = Answer::from_status(AnswerStatus::Declined);
+    let effects =
+        update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::File });
     assert_eq!(shape(&effects), ["one: answered a", "one: done a", "STREAM"], "and the turn continues");
     let effects = says(&mut state, "one", "through", &[]);
     assert_eq!(shape(&effects), ["one: replied through/0", "one: ended", "done one", "STREAM"]);
-    for record in records(state.session.entries()) {
-        assert!(!matches!(record.holds(), Holds::No(_)), "{record:?}");
+    for record in collect_records(state.session.entries()) {
+        assert!(!matches!(record.verify(), Integrity::Broken(_)), "{record:?}");
     }
     // A process that cannot start sub-agents settles the existing ones.
     let mut state = handed(&["one"]);

@@ -16,12 +16,15 @@ fn late_events_are_ignored() {
     let mut state = idle();
     said(&mut state, "hi");
     let over = turn(&state);
-    update(&mut state, Event::Interrupted);
+    update(&mut state, Event::TurnInterrupted);
     let before = state.clone();
-    let late = |chunk| Event::Chunk { turn: over, chunk, after: Duration::ZERO };
+    let late = |chunk| Event::ReplyChunk { turn: over, chunk, after: Duration::ZERO };
     assert_eq!(update(&mut state, late(Chunk::Text("late".into()))), []);
-    assert_eq!(update(&mut state, late(Chunk::Done(Finish::Stop))), []);
-    assert_eq!(update(&mut state, Event::Failed { turn: over, why: "late".into(), too_long: false }), []);
+    assert_eq!(update(&mut state, late(Chunk::Done(FinishReason::Stop))), []);
+    assert_eq!(
+        update(&mut state, Event::RequestFailed { turn: over, reason: "late".into(), too_long: false }),
+        []
+    );
     assert_eq!(state, before);
 }
 
@@ -37,7 +40,7 @@ fn reads_run_in_parallel_and_writes_wait() {
     assert_eq!(shape(&finished(&mut state, "b")), ["done b"]);
     assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN c"]);
     assert_eq!(shape(&planned(&mut state, "c", write())), ["ask c"]);
-    assert_eq!(state.place(), (3, 3));
+    assert_eq!(state.waiting_position(), (3, 3));
     assert_eq!(shape(&decided(&mut state, "c", Decision::Once)), ["decided c", "ACT c"]);
     assert_eq!(shape(&finished(&mut state, "c")), ["done c", "STREAM"]);
 }
@@ -51,7 +54,7 @@ fn r01_nothing_with_effects_starts_without_approval() {
     assert_eq!(shape(&finished(&mut state, "a")), [""; 0], "what never ran cannot finish");
     assert_eq!(shape(&decided(&mut state, "b", Decision::Once)), [""; 0], "an approval is for one call only");
     assert_eq!(shape(&said(&mut state, "yes")), [""; 0], "a message is no decision");
-    assert_eq!(state.queue, ["yes"]);
+    assert_eq!(state.queued_messages, ["yes"]);
 }
 
 #[test]
@@ -75,7 +78,8 @@ fn r15_headless_denial_is_not_attributed_to_the_user() {
     replies(&mut state, "", &[("a", "write")]);
     planned(&mut state, "a", write());
     let decision = Decision::Deny("words of whoever".into());
-    let effects = update(&mut state, Event::Decided { call: "a".into(), decision, by: By::Nobody });
+    let effects =
+        update(&mut state, Event::CallDecided { call: "a".into(), decision, by: Decider::Headless });
     assert_eq!(shape(&effects), ["decided a", "refused a", "STREAM"]);
     let Some(Message::Tool { text, .. }) = state.session.messages().pop() else { panic!("the outcome") };
     assert!(text.starts_with("Denied: no interactive user is available to approve this call."), "{text}");
@@ -88,7 +92,7 @@ fn grant_covers_only_its_scope() {
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "write"), ("b", "write"), ("c", "other")]);
     planned(&mut state, "a", write());
-    let grant = Grant::new("write", Scope::File("a".into()));
+    let grant = Grant::new("write", GrantScope::File("a".into()));
     decided(&mut state, "a", Decision::Always(grant));
     finished(&mut state, "a");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["allow b", "ACT b"]);
@@ -103,19 +107,24 @@ fn dry_run_never_acts() {
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "read"), ("b", "write")]);
     assert_eq!(shape(&planned(&mut state, "a", read())), ["allow a", "REHEARSE a", "PLAN b"]);
-    let turn = state.turn().unwrap();
-    let read = Event::Finished {
+    let turn = state.current_turn().unwrap();
+    let read = Event::CallFinished {
         turn,
         call: "a".into(),
         outcome: Outcome::Rehearsed("x".into()),
-        staged: None,
-        took: Duration::ZERO,
+        result_source: None,
+        duration: Duration::ZERO,
     };
     assert_eq!(shape(&update(&mut state, read)), ["done a"], "reads are the same in a dry run");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["rehearse b", "REHEARSE b"]);
     let rehearsed = Outcome::Rehearsed("x".into());
-    let write =
-        Event::Finished { turn, call: "b".into(), outcome: rehearsed, staged: None, took: Duration::ZERO };
+    let write = Event::CallFinished {
+        turn,
+        call: "b".into(),
+        outcome: rehearsed,
+        result_source: None,
+        duration: Duration::ZERO,
+    };
     assert_eq!(shape(&update(&mut state, write)), ["rehearsed b", "STREAM"]);
 }
 
@@ -134,9 +143,10 @@ fn calls_after_a_question_wait_for_the_answer() {
     said(&mut state, "go");
     replies(&mut state, "", &[("a", "ask"), ("b", "read")]);
     assert_eq!(shape(&planned(&mut state, "a", question())), ["asked a"]);
-    let given = Given::new("k", Source::Picked(vec![2]));
-    let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-    let effects = update(&mut state, Event::Answered { call: "a".into(), answer, by: By::Nobody });
+    let given = QuestionAnswer::new("k", AnswerValue::Selected(vec![2]));
+    let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
+    let effects =
+        update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::Headless });
     assert_eq!(shape(&effects), ["answered a", "done a", "PLAN b"]);
 }
 
@@ -147,7 +157,7 @@ fn interrupting_settles_everything_in_one_step() {
     replies(&mut state, "", &[("a", "read"), ("b", "ask"), ("c", "read")]);
     planned(&mut state, "a", read());
     planned(&mut state, "b", question());
-    let effects = update(&mut state, Event::Interrupted);
+    let effects = update(&mut state, Event::TurnInterrupted);
     assert_eq!(
         shape(&effects),
         ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "ended by the person"]
@@ -163,11 +173,11 @@ fn incomplete_reply_is_kept_and_its_calls_are_not_run() {
     chunk(&mut state, Chunk::Text("Half".into()));
     chunk(&mut state, Chunk::Call(call("a", "write")));
     let turn = turn(&state);
-    let effects = update(&mut state, Event::Failed { turn, why: "lost".into(), too_long: false });
+    let effects = update(&mut state, Event::RequestFailed { turn, reason: "lost".into(), too_long: false });
     assert_eq!(shape(&effects), ["replied Half/0 cut", "ended badly"]);
     said(&mut state, "again");
     chunk(&mut state, Chunk::Call(call("a", "write")));
-    assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Length))), ["ended badly"]);
+    assert_eq!(shape(&chunk(&mut state, Chunk::Done(FinishReason::Length))), ["ended badly"]);
 }
 
 #[test]
@@ -177,7 +187,7 @@ fn text_reclassified_as_reasoning_is_recorded_as_reasoning() {
     chunk(&mut state, Chunk::Text("Let me see.\n".into()));
     chunk(&mut state, Chunk::WasReasoning);
     chunk(&mut state, Chunk::Text("Yes.".into()));
-    assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Stop))), ["replied Yes./0", "ended"]);
+    assert_eq!(shape(&chunk(&mut state, Chunk::Done(FinishReason::Stop))), ["replied Yes./0", "ended"]);
     let Some(Entry::Replied { reasoning, .. }) = state.session.entries().iter().rev().nth(1) else {
         panic!("{:?}", state.session.entries())
     };
@@ -188,7 +198,7 @@ fn text_reclassified_as_reasoning_is_recorded_as_reasoning() {
 fn empty_reply_is_reported() {
     let mut state = idle();
     said(&mut state, "go");
-    assert_eq!(shape(&chunk(&mut state, Chunk::Done(Finish::Stop))), ["replied /0", "ended badly"]);
+    assert_eq!(shape(&chunk(&mut state, Chunk::Done(FinishReason::Stop))), ["replied /0", "ended badly"]);
     assert!(!state.session.messages().iter().any(|message| matches!(message, Message::Model { .. })));
 }
 
@@ -209,9 +219,9 @@ fn queued_message_stays_queued_if_the_turn_fails() {
     let mut state = idle();
     said(&mut state, "go");
     said(&mut state, "also");
-    assert_eq!(shape(&update(&mut state, Event::Interrupted)), ["CANCEL", "ended by the person"]);
-    assert_eq!(state.queue, ["also"]);
-    update(&mut state, Event::TakenBack);
+    assert_eq!(shape(&update(&mut state, Event::TurnInterrupted)), ["CANCEL", "ended by the person"]);
+    assert_eq!(state.queued_messages, ["also"]);
+    update(&mut state, Event::QueueWithdrawn);
     assert_eq!(shape(&said(&mut state, "new")), ["said new", "STREAM"]);
 }
 
@@ -238,19 +248,22 @@ fn r65_call_that_failed_three_times_is_refused_without_planning() {
         let mut same = call(id, "read");
         same.arguments = "{}".into();
         chunk(state, Chunk::Call(same));
-        shape(&chunk(state, Chunk::Done(Finish::Stop)))
+        shape(&chunk(state, Chunk::Done(FinishReason::Stop)))
     };
     for id in ["a", "b", "c"] {
         assert_eq!(again(&mut state, id)[1], format!("PLAN {id}"));
         let turn = turn(&state);
-        update(&mut state, Event::Planned { turn, call: id.into(), intent: Err("no such file".into()) });
+        update(&mut state, Event::CallPlanned { turn, call: id.into(), intent: Err("no such file".into()) });
     }
     assert_eq!(again(&mut state, "d")[1..], ["refused d", "STREAM"]);
 }
 
 fn came_to(state: &mut State, id: &str, text: &str) {
     let (turn, outcome) = (turn(state), Outcome::Done(text.into()));
-    update(state, Event::Finished { turn, call: id.into(), outcome, staged: None, took: Duration::ZERO });
+    update(
+        state,
+        Event::CallFinished { turn, call: id.into(), outcome, result_source: None, duration: Duration::ZERO },
+    );
 }
 
 /// Repeats the same call, with this outcome if it is allowed without asking; returns whether it is.
@@ -258,7 +271,7 @@ fn circles(state: &mut State, id: &str, text: &str) -> bool {
     let mut same = call(id, "read");
     same.arguments = "{}".into();
     chunk(state, Chunk::Call(same));
-    chunk(state, Chunk::Done(Finish::Stop));
+    chunk(state, Chunk::Done(FinishReason::Stop));
     let unasked = shape(&planned(state, id, read())).contains(&format!("ACT {id}"));
     came_to(state, id, text);
     unasked
@@ -272,7 +285,9 @@ fn r65_asks_about_a_call_repeated_three_times() {
         assert!(circles(&mut state, id, "the same"), "{id}");
     }
     assert!(!circles(&mut state, "d", "the same"));
-    let Some(Waiting::Approval { reason, .. }) = state.waiting() else { panic!("{:?}", state.waiting()) };
+    let Some(WaitingCall::Approval { reason, .. }) = state.waiting_call() else {
+        panic!("{:?}", state.waiting_call())
+    };
     assert!(reason.contains("3 equal calls"), "{reason}");
     // An approval allows as many repetitions again; a denial allows none.
     decided(&mut state, "d", Decision::Once);
@@ -282,7 +297,7 @@ fn r65_asks_about_a_call_repeated_three_times() {
         assert!(!circles(&mut state, id, "the same"), "{id}");
         decided(&mut state, id, Decision::Deny(String::new()));
     }
-    update(&mut state, Event::Interrupted);
+    update(&mut state, Event::TurnInterrupted);
     said(&mut state, "again");
     assert!(circles(&mut state, "i", "the same"), "another turn restarts the count");
     for (id, text) in [("j", "1"), ("k", "2"), ("l", "3"), ("m", "4"), ("n", "5")] {
@@ -347,8 +362,9 @@ fn r51_open_question_waits_again_after_resume() {
     planned(&mut state, "a", question());
     let (mut resumed, effects) = resume(state.session, idle());
     assert_eq!(shape(&effects), ["interrupted b"]);
-    assert!(matches!(resumed.waiting(), Some(Waiting::Answer { .. })));
-    let answer = Answer::without(Status::Declined);
-    let effects = update(&mut resumed, Event::Answered { call: "a".into(), answer, by: By::Nobody });
+    assert!(matches!(resumed.waiting_call(), Some(WaitingCall::Answer { .. })));
+    let answer = Answer::from_status(AnswerStatus::Declined);
+    let effects =
+        update(&mut resumed, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::Headless });
     assert_eq!(shape(&effects), ["answered a", "done a", "STREAM"]);
 }

@@ -9,52 +9,52 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Less free space than this, in bytes, is reported.
-const LITTLE: u64 = 64 << 20;
+const MIN_FREE_BYTES: u64 = 64 << 20;
 
 /// Returns the modes of aye's folders and of the key file before any are tightened.
-pub(super) fn modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
-    let [config, data] = places.own();
+pub(super) fn read_modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
+    let [config, data] = places.own_folders();
     let paths = [config.to_owned(), data.to_owned(), places.credentials()];
     let mode = |path: &PathBuf| std::fs::metadata(path).ok().map(|about| about.mode() & 0o777);
     paths.into_iter().map(|path| (path.clone(), mode(&path))).collect()
 }
 
 /// Checks the folders.
-pub(super) fn look(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
+pub(super) fn check_folders(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
     let area = "folders";
     let mut found = Vec::new();
-    for folder in places.own() {
+    for folder in places.own_folders() {
         let mode = modes.iter().find(|(path, _)| path == folder).and_then(|(_, mode)| *mode);
         let shown = folder.display();
         found.push(match mode {
-            None if folder.exists() => Finding::wrong(
+            None if folder.exists() => Finding::problem(
                 area,
                 format!("{shown} is not accessible"),
                 "make it yours again: chown, chmod 700",
             ),
             None => Finding::note(area, format!("{shown} does not exist yet"), "the first run creates it"),
-            Some(_) if !folder.is_dir() => Finding::wrong(
+            Some(_) if !folder.is_dir() => Finding::problem(
                 area,
                 format!("{shown} is not a folder"),
                 "move it away; the folder is created again",
             ),
             Some(_) if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() => {
                 let words = format!("{shown} is not writable, so nothing is saved");
-                Finding::wrong(area, words, "make it yours again: chown, chmod 700")
+                Finding::problem(area, words, "make it yours again: chown, chmod 700")
             }
             Some(mode) if mode & 0o077 != 0 => {
                 let words = format!("{shown} is accessible to others ({mode:03o})");
                 Finding::note(area, words, "the next run fixes it, or run chmod 700")
             }
-            Some(mode) => Finding::well(area, format!("{shown} ({mode:03o})")),
+            Some(mode) => Finding::ok(area, format!("{shown} ({mode:03o})")),
         });
     }
-    let [_, data] = places.own();
-    if let Some(free) = free(data)
-        && free < LITTLE
+    let [_, data] = places.own_folders();
+    if let Some(free) = free_bytes(data)
+        && free < MIN_FREE_BYTES
     {
         let words = format!("only {} MB free for sessions", free >> 20);
-        found.push(Finding::wrong(
+        found.push(Finding::problem(
             "folders",
             words,
             "free disk space: an unsaved session is lost when aye exits",
@@ -64,14 +64,14 @@ pub(super) fn look(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Fin
 }
 
 /// Returns the free bytes on the disk of this folder.
-fn free(folder: &Path) -> Option<u64> {
+fn free_bytes(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|folder| folder.exists())?;
     let about = rustix::fs::statvfs(there).ok()?;
     Some(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
 /// Checks the file of saved keys.
-pub(super) fn keys(
+pub(super) fn check_keys(
     read: &io::Result<Credentials>,
     keys: &Credentials,
     modes: &[(PathBuf, Option<u32>)],
@@ -80,17 +80,17 @@ pub(super) fn keys(
     let file = modes.last().map(|(path, _)| path.display().to_string()).unwrap_or_default();
     if let Err(error) = read {
         let words = format!("{file}: {error}");
-        return vec![Finding::wrong(area, words, "remove it and enter the keys again with /connect")];
+        return vec![Finding::problem(area, words, "remove it and enter the keys again with /connect")];
     }
     let origins: Vec<&str> = keys.origins().collect();
     if origins.is_empty() {
-        return vec![Finding::well(area, "none saved")];
+        return vec![Finding::ok(area, "none saved")];
     }
-    let mut found = vec![Finding::well(area, format!("saved for {} in {file}", origins.join(", ")))];
+    let mut found = vec![Finding::ok(area, format!("saved for {} in {file}", origins.join(", ")))];
     let mode = modes.last().and_then(|(_, mode)| *mode);
     if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
         let words = format!("{file} was accessible to others ({mode:03o}); this is fixed now");
-        found.push(Finding::wrong(
+        found.push(Finding::problem(
             area,
             words,
             "other users of this machine may have read the keys: replace them",
@@ -100,13 +100,13 @@ pub(super) fn keys(
 }
 
 /// Checks the sessions, and which are open in another process.
-pub(super) fn sessions(places: &Places) -> Vec<Finding> {
+pub(super) fn check_sessions(places: &Places) -> Vec<Finding> {
     let area = "sessions";
     let sessions = Sessions::new(places.sessions());
-    let listed = match sessions.all() {
+    let listed = match sessions.list_all() {
         Ok(listed) => listed,
         Err(error) => {
-            return vec![Finding::wrong(area, error.to_string(), "no session can be continued")];
+            return vec![Finding::problem(area, error.to_string(), "no session can be continued")];
         }
     };
     let (count, bytes) = (listed.len(), listed.iter().map(|listed| listed.bytes).sum::<u64>());
@@ -120,11 +120,11 @@ pub(super) fn sessions(places: &Places) -> Vec<Finding> {
         let names: Vec<&str> = open.iter().map(|id| id.0.as_str()).collect();
         words.push_str(&format!(" · open in another aye: {}", names.join(", ")));
     }
-    let mut found = vec![Finding::well(area, words)];
+    let mut found = vec![Finding::ok(area, words)];
     found.extend(listed.iter().filter_map(|listed| {
         let broken = listed.broken.as_ref()?;
         let advice = "its readable part is shown when it is opened; nothing is deleted";
-        Some(Finding::wrong(area, format!("{}: {broken}", listed.id), advice))
+        Some(Finding::problem(area, format!("{}: {broken}", listed.id), advice))
     }));
     found
 }

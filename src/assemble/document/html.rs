@@ -1,7 +1,7 @@
 //! Formats a document as one HTML page that runs nothing and loads nothing.
 
-use super::reply::{code, escape, html};
-use super::{Asked, Body, Called, Document, End, Part, Sign, Words};
+use super::markdown_html::{code_block, escape, markdown_to_html};
+use super::{Body, CallEnd, CallPart, DiffSign, Document, Message, Part, QuestionPart};
 use std::fmt::Write as _;
 
 /// Style sheet, light and dark.
@@ -10,7 +10,7 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// Formats the whole page.
-pub(in crate::assemble) fn write(document: &Document) -> String {
+pub(in crate::assemble) fn format_html(document: &Document) -> String {
     let title = escape(&document.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -30,19 +30,19 @@ pub(in crate::assemble) fn write(document: &Document) -> String {
     for notice in &document.notices {
         let _ = writeln!(out, "<p class=\"careful\">{}</p>", escape(notice));
     }
-    parts(&document.parts, &mut out);
-    if let Some(told) = document.told() {
+    write_parts(&document.parts, &mut out);
+    if let Some(told) = document.redaction_notice() {
         let _ = writeln!(out, "<hr>\n<p class=\"aside\">{}.</p>", escape(&told));
     }
     out.push_str("</body>\n</html>\n");
     out
 }
 
-fn parts(parts: &[Part], out: &mut String) {
+fn write_parts(parts: &[Part], out: &mut String) {
     for part in parts {
         match part {
-            Part::Words(words) => said(words, out),
-            Part::Call(call) => called(call, out),
+            Part::Words(words) => write_message(words, out),
+            Part::Call(call) => write_call(call, out),
             Part::Aside(text) => {
                 let _ = writeln!(out, "<p class=\"aside\">{}</p>", escape(text));
             }
@@ -50,7 +50,7 @@ fn parts(parts: &[Part], out: &mut String) {
     }
 }
 
-fn said(words: &Words, out: &mut String) {
+fn write_message(words: &Message, out: &mut String) {
     let class = if words.model { "model" } else { "you" };
     let _ = writeln!(
         out,
@@ -66,7 +66,7 @@ fn said(words: &Words, out: &mut String) {
         );
     }
     match words.model {
-        true => out.push_str(&html(&words.text)),
+        true => out.push_str(&markdown_to_html(&words.text)),
         false => {
             let _ = writeln!(out, "<div class=\"said\">{}</div>", escape(words.text.trim_end()));
         }
@@ -77,10 +77,10 @@ fn said(words: &Words, out: &mut String) {
     out.push_str("</section>\n");
 }
 
-fn called(call: &Called, out: &mut String) {
+fn write_call(call: &CallPart, out: &mut String) {
     // Bodies worth reading are open.
     let asks = call.bodies.iter().any(|body| matches!(body, Body::Asked(_) | Body::Change { .. }));
-    let open = asks || !call.beneath.is_empty() || call.end != End::Done;
+    let open = asks || !call.sub_agent.is_empty() || call.end != CallEnd::Done;
     let _ = writeln!(
         out,
         "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end {word}\">{word} {}</span></summary>",
@@ -96,7 +96,7 @@ fn called(call: &Called, out: &mut String) {
         let _ = writeln!(out, "<li>{}</li>", escape(step));
     }
     out.push_str("</ul>\n");
-    if let Some(careful) = &call.careful {
+    if let Some(careful) = &call.warning {
         let _ = writeln!(out, "<p class=\"careful\">warning: {}</p>", escape(careful));
     }
     for body in &call.bodies {
@@ -105,37 +105,37 @@ fn called(call: &Called, out: &mut String) {
                 if !label.is_empty() {
                     let _ = writeln!(out, "<p class=\"label\">{label}</p>");
                 }
-                out.push_str(&code(language, text));
+                out.push_str(&code_block(language, text));
             }
-            Body::Change { path, note, lines } => change(path, note.as_deref(), lines, out),
-            Body::Asked(questions) => questions.iter().for_each(|question| asked(question, out)),
+            Body::Change { path, note, lines } => write_change(path, note.as_deref(), lines, out),
+            Body::Asked(questions) => questions.iter().for_each(|question| write_question(question, out)),
         }
     }
-    if !call.beneath.is_empty() {
+    if !call.sub_agent.is_empty() {
         out.push_str("<div class=\"beneath\">\n");
-        parts(&call.beneath, out);
+        write_parts(&call.sub_agent, out);
         out.push_str("</div>\n");
     }
     out.push_str("</details>\n");
 }
 
-fn change(path: &str, note: Option<&str>, lines: &[(Sign, String)], out: &mut String) {
+fn write_change(path: &str, note: Option<&str>, lines: &[(DiffSign, String)], out: &mut String) {
     let note = note.map(|note| format!(" · {}", escape(note))).unwrap_or_default();
     let _ = writeln!(out, "<p class=\"label\"><code>{}</code>{note}</p>", escape(path));
     out.push_str("<pre class=\"diff\"><code>");
     for (sign, text) in lines {
         let class = match sign {
-            Sign::Same => "",
-            Sign::Added => "a",
-            Sign::Removed => "r",
-            Sign::Place => "place",
+            DiffSign::Same => "",
+            DiffSign::Added => "a",
+            DiffSign::Removed => "r",
+            DiffSign::Position => "place",
         };
         let _ = write!(out, "<span class=\"{class}\">{}{}</span>", sign.mark(), escape(text));
     }
     out.push_str("</code></pre>\n");
 }
 
-fn asked(question: &Asked, out: &mut String) {
+fn write_question(question: &QuestionPart, out: &mut String) {
     let _ = writeln!(out, "<div class=\"said\">{}</div>\n<ul class=\"options\">", escape(&question.text));
     for (picked, option) in &question.options {
         let (class, mark) = if *picked { (" class=\"picked\"", "●") } else { ("", "○") };

@@ -1,15 +1,15 @@
 //! Formats a session as JSON: every stored entry, with secrets of known forms redacted.
 
-use super::told;
-use crate::chat::redact::Redactor;
-use crate::chat::staged::dry_run_entries;
+use super::redaction_notice;
+use crate::chat::redaction::Redactor;
+use crate::chat::result_origin::dry_run_entries;
 use crate::chat::{Session, SessionId};
-use crate::print::harmless;
-use crate::store::Read;
+use crate::print::escape_json;
+use crate::store::StoredSession;
 use serde_json::{Value, json};
 
 /// Returns one JSON object, and the number of secrets redacted.
-pub(in crate::assemble) fn write(id: &SessionId, read: &Read) -> (String, usize) {
+pub(in crate::assemble) fn format_json(id: &SessionId, read: &StoredSession) -> (String, usize) {
     let session = Session::replay(read.entries.iter().cloned());
     let mut redacted = 0;
     let mut entries = Vec::new();
@@ -39,11 +39,11 @@ pub(in crate::assemble) fn write(id: &SessionId, read: &Read) -> (String, usize)
     about["redacted"] = json!(redacted);
     // The name of this field before 0.2, kept for one release.
     about["masked"] = json!(redacted);
-    if let Some(told) = told(redacted) {
+    if let Some(told) = redaction_notice(redacted) {
         about["careful"] = json!(told);
     }
     let text = serde_json::to_string_pretty(&about).unwrap_or_default();
-    let lines: Vec<String> = text.lines().map(harmless).collect();
+    let lines: Vec<String> = text.lines().map(escape_json).collect();
     (lines.join("\n") + "\n", redacted)
 }
 

@@ -1,38 +1,38 @@
 //! Formats a document as markdown. Outside text is in quotes and fences that it cannot leave.
 
-use super::{Asked, Body, Called, Document, Part, Sign, Words};
+use super::{Body, CallPart, DiffSign, Document, Message, Part, QuestionPart};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::fmt::Write as _;
 
 /// Formats the whole document.
-pub(in crate::assemble) fn write(document: &Document) -> String {
-    let mut out = format!("# {}\n\n", inline(&document.title));
+pub(in crate::assemble) fn format_markdown(document: &Document) -> String {
+    let mut out = format!("# {}\n\n", escape_inline(&document.title));
     for (label, value) in &document.facts {
         let _ = writeln!(out, "- {label}: {}", code_span(value));
     }
     for notice in &document.notices {
-        let _ = writeln!(out, "- warning: {}", inline(notice));
+        let _ = writeln!(out, "- warning: {}", escape_inline(notice));
     }
     out.push('\n');
-    out.push_str(&parts(&document.parts));
-    if let Some(told) = document.told() {
+    out.push_str(&format_parts(&document.parts));
+    if let Some(told) = document.redaction_notice() {
         let _ = write!(out, "---\n\n*{told}.*\n");
     }
     out
 }
 
-fn parts(parts: &[Part]) -> String {
+fn format_parts(parts: &[Part]) -> String {
     let mut out = String::new();
     for part in parts {
         match part {
-            Part::Words(words) => said(words, &mut out),
-            Part::Call(call) => called(call, &mut out),
+            Part::Words(words) => push_message(words, &mut out),
+            Part::Call(call) => push_call(call, &mut out),
             Part::Aside(text) => {
                 let mut lines = text.lines();
-                let _ = writeln!(out, "*{}*\n", inline(lines.next().unwrap_or_default()));
+                let _ = writeln!(out, "*{}*\n", escape_inline(lines.next().unwrap_or_default()));
                 let rest: Vec<&str> = lines.collect();
                 if !rest.is_empty() {
-                    quote(&plain(&rest.join("\n")), &mut out);
+                    push_quote(&escape_plain(&rest.join("\n")), &mut out);
                 }
             }
         }
@@ -40,29 +40,29 @@ fn parts(parts: &[Part]) -> String {
     out
 }
 
-fn said(words: &Words, out: &mut String) {
+fn push_message(words: &Message, out: &mut String) {
     let dot = if words.when.is_empty() { "" } else { " · " };
-    let _ = writeln!(out, "**{}**{dot}{}\n", inline(&words.who), words.when);
+    let _ = writeln!(out, "**{}**{dot}{}\n", escape_inline(&words.who), words.when);
     if !words.reasoning.trim().is_empty() {
         out.push_str("> *Thought:*\n>\n");
-        quote(&plain(&words.reasoning), out);
+        push_quote(&escape_plain(&words.reasoning), out);
     }
     if !words.text.trim().is_empty() {
-        quote(&if words.model { harmless(&words.text) } else { plain(&words.text) }, out);
+        push_quote(&if words.model { neutralize(&words.text) } else { escape_plain(&words.text) }, out);
     }
     if let Some(why) = &words.incomplete {
-        let _ = writeln!(out, "*Incomplete: {}*\n", inline(why));
+        let _ = writeln!(out, "*Incomplete: {}*\n", escape_inline(why));
     }
 }
 
-fn called(call: &Called, out: &mut String) {
-    let _ = write!(out, "{} {} {}", call.end.mark(), code_span(&call.name), inline(&call.summary));
+fn push_call(call: &CallPart, out: &mut String) {
+    let _ = write!(out, "{} {} {}", call.end.mark(), code_span(&call.name), escape_inline(&call.summary));
     let _ = writeln!(out, " — *{}*\n", call.end.word());
     for step in &call.steps {
-        let _ = writeln!(out, "- {}", inline(step));
+        let _ = writeln!(out, "- {}", escape_inline(step));
     }
-    if let Some(careful) = &call.careful {
-        let _ = writeln!(out, "- **warning**: {}", inline(careful));
+    if let Some(careful) = &call.warning {
+        let _ = writeln!(out, "- **warning**: {}", escape_inline(careful));
     }
     out.push('\n');
     for body in &call.bodies {
@@ -71,41 +71,42 @@ fn called(call: &Called, out: &mut String) {
                 if !label.is_empty() {
                     let _ = writeln!(out, "{label}:\n");
                 }
-                fence(language, text, out);
+                push_fence(language, text, out);
             }
             Body::Change { path, note, lines } => {
-                let note = note.as_ref().map(|note| format!(" · {}", inline(note))).unwrap_or_default();
+                let note =
+                    note.as_ref().map(|note| format!(" · {}", escape_inline(note))).unwrap_or_default();
                 let _ = writeln!(out, "{}{note}\n", code_span(path));
-                let line = |(sign, text): &(Sign, String)| match sign {
-                    Sign::Place => format!("@@ {text} @@\n"),
+                let line = |(sign, text): &(DiffSign, String)| match sign {
+                    DiffSign::Position => format!("@@ {text} @@\n"),
                     sign => format!("{}{text}\n", sign.mark()),
                 };
-                fence("diff", &lines.iter().map(line).collect::<String>(), out);
+                push_fence("diff", &lines.iter().map(line).collect::<String>(), out);
             }
-            Body::Asked(questions) => questions.iter().for_each(|question| asked(question, out)),
+            Body::Asked(questions) => questions.iter().for_each(|question| push_question(question, out)),
         }
     }
-    if !call.beneath.is_empty() {
+    if !call.sub_agent.is_empty() {
         out.push_str("Sub-agent:\n\n");
-        quote(&parts(&call.beneath), out);
+        push_quote(&format_parts(&call.sub_agent), out);
     }
 }
 
-fn asked(question: &Asked, out: &mut String) {
-    quote(&plain(&question.text), out);
+fn push_question(question: &QuestionPart, out: &mut String) {
+    push_quote(&escape_plain(&question.text), out);
     for (picked, option) in &question.options {
-        let _ = writeln!(out, "- [{}] {}", if *picked { "x" } else { " " }, inline(option));
+        let _ = writeln!(out, "- [{}] {}", if *picked { "x" } else { " " }, escape_inline(option));
     }
     if !question.options.is_empty() {
         out.push('\n');
     }
     for answer in &question.answer {
-        quote(&plain(answer), out);
+        push_quote(&escape_plain(answer), out);
     }
 }
 
 /// Quotes each line, so that any content stays inside.
-fn quote(text: &str, out: &mut String) {
+fn push_quote(text: &str, out: &mut String) {
     for line in text.trim_end().lines() {
         out.push_str(if line.is_empty() { ">" } else { "> " });
         out.push_str(line);
@@ -114,7 +115,7 @@ fn quote(text: &str, out: &mut String) {
     out.push('\n');
 }
 
-fn fence(language: &str, text: &str, out: &mut String) {
+fn push_fence(language: &str, text: &str, out: &mut String) {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
     let text = text.strip_suffix('\n').unwrap_or(text);
     let _ = write!(out, "{fence}{language}\n{text}\n{fence}\n\n");
@@ -132,7 +133,7 @@ fn code_span(text: &str) -> String {
 }
 
 /// Escapes text for a line, so that nothing in it is markup.
-fn inline(text: &str) -> String {
+fn escape_inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '!' | '|' | '&' | '~' | '$') {
@@ -144,13 +145,13 @@ fn inline(text: &str) -> String {
 }
 
 /// Escapes text as typed: keeps every line, and nothing in it is markup.
-fn plain(text: &str) -> String {
+fn escape_plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let shown = line.trim_start();
         // Keeps the indentation without making it a code block.
         out.push_str(&"\u{a0}".repeat(line.len() - shown.len()));
-        let escaped = inline(shown);
+        let escaped = escape_inline(shown);
         let number = shown.bytes().take_while(u8::is_ascii_digit).count();
         match shown.as_bytes().get(number) {
             // Prevents a list or a rule.
@@ -171,7 +172,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Makes a model's markdown harmless: HTML becomes text, pictures become links, and only web links are kept.
-fn harmless(text: &str) -> String {
+fn neutralize(text: &str) -> String {
     let mut marks = Vec::new();
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {

@@ -3,20 +3,20 @@
 pub(super) mod html;
 pub(super) mod json;
 pub(super) mod markdown;
-pub(super) mod page;
-mod parts;
-mod reply;
+mod markdown_html;
+mod part_collector;
 #[cfg(test)]
 mod tests;
+pub(super) mod text_page;
 
-use super::facts;
-use crate::chat::Tally;
-use crate::chat::redact::redact;
-use crate::chat::staged::{dry_run_entries, titled};
-use crate::chat::{Diff, Line, Session, SessionId};
-use crate::store::Read;
-use crate::tui::text::clean::{clean, one_line};
-use parts::Gathering;
+use super::run_facts;
+use crate::chat::DryRunCounts;
+use crate::chat::redaction::redact;
+use crate::chat::result_origin::{dry_run_entries, mark_dry_run};
+use crate::chat::{Diff, DiffLine, Session, SessionId};
+use crate::store::StoredSession;
+use crate::tui::text::clean::{clean_line, clean_text};
+use part_collector::PartCollector;
 
 /// A session to export. No text contains terminal control characters; nothing is escaped for a format yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,16 +35,16 @@ pub(super) struct Document {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
     /// A message.
-    Words(Words),
+    Words(Message),
     /// A tool call.
-    Call(Box<Called>),
+    Call(Box<CallPart>),
     /// A note.
     Aside(String),
 }
 
 /// A message of the user or the model.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Words {
+pub(super) struct Message {
     pub(super) who: String,
     /// True if it is from the model; its text is then markdown.
     pub(super) model: bool,
@@ -58,28 +58,28 @@ pub(super) struct Words {
 
 /// A call with its steps and outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Called {
+pub(super) struct CallPart {
     pub(super) name: String,
     pub(super) summary: String,
     pub(super) when: String,
-    pub(super) end: End,
+    pub(super) end: CallEnd,
     /// Verdict, decision and outcome, in order.
     pub(super) steps: Vec<String>,
     /// A problem of the record, if any.
-    pub(super) careful: Option<String>,
+    pub(super) warning: Option<String>,
     pub(super) bodies: Vec<Body>,
     /// Parts of the sub-agent that the call started.
-    pub(super) beneath: Vec<Part>,
+    pub(super) sub_agent: Vec<Part>,
 }
 
 /// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum CallEnd {
     Done,
     /// A command ran and failed.
-    Badly,
+    ExitError,
     /// A command ran in the overlay sandbox and failed.
-    RehearsedBadly,
+    RehearsedExitError,
     Failed,
     Refused,
     Rehearsed,
@@ -87,12 +87,12 @@ pub(super) enum End {
     Open,
 }
 
-impl End {
+impl CallEnd {
     /// Returns the mark that the screen uses too.
     pub(super) fn mark(self) -> &'static str {
         match self {
             Self::Done => "✓",
-            Self::Badly | Self::RehearsedBadly | Self::Failed => "✗",
+            Self::ExitError | Self::RehearsedExitError | Self::Failed => "✗",
             Self::Refused => "⊘",
             Self::Rehearsed => "◇",
             Self::Interrupted => "■",
@@ -103,8 +103,8 @@ impl End {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Badly => "exited with an error",
-            Self::RehearsedBadly => "rehearsed, exited with an error",
+            Self::ExitError => "exited with an error",
+            Self::RehearsedExitError => "rehearsed, exited with an error",
             Self::Failed => "failed",
             Self::Refused => "refused",
             Self::Rehearsed => "rehearsed",
@@ -120,36 +120,36 @@ pub(super) enum Body {
     /// Code or output; the language may be empty.
     Code { label: &'static str, language: &'static str, text: String },
     /// A change of a file.
-    Change { path: String, note: Option<String>, lines: Vec<(Sign, String)> },
+    Change { path: String, note: Option<String>, lines: Vec<(DiffSign, String)> },
     /// Questions with their answers.
-    Asked(Vec<Asked>),
+    Asked(Vec<QuestionPart>),
 }
 
 /// Kind of a diff line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum DiffSign {
     Same,
     Added,
     Removed,
     /// Position of the following lines.
-    Place,
+    Position,
 }
 
-impl Sign {
+impl DiffSign {
     /// Returns the character before the line.
     pub(super) fn mark(self) -> &'static str {
         match self {
             Self::Same => " ",
             Self::Added => "+",
             Self::Removed => "-",
-            Self::Place => "",
+            Self::Position => "",
         }
     }
 }
 
 /// A question and its answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct QuestionPart {
     pub(super) text: String,
     /// Each with whether it was picked.
     pub(super) options: Vec<(bool, String)>,
@@ -159,45 +159,45 @@ pub(super) struct Asked {
 
 impl Document {
     /// Creates the document of a session.
-    pub(super) fn of(id: &SessionId, read: &Read) -> Self {
+    pub(super) fn from_session(id: &SessionId, read: &StoredSession) -> Self {
         let session = Session::replay(read.entries.iter().cloned());
-        let mut tidy = Tidy::default();
+        let mut tidy = Cleaner::default();
         let now = read.header.as_ref().map(|header| header.dry_run);
         let dry_run = dry_run_entries(now, &read.entries);
-        let title = tidy.line(session.title().unwrap_or("empty session"));
+        let title = tidy.clean_line(session.title().unwrap_or("empty session"));
         let is_dry_run = now.or(dry_run.last().copied()).unwrap_or(false);
-        let title = titled(&title, is_dry_run).into_owned();
+        let title = mark_dry_run(&title, is_dry_run).into_owned();
         let mut facts = vec![("session", id.0.clone())];
         if let Some(header) = &read.header {
-            facts.push(("folder", tidy.line(&facts::in_short(&header.folder))));
-            facts.push(("began", tidy.line(&header.time)));
+            facts.push(("folder", tidy.clean_line(&run_facts::shorten_home(&header.folder))));
+            facts.push(("began", tidy.clean_line(&header.time)));
             let model = session.model().unwrap_or(&header.model);
             if !model.is_empty() {
-                facts.push(("model", tidy.line(model)));
+                facts.push(("model", tidy.clean_line(model)));
             }
             if let Some(from) = &header.from {
-                facts.push(("copy of", tidy.line(&from.0)));
+                facts.push(("copy of", tidy.clean_line(&from.0)));
             }
         }
-        if let Some(words) = extent(is_dry_run, &dry_run, Tally::of(&read.entries)) {
+        if let Some(words) = dry_run_extent(is_dry_run, &dry_run, DryRunCounts::from_entries(&read.entries)) {
             facts.push(("dry run", words));
         }
-        let parts = Gathering::new(&session, read, dry_run, &mut tidy).talk();
-        let notices = read.notices.iter().map(|notice| tidy.line(&notice.to_string())).collect();
+        let parts = PartCollector::new(&session, read, dry_run, &mut tidy).collect_transcript();
+        let notices = read.notices.iter().map(|notice| tidy.clean_line(&notice.to_string())).collect();
         Self { title, facts, parts, notices, redacted: tidy.redacted }
     }
 
     /// Formats the number of redacted secrets; `None` if zero.
-    pub(super) fn told(&self) -> Option<String> {
-        told(self.redacted)
+    pub(super) fn redaction_notice(&self) -> Option<String> {
+        redaction_notice(self.redacted)
     }
 }
 
 /// Describes how much of a session was a dry run; `None` if nothing was.
-fn extent(is_dry_run: bool, entries: &[bool], tally: Tally) -> Option<String> {
+fn dry_run_extent(is_dry_run: bool, entries: &[bool], tally: DryRunCounts) -> Option<String> {
     let any = is_dry_run || entries.contains(&true);
     let all = is_dry_run && !entries.contains(&false);
-    match (any, all, tally.outside) {
+    match (any, all, tally.live_effects) {
         (false, ..) => None,
         (true, false, _) => Some("in part; the replies of that part are marked".to_owned()),
         (true, true, 0) => Some("nothing real was changed".to_owned()),
@@ -207,7 +207,7 @@ fn extent(is_dry_run: bool, entries: &[bool], tally: Tally) -> Option<String> {
 }
 
 /// Formats the number of redacted secrets; `None` if zero.
-pub(super) fn told(redacted: usize) -> Option<String> {
+pub(super) fn redaction_notice(redacted: usize) -> Option<String> {
     match redacted {
         0 => None,
         1 => Some("1 secret of a known form was redacted; there may be others".to_owned()),
@@ -217,32 +217,32 @@ pub(super) fn told(redacted: usize) -> Option<String> {
 
 /// Cleans and redacts text.
 #[derive(Default)]
-pub(super) struct Tidy {
+pub(super) struct Cleaner {
     redacted: usize,
 }
 
-impl Tidy {
-    fn text(&mut self, text: &str) -> String {
+impl Cleaner {
+    fn clean_text(&mut self, text: &str) -> String {
         // Redaction is first: a mark inside a secret would hide it.
         let (redacted, count) = redact(text);
         self.redacted += count;
-        clean(&redacted).into_owned()
+        clean_text(&redacted).into_owned()
     }
 
-    fn line(&mut self, text: &str) -> String {
-        one_line(&self.text(text)).into_owned()
+    fn clean_line(&mut self, text: &str) -> String {
+        clean_line(&self.clean_text(text)).into_owned()
     }
 
     /// Formats the lines of a change. They are redacted as one text, because a key may span several.
-    fn change(&mut self, diff: &Diff) -> Vec<(Sign, String)> {
+    fn clean_change(&mut self, diff: &Diff) -> Vec<(DiffSign, String)> {
         let mut lines = String::new();
         for hunk in &diff.hunks {
             lines.push_str(&format!("@line {} → {}\n", hunk.before, hunk.after));
             for line in &hunk.lines {
                 let (sign, text) = match line {
-                    Line::Same(text) => (' ', text),
-                    Line::Added(text) => ('+', text),
-                    Line::Removed(text) => ('-', text),
+                    DiffLine::Same(text) => (' ', text),
+                    DiffLine::Added(text) => ('+', text),
+                    DiffLine::Removed(text) => ('-', text),
                 };
                 lines.push(sign);
                 // A line of a file has no line feed.
@@ -250,13 +250,13 @@ impl Tidy {
                 lines.push('\n');
             }
         }
-        let lines = self.text(&lines);
+        let lines = self.clean_text(&lines);
         let line = |line: &str| {
             let sign = match line.as_bytes().first() {
-                Some(b'+') => Sign::Added,
-                Some(b'-') => Sign::Removed,
-                Some(b'@') => Sign::Place,
-                Some(_) | None => Sign::Same,
+                Some(b'+') => DiffSign::Added,
+                Some(b'-') => DiffSign::Removed,
+                Some(b'@') => DiffSign::Position,
+                Some(_) | None => DiffSign::Same,
             };
             (sign, line.get(1..).unwrap_or_default().to_owned())
         };

@@ -17,15 +17,15 @@ fn key() -> String {
     format!("{}{}", "ghp_", "aB3dE5gH7j".repeat(3))
 }
 
-fn read(entries: &[Value], dry_run: bool) -> Read {
+fn read(entries: &[Value], dry_run: bool) -> StoredSession {
     let entries: Vec<Entry> =
         entries.iter().map(|entry| serde_json::from_value(entry.clone()).unwrap()).collect();
     let header = Header::new(SessionId("01J".into()), Path::new("/p/<b>"), BAD, dry_run);
-    Read { header: Some(header), times: vec![0; entries.len()], entries, ..Read::default() }
+    StoredSession { header: Some(header), times: vec![0; entries.len()], entries, ..StoredSession::default() }
 }
 
 /// Creates a session with `bad` in every field that comes from outside.
-fn everywhere(bad: &str) -> Read {
+fn hostile_session(bad: &str) -> StoredSession {
     let call = |id: &str| json!({ "id": id, "name": format!("tool{bad}"), "arguments": bad });
     let planned = |call: &str, preview: Value| {
         json!({ "kind": "planned", "call": call, "title": bad, "summary": bad, "access": { "reach": "nothing" },
@@ -65,8 +65,8 @@ fn everywhere(bad: &str) -> Read {
     )
 }
 
-fn document(read: &Read) -> Document {
-    Document::of(&SessionId("01J".into()), read)
+fn document_of(read: &StoredSession) -> Document {
+    Document::from_session(&SessionId("01J".into()), read)
 }
 
 /// Checks that there are no control or direction characters.
@@ -77,7 +77,7 @@ fn is_clean(text: &str) {
 }
 
 /// Returns the tags of a page.
-fn tags(html: &str) -> Vec<&str> {
+fn html_tags(html: &str) -> Vec<&str> {
     let style = html.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
     assert!(!style.contains('<') && !style.contains("url("));
     let tag = |rest: &'_ str| rest.find('>').map(|end| end + 1);
@@ -86,11 +86,11 @@ fn tags(html: &str) -> Vec<&str> {
 
 #[test]
 fn r32_html_runs_and_loads_nothing() {
-    let html = html::write(&document(&everywhere(BAD)));
+    let html = html::format_html(&document_of(&hostile_session(BAD)));
     is_clean(&html);
     const NAMES: &str = " html head meta title style body h1 h3 h4 h5 h6 p dl dt dd section b br hr div details summary code pre \
         span ul ol li a em strong del table tr th td blockquote ";
-    for tag in tags(&html) {
+    for tag in html_tags(&html) {
         let name: String =
             tag.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
         assert!(NAMES.contains(&format!(" {name} ")) || tag == "<!doctype html>", "{tag}");
@@ -116,8 +116,8 @@ fn r32_html_runs_and_loads_nothing() {
 
 #[test]
 fn r32_markdown_text_stays_in_its_quote_or_fence() {
-    let read = everywhere(BAD);
-    let markdown = markdown::write(&document(&read));
+    let read = hostile_session(BAD);
+    let markdown = markdown::format_markdown(&document_of(&read));
     is_clean(&markdown);
     let mut quotes = 0usize;
     let mut headings = 0;
@@ -140,12 +140,12 @@ fn r32_markdown_text_stays_in_its_quote_or_fence() {
 
 #[test]
 fn r32_text_page_is_harmless_and_within_the_width() {
-    let read = everywhere(BAD);
+    let read = hostile_session(BAD);
     for columns in [20, 80] {
-        let lines = page::lines(&document(&read), columns);
+        let lines = text_page::format_lines(&document_of(&read), columns);
         for line in &lines {
             is_clean(line);
-            assert!(crate::tui::text::width::width(line) <= columns, "{line}");
+            assert!(crate::tui::text::width::text_width(line) <= columns, "{line}");
         }
     }
 }
@@ -157,7 +157,7 @@ fn r57_no_known_secret_is_in_any_format() {
     let inner = "MIIEpAIBAAKCAQEA7";
     let diff = json!({ "path": "id", "created": true, "added": 3, "removed": 0, "hunks": [{ "before": 0, "after": 1,
         "lines": [{ "+": armour }, { "+": inner }, { "+": "-----END RSA PRIVATE KEY-----" }, { "+": "behind" }] }] });
-    let mut read = everywhere(&format!("x {key}\ny"));
+    let mut read = hostile_session(&format!("x {key}\ny"));
     let more = super::tests::read(
         &[
             json!({ "kind": "replied", "text": "", "model": "m", "calls": [{ "id": "z", "name": "write_file",
@@ -170,11 +170,11 @@ fn r57_no_known_secret_is_in_any_format() {
     );
     read.entries.extend(more.entries);
     read.times.resize(read.entries.len(), 0);
-    let document = document(&read);
-    let (json, redacted) = json::write(&SessionId("01J".into()), &read);
+    let document = document_of(&read);
+    let (json, redacted) = json::format_json(&SessionId("01J".into()), &read);
     assert!(document.redacted > 10 && redacted > 10, "{} {redacted}", document.redacted);
-    let lines = page::lines(&document, 80).join("\n");
-    for text in [&html::write(&document), &markdown::write(&document), &lines] {
+    let lines = text_page::format_lines(&document, 80).join("\n");
+    for text in [&html::format_html(&document), &markdown::format_markdown(&document), &lines] {
         assert!(!text.contains(&key[4..]) && !text.contains(inner), "{text}");
         assert!(text.contains("[redacted]") || text.contains("\\[redacted\\]"));
         assert!(text.contains("behind") && text.contains("may be others"), "{text}");
@@ -204,8 +204,8 @@ fn transcript_is_in_order_with_decisions_and_outcomes() {
         ],
         false,
     );
-    let document = document(&read);
-    let html = html::write(&document);
+    let document = document_of(&read);
+    let html = html::format_html(&document);
     for part in [
         "<div class=\"said\">1. fix\n    it</div>",
         "I <strong>will</strong>:",
@@ -221,12 +221,12 @@ fn transcript_is_in_order_with_decisions_and_outcomes() {
     ] {
         assert!(html.contains(part), "{part}\n{html}");
     }
-    let markdown = markdown::write(&document);
+    let markdown = markdown::format_markdown(&document);
     for part in ["> 1\\. fix", "> ```rust", "✓ `bash_exec` make — *done*", "```bash\nmake\n```", "exit 0"]
     {
         assert!(markdown.contains(part), "{part}\n{markdown}");
     }
-    let page = page::lines(&document, 80).join("\n");
+    let page = text_page::format_lines(&document, 80).join("\n");
     assert!(page.contains("  ✓ bash_exec · make") && page.contains("    · you approved"), "{page}");
 }
 
@@ -259,13 +259,15 @@ fn failed_command_has_no_success_mark_live_or_rehearsed() {
             ],
             true,
         );
-        let document = document(&read);
-        let markdown = markdown::write(&document);
+        let document = document_of(&read);
+        let markdown = markdown::format_markdown(&document);
         assert!(markdown.contains(&format!("{mark} `bash_exec` make — *{words}*")), "{markdown}");
-        let page = page::lines(&document, 80).join("\n");
+        let page = text_page::format_lines(&document, 80).join("\n");
         assert!(page.contains(&format!("  {mark} bash_exec · make")), "{page}");
-        assert!(html::write(&document).contains(&format!("{mark} <code>bash_exec</code>")));
-        let (row, _) = crate::tui::parts::audit::row(&crate::chat::audit::records(&read.entries)[0]);
+        assert!(html::format_html(&document).contains(&format!("{mark} <code>bash_exec</code>")));
+        let (row, _) = crate::tui::parts::audit_page::audit_row_texts(
+            &crate::chat::audit::collect_records(&read.entries)[0],
+        );
         assert!(row.starts_with(mark), "{row}");
     }
 }
@@ -284,8 +286,8 @@ fn no_export_hides_text_of_a_reply_or_result() {
         ],
         false,
     );
-    let document = document(&read);
-    let (html, markdown) = (html::write(&document), markdown::write(&document));
+    let document = document_of(&read);
+    let (html, markdown) = (html::format_html(&document), markdown::format_markdown(&document));
     for part in [
         "<U+001B>[2Jbegin",
         "info words",
@@ -302,8 +304,8 @@ fn no_export_hides_text_of_a_reply_or_result() {
         let escaped = part.replace('<', "&lt;").replace('>', "&gt;");
         assert!(html.contains(&escaped), "{part}\n{html}");
         assert!(markdown.contains(part) || markdown.contains(&escaped), "{part}\n{markdown}");
-        assert!(page::lines(&document, 80).join("\n").contains(part), "{part}");
+        assert!(text_page::format_lines(&document, 80).join("\n").contains(part), "{part}");
     }
     assert!(html.contains("&lt;U+001B&gt;end"), "{html}");
-    assert_eq!(reply::html("[Get started](#get-started)"), "<p>Get started</p>\n");
+    assert_eq!(markdown_html::markdown_to_html("[Get started](#get-started)"), "<p>Get started</p>\n");
 }

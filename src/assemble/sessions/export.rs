@@ -1,27 +1,28 @@
 //! `aye sessions export`: writes a session as markdown, HTML or JSON.
 
-use super::{Desk, say};
+use super::{SessionsCommand, print_notice};
 use crate::assemble::document::{self, Document, html, json, markdown};
-use crate::assemble::handed;
-use crate::cli::sessions::Format;
+use crate::assemble::export_file;
+use crate::cli::sessions::ExportFormat;
 use anyhow::Result;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-impl Desk<'_> {
-    pub(super) fn export(&self, named: Option<&str>) -> Result<ExitCode> {
-        let id = self.find(named)?;
-        let file = self.cli.kept.output.as_deref();
+impl SessionsCommand<'_> {
+    pub(super) fn export_session(&self, named: Option<&str>) -> Result<ExitCode> {
+        let id = self.find_session(named)?;
+        let file = self.cli.sessions.output.as_deref();
         if let Some(file) = file {
-            handed::may_write(file, self.cli.kept.force, "use --force to overwrite it")?;
+            export_file::check_target(file, self.cli.sessions.force, "use --force to overwrite it")?;
         }
-        let read = self.read(&id)?;
-        let format = self.cli.kept.format.unwrap_or_default();
+        let read = self.read_session(&id)?;
+        let format = self.cli.sessions.format.unwrap_or_default();
         let (text, redacted) = match format {
-            Format::Json => json::write(&id, &read),
-            Format::Markdown | Format::Html => {
-                let document = Document::of(&id, &read);
-                let write = if format == Format::Html { html::write } else { markdown::write };
+            ExportFormat::Json => json::format_json(&id, &read),
+            ExportFormat::Markdown | ExportFormat::Html => {
+                let document = Document::from_session(&id, &read);
+                let write =
+                    if format == ExportFormat::Html { html::format_html } else { markdown::format_markdown };
                 (write(&document), document.redacted)
             }
         };
@@ -32,12 +33,12 @@ impl Desk<'_> {
                 out.flush()?;
             }
             Some(file) => {
-                handed::write(file, &text, self.cli.kept.force)?;
-                say(&format!("wrote session {id} to {}", file.display()))?;
+                export_file::write_file(file, &text, self.cli.sessions.force)?;
+                print_notice(&format!("wrote session {id} to {}", file.display()))?;
             }
         }
-        if let Some(told) = document::told(redacted) {
-            say(&told)?;
+        if let Some(told) = document::redaction_notice(redacted) {
+            print_notice(&told)?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -1,10 +1,10 @@
 //! `aye sessions list`: lists sessions, one per line.
 
-use super::{Desk, say};
-use crate::assemble::facts;
-use crate::print::harmless;
+use super::{SessionsCommand, print_notice};
+use crate::assemble::run_facts;
+use crate::print::escape_json;
 use crate::store::Listed;
-use crate::tui::text::clean::one_line;
+use crate::tui::text::clean::clean_line;
 use crate::tui::text::width;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -13,55 +13,62 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
-impl Desk<'_> {
-    pub(super) fn list(&self) -> Result<ExitCode> {
-        let listed = if self.cli.kept.all { self.sessions.all() } else { self.sessions.of(&self.folder) };
-        let listed = listed.map_err(super::fault)?;
+impl SessionsCommand<'_> {
+    pub(super) fn list_sessions(&self) -> Result<ExitCode> {
+        let listed = if self.cli.sessions.all {
+            self.sessions.list_all()
+        } else {
+            self.sessions.of_project(&self.folder)
+        };
+        let listed = listed.map_err(super::convert_store_error)?;
         let open: HashSet<_> = self.sessions.open_elsewhere().into_iter().collect();
         let mut out = io::stdout().lock();
-        let wide =
-            listed.iter().map(|session| width::width(&facts::when(session.modified))).max().unwrap_or(0);
+        let wide = listed
+            .iter()
+            .map(|session| width::text_width(&run_facts::format_time(session.modified)))
+            .max()
+            .unwrap_or(0);
         for session in &listed {
             let is_open = open.contains(&session.id);
             if self.cli.json {
-                writeln!(out, "{}", harmless(&object(session, is_open).to_string()))?;
+                writeln!(out, "{}", escape_json(&session_json(session, is_open).to_string()))?;
             } else {
-                let columns = columns(out.is_terminal());
-                writeln!(out, "{}", row(session, is_open, self.cli.kept.all, wide, columns))?;
+                let columns = line_width(out.is_terminal());
+                writeln!(out, "{}", format_row(session, is_open, self.cli.sessions.all, wide, columns))?;
             }
         }
         out.flush()?;
         drop(out);
-        if !self.cli.json && !self.cli.kept.all {
-            self.tell_of_others(listed.len())?;
+        if !self.cli.json && !self.cli.sessions.all {
+            self.mention_others(listed.len())?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn tell_of_others(&self, here: usize) -> Result<()> {
+    fn mention_others(&self, here: usize) -> Result<()> {
         let others = self.sessions.count().saturating_sub(here);
         match (here, others) {
-            (0, 0) => say("no sessions yet")?,
-            (0, 1) => say("no sessions in this folder; 1 in another folder, listed with --all")?,
-            (0, others) => {
-                say(&format!("no sessions in this folder; {others} in other folders, listed with --all"))?
-            }
+            (0, 0) => print_notice("no sessions yet")?,
+            (0, 1) => print_notice("no sessions in this folder; 1 in another folder, listed with --all")?,
+            (0, others) => print_notice(&format!(
+                "no sessions in this folder; {others} in other folders, listed with --all"
+            ))?,
             (_, 0) => {}
-            (_, 1) => say("1 more in another folder, listed with --all")?,
-            (_, others) => say(&format!("{others} more in other folders, listed with --all"))?,
+            (_, 1) => print_notice("1 more in another folder, listed with --all")?,
+            (_, others) => print_notice(&format!("{others} more in other folders, listed with --all"))?,
         }
         Ok(())
     }
 }
 
 /// Returns the maximum line width; `None` for a pipe.
-pub(super) fn columns(terminal: bool) -> Option<usize> {
+pub(super) fn line_width(terminal: bool) -> Option<usize> {
     let columns = || crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     terminal.then(|| columns().max(40))
 }
 
 /// Returns the title, or why there is none.
-pub(super) fn title(session: &Listed) -> String {
+pub(super) fn title_or_reason(session: &Listed) -> String {
     match (&session.broken, &session.title) {
         (Some(why), None) => format!("cannot be read: {why}"),
         (Some(why), Some(title)) => format!("{title} ({why})"),
@@ -71,7 +78,7 @@ pub(super) fn title(session: &Listed) -> String {
 }
 
 /// Formats one line. The title is truncated if necessary, the state never. `wide` is the widest time.
-fn row(session: &Listed, is_open: bool, all: bool, wide: usize, columns: Option<usize>) -> String {
+fn format_row(session: &Listed, is_open: bool, all: bool, wide: usize, columns: Option<usize>) -> String {
     let marks = [
         (is_open, "open elsewhere"),
         (session.from.is_some(), "a copy"),
@@ -83,28 +90,28 @@ fn row(session: &Listed, is_open: bool, all: bool, wide: usize, columns: Option<
         rest.push_str(&format!(" · {words}"));
     }
     let folder = match all && !session.folder.as_os_str().is_empty() {
-        true => format!(" · {}", one_line(&facts::in_short(&session.folder))),
+        true => format!(" · {}", clean_line(&run_facts::shorten_home(&session.folder))),
         false => String::new(),
     };
-    let when = facts::when(session.modified);
-    let blank = " ".repeat(wide.saturating_sub(width::width(&when)));
-    let head = format!("{}  {when}{blank}  ", one_line(&session.id.0));
-    let title = title(session);
-    let title = one_line(&title);
+    let when = run_facts::format_time(session.modified);
+    let blank = " ".repeat(wide.saturating_sub(width::text_width(&when)));
+    let head = format!("{}  {when}{blank}  ", clean_line(&session.id.0));
+    let title = title_or_reason(session);
+    let title = clean_line(&title);
     let Some(columns) = columns else { return format!("{head}{title}{rest}{folder}") };
-    let room = columns.saturating_sub(width::width(&head) + width::width(&rest));
+    let room = columns.saturating_sub(width::text_width(&head) + width::text_width(&rest));
     // The folder gets the space that a title of reasonable length leaves.
-    let least = width::width(&title).min(TITLE);
-    let folder = width::fit(&folder, room.saturating_sub(least));
-    let title = width::fit(&title, room.saturating_sub(width::width(&folder)));
+    let least = width::text_width(&title).min(MIN_TITLE_COLUMNS);
+    let folder = width::fit_start(&folder, room.saturating_sub(least));
+    let title = width::fit_start(&title, room.saturating_sub(width::text_width(&folder)));
     format!("{head}{title}{rest}{folder}")
 }
 
 /// Columns of a title that are more important than the folder.
-const TITLE: usize = 24;
+const MIN_TITLE_COLUMNS: usize = 24;
 
 /// Returns a session as JSON.
-pub(super) fn object(session: &Listed, is_open: bool) -> Value {
+pub(super) fn session_json(session: &Listed, is_open: bool) -> Value {
     let modified = session.modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     json!({
         "session": session.id.0, "title": session.title, "folder": session.folder.to_string_lossy(),
@@ -139,18 +146,18 @@ mod tests {
     fn truncates_title_but_not_state() {
         let long = "why the retry test flakes on a machine that is busy with other things";
         for all in [false, true] {
-            let line = row(&session(long), false, all, 5, Some(80));
+            let line = format_row(&session(long), false, all, 5, Some(80));
             assert!(line.contains("… · dry run · waiting for you"), "{line}");
-            assert!(width::width(&line) <= 80 && line.contains("  why the"), "{line}");
+            assert!(width::text_width(&line) <= 80 && line.contains("  why the"), "{line}");
         }
-        let line = row(&session("漢字"), true, false, 5, None);
+        let line = format_row(&session("漢字"), true, false, 5, None);
         assert!(line.ends_with("漢字 · open elsewhere · dry run · waiting for you"), "{line}");
     }
 
     #[test]
     fn time_column_is_as_wide_as_needed() {
-        let when = facts::when(session("x").modified);
-        let line = row(&session("short"), false, false, width::width(&when), Some(100));
+        let when = run_facts::format_time(session("x").modified);
+        let line = format_row(&session("short"), false, false, width::text_width(&when), Some(100));
         assert!(line.contains(&format!("FR  {when}  short · dry run")), "{line}");
     }
 }

@@ -1,11 +1,11 @@
 //! `aye sessions search`: searches the text of sessions.
 
-use super::list::{columns, object, title};
-use super::{Desk, Mistake, say};
-use crate::assemble::facts;
-use crate::print::harmless;
-use crate::store::search::{Found, Hit, Scope, Words};
-use crate::tui::text::clean::one_line;
+use super::list::{line_width, session_json, title_or_reason};
+use super::{SessionsCommand, UsageError, print_notice};
+use crate::assemble::run_facts;
+use crate::print::escape_json;
+use crate::store::search::{Hit, Scope, SearchWords, SessionHits};
+use crate::tui::text::clean::clean_line;
 use crate::tui::text::width;
 use anyhow::Result;
 use serde_json::json;
@@ -14,46 +14,52 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 /// Hits shown per session.
-const MOST: usize = 3;
+const MAX_HITS: usize = 3;
 
-impl Desk<'_> {
-    pub(super) fn search(&self, typed: &[&str]) -> Result<ExitCode> {
-        let words =
-            Words::new(typed.iter().copied()).ok_or_else(|| Mistake("no words to search for".to_owned()))?;
-        let project = self.cli.kept.here.then_some(self.folder.as_path());
-        let scope = Scope { project, most: MOST, wanted: &|| true };
+impl SessionsCommand<'_> {
+    pub(super) fn search_sessions(&self, typed: &[&str]) -> Result<ExitCode> {
+        let words = SearchWords::new(typed.iter().copied())
+            .ok_or_else(|| UsageError("no words to search for".to_owned()))?;
+        let project = self.cli.sessions.here.then_some(self.folder.as_path());
+        let scope = Scope { project, max_hits: MAX_HITS, is_wanted: &|| true };
         let mut out = io::stdout().lock();
-        let columns = columns(out.is_terminal());
+        let columns = line_width(out.is_terminal());
         let (mut count, mut written) = (0, Ok(()));
         let unread = self.sessions.search(&words, &scope, &mut |found| {
             count += 1;
             let lines =
-                if self.cli.json { vec![in_json(&found)] } else { in_words(&found, columns, count > 1) };
+                if self.cli.json { vec![hit_json(&found)] } else { hit_text(&found, columns, count > 1) };
             // Printed as it is found, so that the first results appear at once.
             written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         written?;
         drop(out);
-        for (id, why) in unread.map_err(super::fault)? {
-            say(&format!("Cannot search all of {id}: {why}"))?;
+        for (id, why) in unread.map_err(super::convert_store_error)? {
+            print_notice(&format!("Cannot search all of {id}: {why}"))?;
         }
         if count == 0 {
-            say(&format!("no session contains “{}”", typed.join(" ")))?;
+            print_notice(&format!("no session contains “{}”", typed.join(" ")))?;
             return Ok(ExitCode::FAILURE);
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn in_words(found: &Found, columns: Option<usize>, more: bool) -> Vec<String> {
-    let fit = |line: String| columns.map_or(line.clone(), |columns| width::fit(&line, columns).into_owned());
+fn hit_text(found: &SessionHits, columns: Option<usize>, more: bool) -> Vec<String> {
+    let fit =
+        |line: String| columns.map_or(line.clone(), |columns| width::fit_start(&line, columns).into_owned());
     let listed = &found.listed;
-    let folder = facts::in_short(&listed.folder);
-    let head = format!("{}  {}  {} · {folder}", listed.id, facts::when(listed.modified), title(listed));
+    let folder = run_facts::shorten_home(&listed.folder);
+    let head = format!(
+        "{}  {}  {} · {folder}",
+        listed.id,
+        run_facts::format_time(listed.modified),
+        title_or_reason(listed)
+    );
     let mut lines = if more { vec![String::new()] } else { Vec::new() };
-    lines.push(fit(one_line(&head).into_owned()));
-    let hit = |hit: &Hit| fit(format!("   {:8}  {}", hit.whose.word(), one_line(&hit.line)));
+    lines.push(fit(clean_line(&head).into_owned()));
+    let hit = |hit: &Hit| fit(format!("   {:8}  {}", hit.source.label(), clean_line(&hit.line)));
     lines.extend(found.hits.iter().map(hit));
     if found.more {
         lines.push("   … and more".to_owned());
@@ -61,13 +67,13 @@ fn in_words(found: &Found, columns: Option<usize>, more: bool) -> Vec<String> {
     lines
 }
 
-fn in_json(found: &Found) -> String {
-    let hit = |hit: &Hit| json!({ "who": hit.whose.word(), "line": hit.line, "at": hit.at });
-    let mut object = object(&found.listed, false);
+fn hit_json(found: &SessionHits) -> String {
+    let hit = |hit: &Hit| json!({ "who": hit.source.label(), "line": hit.line, "at": hit.at });
+    let mut object = session_json(&found.listed, false);
     if let Some(object) = object.as_object_mut() {
         object.remove("open");
         object.insert("found".to_owned(), found.hits.iter().map(hit).collect());
         object.insert("more".to_owned(), json!(found.more));
     }
-    harmless(&object.to_string())
+    escape_json(&object.to_string())
 }

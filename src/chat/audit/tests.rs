@@ -1,7 +1,7 @@
 //! Records of calls.
 
 use super::*;
-use crate::chat::{Access, Answer, Basis, CallId, Preview, Question, Questions, Status};
+use crate::chat::{Access, Answer, AnswerStatus, CallId, Preconditions, Preview, Question, Questions};
 use serde_json::{Value, json};
 
 fn call(id: &str, arguments: &str) -> ToolCall {
@@ -17,10 +17,17 @@ fn replied(calls: Vec<ToolCall>) -> Entry {
 }
 
 fn digest(arguments: &str, summary: &str) -> Digest {
-    let (access, preview, basis) = (Access::Write("a".into()), Preview::Text("it".into()), Basis::default());
-    let told =
-        Told { title: "change?", summary, access: &access, preview: &preview, destroys: None, basis: &basis };
-    Digest::of_act("write_file", arguments, told)
+    let (access, preview, basis) =
+        (Access::Write("a".into()), Preview::Text("it".into()), Preconditions::default());
+    let told = DisplayedPlan {
+        title: "change?",
+        summary,
+        access: &access,
+        preview: &preview,
+        destroys: None,
+        preconditions: &basis,
+    };
+    Digest::of_plan("write_file", arguments, told)
 }
 
 fn planned(id: &str, arguments: &str, summary: &str, verdict: &str) -> Entry {
@@ -31,16 +38,21 @@ fn planned(id: &str, arguments: &str, summary: &str, verdict: &str) -> Entry {
         access: Access::Write("a".into()),
         preview: Box::new(Preview::Text("it".into())),
         destroys: None,
-        basis: Box::default(),
+        preconditions: Box::default(),
         verdict: verdict.into(),
-        why: "it changes the project".into(),
+        reason: "it changes the project".into(),
         hooks_not_run: Vec::new(),
         sha256: digest(arguments, summary),
     }
 }
 
 fn decided(id: &str, decision: Decision, sha256: Digest) -> Entry {
-    Entry::Decided { call: id.into(), decision, by: By::Person { key: "y".into(), after_ms: 2300 }, sha256 }
+    Entry::Decided {
+        call: id.into(),
+        decision,
+        by: Decider::User { key: "y".into(), after_ms: 2300 },
+        sha256,
+    }
 }
 
 fn settled(id: &str, outcome: Outcome, sha256: Digest) -> Entry {
@@ -64,29 +76,32 @@ fn edited() -> Vec<Entry> {
     ]
 }
 
-fn holds(entries: &[Entry]) -> Holds {
-    records(entries)[0].holds()
+fn holds(entries: &[Entry]) -> Integrity {
+    collect_records(entries)[0].verify()
 }
 
 #[test]
 fn r51_tells_an_allowed_call_from_a_waiting_one() {
     let entries = edited();
-    let starts: Vec<bool> = (1..=6).map(|end| records(&entries[..end])[0].is_allowed()).collect();
+    let starts: Vec<bool> = (1..=6).map(|end| collect_records(&entries[..end])[0].is_allowed()).collect();
     assert_eq!(starts, [false, false, false, false, true, false]);
-    assert!(records(&[replied(vec![call("a", "{}")]), planned("a", "{}", "one", "allow")])[0].is_allowed());
+    assert!(
+        collect_records(&[replied(vec![call("a", "{}")]), planned("a", "{}", "one", "allow")])[0]
+            .is_allowed()
+    );
 }
 
 #[test]
 fn r08_a_record_with_matching_digests_is_intact() {
-    assert_eq!(holds(&edited()), Holds::Yes);
-    assert_eq!(holds(&edited()[..2]), Holds::Yes);
+    assert_eq!(holds(&edited()), Integrity::Intact);
+    assert_eq!(holds(&edited()[..2]), Integrity::Intact);
     let refused = [
         replied(vec![call("a", "{}")]),
         planned("a", "{}", "one", "ask"),
         decided("a", Decision::Deny(String::new()), digest("{}", "one")),
         settled("a", Outcome::Refused("no".into()), Digest::default()),
     ];
-    assert_eq!(holds(&refused), Holds::Yes);
+    assert_eq!(holds(&refused), Integrity::Intact);
 }
 
 #[test]
@@ -94,10 +109,10 @@ fn r08_a_record_with_differing_digests_is_reported() {
     let check = |change: &dyn Fn(&mut Vec<Entry>), why: &'static str| {
         let mut entries = edited();
         change(&mut entries);
-        assert_eq!(holds(&entries), Holds::No(why));
+        assert_eq!(holds(&entries), Integrity::Broken(why));
         let seen_by_hashing_alone = why == "the recorded plan was modified";
-        let agrees = if seen_by_hashing_alone { Holds::Yes } else { Holds::No(why) };
-        assert_eq!(records(&entries)[0].agrees(), agrees);
+        let agrees = if seen_by_hashing_alone { Integrity::Intact } else { Integrity::Broken(why) };
+        assert_eq!(collect_records(&entries)[0].verify_digests(), agrees);
     };
     let other = || digest("{}", "another");
     check(
@@ -137,8 +152,8 @@ fn a_record_of_an_older_version_without_digests_is_unknown() {
             _ => {}
         }
     }
-    assert_eq!(holds(&entries), Holds::Unknown);
-    assert_eq!(records(&entries)[0].sha256(), None);
+    assert_eq!(holds(&entries), Integrity::Unknown);
+    assert_eq!(collect_records(&entries)[0].sha256(), None);
 }
 
 #[test]
@@ -151,15 +166,15 @@ fn r18_each_call_of_a_reply_has_a_record_and_other_entries_are_ignored() {
         settled("b", done(), digest("{}", "b")),
         replied(vec![call("a", "{\"again\":1}"), call("c", "{}")]),
     ];
-    let records = records(&entries);
+    let records = collect_records(&entries);
     let told: Vec<(&CallId, usize, Vec<usize>)> = records
         .iter()
-        .map(|record| (&record.call.id, record.made, record.steps.iter().map(|(at, _)| *at).collect()))
+        .map(|record| (&record.call.id, record.reply_index, record.steps.iter().map(|(at, _)| *at).collect()))
         .collect();
     let id = |id: &str| CallId::from(id);
     assert_eq!(told, [(&id("a"), 0, vec![3]), (&id("b"), 0, vec![2, 4]), (&id("c"), 5, vec![])]);
-    assert_eq!(records[1].who(), Some("policy"));
-    assert_eq!(records[0].who(), None, "it is not decided yet");
+    assert_eq!(records[1].decider_name(), Some("policy"));
+    assert_eq!(records[0].decider_name(), None, "it is not decided yet");
 }
 
 /// Fields that other programs may rely on.
@@ -174,7 +189,7 @@ const FIELDS: [&str; 31] = [
 fn r15_the_json_of_a_record_has_the_decider_the_key_and_the_time() {
     let entries = edited();
     let time = |at: usize| Some(1000 + at as u64);
-    let told = records(&entries)[0].json(&time);
+    let told = collect_records(&entries)[0].to_json(&time);
     let fields: Vec<&str> = told.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(fields, FIELDS, "fields may be added, never renamed");
     for (field, value) in [
@@ -215,7 +230,7 @@ fn r16_a_question_has_a_record_of_who_answered_which_questions() {
         keyword: "k".into(),
         text: "Which?".into(),
         options: Vec::new(),
-        multi: false,
+        is_multiple: false,
         allow_text: true,
         recommended: None,
     };
@@ -226,12 +241,12 @@ fn r16_a_question_has_a_record_of_who_answered_which_questions() {
         Entry::Asked { call: "a".into(), questions, sha256: sha256.clone() },
         Entry::Answered {
             call: "a".into(),
-            answer: Answer::without(Status::Declined),
-            by: Some(By::Person { key: "x".into(), after_ms: 900 }),
+            answer: Answer::from_status(AnswerStatus::Declined),
+            by: Some(Decider::User { key: "x".into(), after_ms: 900 }),
             sha256,
         },
     ];
-    let told = records(&entries)[0].json(&|_| None);
+    let told = collect_records(&entries)[0].to_json(&|_| None);
     assert_eq!(
         (&told["decision"], &told["who"], &told["key"], &told["after_ms"], &told["holds"]),
         (&json!("declined"), &json!("person"), &json!("x"), &json!(900), &json!(true))
@@ -239,7 +254,7 @@ fn r16_a_question_has_a_record_of_who_answered_which_questions() {
     if let Entry::Asked { questions, .. } = &mut entries[1] {
         questions.list[0].text = "Something else?".into();
     }
-    assert_eq!(holds(&entries), Holds::No("the recorded questions were modified"));
+    assert_eq!(holds(&entries), Integrity::Broken("the recorded questions were modified"));
 }
 
 #[test]
@@ -248,7 +263,7 @@ fn a_call_with_invalid_arguments_has_a_record() {
         replied(vec![call("a", "{\"x\":1,\"x\":2}")]),
         settled("a", Outcome::Failed("x is given twice".into()), Digest::default()),
     ];
-    let told = records(&entries)[0].json(&|_| None);
+    let told = collect_records(&entries)[0].to_json(&|_| None);
     assert_eq!(
         (&told["verdict"], &told["who"], &told["outcome"], &told["holds"]),
         (&Value::Null, &Value::Null, &json!("failed"), &Value::Null)

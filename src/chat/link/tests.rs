@@ -5,7 +5,7 @@ use super::*;
 /// Checks the links of a text if every candidate exists, separated by `|`.
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    let found = find(text, &|_| true);
+    let found = find_links(text, &|_| true);
     for link in &found {
         assert!(text.is_char_boundary(link.range.start) && text.is_char_boundary(link.range.end));
     }
@@ -114,27 +114,27 @@ fn text_that_resembles_a_link_is_none() {
 
 #[test]
 fn the_caller_can_reject_a_candidate() {
-    assert_eq!(find("and/or https://a.example", &|_| false), []);
+    assert_eq!(find_links("and/or https://a.example", &|_| false), []);
     check("and/or", "and/or");
 }
 
 #[test]
 fn a_path_inside_brackets_is_found_if_the_whole_word_is_none() {
-    let exists = |target: &Target| target.to_string() == "src/a.rs:3";
-    let found = find("open(src/a.rs:3) [x]", &exists);
+    let exists = |target: &LinkTarget| target.to_string() == "src/a.rs:3";
+    let found = find_links("open(src/a.rs:3) [x]", &exists);
     assert_eq!((found.len(), found[0].range.clone()), (1, 5..15));
 }
 
 #[test]
 fn parses_a_target_and_formats_it_unchanged() {
-    let file = |path: &str, line, end, column| Target::File { path: path.into(), line, end, column };
+    let file = |path: &str, line, end, column| LinkTarget::File { path: path.into(), line, end, column };
     let table = [
         ("a.rs:10-20", Some(file("a.rs", Some(10), Some(20), None))),
         ("a.rs:10:5", Some(file("a.rs", Some(10), None, Some(5)))),
         ("a.rs", Some(file("a.rs", None, None, None))),
         ("https://a.example/x y", None),
-        ("https://a.example/x", Some(Target::Web("https://a.example/x".into()))),
-        ("workspace://x", Some(Target::Workspace("workspace://x".into()))),
+        ("https://a.example/x", Some(LinkTarget::Web("https://a.example/x".into()))),
+        ("workspace://x", Some(LinkTarget::Workspace("workspace://x".into()))),
         ("file:///etc/hosts", Some(file("/etc/hosts", None, None, None))),
         ("javascript:alert(1)", None),
         ("javascript:a/b.js", None),
@@ -143,7 +143,7 @@ fn parses_a_target_and_formats_it_unchanged() {
         ("", None),
     ];
     for (word, expected) in table {
-        assert_eq!(parse(word), expected, "{word}");
+        assert_eq!(parse_link(word), expected, "{word}");
         if let Some(target) = expected.filter(|_| !word.starts_with("file")) {
             assert_eq!(target.to_string(), word);
         }
@@ -154,7 +154,7 @@ proptest::proptest! {
     #[test]
     fn links_are_in_order_and_do_not_overlap(text in "(\\PC|https://|workspace://|a/b|:1|[ .:#()\\[\\]@L-]){0,40}") {
         let mut from = 0;
-        for link in find(&text, &|_| true) {
+        for link in find_links(&text, &|_| true) {
             proptest::prop_assert!(link.range.start >= from && link.range.end > link.range.start);
             proptest::prop_assert!(text.get(link.range.clone()).is_some());
             from = link.range.end;

@@ -6,18 +6,18 @@ fn clock() -> Questions {
     let question = Question {
         keyword: "clock".into(),
         text: "Which clock?".into(),
-        options: ["paused", "a trait", "real"].map(Choice::new).to_vec(),
-        multi: false,
+        options: ["paused", "a trait", "real"].map(QuestionOption::new).to_vec(),
+        is_multiple: false,
         allow_text: true,
         recommended: None,
     };
     Questions { list: vec![question], dropped: Dropped::default() }
 }
 
-fn result(source: Source) -> Value {
-    let given = Given::new("clock", source);
-    let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-    serde_json::from_str(&answer.result(&clock())).unwrap_or_default()
+fn result(source: AnswerValue) -> Value {
+    let given = QuestionAnswer::new("clock", source);
+    let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
+    serde_json::from_str(&answer.to_result(&clock())).unwrap_or_default()
 }
 
 #[test]
@@ -31,26 +31,26 @@ fn r52_reads_the_number_of_dropped_options_in_early_sessions() {
 
 #[test]
 fn the_result_tells_selected_written_and_skipped_answers_apart() {
-    let picked = &result(Source::Picked(vec![1]))["answers"][0];
+    let picked = &result(AnswerValue::Selected(vec![1]))["answers"][0];
     assert_eq!(
         (&picked["answer"], &picked["source"], &picked["option_index"]),
         (&json!("a trait"), &json!("picked"), &json!(1))
     );
-    let written = &result(Source::Written("none".into()))["answers"][0];
+    let written = &result(AnswerValue::Text("none".into()))["answers"][0];
     assert_eq!((&written["answer"], &written["source"]), (&json!("none"), &json!("written")));
-    let skipped = &result(Source::Skipped)["answers"][0];
+    let skipped = &result(AnswerValue::Skipped)["answers"][0];
     assert_eq!((&skipped["answer"], &skipped["source"]), (&Value::Null, &json!("skipped")));
 }
 
 #[test]
 fn several_selected_options_are_given_by_label_and_by_index() {
     let mut asked = clock();
-    asked.list[0].multi = true;
+    asked.list[0].is_multiple = true;
     let told = |picks: &[usize]| {
-        let source = Source::Picked(picks.to_vec());
-        let given = Given::new("clock", source);
-        let answer = Answer { given: vec![given], ..Answer::without(Status::Answered) };
-        let told: Value = serde_json::from_str(&answer.result(&asked)).unwrap_or_default();
+        let source = AnswerValue::Selected(picks.to_vec());
+        let given = QuestionAnswer::new("clock", source);
+        let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
+        let told: Value = serde_json::from_str(&answer.to_result(&asked)).unwrap_or_default();
         told["answers"][0].clone()
     };
     assert_eq!(told(&[0, 2])["answer"], json!(["paused", "real"]));
@@ -62,15 +62,15 @@ fn several_selected_options_are_given_by_label_and_by_index() {
 fn the_result_mentions_dropped_questions() {
     let asked = Questions { dropped: Dropped { questions: 2, options: 1, shortened: 0 }, ..clock() };
     assert_eq!(
-        Answer::without(Status::Declined).result(&asked),
+        Answer::from_status(AnswerStatus::Declined).to_result(&asked),
         r#"{"type":"question_answers","status":"declined","answers":[],"dropped":"2 questions omitted, 1 option omitted: too many or too long"}"#
     );
 }
 
 #[test]
 fn the_log_records_that_an_answer_came_from_a_file() {
-    let person = Answer::without(Status::Declined);
-    let file = Answer { giver: Giver::File, ..person.clone() };
+    let person = Answer::from_status(AnswerStatus::Declined);
+    let file = Answer { origin: AnswerOrigin::File, ..person.clone() };
     let written = |answer: &Answer| serde_json::to_string(answer).unwrap_or_default();
     assert_eq!(written(&person), r#"{"status":"declined"}"#);
     assert_eq!(written(&file), r#"{"status":"declined","giver":"file"}"#);
@@ -79,11 +79,11 @@ fn the_log_records_that_an_answer_came_from_a_file() {
 
 #[test]
 fn the_result_gives_each_note_with_its_option() {
-    let mut given = Given::new("clock", Source::Picked(vec![1]));
-    let note = |option, text: &str| Note { option, text: text.into() };
+    let mut given = QuestionAnswer::new("clock", AnswerValue::Selected(vec![1]));
+    let note = |option, text: &str| OptionNote { option, text: text.into() };
     given.notes = vec![note(0, "too clever"), note(1, "but small"), note(9, "of nothing")];
-    let answer = Answer { given: vec![given.clone()], ..Answer::without(Status::Answered) };
-    let told: Value = serde_json::from_str(&answer.result(&clock())).unwrap_or_default();
+    let answer = Answer { answers: vec![given.clone()], ..Answer::from_status(AnswerStatus::Answered) };
+    let told: Value = serde_json::from_str(&answer.to_result(&clock())).unwrap_or_default();
     let expected = json!([
         { "option_index": 0, "option": "paused", "note": "too clever" },
         { "option_index": 1, "option": "a trait", "note": "but small" },
@@ -91,12 +91,12 @@ fn the_result_gives_each_note_with_its_option() {
     assert_eq!(told["answers"][0]["notes"], expected);
     assert_eq!(told["answers"][0]["note"], Value::Null);
     let written = serde_json::to_string(&given).unwrap_or_default();
-    assert_eq!(serde_json::from_str::<Given>(&written).ok(), Some(given));
+    assert_eq!(serde_json::from_str::<QuestionAnswer>(&written).ok(), Some(given));
 }
 
 #[test]
 fn r52_reads_the_single_note_of_answers_in_early_sessions() {
     let text = r#"{"keyword":"clock","source":{"source":"picked","value":[1]},"note":"but small"}"#;
-    let given = serde_json::from_str::<Given>(text).unwrap_or_else(|error| panic!("{error}"));
+    let given = serde_json::from_str::<QuestionAnswer>(text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((given.note.as_str(), given.notes.len()), ("but small", 0));
 }

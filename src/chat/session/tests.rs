@@ -5,7 +5,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn said(text: &str) -> Entry {
-    Entry::Said { text: text.into() }
+    Entry::UserMessage { text: text.into() }
 }
 
 fn replied(text: &str, calls: &[&str]) -> Entry {
@@ -36,7 +36,7 @@ fn settled(call: &str) -> Entry {
 fn shape(session: &Session) -> Vec<String> {
     let word = |message: Message| match message {
         Message::System(_) => "system".to_owned(),
-        Message::Person(text) => format!("person {text}"),
+        Message::User(text) => format!("person {text}"),
         Message::Model { text, calls, .. } => format!("model {text}{}", calls.len()),
         Message::Tool { call, text } => format!("{call}: {text}"),
     };
@@ -117,9 +117,9 @@ fn usage_adds_up() {
 fn the_first_message_is_the_title_until_the_user_sets_one() {
     let mut session = Session::replay([said("  \n fix the test\nplease"), said("other")]);
     assert_eq!(session.title(), Some("fix the test"));
-    session.apply(Entry::Titled { title: "mine".into(), by: Namer::Person, usage: None });
+    session.apply(Entry::Titled { title: "mine".into(), by: TitleSource::User, usage: None });
     assert_eq!(session.title(), Some("mine"));
-    session.apply(Entry::Titled { title: "the model's".into(), by: Namer::Model, usage: None });
+    session.apply(Entry::Titled { title: "the model's".into(), by: TitleSource::Model, usage: None });
     assert_eq!(session.title(), Some("mine"));
 }
 
@@ -150,13 +150,13 @@ fn a_result_is_stored_readable_for_the_user_and_the_model_also_in_a_sub_agent() 
         access: Access::Nothing,
         preview: Box::new(preview),
         destroys: None,
-        basis: Box::default(),
+        preconditions: Box::default(),
         verdict: "allow".into(),
-        why: String::new(),
+        reason: String::new(),
         hooks_not_run: Vec::new(),
         sha256: Digest::default(),
     };
-    let beneath = |entry| Entry::Beneath { call: "b".into(), entry: Box::new(entry) };
+    let beneath = |entry| Entry::SubAgent { call: "b".into(), entry: Box::new(entry) };
     let command = || Preview::Command(crate::chat::CommandLine::default());
     let mut session = Session::replay([
         replied("", &["a", "b"]),
@@ -173,7 +173,7 @@ fn a_result_is_stored_readable_for_the_user_and_the_model_also_in_a_sub_agent() 
     let results: Vec<&str> = session
         .entries()
         .iter()
-        .filter_map(|entry| match entry.bare() {
+        .filter_map(|entry| match entry.unwrap_sub_agent() {
             Entry::Settled { outcome, .. } => Some(outcome.text()),
             _ => None,
         })

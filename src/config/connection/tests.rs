@@ -1,7 +1,7 @@
 //! Resolution of model, address and key for each way of configuring them.
 
 use super::*;
-use crate::config::read::read;
+use crate::config::settings_parser::parse_settings;
 
 struct Case {
     file: &'static str,
@@ -21,15 +21,16 @@ const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-1");
 impl Case {
     fn connect(&self) -> Result<Option<Connection>, Problem> {
         self.find(|settings, environment, credentials| {
-            connect(settings, environment, &self.flags, credentials)
+            resolve_connection(settings, environment, &self.flags, credentials)
         })
     }
 
     /// Resolves the profile in use and its fallback.
     fn both(&self) -> (Connection, Result<Option<Connection>, Problem>) {
         let first = self.connect().unwrap().unwrap();
-        let second = self
-            .find(|settings, environment, credentials| fallback(settings, environment, credentials, &first));
+        let second = self.find(|settings, environment, credentials| {
+            resolve_fallback(settings, environment, credentials, &first)
+        });
         (first, second)
     }
 
@@ -43,7 +44,7 @@ impl Case {
             let found = self.environment.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        let settings = Settings::from_layers([read(self.file, "f")], &environment, &self.flags);
+        let settings = Settings::from_layers([parse_settings(self.file, "f")], &environment, &self.flags);
         find(&settings, &environment, &credentials)
     }
 }
@@ -56,7 +57,7 @@ fn flag(base_url: &str) -> Overrides {
 #[track_caller]
 fn check(case: &Case, words: &str, key: Option<&str>) -> Connection {
     let connection = case.connect().unwrap().unwrap();
-    assert_eq!(connection.words(), words);
+    assert_eq!(connection.describe(), words);
     assert_eq!(connection.key.as_ref().map(Key::expose), key);
     connection
 }
@@ -247,7 +248,7 @@ fn the_default_profile_is_the_first_with_a_key_in_the_documented_order() {
     let example = include_str!("../../../config.example.toml");
     let documented: String = example.lines().filter(|line| line.starts_with("# ")).take(5).collect();
     let (mut from, named) = (0, documented.replace(" and ", ", "));
-    for name in TRIED {
+    for name in PREFERRED_PROFILES {
         let at = named[from..].find(name).unwrap_or_else(|| panic!("{name} in {named}"));
         from += at + name.len();
     }
@@ -338,8 +339,8 @@ fn usable_profiles_have_a_key_or_are_local() {
         Overrides { model: Some("chosen".into()), base_url: Some("http://h/v1".into()), ..NOTHING.flags };
     let environment = |name: &str| (name == "GROQ_API_KEY").then(|| "k".to_owned());
     let file = "[profiles.lan]\nbase_url = \"http://10.0.0.1/v1\"\n[profiles.locked]\nbase_url = \"https://l/v1\"\nkey_env = \"LOCKED_KEY\"\n[profiles.command]\nbase_url = \"https://c/v1\"\nkey_command = \"x\"";
-    let settings = Settings::from_layers([read(file, "f")], &environment, &flags);
-    let usable = usable(&settings, &environment, &flags, &Credentials::default());
+    let settings = Settings::from_layers([parse_settings(file, "f")], &environment, &flags);
+    let usable = usable_connections(&settings, &environment, &flags, &Credentials::default());
     let names: Vec<&str> = usable.iter().map(|connection| connection.profile.as_str()).collect();
     assert_eq!(
         names,

@@ -1,8 +1,8 @@
 //! Parsing of rules, error messages with line numbers, and failing closed.
 
 use super::*;
-use crate::chat::{Access, Basis, CommandLine, Preview};
-use crate::policy::{About, At, Says, Subject};
+use crate::chat::{Access, CommandLine, Preconditions, Preview};
+use crate::policy::{RuleEffect, RuleLocation, RuleTarget, Subject};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -17,19 +17,25 @@ impl Place {
         Self(place)
     }
 
-    fn book(&self) -> Book {
+    fn book(&self) -> RulesSource {
         let at = |name: &str| self.0.path().join(name);
         let tools = ["bash_exec", "write_file", "edit_file"].map(str::to_owned).to_vec();
-        Book { file: at("rules.toml"), trusted: at("trusted.toml"), folder: at("app"), tools, home: None }
+        RulesSource {
+            rules_file: at("rules.toml"),
+            trust_file: at("trusted.toml"),
+            folder: at("app"),
+            tools,
+            home: None,
+        }
     }
 
-    fn says(&self, text: &str) -> Loaded {
-        fs::write(self.book().file, text).unwrap();
+    fn says(&self, text: &str) -> LoadedRules {
+        fs::write(self.book().rules_file, text).unwrap();
         self.book().load(TODAY)
     }
 
-    fn own(&self, text: &str) -> Loaded {
-        fs::write(self.book().folder.join(OF_PROJECT), text).unwrap();
+    fn own(&self, text: &str) -> LoadedRules {
+        fs::write(self.book().folder.join(PROJECT_RULES_FILE), text).unwrap();
         self.book().load(TODAY)
     }
 }
@@ -39,7 +45,13 @@ fn speaks(rule: &Rule, command: &str) -> bool {
         CommandLine { command: command.into(), folder: "/p".into(), seconds: 1, ..CommandLine::default() }
             .into(),
     );
-    rule.speaks(&Subject::new("bash_exec", &access, &Preview::Text(String::new()), false, &Basis::default()))
+    rule.matches(&Subject::new(
+        "bash_exec",
+        &access,
+        &Preview::Text(String::new()),
+        false,
+        &Preconditions::default(),
+    ))
 }
 
 #[test]
@@ -49,15 +61,15 @@ fn rules_are_parsed_with_lines_and_dates() {
         "\u{feff}# mine\n\n[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = [\"git push -f\"]\nnot = \"git log\"\n\n\
          [[rule]]\nsays = \"allow\"\ntool = \"bash_exec\"\nwords = [\"cargo\", \"test\"]\ncreated = 2026-11-22\nexpires = \"2027-02-20\"\nkey = \"a\"\n",
     );
-    assert_eq!((loaded.problems.len(), loaded.rules.broken), (0, None));
+    assert_eq!((loaded.problems.len(), loaded.rules.read_error), (0, None));
     let [deny, allow] = loaded.rules.list.as_slice() else { panic!("two rules") };
     assert_eq!(
-        (deny.says, deny.at.line, deny.about.clone()),
-        (Says::Deny, 3, About::Words(vec!["git".into(), "push".into()]))
+        (deny.effect, deny.location.line, deny.target.clone()),
+        (RuleEffect::Deny, 3, RuleTarget::Prefix(vec!["git".into(), "push".into()]))
     );
     assert_eq!(
-        (allow.says, allow.at.line, allow.expires.as_str(), allow.key.as_str()),
-        (Says::Allow, 9, "2027-02-20", "a")
+        (allow.effect, allow.location.line, allow.expires.as_str(), allow.saved_with_key.as_str()),
+        (RuleEffect::Allow, 9, "2027-02-20", "a")
     );
     assert!(speaks(allow, "cargo test x"));
 }
@@ -112,8 +124,8 @@ fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
         let loaded = place.says(&format!("{text}\n"));
         let said = loaded.notices().join("\n");
         assert!(said.contains(part) && said.contains(&format!("rules.toml:{line}:")), "{text}: {said}");
-        assert_eq!(loaded.rules.broken.is_some(), asks, "{text}: {said}");
-        assert!(loaded.rules.list.iter().all(|rule| rule.says != Says::Allow), "{text}");
+        assert_eq!(loaded.rules.read_error.is_some(), asks, "{text}: {said}");
+        assert!(loaded.rules.list.iter().all(|rule| rule.effect != RuleEffect::Allow), "{text}");
     }
 }
 
@@ -121,7 +133,7 @@ fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
 fn a_deny_rule_with_a_failing_example_still_denies() {
     let loaded =
         Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"\n");
-    assert!(loaded.rules.broken.is_some());
+    assert!(loaded.rules.read_error.is_some());
     assert!(speaks(&loaded.rules.list[0], "git push"));
 }
 
@@ -156,18 +168,18 @@ fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
     ];
     for (what, bytes) in hostile {
         let place = Place::new();
-        fs::write(place.book().file, bytes).unwrap();
+        fs::write(place.book().rules_file, bytes).unwrap();
         let loaded = place.book().load(TODAY);
-        assert!(loaded.rules.broken.is_some() && loaded.rules.list.is_empty(), "{what}");
+        assert!(loaded.rules.read_error.is_some() && loaded.rules.list.is_empty(), "{what}");
         assert!(loaded.notices()[0].contains("rules.toml:"), "{what}: {:?}", loaded.notices());
     }
     let place = Place::new();
-    fs::create_dir(place.book().file).unwrap();
-    assert!(place.book().load(TODAY).rules.broken.is_some(), "a directory in its place");
+    fs::create_dir(place.book().rules_file).unwrap();
+    assert!(place.book().load(TODAY).rules.read_error.is_some(), "a directory in its place");
     let place = Place::new();
-    let pipe = std::process::Command::new("mkfifo").arg(place.book().file).status().unwrap();
-    assert!(pipe.success() && place.book().load(TODAY).rules.broken.is_some(), "a pipe in its place");
-    assert_eq!(Place::new().book().load(TODAY), Loaded::default(), "no file is no rules");
+    let pipe = std::process::Command::new("mkfifo").arg(place.book().rules_file).status().unwrap();
+    assert!(pipe.success() && place.book().load(TODAY).rules.read_error.is_some(), "a pipe in its place");
+    assert_eq!(Place::new().book().load(TODAY), LoadedRules::default(), "no file is no rules");
 }
 
 #[test]
@@ -178,7 +190,7 @@ fn ten_thousand_rules_are_parsed() {
         .collect();
     let loaded = place.says(&text);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (10_000, 0));
-    assert_eq!(loaded.rules.list[9_999].at.line, 29_998);
+    assert_eq!(loaded.rules.list[9_999].location.line, 29_998);
 }
 
 #[test]
@@ -186,55 +198,61 @@ fn r14_untrusted_project_rules_allow_nothing() {
     let place = Place::new();
     let (book, allow) = (place.book(), "[[rule]]\nsays = \"allow\"\nwords = \"make install\"\n");
     let loaded = place.own(allow);
-    assert!(loaded.rules.list.is_empty() && matches!(loaded.own, Own::Untrusted { changed: false, .. }));
+    assert!(
+        loaded.rules.list.is_empty()
+            && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: false, .. })
+    );
     assert!(loaded.notices()[0].contains("(1 allow) is not trusted"), "{:?}", loaded.notices());
     // Errors in an untrusted file have no effect.
     assert_eq!(place.own("[[rule").rules, Rules::default());
     place.own(allow);
-    trust::set(&book.trusted, &book.folder, &[(OF_PROJECT, allow)], TODAY).unwrap();
+    trust::trust_files(&book.trust_file, &book.folder, &[(PROJECT_RULES_FILE, allow)], TODAY).unwrap();
     let trusted = book.load(TODAY);
-    assert_eq!((trusted.rules.list.len(), &trusted.own), (1, &Own::Trusted));
-    assert_eq!(trusted.rules.list[0].holds, Holds::Trusted);
-    assert_eq!(fs::metadata(&book.trusted).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!((trusted.rules.list.len(), &trusted.project_rules), (1, &ProjectRules::Trusted));
+    assert_eq!(trusted.rules.list[0].scope, RuleScope::TrustedProject);
+    assert_eq!(fs::metadata(&book.trust_file).unwrap().permissions().mode() & 0o777, 0o600);
     // After a change of one character the file is untrusted again.
     let loaded = place.own(&format!("{allow}\n"));
-    assert!(loaded.rules.list.is_empty() && matches!(loaded.own, Own::Untrusted { changed: true, .. }));
+    assert!(
+        loaded.rules.list.is_empty()
+            && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: true, .. })
+    );
     assert!(loaded.notices()[0].contains("has changed since you trusted it"));
     // The same text in another directory is not trusted.
-    let other = Book { folder: place.0.path().join("other"), ..book.clone() };
+    let other = RulesSource { folder: place.0.path().join("other"), ..book.clone() };
     fs::create_dir_all(other.folder.join(".aye")).unwrap();
-    fs::write(other.folder.join(OF_PROJECT), allow).unwrap();
+    fs::write(other.folder.join(PROJECT_RULES_FILE), allow).unwrap();
     assert!(other.load(TODAY).rules.list.is_empty());
-    trust::set(&book.trusted, &other.folder, &[(OF_PROJECT, allow)], TODAY).unwrap();
+    trust::trust_files(&book.trust_file, &other.folder, &[(PROJECT_RULES_FILE, allow)], TODAY).unwrap();
     assert_eq!(other.load(TODAY).rules.list.len(), 1);
     place.own(allow);
     assert_eq!(book.load(TODAY).rules.list.len(), 1, "trusting the other project keeps this trust");
-    trust::forget(&book.trusted, &book.folder, Some(OF_PROJECT)).unwrap();
+    trust::revoke_trust(&book.trust_file, &book.folder, Some(PROJECT_RULES_FILE)).unwrap();
     assert!(book.load(TODAY).rules.list.is_empty());
     // A project's rules cannot name another project, and an invalid trust file trusts nothing.
     let elsewhere = format!("{allow}project = \"/\"\n");
-    trust::set(&book.trusted, &book.folder, &[(OF_PROJECT, &elsewhere)], TODAY).unwrap();
+    trust::trust_files(&book.trust_file, &book.folder, &[(PROJECT_RULES_FILE, &elsewhere)], TODAY).unwrap();
     assert!(place.own(&elsewhere).notices()[0].contains("remove the key project"));
-    fs::write(&book.trusted, "[[project").unwrap();
+    fs::write(&book.trust_file, "[[project").unwrap();
     assert!(place.own(allow).rules.list.is_empty());
 }
 
-fn kept(says: Says, about: About) -> Rule {
+fn kept(says: RuleEffect, about: RuleTarget) -> Rule {
     Rule {
-        says,
+        effect: says,
         tool: Some("bash_exec".into()),
-        about,
-        holds: Holds::Everywhere,
+        target: about,
+        scope: RuleScope::EveryProject,
         created: "2026-11-22".into(),
         expires: "2027-02-20".into(),
         scripts: Vec::new(),
-        key: "enter".into(),
-        at: At::default(),
+        saved_with_key: "enter".into(),
+        location: RuleLocation::default(),
     }
 }
 
-fn words(text: &str) -> About {
-    About::Words(text.split(' ').map(str::to_owned).collect())
+fn words(text: &str) -> RuleTarget {
+    RuleTarget::Prefix(text.split(' ').map(str::to_owned).collect())
 }
 
 #[test]
@@ -244,54 +262,57 @@ fn saved_rules_are_read_back_and_comments_are_kept() {
     let mine = "# all of mine\n\n# never this\n[[rule]]\nsays = \"deny\" # really\nwords = \"git push\"\n# the end\n";
     place.says(mine);
     let rules = [
-        kept(Says::Allow, words("cargo test")),
-        kept(Says::Allow, About::Command("echo \"\\\n\t'''\u{202e}\" | x".into())),
+        kept(RuleEffect::Allow, words("cargo test")),
+        kept(RuleEffect::Allow, RuleTarget::Command("echo \"\\\n\t'''\u{202e}\" | x".into())),
         Rule {
-            holds: Holds::Project(book.folder.clone()),
-            ..kept(Says::Allow, About::Path("a b/**".into()))
+            scope: RuleScope::Project(book.folder.clone()),
+            ..kept(RuleEffect::Allow, RuleTarget::Path("a b/**".into()))
         },
     ];
     for rule in &rules {
-        keep::add(&book.file, rule, &book.tools).unwrap();
+        rules_editor::append_rule(&book.rules_file, rule, &book.tools).unwrap();
     }
-    let text = fs::read_to_string(&book.file).unwrap();
+    let text = fs::read_to_string(&book.rules_file).unwrap();
     assert!(text.starts_with(&mine[..mine.len() - 10]), "{text}");
     assert!(text.contains("# the end"), "{text}");
-    assert_eq!(fs::metadata(&book.file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(&book.rules_file).unwrap().permissions().mode() & 0o777, 0o600);
     let loaded = book.load(TODAY);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (4, 0), "{text}");
     for rule in rules.iter().rev() {
-        assert!(keep::remove(&book.file, rule, &book.tools).unwrap());
-        assert!(!keep::remove(&book.file, rule, &book.tools).unwrap(), "it is already removed");
+        assert!(rules_editor::remove_rule(&book.rules_file, rule, &book.tools).unwrap());
+        assert!(
+            !rules_editor::remove_rule(&book.rules_file, rule, &book.tools).unwrap(),
+            "it is already removed"
+        );
     }
-    assert_eq!(fs::read_to_string(&book.file).unwrap().trim_end(), mine.trim_end());
+    assert_eq!(fs::read_to_string(&book.rules_file).unwrap().trim_end(), mine.trim_end());
     // Removing the first rule keeps the comment at the head of the file.
     let deny = Rule {
         tool: None,
         created: String::new(),
         expires: String::new(),
-        key: String::new(),
-        ..kept(Says::Deny, words("git push"))
+        saved_with_key: String::new(),
+        ..kept(RuleEffect::Deny, words("git push"))
     };
-    assert!(keep::remove(&book.file, &deny, &book.tools).unwrap());
-    assert!(fs::read_to_string(&book.file).unwrap().contains("# all of mine"));
+    assert!(rules_editor::remove_rule(&book.rules_file, &deny, &book.tools).unwrap());
+    assert!(fs::read_to_string(&book.rules_file).unwrap().contains("# all of mine"));
 }
 
 #[test]
 fn a_file_that_cannot_be_edited_stays_unchanged() {
-    let rule = kept(Says::Allow, words("cargo test"));
+    let rule = kept(RuleEffect::Allow, words("cargo test"));
     for text in ["[[rule\nmine", "rule = 3\n"] {
         let place = Place::new();
         place.says(text);
-        assert!(keep::add(&place.book().file, &rule, &place.book().tools).is_err());
-        assert_eq!(fs::read_to_string(place.book().file).unwrap(), text);
+        assert!(rules_editor::append_rule(&place.book().rules_file, &rule, &place.book().tools).is_err());
+        assert_eq!(fs::read_to_string(place.book().rules_file).unwrap(), text);
     }
     let place = Place::new();
     place.says("# mine\n");
-    fs::set_permissions(place.book().file, fs::Permissions::from_mode(0o400)).unwrap();
-    let error = keep::add(&place.book().file, &rule, &place.book().tools).unwrap_err();
+    fs::set_permissions(place.book().rules_file, fs::Permissions::from_mode(0o400)).unwrap();
+    let error = rules_editor::append_rule(&place.book().rules_file, &rule, &place.book().tools).unwrap_err();
     assert!(error.to_string().contains("read-only"), "{error}");
-    assert_eq!(fs::read_to_string(place.book().file).unwrap(), "# mine\n");
+    assert_eq!(fs::read_to_string(place.book().rules_file).unwrap(), "# mine\n");
 }
 
 #[test]
@@ -307,15 +328,15 @@ fn r24_a_full_disk_keeps_the_rules_and_returns_an_error() {
     let file = place.path().join("rules.toml");
     let mine = "# mine\n[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
     fs::write(&file, mine).unwrap();
-    let rule = kept(Says::Allow, words("cargo test"));
+    let rule = kept(RuleEffect::Allow, words("cargo test"));
     let tools = ["bash_exec".to_owned()];
     // The lock file exists before the disk is full.
-    keep::add(&file, &rule, &tools).unwrap();
-    assert!(keep::remove(&file, &rule, &tools).unwrap());
+    rules_editor::append_rule(&file, &rule, &tools).unwrap();
+    assert!(rules_editor::remove_rule(&file, &rule, &tools).unwrap());
     let before = fs::read_to_string(&file).unwrap();
     let mut filler = fs::File::create(place.path().join("filler")).unwrap();
     while std::io::Write::write(&mut filler, &[0; 512]).is_ok() {}
-    let failed = keep::add(&file, &rule, &tools);
+    let failed = rules_editor::append_rule(&file, &rule, &tools);
     let now = fs::read_to_string(&file);
     let names = fs::read_dir(place.path()).unwrap().count();
     drop(filler);
@@ -333,8 +354,8 @@ fn concurrent_additions_are_all_kept() {
         for number in 0..8 {
             let book = &book;
             scope.spawn(move || {
-                let rule = kept(Says::Allow, words(&format!("make target{number}")));
-                keep::add(&book.file, &rule, &book.tools).unwrap();
+                let rule = kept(RuleEffect::Allow, words(&format!("make target{number}")));
+                rules_editor::append_rule(&book.rules_file, &rule, &book.tools).unwrap();
             });
         }
     });
@@ -346,9 +367,9 @@ fn concurrent_additions_are_all_kept() {
 fn the_example_file_is_valid_and_shows_every_key() {
     let text = include_str!("../../../rules.example.toml");
     let loaded = Place::new().says(text);
-    assert_eq!((loaded.notices(), loaded.rules.broken), (Vec::new(), None));
+    assert_eq!((loaded.notices(), loaded.rules.read_error), (Vec::new(), None));
     assert_eq!(text.matches("[[rule]]").count(), 5);
-    for key in one::KEYS {
+    for key in rule_parser::RULE_KEYS {
         assert!(text.lines().any(|line| line.starts_with(&format!("{key} = "))), "{key}");
     }
 }

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::config::Links;
-use crate::config::known::{ANY, SETTINGS};
+use crate::config::schema::{ANY_NAME, SETTINGS};
 
 fn nothing(_: &str) -> Option<String> {
     None
 }
 
 fn settings(text: &str) -> Settings {
-    Settings::from_layers([read(text, "f")], &nothing, &Overrides::default())
+    Settings::from_layers([parse_settings(text, "f")], &nothing, &Overrides::default())
 }
 
 const EXAMPLE: &str = include_str!("../../../config.example.toml");
@@ -34,9 +34,9 @@ fn the_example_file_contains_every_setting_with_a_valid_value() {
             }
         })
         .collect();
-    let layer = read(&all, "f");
+    let layer = parse_settings(&all, "f");
     assert_eq!(layer.problems, []);
-    for (section, name, _) in SETTINGS.iter().filter(|(_, name, _)| *name != ANY) {
+    for (section, name, _) in SETTINGS.iter().filter(|(_, name, _)| *name != ANY_NAME) {
         let any = if *section == "hooks.*" { "check" } else { "openai" };
         let path = format!("{}.{name}", section.replace('*', any));
         assert!(layer.origins.contains_key(&path), "{path} is not in config.example.toml");
@@ -46,12 +46,13 @@ fn the_example_file_contains_every_setting_with_a_valid_value() {
 #[test]
 fn every_field_is_a_setting_and_every_setting_a_field() {
     // The structs reject unknown fields and list the known ones in the error.
-    for (section, name, _) in SETTINGS.iter().filter(|(_, name, _)| *name != ANY) {
+    for (section, name, _) in SETTINGS.iter().filter(|(_, name, _)| *name != ANY_NAME) {
         let path = section.replace('*', "x");
         let error = toml::from_str::<Config>(&format!("[{path}]\nnothing = 1")).unwrap_err().to_string();
         assert!(error.contains(&format!("`{name}`")), "{path}.{name}: {error}");
         let fields = error.lines().last().unwrap().split('`').skip(3).step_by(2);
-        let known: Vec<&str> = crate::config::known::in_section(section).map(|(name, _)| name).collect();
+        let known: Vec<&str> =
+            crate::config::schema::settings_in_section(section).map(|(name, _)| name).collect();
         assert!(fields.clone().all(|field| known.contains(&field)), "{path}: {error}");
         assert_eq!(fields.count(), known.len(), "{path}: {error}");
     }
@@ -73,7 +74,10 @@ fn the_file_overrides_only_the_settings_it_contains() {
 
 #[test]
 fn a_later_file_overrides_an_earlier_one() {
-    let layers = [read("[screen]\ntheme = \"a\"\nmouse = false", "one"), read("screen.theme = \"b\"", "two")];
+    let layers = [
+        parse_settings("[screen]\ntheme = \"a\"\nmouse = false", "one"),
+        parse_settings("screen.theme = \"b\"", "two"),
+    ];
     let settings = Settings::from_layers(layers, &nothing, &Overrides::default());
     assert_eq!((settings.config.screen.theme.as_str(), settings.config.screen.mouse), ("b", false));
     assert_eq!(settings.origin("screen.theme").to_string(), "two:1");
@@ -86,7 +90,7 @@ fn flags_override_the_environment_which_overrides_the_file() {
         "NO_COLOR" => Some("1".to_owned()),
         _ => None,
     };
-    let file = || read("model.profile = \"ollama\"", "f");
+    let file = || parse_settings("model.profile = \"ollama\"", "f");
     let profile = |settings: &Settings| {
         let name = settings.config.model.profile.clone().unwrap();
         format!("{name} from {}", settings.origin("model.profile"))

@@ -1,17 +1,17 @@
 //! Use of the fallback, and a table of all errors with retry, fallback and error text.
 
 use super::*;
-use crate::chat::{CallId, Finish, Usage};
+use crate::chat::{CallId, FinishReason, Usage};
 use crate::llm::Scripted;
 use crate::llm::scripted::{Reply, fails, says};
 use std::time::Duration;
 
 fn asks(messages: Vec<Message>) -> Request {
-    Request { model: "one".into(), messages, tools: vec![], most: None, pictures: vec![] }
+    Request { model: "one".into(), messages, tools: vec![], max_tokens: None, pictures: vec![] }
 }
 
 fn person() -> Message {
-    Message::Person("hi".into())
+    Message::User("hi".into())
 }
 
 fn outcome() -> Message {
@@ -20,7 +20,7 @@ fn outcome() -> Message {
 
 fn service(status: u16, code: &str, words: &str, wait: Option<u64>) -> Error {
     let code = (!code.is_empty()).then(|| code.to_owned());
-    Error::Service { status, code, words: words.into(), retry_after: wait.map(Duration::from_secs) }
+    Error::Provider { status, code, message: words.into(), retry_after: wait.map(Duration::from_secs) }
 }
 
 fn down() -> Error {
@@ -56,11 +56,11 @@ fn text(text: &str) -> Result<Chunk, Error> {
 }
 
 fn answering(instead: Option<&str>) -> Result<Chunk, Error> {
-    Ok(Chunk::Answering { model: "the second".into(), instead: instead.map(str::to_owned) })
+    Ok(Chunk::ModelChosen { model: "the second".into(), instead: instead.map(str::to_owned) })
 }
 
 fn done() -> Result<Chunk, Error> {
-    Ok(Chunk::Done(Finish::Stop))
+    Ok(Chunk::Done(FinishReason::Stop))
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn results_go_to_the_first_model_after_it_answered() {
 
 #[tokio::test]
 async fn a_reply_that_was_shown_does_not_fall_back() {
-    let cut = || Error::Cut("reset".into());
+    let cut = || Error::ConnectionLost("reset".into());
     let two = two([says("half").fails(cut()), Reply::default().costs(1, 1).fails(cut())], [says("b")]);
     assert_eq!(two.replies(person()).await, [text("half"), Err(cut())]);
     let out = two.replies(person()).await;
@@ -141,13 +141,13 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             "Cannot connect to http://127.0.0.1:11434: Connection refused. The server is not running. Start it and try again.",
         ),
         (
-            Error::Unanswered { origin: remote.into(), cause: "Connection reset by peer".into() },
+            Error::NoResponse { origin: remote.into(), cause: "Connection reset by peer".into() },
             true,
             true,
             "No answer from https://api.example.com: Connection reset by peer",
         ),
         (
-            Error::Unanswered {
+            Error::NoResponse {
                 origin: "http://h:1".into(),
                 cause: "the server closed the connection".into(),
             },
@@ -164,9 +164,12 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             true,
             "Cannot reach https://api.example.com: the proxy http://p:1 (set by HTTPS_PROXY) is dead.",
         ),
-        (Error::Misaddressed("Cannot use it: a reason".into()), false, true, "Cannot use it: a reason."),
+        (Error::InvalidAddress("Cannot use it: a reason".into()), false, true, "Cannot use it: a reason."),
         (
-            Error::Repeated { attempts: 5, last: Box::new(unreachable(here, "Connection reset by peer")) },
+            Error::RetriesExhausted {
+                attempts: 5,
+                last: Box::new(unreachable(here, "Connection reset by peer")),
+            },
             false,
             true,
             "Cannot connect to http://127.0.0.1:11434: Connection reset by peer. Check the address and the network. Gave up after 5 attempts.",
@@ -177,7 +180,12 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             true,
             "Cannot trust https://api.example.com: certificate expired.",
         ),
-        (Error::Cut("reset".into()), true, true, "The connection was lost during the reply: reset"),
+        (
+            Error::ConnectionLost("reset".into()),
+            true,
+            true,
+            "The connection was lost during the reply: reset",
+        ),
         (
             Error::Idle(Duration::from_secs(90)),
             false,
@@ -185,7 +193,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             "The provider sent no data for 90 s. To wait longer, increase `idle_seconds` of the profile.",
         ),
         (
-            Error::NotAModel("Cannot read the reply: the response is empty".into()),
+            Error::InvalidReply("Cannot read the reply: the response is empty".into()),
             false,
             true,
             "Cannot read the reply: the response is empty",
@@ -261,7 +269,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
     ];
     for (error, again, other, told) in table {
         assert_eq!(
-            (retry::is_worth_trying(error), may_be_better(error), error.to_string().as_str()),
+            (retry::is_retryable(error), may_succeed_elsewhere(error), error.to_string().as_str()),
             (*again, *other, *told),
             "{error:?}"
         );
@@ -269,16 +277,16 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
     // This match fails to compile if a variant is added without a line in the table.
     let has = |is: fn(&Error) -> bool| assert!(table.iter().any(|(error, ..)| is(error)));
     match down() {
-        Error::Service { .. } => has(|error| matches!(error, Error::Service { .. })),
+        Error::Provider { .. } => has(|error| matches!(error, Error::Provider { .. })),
         Error::Unreachable { .. } => {}
-        Error::Unanswered { .. } => {}
+        Error::NoResponse { .. } => {}
         Error::Proxy { .. } => has(|error| matches!(error, Error::Proxy { .. })),
         Error::Untrusted { .. } => {}
-        Error::Misaddressed(_) => has(|error| matches!(error, Error::Misaddressed(_))),
-        Error::Repeated { .. } => has(|error| matches!(error, Error::Repeated { .. })),
-        Error::Cut(_) => {}
+        Error::InvalidAddress(_) => has(|error| matches!(error, Error::InvalidAddress(_))),
+        Error::RetriesExhausted { .. } => has(|error| matches!(error, Error::RetriesExhausted { .. })),
+        Error::ConnectionLost(_) => {}
         Error::Idle(_) => {}
-        Error::NotAModel(_) => {}
+        Error::InvalidReply(_) => {}
         Error::InStream(_) => {}
     }
 }

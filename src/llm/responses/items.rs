@@ -4,11 +4,11 @@
 //! and its length in bytes of the reply text; of a call its id. Text and calls are in the log already.
 
 use crate::chat::ToolCall;
-use crate::chat::hidden::mark_hidden;
+use crate::chat::hidden_chars::mark_hidden;
 use serde_json::{Map, Value, json};
 
 /// Returns reasoning in the form to send back: always if encrypted, otherwise only if `wants_plain`.
-pub fn reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
+pub fn stored_reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
     let sealed = item.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     let plain = item.get("content").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
     let goes_back = sealed || (plain && wants_plain);
@@ -27,7 +27,7 @@ pub fn reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
 }
 
 /// Creates the stored form of a message.
-pub fn message(id: Option<&str>, phase: Option<&Value>, bytes: usize) -> Value {
+pub fn stored_message(id: Option<&str>, phase: Option<&Value>, bytes: usize) -> Value {
     let mut held = Map::new();
     held.insert("type".to_owned(), json!("message"));
     held.extend(id.map(|id| ("id".to_owned(), json!(id))));
@@ -37,7 +37,7 @@ pub fn message(id: Option<&str>, phase: Option<&Value>, bytes: usize) -> Value {
 }
 
 /// Creates the stored form of a call.
-pub fn call(id: Option<&str>) -> Value {
+pub fn stored_call(id: Option<&str>) -> Value {
     let mut held = Map::new();
     held.insert("type".to_owned(), json!("function_call"));
     held.extend(id.map(|id| ("id".to_owned(), json!(id))));
@@ -45,18 +45,18 @@ pub fn call(id: Option<&str>) -> Value {
 }
 
 /// Returns whether the list adds anything: without reasoning and phases the text and the calls are sufficient.
-pub fn is_worth_it(held: &[Value]) -> bool {
+pub fn is_worth_storing(held: &[Value]) -> bool {
     held.iter().any(|item| item["type"] == "reasoning" || item.get("phase").is_some())
 }
 
 /// Serializes a reply without stored items.
-pub fn plain(text: &str, calls: &[ToolCall]) -> Vec<Value> {
-    let said = (!text.trim().is_empty()).then(|| written_message(text, &Value::Null));
-    said.into_iter().chain(calls.iter().map(|call| written_call(call, &Value::Null))).collect()
+pub fn plain_items(text: &str, calls: &[ToolCall]) -> Vec<Value> {
+    let said = (!text.trim().is_empty()).then(|| message_item(text, &Value::Null));
+    said.into_iter().chain(calls.iter().map(|call| call_item(call, &Value::Null))).collect()
 }
 
 /// Serializes a reply with its stored items, in order. Returns `None` if they do not match this text and these calls.
-pub fn give_back(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Value>> {
+pub fn restore_items(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Value>> {
     let held = held.as_array()?;
     let is = |kind: &'static str| move |item: &&Value| item["type"] == kind;
     let messages = held.iter().filter(is("message")).count();
@@ -80,10 +80,10 @@ pub fn give_back(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Val
                 }
                 text = rest;
                 if !said.trim().is_empty() {
-                    out.push(written_message(said, item));
+                    out.push(message_item(said, item));
                 }
             }
-            Some("function_call") => out.push(written_call(calls.next()?, item)),
+            Some("function_call") => out.push(call_item(calls.next()?, item)),
             Some("reasoning") => out.push(item.clone()),
             _ => return None,
         }
@@ -95,7 +95,7 @@ pub fn give_back(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Val
     Some(out)
 }
 
-fn written_message(text: &str, held: &Value) -> Value {
+fn message_item(text: &str, held: &Value) -> Value {
     let text = mark_hidden(text);
     let mut item =
         json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
@@ -110,7 +110,7 @@ fn written_message(text: &str, held: &Value) -> Value {
     item
 }
 
-fn written_call(call: &ToolCall, held: &Value) -> Value {
+fn call_item(call: &ToolCall, held: &Value) -> Value {
     let mut item = json!({"type": "function_call", "call_id": call.id.0, "name": call.name, "arguments": call.arguments});
     if let Some(id) = held.get("id") {
         item["id"] = id.clone();

@@ -3,15 +3,15 @@
 //! Nothing is stored at the provider: every request contains the whole conversation. Encrypted reasoning is stored with
 //! the reply and sent back before the calls it led to, to the same provider and model only.
 
-mod gather;
 mod items;
+mod items_collector;
 mod request;
 mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use gather::Gather;
-pub use request::body;
+pub use items_collector::ResponsesCollector;
+pub use request::build_responses_body;
 
 use super::Error;
 use serde_json::Value;
@@ -23,15 +23,15 @@ pub fn is_reply(body: &Value) -> bool {
 }
 
 /// Reclassifies a 404 or 405: a provider without the responses API is distinguished from an unknown model.
-pub fn understand(error: Error) -> Error {
+pub fn reclassify_error(error: Error) -> Error {
     match error {
-        Error::Service { status: status @ (404 | 405), code, words, retry_after } => {
+        Error::Provider { status: status @ (404 | 405), code, message: words, retry_after } => {
             let said = format!("{} {words}", code.as_deref().unwrap_or_default()).to_lowercase();
             if ["model", "deployment", "item"].iter().any(|word| said.contains(word)) {
-                return Error::Service { status, code, words, retry_after };
+                return Error::Provider { status, code, message: words, retry_after };
             }
             let words = if words.is_empty() { words } else { format!(": {words}") };
-            Error::NotAModel(format!(
+            Error::InvalidReply(format!(
                 "The provider has no responses API at this address ({status}{words}). Set `api` of the profile to \"chat\"."
             ))
         }

@@ -2,16 +2,16 @@
 
 use super::items;
 use crate::chat::{Message, ToolSpec};
-use crate::llm::ask::Ask;
-use crate::llm::written::Written;
+use crate::llm::prepared_request::PreparedRequest;
+use crate::llm::request_body::RequestBody;
 use serde_json::{Map, Value, json};
 
 /// Minimum reply limit; providers reject a smaller one.
-const LEAST: u64 = 16;
+const MIN_REPLY_LIMIT: u64 = 16;
 
 /// Builds the body of a request. The user's own parameters are passed on unchanged and override the defaults set here;
 /// `null` removes a default. They cannot change the input, the tools or `stream`.
-pub fn body(ask: &Ask<'_>) -> Written {
+pub fn build_responses_body(ask: &PreparedRequest<'_>) -> RequestBody {
     let settings = ask.settings;
     let mut body = Map::new();
     body.insert("store".to_owned(), json!(false));
@@ -19,8 +19,10 @@ pub fn body(ask: &Ask<'_>) -> Written {
     if let (Some(several), false) = (settings.parallel_calls, ask.tools.is_empty()) {
         body.insert("parallel_tool_calls".to_owned(), json!(several));
     }
-    body.extend(settings.effort.as_ref().map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
-    for (name, value) in &settings.extra {
+    body.extend(
+        settings.reasoning_effort.as_ref().map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))),
+    );
+    for (name, value) in &settings.parameters {
         match (body.get_mut(name), value) {
             // Merged, so that a setting for summaries keeps the effort.
             (Some(Value::Object(ours)), Value::Object(own)) => {
@@ -32,7 +34,9 @@ pub fn body(ask: &Ask<'_>) -> Written {
             }
         }
     }
-    body.extend(ask.limit("max_output_tokens").map(|(name, most)| (name, json!(most.max(LEAST)))));
+    body.extend(
+        ask.reply_limit("max_output_tokens").map(|(name, most)| (name, json!(most.max(MIN_REPLY_LIMIT)))),
+    );
     body.insert("model".to_owned(), json!(ask.model));
     let (instructions, talk) = match ask.messages.split_first() {
         Some((Message::System(text), talk)) => (Some(text), talk),
@@ -40,28 +44,28 @@ pub fn body(ask: &Ask<'_>) -> Written {
     };
     body.insert("instructions".to_owned(), json!(instructions));
     body.remove("input");
-    ask.finish(&mut body, tool);
-    Written::new(body, "input", talk.iter().flat_map(|message| items(message, ask)))
+    ask.finish_body(&mut body, tool_value);
+    RequestBody::new(body, "input", talk.iter().flat_map(|message| message_items(message, ask)))
 }
 
 /// Returns the user message with the images it mentions.
-fn person(text: &str, ask: &Ask<'_>) -> Value {
+fn user_content(text: &str, ask: &PreparedRequest<'_>) -> Value {
     let mut parts = vec![json!({"type": "input_text", "text": text})];
-    for picture in ask.shown(text) {
-        let url = format!("data:{};base64,{}", picture.kind, picture.data);
+    for picture in ask.images_in(text) {
+        let url = format!("data:{};base64,{}", picture.mime_type, picture.data);
         parts.push(json!({"type": "input_image", "image_url": url}));
     }
     if parts.len() == 1 { json!(text) } else { parts.into() }
 }
 
 /// Returns the items of a message.
-fn items(message: &Message, ask: &Ask<'_>) -> Vec<Value> {
+fn message_items(message: &Message, ask: &PreparedRequest<'_>) -> Vec<Value> {
     match message {
         Message::System(text) => vec![json!({"role": "system", "content": text})],
-        Message::Person(text) => vec![json!({"role": "user", "content": person(text, ask)})],
+        Message::User(text) => vec![json!({"role": "user", "content": user_content(text, ask)})],
         Message::Model { text, calls, echo } => {
-            let held = echo.as_ref().and_then(|echo| items::give_back(&echo.held, text, calls));
-            held.unwrap_or_else(|| items::plain(text, calls))
+            let held = echo.as_ref().and_then(|echo| items::restore_items(&echo.data, text, calls));
+            held.unwrap_or_else(|| items::plain_items(text, calls))
         }
         Message::Tool { call, text } => {
             vec![json!({"type": "function_call_output", "call_id": call.0, "output": text})]
@@ -70,7 +74,7 @@ fn items(message: &Message, ask: &Ask<'_>) -> Vec<Value> {
 }
 
 /// Serializes a tool. `strict` defaults to true at the provider, which then rejects most schemas.
-fn tool(tool: &ToolSpec) -> Value {
+fn tool_value(tool: &ToolSpec) -> Value {
     json!({
         "type": "function",
         "name": tool.name,

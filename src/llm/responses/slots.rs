@@ -1,7 +1,7 @@
 //! Items of a reply in progress, and the mapping of events to them.
 
 use super::items;
-use crate::llm::wire::text_of;
+use crate::llm::chat_events::non_empty_text;
 use serde_json::Value;
 
 /// Kind of an item. All other kinds are ignored.
@@ -17,7 +17,7 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the kind of an item.
-    pub fn of(item: &Value) -> Option<Self> {
+    pub fn from_item(item: &Value) -> Option<Self> {
         match item.get("type")?.as_str()? {
             "message" => Some(Self::Message),
             "function_call" => Some(Self::Call),
@@ -34,7 +34,7 @@ pub struct Slot {
     index: Option<u64>,
     id: Option<String>,
     /// The provider marked the item as complete.
-    pub closed: bool,
+    pub is_complete: bool,
     /// Parts received, by name and index.
     parts: Vec<(&'static str, u64, String)>,
     /// Tool of a call.
@@ -53,24 +53,24 @@ pub struct Slot {
 
 impl Slot {
     /// Appends text to a part. Returns the text, and whether it is the first of this part.
-    pub fn more<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
-        let (all, new) = self.part(name, at);
+    pub fn append_text<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
+        let (all, new) = self.part_text(name, at);
         all.push_str(text);
         (text, new)
     }
 
     /// Sets the final text of a part. Returns the end of it that was not received before. Differing earlier text is
     /// kept.
-    pub fn whole<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
-        let (all, new) = self.part(name, at);
+    pub fn complete_text<'a>(&mut self, name: &'static str, at: u64, text: &'a str) -> (&'a str, bool) {
+        let (all, new) = self.part_text(name, at);
         let rest = text.strip_prefix(all.as_str()).unwrap_or_default();
         all.push_str(rest);
         (rest, new)
     }
 
-    fn part(&mut self, name: &'static str, at: u64) -> (&mut String, bool) {
+    fn part_text(&mut self, name: &'static str, at: u64) -> (&mut String, bool) {
         let found = self.parts.iter().rposition(|(own, place, _)| *own == name && *place == at);
-        let found = found.or((self.parts.len() >= MOST).then_some(MOST - 1));
+        let found = found.or((self.parts.len() >= MAX_ITEMS).then_some(MAX_ITEMS - 1));
         let place = found.unwrap_or_else(|| {
             self.parts.push((name, at, String::new()));
             self.parts.len() - 1
@@ -79,22 +79,22 @@ impl Slot {
     }
 
     /// Returns whether the item already has reasoning under another name: the same reasoning may be sent twice.
-    pub fn thinks_otherwise(&self, name: &str) -> bool {
+    pub fn has_other_reasoning(&self, name: &str) -> bool {
         self.parts.first().is_some_and(|(own, ..)| *own != name)
     }
 
     /// Returns whether a call is complete: it was marked as such, or its arguments are a complete JSON object.
-    pub fn is_whole_call(&self) -> bool {
+    pub fn is_complete_call(&self) -> bool {
         !self.name.is_empty()
-            && (self.closed
+            && (self.is_complete
                 || serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok())
     }
 
     /// Returns the stored form of the item.
-    pub fn held(&self) -> Option<Value> {
+    pub fn stored_item(&self) -> Option<Value> {
         match self.kind {
-            Kind::Message => Some(items::message(self.id.as_deref(), self.phase.as_ref(), self.bytes)),
-            Kind::Call => Some(items::call(self.id.as_deref())),
+            Kind::Message => Some(items::stored_message(self.id.as_deref(), self.phase.as_ref(), self.bytes)),
+            Kind::Call => Some(items::stored_call(self.id.as_deref())),
             Kind::Reasoning => self.reasoning.clone(),
         }
     }
@@ -105,12 +105,12 @@ impl Slot {
 pub struct Slots(Vec<Slot>);
 
 /// Maximum number of items of a reply, and of parts of an item. Real replies have a few dozen.
-pub const MOST: usize = 1000;
+pub const MAX_ITEMS: usize = 1000;
 
 impl Slots {
     /// Returns whether the reply has too many items.
-    pub fn is_endless(&self) -> bool {
-        self.0.len() > MOST
+    pub fn has_too_many(&self) -> bool {
+        self.0.len() > MAX_ITEMS
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Slot> {
@@ -118,40 +118,41 @@ impl Slots {
     }
 
     /// Returns the item at a position returned by the other functions.
-    pub fn at(&mut self, at: usize) -> &mut Slot {
+    pub fn slot_mut(&mut self, at: usize) -> &mut Slot {
         &mut self.0[at]
     }
 
     /// Returns the position of an item that begins with this event.
-    pub fn begin(&mut self, kind: Kind, event: &Value) -> usize {
-        let (index, id) = place(event);
-        let same = |slot: &Slot| slot.kind == kind && !slot.closed && slot.id.is_some() && slot.id == id;
-        self.0.iter().position(same).unwrap_or_else(|| self.push(kind, index, id))
+    pub fn begin_item(&mut self, kind: Kind, event: &Value) -> usize {
+        let (index, id) = item_position(event);
+        let same = |slot: &Slot| slot.kind == kind && !slot.is_complete && slot.id.is_some() && slot.id == id;
+        self.0.iter().position(same).unwrap_or_else(|| self.push_slot(kind, index, id))
     }
 
     /// Returns the position of the item an event belongs to. Ids and indexes may both be wrong: some providers use a
     /// new id in every event, some the same index for every item, some neither. Nothing is added to a complete item.
-    pub fn find(&mut self, kind: Kind, event: &Value, adds: bool) -> usize {
-        let (index, id) = place(event);
+    pub fn find_item(&mut self, kind: Kind, event: &Value, adds: bool) -> usize {
+        let (index, id) = item_position(event);
         let last =
             |fits: &dyn Fn(&Slot) -> bool| self.0.iter().rposition(|slot| slot.kind == kind && fits(slot));
         let elsewhere =
-            |slot: &Slot| slot.closed && index.is_some() && slot.index.is_some() && slot.index != index;
+            |slot: &Slot| slot.is_complete && index.is_some() && slot.index.is_some() && slot.index != index;
         let by_id = id.as_ref().and_then(|_| last(&|slot| slot.id == id && !elsewhere(slot)));
-        let by_index = || index.and_then(|_| last(&|slot| slot.index == index && !(adds && slot.closed)));
-        let nameless = || last(&|slot| !slot.closed && (index.is_none() || slot.index.is_none()));
-        by_id.or_else(by_index).or_else(nameless).unwrap_or_else(|| self.push(kind, index, id))
+        let by_index =
+            || index.and_then(|_| last(&|slot| slot.index == index && !(adds && slot.is_complete)));
+        let nameless = || last(&|slot| !slot.is_complete && (index.is_none() || slot.index.is_none()));
+        by_id.or_else(by_index).or_else(nameless).unwrap_or_else(|| self.push_slot(kind, index, id))
     }
 
     /// Returns the positions of the items listed in the complete response. An unknown item is new, or its ids change
     /// with every event.
-    pub fn listed(&mut self, items: &[Value]) -> Vec<(usize, Value)> {
-        let id = |item: &Value| text_of(item.get("id"));
-        let ids: Vec<Option<String>> = items.iter().take(MOST + 1).map(id).collect();
+    pub fn match_items(&mut self, items: &[Value]) -> Vec<(usize, Value)> {
+        let id = |item: &Value| non_empty_text(item.get("id"));
+        let ids: Vec<Option<String>> = items.iter().take(MAX_ITEMS + 1).map(id).collect();
         let mut used = Vec::new();
         let mut free = vec![true; self.0.len()];
-        for item in items.iter().take(MOST + 1) {
-            let Some(kind) = Kind::of(item) else { continue };
+        for item in items.iter().take(MAX_ITEMS + 1) {
+            let Some(kind) = Kind::from_item(item) else { continue };
             let own = id(item);
             let first = |fits: &dyn Fn(&Slot) -> bool| {
                 (0..free.len()).find(|at| free[*at] && self.0[*at].kind == kind && fits(&self.0[*at]))
@@ -163,19 +164,19 @@ impl Slots {
                     free[at] = false;
                     at
                 }
-                None => self.push(kind, None, own),
+                None => self.push_slot(kind, None, own),
             };
             used.push((at, item.clone()));
         }
         used
     }
 
-    fn push(&mut self, kind: Kind, index: Option<u64>, id: Option<String>) -> usize {
+    fn push_slot(&mut self, kind: Kind, index: Option<u64>, id: Option<String>) -> usize {
         self.0.push(Slot {
             kind,
             index,
             id,
-            closed: false,
+            is_complete: false,
             parts: Vec::new(),
             name: String::new(),
             call_id: None,
@@ -189,7 +190,7 @@ impl Slots {
 }
 
 /// Returns the index and id of the item an event names.
-fn place(event: &Value) -> (Option<u64>, Option<String>) {
-    let id = text_of(event.get("item_id")).or_else(|| text_of(event.get("item")?.get("id")));
+fn item_position(event: &Value) -> (Option<u64>, Option<String>) {
+    let id = non_empty_text(event.get("item_id")).or_else(|| non_empty_text(event.get("item")?.get("id")));
     (event.get("output_index").and_then(Value::as_u64), id)
 }

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::chat::reply_limit::{MAX_BYTES, ReplySize};
-use crate::chat::{CallId, Chunk, Echo, Finish, Message, Request, ToolCall, ToolSpec};
-use crate::llm::ask::{Ask, origin};
-use crate::llm::reply::{End, Out};
+use crate::chat::{CallId, Chunk, Echo, FinishReason, Message, Request, ToolCall, ToolSpec};
+use crate::llm::prepared_request::{PreparedRequest, echo_origin};
+use crate::llm::reply::{ChunkQueue, End};
 use crate::llm::{Api, Settings};
 use serde_json::json;
 
@@ -18,13 +18,13 @@ fn spec() -> ToolSpec {
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
     let request =
-        Request { model: "m".into(), messages, tools: vec![spec()], most: Some(64), pictures: vec![] };
-    body(&Ask::new(request, settings)).read()
+        Request { model: "m".into(), messages, tools: vec![spec()], max_tokens: Some(64), pictures: vec![] };
+    build_responses_body(&PreparedRequest::new(request, settings)).to_value()
 }
 
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
     let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
-    let echo = held.map(|held| Echo { from: origin(&here(), "m"), held });
+    let echo = held.map(|held| Echo { origin: echo_origin(&here(), "m"), data: held });
     Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo: echo.map(Box::new) }
 }
 
@@ -32,12 +32,16 @@ fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
 fn a_request_is_what_the_responses_api_expects() {
     let talk = vec![
         Message::System("s".into()),
-        Message::Person("p".into()),
+        Message::User("p".into()),
         replied("t", &["c1"], None),
         Message::Tool { call: "c1".into(), text: "o".into() },
     ];
-    let settings =
-        Settings { effort: Some("low".into()), parallel_calls: Some(false), reasoning_back: false, ..here() };
+    let settings = Settings {
+        reasoning_effort: Some("low".into()),
+        parallel_calls: Some(false),
+        send_reasoning_back: false,
+        ..here()
+    };
     assert_eq!(
         written(talk, &settings),
         json!({
@@ -64,9 +68,12 @@ fn a_request_is_what_the_responses_api_expects() {
 fn extra_parameters_cannot_change_the_conversation() {
     let extra = json!({"store": null, "include": null, "reasoning": {"summary": "auto"}, "max_output_tokens": 3,
         "input": "x", "instructions": "x", "stream": false, "text": {"verbosity": "low"}});
-    let settings =
-        Settings { effort: Some("low".into()), extra: extra.as_object().unwrap().clone(), ..here() };
-    let body = written(vec![Message::Person("p".into())], &settings);
+    let settings = Settings {
+        reasoning_effort: Some("low".into()),
+        parameters: extra.as_object().unwrap().clone(),
+        ..here()
+    };
+    let body = written(vec![Message::User("p".into())], &settings);
     assert_eq!((body.get("store"), body.get("include"), body.get("instructions")), (None, None, None));
     assert_eq!(body["reasoning"], json!({"effort": "low", "summary": "auto"}));
     assert_eq!(body["max_output_tokens"], 16, "the minimum limit");
@@ -124,11 +131,11 @@ fn stored_items_that_do_not_match_are_ignored() {
 }
 
 fn gather(events: &[Value], end: End) -> Vec<Result<Chunk, Error>> {
-    let (mut gather, mut out) = (Gather::of("here".into(), false), Out::new());
+    let (mut gather, mut out) = (ResponsesCollector::for_origin("here".into(), false), ChunkQueue::new());
     for event in events {
-        gather.take(event, &mut out);
+        gather.collect_event(event, &mut out);
     }
-    gather.end(end, &mut out);
+    gather.finish(end, &mut out);
     out.into()
 }
 
@@ -142,16 +149,16 @@ fn r65_the_size_limit_counts_the_escaped_size() {
         ("reasoning", "response.reasoning_text.delta"),
         ("function_call", "response.function_call_arguments.delta"),
     ] {
-        let (mut gather, mut out) = (Gather::of("here".into(), false), Out::new());
+        let (mut gather, mut out) = (ResponsesCollector::for_origin("here".into(), false), ChunkQueue::new());
         gather.size = ReplySize::of_bytes(MAX_BYTES - 600);
-        gather.take(&item(kind), &mut out);
+        gather.collect_event(&item(kind), &mut out);
         // A control character takes six bytes in the session file.
-        gather.take(&says(piece, &"\u{1b}".repeat(99)), &mut out);
+        gather.collect_event(&says(piece, &"\u{1b}".repeat(99)), &mut out);
         assert!(out.iter().all(Result::is_ok), "{kind}: {out:?}");
-        gather.take(&says(piece, "\u{1b}\u{1b}"), &mut out);
-        gather.end(End::Said, &mut out);
+        gather.collect_event(&says(piece, "\u{1b}\u{1b}"), &mut out);
+        gather.finish(End::Marked, &mut out);
         let words = "the reply is longer than 64 MB and was cut off";
-        assert_eq!(out.pop_back(), Some(Err(Error::NotAModel(words.into()))), "{kind}");
+        assert_eq!(out.pop_back(), Some(Err(Error::InvalidReply(words.into()))), "{kind}");
     }
 }
 
@@ -161,7 +168,7 @@ fn text(out: &[Result<Chunk, Error>]) -> String {
         Ok(Chunk::Reasoning(text)) => format!("({text})"),
         Ok(Chunk::Call(call)) => format!("[{} {} {}]", call.id, call.name, call.arguments),
         Ok(Chunk::Done(finish)) => format!("<{finish:?}>"),
-        Ok(Chunk::Echo(echo)) => format!("&{}&", echo.held),
+        Ok(Chunk::Echo(echo)) => format!("&{}&", echo.data),
         Ok(_) => String::new(),
         Err(error) => format!("!{error:?}"),
     };
@@ -172,14 +179,14 @@ fn text(out: &[Result<Chunk, Error>]) -> String {
 fn a_reply_is_complete_only_with_its_end_event() {
     let says = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "delta": "a"});
     let completed = json!({"type": "response.completed", "response": {"status": "completed"}});
-    for end in [End::Said, End::Silent] {
+    for end in [End::Marked, End::Unmarked] {
         let out = gather(std::slice::from_ref(&says), end);
-        assert!(matches!(out[..], [Ok(Chunk::Text(_)), Err(Error::Cut(_))]), "{out:?}");
+        assert!(matches!(out[..], [Ok(Chunk::Text(_)), Err(Error::ConnectionLost(_))]), "{out:?}");
     }
-    let broken = End::Broken(Error::Cut("reset".into()));
-    assert_eq!(gather(&[], broken.clone()), [Err(Error::Cut("reset".into()))]);
+    let broken = End::Failed(Error::ConnectionLost("reset".into()));
+    assert_eq!(gather(&[], broken.clone()), [Err(Error::ConnectionLost("reset".into()))]);
     let out = gather(&[says.clone(), completed, says], broken);
-    assert_eq!(out, [Ok(Chunk::Text("a".into())), Ok(Chunk::Done(Finish::Stop))]);
+    assert_eq!(out, [Ok(Chunk::Text("a".into())), Ok(Chunk::Done(FinishReason::Stop))]);
 }
 
 #[test]
@@ -278,11 +285,11 @@ fn items_are_found_despite_wrong_ids_and_indexes() {
         ("only at the end", vec![completed(calls.clone())]),
         ("in one piece", vec![json!({"object": "response", "status": "completed", "output": calls})]),
     ] {
-        assert_eq!(text(&gather(&events, End::Silent)), expected, "{what}");
+        assert_eq!(text(&gather(&events, End::Unmarked)), expected, "{what}");
     }
     let lost = [done(json!(1), json!("q"), 2), completed(calls)];
     assert_eq!(
-        text(&gather(&lost, End::Silent)),
+        text(&gather(&lost, End::Unmarked)),
         "[c2 f {\"n\":2}][c1 f {\"n\":1}]<Stop>",
         "one item only at the end"
     );
@@ -292,43 +299,46 @@ fn items_are_found_despite_wrong_ids_and_indexes() {
 fn an_incomplete_call_is_never_emitted() {
     let half = json!({"type": "response.output_item.done", "item": {"type": "function_call", "id": "a", "status": "incomplete", "name": "f", "arguments": "{\"x\":"}});
     let completed = json!({"type": "response.completed", "response": {}});
-    let out = text(&gather(&[half.clone(), completed], End::Silent));
+    let out = text(&gather(&[half.clone(), completed], End::Unmarked));
     assert_eq!(out, "!Cut(\"a tool call was never completed\")");
     let cut = json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
-    assert_eq!(text(&gather(&[half, cut], End::Silent)), "<Length>");
+    assert_eq!(text(&gather(&[half, cut], End::Unmarked)), "<Length>");
 }
 
 #[test]
 fn errors_keep_their_text_and_before_any_output_their_status() {
     let failed = |code: &str| json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": code, "message": "m"}}});
     let service = |status, code: &str| {
-        Err(Error::Service { status, code: Some(code.into()), words: "m".into(), retry_after: None })
+        Err(Error::Provider { status, code: Some(code.into()), message: "m".into(), retry_after: None })
     };
-    assert_eq!(gather(&[failed("server_error")], End::Silent), [service(500, "server_error")]);
-    assert_eq!(gather(&[failed("rate_limit_exceeded")], End::Silent), [service(429, "rate_limit_exceeded")]);
-    assert_eq!(gather(&[failed("odd")], End::Silent), [Err(Error::InStream("m (odd)".into()))]);
+    assert_eq!(gather(&[failed("server_error")], End::Unmarked), [service(500, "server_error")]);
+    assert_eq!(
+        gather(&[failed("rate_limit_exceeded")], End::Unmarked),
+        [service(429, "rate_limit_exceeded")]
+    );
+    assert_eq!(gather(&[failed("odd")], End::Unmarked), [Err(Error::InStream("m (odd)".into()))]);
     let says = json!({"type": "response.output_text.delta", "delta": "a"});
-    let out = gather(&[says.clone(), failed("server_error"), says], End::Silent);
+    let out = gather(&[says.clone(), failed("server_error"), says], End::Unmarked);
     assert_eq!(out, [Ok(Chunk::Text("a".into())), Err(Error::InStream("m (server_error)".into()))]);
     for event in [
         json!({"type": "error", "code": "context_length_exceeded", "message": "m", "param": null}),
         json!({"type": "error", "error": {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "m"}}),
         json!({"error": {"type": "error", "code": "context_length_exceeded", "message": "m"}}),
     ] {
-        let out = gather(std::slice::from_ref(&event), End::Silent);
+        let out = gather(std::slice::from_ref(&event), End::Unmarked);
         assert_eq!(out, [service(400, "context_length_exceeded")], "{event}");
         assert!(out[0].as_ref().is_err_and(Error::is_too_long));
     }
-    let bare = gather(&[json!({"type": "error", "message": "m"})], End::Silent);
+    let bare = gather(&[json!({"type": "error", "message": "m"})], End::Unmarked);
     assert_eq!(bare, [Err(Error::InStream("m".into()))]);
 }
 
 #[test]
 fn a_missing_responses_api_is_distinguished_from_an_unknown_model() {
-    let refused = |status, code: Option<&str>, words: &str| Error::Service {
+    let refused = |status, code: Option<&str>, words: &str| Error::Provider {
         status,
         code: code.map(str::to_owned),
-        words: words.into(),
+        message: words.into(),
         retry_after: None,
     };
     for (status, code, words) in [
@@ -337,7 +347,7 @@ fn a_missing_responses_api_is_distinguished_from_an_unknown_model() {
         (404, Some("unknown_url"), "Unknown request URL: POST /v1/responses."),
         (405, None, "Method Not Allowed"),
     ] {
-        let said = understand(refused(status, code, words)).to_string();
+        let said = reclassify_error(refused(status, code, words)).to_string();
         assert!(said.contains("Set `api` of the profile to \"chat\"") && said.contains(words), "{said}");
     }
     for other in [
@@ -346,28 +356,28 @@ fn a_missing_responses_api_is_distinguished_from_an_unknown_model() {
         refused(404, Some("DeploymentNotFound"), "no"),
         refused(404, None, "Item with id 'rs_1' not found."),
         refused(400, None, "no"),
-        Error::Cut("404".into()),
+        Error::ConnectionLost("404".into()),
     ] {
-        assert_eq!(understand(other.clone()), other);
+        assert_eq!(reclassify_error(other.clone()), other);
     }
 }
 
 #[test]
 fn r65_a_reply_with_too_many_items_is_aborted() {
     let endless = |count: usize| json!({"type": "response.completed", "response": {"output": vec![json!({"type": "message", "content": "a"}); count]}});
-    assert_eq!(text(&gather(&[endless(1000)], End::Silent)), "a".repeat(1000) + "<Stop>");
-    let out = text(&gather(&[endless(5000)], End::Silent));
+    assert_eq!(text(&gather(&[endless(1000)], End::Unmarked)), "a".repeat(1000) + "<Stop>");
+    let out = text(&gather(&[endless(5000)], End::Unmarked));
     assert!(
         out.ends_with("!NotAModel(\"The reply was aborted: it has more than 1000 items\")"),
         "{}",
         &out[out.len() - 80..]
     );
     let added = json!({"type": "response.output_item.added", "item": {"type": "message"}});
-    let out = text(&gather(&vec![added; 5000], End::Silent));
+    let out = text(&gather(&vec![added; 5000], End::Unmarked));
     assert_eq!(out, "!NotAModel(\"The reply was aborted: it has more than 1000 items\")");
     let parts = vec![json!({"type": "output_text", "text": "a"}); 5000];
     let item = json!({"type": "response.output_item.done", "item": {"type": "message", "content": parts}});
-    assert!(text(&gather(&[item], End::Silent)).starts_with(&("a".repeat(1000) + "!Cut")));
+    assert!(text(&gather(&[item], End::Unmarked)).starts_with(&("a".repeat(1000) + "!Cut")));
 }
 
 #[test]
@@ -385,13 +395,13 @@ fn hidden_characters_are_marked_in_requests() {
     calls[0].arguments = "{\"x\":\"a\u{e0041}\u{202e}\"}".to_owned();
     let talk = vec![
         Message::System(hidden.into()),
-        Message::Person(hidden.into()),
+        Message::User(hidden.into()),
         Message::Model { text: hidden.into(), calls, echo },
         Message::Tool { call: "c1".into(), text: hidden.into() },
     ];
     let mut texts = Vec::new();
     all_texts(&written(talk, &here()), &mut texts);
-    assert!(texts.iter().all(|text| crate::chat::hidden::find_hidden(text).is_none()), "{texts:?}");
+    assert!(texts.iter().all(|text| crate::chat::hidden_chars::find_hidden(text).is_none()), "{texts:?}");
     assert_eq!(
         texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(),
         4,

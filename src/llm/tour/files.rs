@@ -10,7 +10,7 @@ pub(super) const LIBRARY: &str = "src/retry.rs";
 pub(super) const TEST: &str = "tests/retry.rs";
 
 /// Returns the line where the text begins, starting at 1; 1 if the file does not contain it.
-pub(super) fn line_of(path: &str, text: &str) -> usize {
+pub(super) fn find_line(path: &str, text: &str) -> usize {
     let content = FILES.iter().find(|(own, _)| *own == path).map_or("", |(_, content)| content);
     content.find(text).map_or(1, |at| content[..at].matches('\n').count() + 1)
 }

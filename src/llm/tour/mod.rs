@@ -1,10 +1,10 @@
 //! The tour: a scripted model for the first run, without a key or a network. It runs the real tools in a directory
 //! created for it, and tells the user that it is a script.
 
+mod call_result;
 mod files;
-mod result;
 mod scene;
-mod words;
+mod texts;
 
 pub use files::FILES;
 
@@ -29,7 +29,7 @@ impl Tour {
     }
 
     /// Creates a tour that replies at once, for headless runs.
-    pub fn at_once() -> Self {
+    pub fn without_pacing() -> Self {
         Self { speed: None }
     }
 }
@@ -42,7 +42,7 @@ impl Default for Tour {
 
 impl Llm for Tour {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
-        scene::next(&request.messages).play(self.speed)
+        scene::next_reply(&request.messages).play_reply(self.speed)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Scenes of the tour: the next reply as a pure function of the conversation.
 
-use super::files::{LIBRARY, TEST, line_of};
-use super::result::{self, Choice, Result};
-use super::words;
+use super::call_result::{self, CallResult, Choice};
+use super::files::{LIBRARY, TEST, find_line};
+use super::texts;
 use crate::chat::{CallId, Chunk, Message, ToolCall};
 use crate::llm::scripted::{Reply, says, thinks};
 use serde_json::{Value, json};
@@ -17,43 +17,45 @@ const RUN: &str = "tour_run";
 const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real clock"];
 
 /// Returns the next reply. Each scene is played once, or again if it was stopped before its calls were made.
-pub fn next(messages: &[Message]) -> Reply {
-    let came_of = |id: &str| outcome(messages, id);
+pub fn next_reply(messages: &[Message]) -> Reply {
+    let came_of = |id: &str| find_result(messages, id);
     let reply = match (came_of(READ), came_of(ASK), came_of(EDIT), came_of(RUN)) {
-        (None, ..) => opening(),
-        (Some(read), None, ..) => question(&read),
-        (_, Some(ask), None, None) => match result::choice(&ask, &LABELS) {
-            Choice::Option(at) => edit(at, ""),
-            Choice::Own(_) => edit(0, words::OWN_WORDS),
-            Choice::None => command(words::NO_CHOICE),
+        (None, ..) => opening_scene(),
+        (Some(read), None, ..) => question_scene(&read),
+        (_, Some(ask), None, None) => match call_result::parse_choice(&ask, &LABELS) {
+            Choice::Option(at) => edit_scene(at, ""),
+            Choice::OwnWords(_) => edit_scene(0, texts::OWN_WORDS),
+            Choice::None => command_scene(texts::NO_CHOICE),
         },
-        (_, _, Some(edit), None) => command(&after_edit(&edit, is_dry_run(messages))),
-        (_, Some(ask), edit, Some(run)) => match said_after(messages, RUN) {
-            None => {
-                closing(&run, edit.filter(|_| !is_dry_run(messages)).and_then(|edit| changed(&ask, &edit)))
-            }
-            Some(times) => says(words::AFTER[times % words::AFTER.len()]),
+        (_, _, Some(edit), None) => command_scene(&describe_edit_result(&edit, is_dry_run(messages))),
+        (_, Some(ask), edit, Some(run)) => match count_replies_after(messages, RUN) {
+            None => closing_scene(
+                &run,
+                edit.filter(|_| !is_dry_run(messages)).and_then(|edit| find_edit_location(&ask, &edit)),
+            ),
+            Some(times) => says(texts::AFTER[times % texts::AFTER.len()]),
         },
     };
     // The first user message starts the tour. A later one before the end interrupts it.
     let spoke = messages.iter().any(|message| matches!(message, Message::Model { .. }));
-    let cut_in =
-        spoke && matches!(messages.last(), Some(Message::Person(_))) && said_after(messages, RUN).is_none();
-    if cut_in { reply.after(words::AGAIN) } else { reply }
+    let cut_in = spoke
+        && matches!(messages.last(), Some(Message::User(_)))
+        && count_replies_after(messages, RUN).is_none();
+    if cut_in { reply.preceded_by(texts::AGAIN) } else { reply }
 }
 
-fn opening() -> Reply {
+fn opening_scene() -> Reply {
     thinks("This is where the reasoning of a model is shown. A script has none. ")
-        .says(words::OPENING)
-        .chunk(call(READ, "read_file", json!({"path": TEST})))
-        .chunk(call(SEARCH, "search_text", json!({"pattern": "Instant::now"})))
+        .says(texts::OPENING)
+        .push_chunk(build_call(READ, "read_file", json!({"path": TEST})))
+        .push_chunk(build_call(SEARCH, "search_text", json!({"pattern": "Instant::now"})))
 }
 
-fn question(read: &str) -> Reply {
-    let remark = match result::read(read) {
-        Result::Refused => "The read was denied. The script knows the file anyway.\n\n",
-        Result::Stopped => "The read was stopped. The script knows the file anyway.\n\n",
-        Result::Rehearsed | Result::Told(_) => "",
+fn question_scene(read: &str) -> Reply {
+    let remark = match call_result::classify_result(read) {
+        CallResult::Denied => "The read was denied. The script knows the file anyway.\n\n",
+        CallResult::Stopped => "The read was stopped. The script knows the file anyway.\n\n",
+        CallResult::Rehearsed | CallResult::Output(_) => "",
     };
     let options = [
         "virtual time; the test takes no time at all",
@@ -70,13 +72,13 @@ fn question(read: &str) -> Reply {
     }]});
     thinks("There are three options, and the user has to choose. ")
         .says(remark)
-        .says(&words::finding())
-        .says(words::BEFORE_QUESTION)
-        .chunk(call(ASK, "ask_question", asked))
+        .says(&texts::finding_text())
+        .says(texts::BEFORE_QUESTION)
+        .push_chunk(build_call(ASK, "ask_question", asked))
 }
 
 /// Returns the edit for each option: path, old text, new text.
-fn change(choice: usize) -> (&'static str, &'static str, &'static str) {
+fn edit_for_choice(choice: usize) -> (&'static str, &'static str, &'static str) {
     match choice {
         0 => (
             TEST,
@@ -93,15 +95,15 @@ fn change(choice: usize) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-fn edit(choice: usize, remark: &str) -> Reply {
-    let (path, old, new) = change(choice);
+fn edit_scene(choice: usize, remark: &str) -> Reply {
+    let (path, old, new) = edit_for_choice(choice);
     let label = LABELS[choice.min(LABELS.len() - 1)];
     says(&format!(
         "{remark}{}**{label}** it is. {}",
         if remark.is_empty() { "" } else { "\n\n" },
-        words::BEFORE_EDIT
+        texts::BEFORE_EDIT
     ))
-    .chunk(call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})))
+    .push_chunk(build_call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})))
 }
 
 /// Returns whether the model is told that the session is a dry run.
@@ -109,66 +111,66 @@ fn is_dry_run(messages: &[Message]) -> bool {
     messages.iter().any(|message| matches!(message, Message::System(words) if words.contains("is a dry run")))
 }
 
-fn after_edit(edit: &str, dry_run: bool) -> String {
-    match result::read(edit) {
-        Result::Told(_) if dry_run => {
+fn describe_edit_result(edit: &str, dry_run: bool) -> String {
+    match call_result::classify_result(edit) {
+        CallResult::Output(_) if dry_run => {
             "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned()
         }
-        Result::Refused => {
+        CallResult::Denied => {
             "You denied the edit, so the file is unchanged. The tour continues without it.".to_owned()
         }
-        Result::Rehearsed => {
+        CallResult::Rehearsed => {
             "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned()
         }
-        Result::Stopped => "The edit was stopped. Check the file before you rely on it.".to_owned(),
-        Result::Told(words) => format!("The tool reports: “{}”", first_line(words)),
+        CallResult::Stopped => "The edit was stopped. Check the file before you rely on it.".to_owned(),
+        CallResult::Output(words) => format!("The tool reports: “{}”", first_line(words)),
     }
 }
 
-fn command(remark: &str) -> Reply {
+fn command_scene(remark: &str) -> Reply {
     let line = format!("ls -l && head -n 8 {TEST}");
-    says(&format!("{remark}\n\n{}", words::BEFORE_COMMAND)).chunk(call(
+    says(&format!("{remark}\n\n{}", texts::BEFORE_COMMAND)).push_chunk(build_call(
         RUN,
         "bash_exec",
         json!({"command": line, "timeout": 10}),
     ))
 }
 
-fn closing(run: &str, changed: Option<(&str, usize)>) -> Reply {
-    let remark = match result::read(run) {
-        Result::Refused => "The command was not run because you denied it.",
-        Result::Rehearsed => "This is a dry run: the command was rehearsed.",
-        Result::Stopped => "The command was stopped.",
-        Result::Told(_) => "The command finished. Open its line above to see the output.",
+fn closing_scene(run: &str, changed: Option<(&str, usize)>) -> Reply {
+    let remark = match call_result::classify_result(run) {
+        CallResult::Denied => "The command was not run because you denied it.",
+        CallResult::Rehearsed => "This is a dry run: the command was rehearsed.",
+        CallResult::Stopped => "The command was stopped.",
+        CallResult::Output(_) => "The command finished. Open its line above to see the output.",
     };
-    says(&format!("{remark}\n\n{}", words::closing(changed)))
+    says(&format!("{remark}\n\n{}", texts::closing_text(changed)))
 }
 
 /// Returns the location of the edit, if it appears to have been made.
-fn changed(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
-    let choice = match result::choice(ask, &LABELS) {
+fn find_edit_location(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
+    let choice = match call_result::parse_choice(ask, &LABELS) {
         Choice::Option(at) => at,
-        Choice::Own(_) => 0,
+        Choice::OwnWords(_) => 0,
         Choice::None => return None,
     };
-    let (path, old, _) = change(choice);
-    matches!(result::read(edit), Result::Told(_)).then(|| (path, line_of(path, old)))
+    let (path, old, _) = edit_for_choice(choice);
+    matches!(call_result::classify_result(edit), CallResult::Output(_)).then(|| (path, find_line(path, old)))
 }
 
-fn call(id: &str, name: &str, arguments: Value) -> Chunk {
+fn build_call(id: &str, name: &str, arguments: Value) -> Chunk {
     Chunk::Call(ToolCall { id: CallId::from(id), name: name.to_owned(), arguments: arguments.to_string() })
 }
 
 /// Returns the result of a call of the tour. The agent may have extended the id to make it unique.
-fn outcome(messages: &[Message], id: &str) -> Option<String> {
+fn find_result(messages: &[Message], id: &str) -> Option<String> {
     messages.iter().rev().find_map(|message| match message {
         Message::Tool { call, text } if call.0.starts_with(id) => Some(text.clone()),
-        Message::Tool { .. } | Message::System(_) | Message::Person(_) | Message::Model { .. } => None,
+        Message::Tool { .. } | Message::System(_) | Message::User(_) | Message::Model { .. } => None,
     })
 }
 
 /// Returns how many replies followed that call, not counting the closing one; `None` before the closing.
-fn said_after(messages: &[Message], id: &str) -> Option<usize> {
+fn count_replies_after(messages: &[Message], id: &str) -> Option<usize> {
     let at = messages
         .iter()
         .rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(id)))?;

@@ -19,11 +19,11 @@ impl Talk {
             model: "tour".into(),
             messages: self.0.clone(),
             tools: vec![],
-            most: None,
+            max_tokens: None,
             pictures: vec![],
         };
         let (mut text, mut calls) = (String::new(), Vec::new());
-        for item in futures::executor::block_on(Tour::at_once().stream(request).collect::<Vec<_>>()) {
+        for item in futures::executor::block_on(Tour::without_pacing().stream(request).collect::<Vec<_>>()) {
             match item.unwrap() {
                 Chunk::Text(more) => text.push_str(&more),
                 Chunk::Call(call) => calls.push(call),
@@ -40,7 +40,7 @@ impl Talk {
 
     /// Sends a user message and plays the turn to its end.
     fn say(&mut self, words: &str, answer: &dyn Fn(&ToolCall) -> String) -> String {
-        self.0.push(Message::Person(words.into()));
+        self.0.push(Message::User(words.into()));
         let mut all = String::new();
         for _ in 0..10 {
             let step = self.step(answer);
@@ -91,7 +91,7 @@ fn the_tour_reads_asks_edits_and_runs_in_order() {
                 told[from..].find(words).unwrap_or_else(|| panic!("{words:?} is missing or late:\n{told}"));
         }
         assert!(told.contains(&format!("the edit: {change}\n")), "{told}");
-        assert!(!told.contains(words::AGAIN), "{told}");
+        assert!(!told.contains(texts::AGAIN), "{told}");
     }
 }
 
@@ -159,24 +159,24 @@ fn without_an_option_the_tour_edits_nothing_or_uses_the_first() {
     let declined = r#"{"type":"question_answers","status":"declined","answers":[]}"#;
     let told = Talk::new()
         .say("hi", &|call| if call.name == "ask_question" { declined.into() } else { "ok".into() });
-    assert!(told.contains(words::NO_CHOICE) && !told.contains("[edit_file]"), "{told}");
+    assert!(told.contains(texts::NO_CHOICE) && !told.contains("[edit_file]"), "{told}");
     assert!(told.contains("[bash_exec]"), "{told}");
     let told = Talk::new().say("hi", &willing("a sundial"));
-    assert!(told.contains(words::OWN_WORDS) && told.contains("[edit_file]"), "{told}");
+    assert!(told.contains(texts::OWN_WORDS) && told.contains("[edit_file]"), "{told}");
 }
 
 #[test]
 fn a_stopped_tour_continues_at_the_same_scene() {
     let answer = willing("tokio::time::pause");
     let mut talk = Talk::new();
-    talk.0.push(Message::Person("hi".into()));
+    talk.0.push(Message::User("hi".into()));
     talk.step(&answer);
     let told = talk.say("what is this?", &answer);
-    assert!(told.starts_with(words::AGAIN), "{told}");
+    assert!(told.starts_with(texts::AGAIN), "{told}");
     assert!(!told.contains("[read_file]") && told.contains("[ask_question]"), "{told}");
 
     let mut cut = Talk::new();
-    cut.0.push(Message::Person("hi".into()));
+    cut.0.push(Message::User("hi".into()));
     cut.0.push(Message::Model {
         text: "This is\n[the reply was cut short here]".into(),
         calls: vec![],
@@ -192,8 +192,8 @@ fn after_the_end_the_tour_gives_hints_and_says_it_is_a_script() {
     talk.say("hi", &answer);
     let said: Vec<String> = (0..5).map(|_| talk.say("and now?", &answer)).collect();
     assert!(said.iter().all(|words| words.to_lowercase().contains("script")), "{said:?}");
-    assert_eq!(said[..4], words::AFTER);
-    assert_eq!(said[4], words::AFTER[0]);
+    assert_eq!(said[..4], texts::AFTER);
+    assert_eq!(said[4], texts::AFTER[0]);
     assert!(said.concat().contains("--dry-run") && said.concat().contains("/help"));
 }
 
@@ -201,9 +201,9 @@ fn after_the_end_the_tour_gives_hints_and_says_it_is_a_script() {
 async fn the_tour_streams_at_reading_speed() {
     let request = Request {
         model: "tour".into(),
-        messages: vec![Message::Person("hi".into())],
+        messages: vec![Message::User("hi".into())],
         tools: vec![],
-        most: None,
+        max_tokens: None,
         pictures: vec![],
     };
     let began = tokio::time::Instant::now();

@@ -2,7 +2,8 @@
 
 use super::revisions::{OPTIONS, SYNTAX};
 use super::{
-    Attached, GNU, Holds, Operands, Opt, Program, Role, Syntax, Value, all, first, flag, holds, may, takes,
+    AttachedValue, GNU, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, flag,
+    leading_operands, operands_of, option_with, option_with_optional, option_with_word,
 };
 
 const STATES: &str = "git 2.30 to 2.50";
@@ -12,146 +13,158 @@ const PARSED: Syntax = Syntax { has_separate_long: false, ..GNU };
 
 /// git before the subcommand; words after it belong to the subcommand.
 const OUTER: Syntax =
-    Syntax { bundles: false, attached: Attached::Never, permutes: false, abbreviates: false, ..GNU };
+    Syntax { bundles: false, attached: AttachedValue::Never, permutes: false, abbreviates: false, ..GNU };
 
-const REVISIONS: Operands = all(Holds::Revision);
+const REVISIONS: Operands = operands_of(ValueKind::Revision);
 
-const fn reads(names: &'static [&'static str], options: &'static [Opt], operands: Operands) -> Program {
-    Program { names, states: STATES, syntax: PARSED, options, operands, subcommands: &[], is_complete: true }
+const fn reading_subcommand(
+    names: &'static [&'static str],
+    options: &'static [OptionSpec],
+    operands: Operands,
+) -> Program {
+    Program {
+        names,
+        described_versions: STATES,
+        syntax: PARSED,
+        options,
+        operands,
+        subcommands: &[],
+        is_complete: true,
+    }
 }
 
 /// Options that decide whether uncommitted work is lost.
-const fn partial(names: &'static [&'static str], options: &'static [Opt]) -> Program {
-    Program { syntax: GNU, is_complete: false, ..reads(names, options, REVISIONS) }
+const fn partial_subcommand(names: &'static [&'static str], options: &'static [OptionSpec]) -> Program {
+    Program { syntax: GNU, is_complete: false, ..reading_subcommand(names, options, REVISIONS) }
 }
 
-const fn walks(names: &'static [&'static str]) -> Program {
-    Program { syntax: SYNTAX, ..reads(names, OPTIONS, REVISIONS) }
+const fn walking_subcommand(names: &'static [&'static str]) -> Program {
+    Program { syntax: SYNTAX, ..reading_subcommand(names, OPTIONS, REVISIONS) }
 }
 
-const fn forces(names: &'static str) -> Opt {
-    flag(names).with(Role::Forces)
+const fn forcing_flag(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::Forces)
 }
 
-const fn asks(names: &'static str) -> Opt {
-    flag(names).with(Role::Asks)
+const fn asks(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::NeedsApproval)
 }
 
-const fn changes(names: &'static str) -> Opt {
-    flag(names).with(Role::Changes)
+const fn changing_flag(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::Changes)
 }
 
-const fn shows(names: &'static str) -> Opt {
-    flag(names).with(Role::Shows)
+const fn shows(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::ShowsContent)
 }
 
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[Program {
     names: &["git"],
-    states: STATES,
+    described_versions: STATES,
     syntax: OUTER,
     options: &[
-        flag("--no-pager"), flag("--no-optional-locks"), flag("--version").with(Role::Lists), holds("-C", Holds::Place),
-        holds("-c", Holds::Program), holds("--config-env", Holds::Program), holds("--git-dir", Holds::Place),
-        holds("--work-tree", Holds::Place), Opt { names: "--exec-path", value: Value::Optional(Holds::Program), role: Role::Asks },
-        takes("--namespace").with(Role::Asks), asks("-p --paginate"), asks("-P"), asks("--bare"), asks("--literal-pathspecs"),
+        flag("--no-pager"), flag("--no-optional-locks"), flag("--version").with_role(Role::Lists), option_with("-C", ValueKind::Folder),
+        option_with("-c", ValueKind::Program), option_with("--config-env", ValueKind::Program), option_with("--git-dir", ValueKind::Folder),
+        option_with("--work-tree", ValueKind::Folder), OptionSpec { names: "--exec-path", value: OptionValue::Optional(ValueKind::Program), role: Role::NeedsApproval },
+        option_with_word("--namespace").with_role(Role::NeedsApproval), asks("-p --paginate"), asks("-P"), asks("--bare"), asks("--literal-pathspecs"),
     ],
-    operands: first(&[Holds::Word], Some(Holds::Word)),
+    operands: leading_operands(&[ValueKind::Word], Some(ValueKind::Word)),
     subcommands: SUBCOMMANDS,
     is_complete: true,
 }];
 
 #[rustfmt::skip]
 static SUBCOMMANDS: &[Program] = &[
-    walks(&["log"]), walks(&["show"]), walks(&["diff"]), walks(&["rev-list"]), walks(&["whatchanged"]), walks(&["reflog"]),
-    reads(&["status"], &[
-        flag("-s --short"), flag("-b --branch"), flag("-z"), shows("-v --verbose"), may("--porcelain"),
-        may("-u --untracked-files"), may("--ignored"), flag("--long"), flag("--no-renames"), flag("--show-stash"),
+    walking_subcommand(&["log"]), walking_subcommand(&["show"]), walking_subcommand(&["diff"]), walking_subcommand(&["rev-list"]), walking_subcommand(&["whatchanged"]), walking_subcommand(&["reflog"]),
+    reading_subcommand(&["status"], &[
+        flag("-s --short"), flag("-b --branch"), flag("-z"), shows("-v --verbose"), option_with_optional("--porcelain"),
+        option_with_optional("-u --untracked-files"), option_with_optional("--ignored"), flag("--long"), flag("--no-renames"), flag("--show-stash"),
     ], REVISIONS),
-    reads(&["branch"], &[
-        flag("-a --all"), flag("-r --remotes"), flag("-v --verbose"), flag("-l --list").with(Role::Lists),
-        flag("--show-current"), may("--merged"), may("--no-merged"), takes("--sort"), takes("--format"),
-        flag("--no-color"), may("--color"), may("--column"), forces("-D"), forces("-f --force").with(Role::Forces),
-        changes("-d --delete"), changes("-m -M -c -C --move --copy"), takes("-u --set-upstream-to").with(Role::Changes),
-        changes("--unset-upstream"), asks("--edit-description"),
+    reading_subcommand(&["branch"], &[
+        flag("-a --all"), flag("-r --remotes"), flag("-v --verbose"), flag("-l --list").with_role(Role::Lists),
+        flag("--show-current"), option_with_optional("--merged"), option_with_optional("--no-merged"), option_with_word("--sort"), option_with_word("--format"),
+        flag("--no-color"), option_with_optional("--color"), option_with_optional("--column"), forcing_flag("-D"), forcing_flag("-f --force").with_role(Role::Forces),
+        changing_flag("-d --delete"), changing_flag("-m -M -c -C --move --copy"), option_with_word("-u --set-upstream-to").with_role(Role::Changes),
+        changing_flag("--unset-upstream"), asks("--edit-description"),
     ], REVISIONS),
-    reads(&["tag"], &[
-        flag("-l --list").with(Role::Lists), may("-n"), takes("--sort"), takes("--format"), may("--merged"),
-        may("--no-merged"), flag("-i --ignore-case"), changes("-d --delete"), changes("-a --annotate"), asks("-s --sign"),
-        changes("-f --force"), asks("-v --verify"), takes("-m --message").with(Role::Changes), holds("-F --file", Holds::List),
+    reading_subcommand(&["tag"], &[
+        flag("-l --list").with_role(Role::Lists), option_with_optional("-n"), option_with_word("--sort"), option_with_word("--format"), option_with_optional("--merged"),
+        option_with_optional("--no-merged"), flag("-i --ignore-case"), changing_flag("-d --delete"), changing_flag("-a --annotate"), asks("-s --sign"),
+        changing_flag("-f --force"), asks("-v --verify"), option_with_word("-m --message").with_role(Role::Changes), option_with("-F --file", ValueKind::List),
     ], REVISIONS),
-    reads(&["rev-parse"], &[
-        flag("-q --quiet"), may("--abbrev-ref"), may("--short"), flag("--show-toplevel"), flag("--git-dir"),
+    reading_subcommand(&["rev-parse"], &[
+        flag("-q --quiet"), option_with_optional("--abbrev-ref"), option_with_optional("--short"), flag("--show-toplevel"), flag("--git-dir"),
         flag("--is-inside-work-tree"), flag("--verify"), flag("--symbolic-full-name"), flag("--show-prefix"),
         flag("--is-shallow-repository"), flag("--absolute-git-dir"), flag("--show-cdup"), flag("--is-bare-repository"),
     ], REVISIONS),
-    reads(&["ls-files"], &[
+    reading_subcommand(&["ls-files"], &[
         flag("-c --cached"), flag("-m --modified"), flag("-o --others"), flag("-d --deleted"), flag("-s --stage"),
         flag("-z"), flag("-t"), flag("-k --killed"), flag("-i --ignored"), flag("-u --unmerged"),
         flag("--exclude-standard"), flag("--full-name"), flag("--error-unmatch"), flag("--directory"),
-        takes("-x --exclude"), holds("-X --exclude-from", Holds::List),
+        option_with_word("-x --exclude"), option_with("-X --exclude-from", ValueKind::List),
     ], REVISIONS),
-    reads(&["ls-tree"], &[
+    reading_subcommand(&["ls-tree"], &[
         flag("-r"), flag("-t"), flag("-d"), flag("-l --long"), flag("-z"), flag("--name-only --name-status"),
-        flag("--full-tree"), flag("--full-name"), may("--abbrev"),
+        flag("--full-tree"), flag("--full-name"), option_with_optional("--abbrev"),
     ], REVISIONS),
-    reads(&["blame"], &[
+    reading_subcommand(&["blame"], &[
         flag("-w"), flag("-s"), flag("-e --show-email"), flag("-l"), flag("-f --show-name"), flag("-t"),
-        flag("-n --show-number"), flag("-c"), flag("-b"), holds("-L", Holds::Range), may("-M"), may("-C"),
-        flag("-p --porcelain"), flag("--line-porcelain"), takes("--date"), may("--abbrev"), flag("--root"),
-        holds("--contents", Holds::Read).with(Role::Asks), holds("-S", Holds::List), holds("--ignore-revs-file", Holds::List),
+        flag("-n --show-number"), flag("-c"), flag("-b"), option_with("-L", ValueKind::Range), option_with_optional("-M"), option_with_optional("-C"),
+        flag("-p --porcelain"), flag("--line-porcelain"), option_with_word("--date"), option_with_optional("--abbrev"), flag("--root"),
+        option_with("--contents", ValueKind::Read).with_role(Role::NeedsApproval), option_with("-S", ValueKind::List), option_with("--ignore-revs-file", ValueKind::List),
     ], REVISIONS),
-    reads(&["describe"], &[
-        flag("--tags"), flag("--always"), flag("--long"), flag("--all"), may("--abbrev"), flag("--exact-match"),
-        takes("--match"), takes("--exclude"), may("--dirty"),
+    reading_subcommand(&["describe"], &[
+        flag("--tags"), flag("--always"), flag("--long"), flag("--all"), option_with_optional("--abbrev"), flag("--exact-match"),
+        option_with_word("--match"), option_with_word("--exclude"), option_with_optional("--dirty"),
     ], REVISIONS),
-    reads(&["shortlog"], &[
+    reading_subcommand(&["shortlog"], &[
         flag("-s --summary"), flag("-n --numbered"), flag("-e --email"), flag("--all"), flag("--no-merges"),
-        takes("--since"), takes("--until"),
+        option_with_word("--since"), option_with_word("--until"),
     ], REVISIONS),
-    reads(&["cat-file"], &[shows("-p"), flag("-t"), flag("-s"), flag("-e")], REVISIONS),
-    reads(&["merge-base"], &[], REVISIONS),
-    reads(&["grep"], &[
+    reading_subcommand(&["cat-file"], &[shows("-p"), flag("-t"), flag("-s"), flag("-e")], REVISIONS),
+    reading_subcommand(&["merge-base"], &[], REVISIONS),
+    reading_subcommand(&["grep"], &[
         flag("-n --line-number"), flag("-i --ignore-case"), flag("-l --files-with-matches --name-only"),
         flag("-L --files-without-match"), flag("-c --count"), flag("-w --word-regexp"), flag("-E --extended-regexp"),
         flag("-F --fixed-strings"), flag("-G --basic-regexp"), flag("-P --perl-regexp"), flag("-h"), flag("-H"), flag("-I"),
         flag("-q --quiet"), flag("-v --invert-match"), flag("-o --only-matching"), flag("-p --show-function"),
-        flag("-W --function-context"), flag("--heading"), flag("--break"), may("--color"), flag("--no-color"),
-        flag("--column"), flag("--full-name"), flag("--cached"), flag("--untracked").with(Role::Recursive),
-        takes("-A --after-context"), takes("-B --before-context"), takes("-C --context"), takes("-m --max-count"),
-        takes("--max-depth"), holds("-e", Holds::Pattern).with(Role::Replaces),
-        holds("-f", Holds::Read).with(Role::Replaces), asks("--no-index"), asks("--recurse-submodules"),
-        Opt { names: "-O --open-files-in-pager", value: Value::Optional(Holds::Program), role: Role::Asks },
-    ], first(&[Holds::Pattern], Some(Holds::Revision))),
-    partial(&["push"], &[
-        forces("-f --force"), may("--force-with-lease").with(Role::Forces), forces("-d --delete"), forces("--mirror"),
-        forces("--prune"), flag("--all"), flag("--branches"), flag("--tags"), flag("-u --set-upstream"), flag("-n --dry-run"),
-        takes("-o --push-option"), takes("--repo"), holds("--receive-pack --exec", Holds::Program),
+        flag("-W --function-context"), flag("--heading"), flag("--break"), option_with_optional("--color"), flag("--no-color"),
+        flag("--column"), flag("--full-name"), flag("--cached"), flag("--untracked").with_role(Role::Recursive),
+        option_with_word("-A --after-context"), option_with_word("-B --before-context"), option_with_word("-C --context"), option_with_word("-m --max-count"),
+        option_with_word("--max-depth"), option_with("-e", ValueKind::Pattern).with_role(Role::HoldsScript),
+        option_with("-f", ValueKind::Read).with_role(Role::HoldsScript), asks("--no-index"), asks("--recurse-submodules"),
+        OptionSpec { names: "-O --open-files-in-pager", value: OptionValue::Optional(ValueKind::Program), role: Role::NeedsApproval },
+    ], leading_operands(&[ValueKind::Pattern], Some(ValueKind::Revision))),
+    partial_subcommand(&["push"], &[
+        forcing_flag("-f --force"), option_with_optional("--force-with-lease").with_role(Role::Forces), forcing_flag("-d --delete"), forcing_flag("--mirror"),
+        forcing_flag("--prune"), flag("--all"), flag("--branches"), flag("--tags"), flag("-u --set-upstream"), flag("-n --dry-run"),
+        option_with_word("-o --push-option"), option_with_word("--repo"), option_with("--receive-pack --exec", ValueKind::Program),
     ]),
-    partial(&["checkout"], &[
-        forces("-f --force"), takes("-b").with(Role::Keeps), takes("-B").with(Role::Keeps), takes("--orphan").with(Role::Keeps),
-        takes("-U"), takes("--conflict"), holds("--pathspec-from-file", Holds::List),
+    partial_subcommand(&["checkout"], &[
+        forcing_flag("-f --force"), option_with_word("-b").with_role(Role::Keeps), option_with_word("-B").with_role(Role::Keeps), option_with_word("--orphan").with_role(Role::Keeps),
+        option_with_word("-U"), option_with_word("--conflict"), option_with("--pathspec-from-file", ValueKind::List),
     ]),
-    partial(&["switch"], &[
-        forces("-f --force --discard-changes"), takes("-c --create"), takes("-C --force-create"), takes("--orphan"),
-        takes("--conflict"),
+    partial_subcommand(&["switch"], &[
+        forcing_flag("-f --force --discard-changes"), option_with_word("-c --create"), option_with_word("-C --force-create"), option_with_word("--orphan"),
+        option_with_word("--conflict"),
     ]),
-    partial(&["restore"], &[
-        flag("-S --staged").with(Role::Keeps), flag("--no-staged"), flag("-W --worktree").with(Role::Forces), takes("-s --source"),
-        takes("-U"), takes("--conflict"), holds("--pathspec-from-file", Holds::List),
+    partial_subcommand(&["restore"], &[
+        flag("-S --staged").with_role(Role::Keeps), flag("--no-staged"), flag("-W --worktree").with_role(Role::Forces), option_with_word("-s --source"),
+        option_with_word("-U"), option_with_word("--conflict"), option_with("--pathspec-from-file", ValueKind::List),
     ]),
-    partial(&["reset"], &[forces("--hard"), flag("--soft"), flag("--mixed"), flag("--merge"), flag("--keep"),
-        holds("--pathspec-from-file", Holds::List)]),
-    partial(&["clean"], &[
-        forces("-f --force"), flag("-n --dry-run").with(Role::Keeps), flag("--no-dry-run"), takes("-e --exclude"),
+    partial_subcommand(&["reset"], &[forcing_flag("--hard"), flag("--soft"), flag("--mixed"), flag("--merge"), flag("--keep"),
+        option_with("--pathspec-from-file", ValueKind::List)]),
+    partial_subcommand(&["clean"], &[
+        forcing_flag("-f --force"), flag("-n --dry-run").with_role(Role::Keeps), flag("--no-dry-run"), option_with_word("-e --exclude"),
         flag("-d"), flag("-x"), flag("-X"), flag("-q --quiet"), flag("-i --interactive"),
     ]),
-    partial(&["rm"], &[forces("-f --force"), flag("--cached").with(Role::Keeps), flag("--no-cached"), flag("-r"),
+    partial_subcommand(&["rm"], &[forcing_flag("-f --force"), flag("--cached").with_role(Role::Keeps), flag("--no-cached"), flag("-r"),
         flag("-n --dry-run"), flag("-q --quiet")]),
-    partial(&["stash"], &[]),
-    partial(&["worktree"], &[forces("-f --force")]),
+    partial_subcommand(&["stash"], &[]),
+    partial_subcommand(&["worktree"], &[forcing_flag("-f --force")]),
     // Other subcommands: this option runs another program.
-    partial(&["commit", "merge", "am", "cherry-pick", "revert", "fetch", "pull", "add"], &[
-        takes("-m --message"), takes("-e"), holds("-O", Holds::Program),
+    partial_subcommand(&["commit", "merge", "am", "cherry-pick", "revert", "fetch", "pull", "add"], &[
+        option_with_word("-m --message"), option_with_word("-e"), option_with("-O", ValueKind::Program),
     ]),
 ];

@@ -1,56 +1,64 @@
 //! Options of git commands that walk commits and show differences.
 
-use super::{Attached, GNU, Holds, Opt, Role, Syntax, Value, flag, holds, may, takes};
+use super::{
+    AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, flag, option_with,
+    option_with_optional, option_with_word,
+};
 
 /// Each word is one option, as `log` and `diff` parse them. The value of a long option follows `=`.
-pub(super) const SYNTAX: Syntax =
-    Syntax { bundles: false, attached: Attached::Any, has_numbers: true, has_separate_long: false, ..GNU };
+pub(super) const SYNTAX: Syntax = Syntax {
+    bundles: false,
+    attached: AttachedValue::Any,
+    has_numbers: true,
+    has_separate_long: false,
+    ..GNU
+};
 
-const fn shows(names: &'static str) -> Opt {
-    flag(names).with(Role::Shows)
+const fn shows(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::ShowsContent)
 }
 
-const fn lists(names: &'static str) -> Opt {
-    flag(names).with(Role::Lists)
+const fn lists(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::Lists)
 }
 
-const fn asks(names: &'static str) -> Opt {
-    flag(names).with(Role::Asks)
+const fn asks(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::NeedsApproval)
 }
 
-const fn may_as(names: &'static str, role: Role) -> Opt {
-    Opt { names, value: Value::Optional(Holds::Word), role }
+const fn optional_with_role(names: &'static str, role: Role) -> OptionSpec {
+    OptionSpec { names, value: OptionValue::Optional(ValueKind::Word), role }
 }
 
 #[rustfmt::skip]
-pub(super) const OPTIONS: &[Opt] = &[
+pub(super) const OPTIONS: &[OptionSpec] = &[
     // Content of files
-    shows("-p -u --patch"), may_as("-U --unified", Role::Shows), shows("--binary"), may_as("--word-diff", Role::Shows),
-    may_as("--color-words", Role::Shows), shows("--check"), holds("-L", Holds::Range).with(Role::Shows),
+    shows("-p -u --patch"), optional_with_role("-U --unified", Role::ShowsContent), shows("--binary"), optional_with_role("--word-diff", Role::ShowsContent),
+    optional_with_role("--color-words", Role::ShowsContent), shows("--check"), option_with("-L", ValueKind::Range).with_role(Role::ShowsContent),
     shows("-c"), shows("--cc"), shows("--patch-with-stat"), shows("--patch-with-raw"), shows("-m"),
     // Names and statistics of files
-    may_as("--stat", Role::Lists), lists("--shortstat"), lists("--numstat"), lists("--name-only"), lists("--name-status"),
-    lists("--summary"), lists("--raw"), lists("-s --no-patch"), may_as("--dirstat", Role::Lists), lists("--compact-summary"),
+    optional_with_role("--stat", Role::Lists), lists("--shortstat"), lists("--numstat"), lists("--name-only"), lists("--name-status"),
+    lists("--summary"), lists("--raw"), lists("-s --no-patch"), optional_with_role("--dirstat", Role::Lists), lists("--compact-summary"),
     lists("--quiet"), flag("-q"),
     // Format of differences
     flag("-b --ignore-space-change"), flag("-w --ignore-all-space"), flag("-i --regexp-ignore-case"), flag("-z"),
     flag("-t"), flag("-E --extended-regexp"), flag("-F --fixed-strings"), flag("-P --perl-regexp"),
-    may("-M --find-renames"), may("-C --find-copies"), flag("--find-copies-harder"), may("-B --break-rewrites"),
-    may("--color"), flag("--no-color"), flag("--no-ext-diff"), flag("--no-textconv"), takes("--diff-filter"),
-    flag("--exit-code"), flag("--minimal"), flag("--histogram"), flag("--patience"), may("--relative"), flag("--full-index"),
+    option_with_optional("-M --find-renames"), option_with_optional("-C --find-copies"), flag("--find-copies-harder"), option_with_optional("-B --break-rewrites"),
+    option_with_optional("--color"), flag("--no-color"), flag("--no-ext-diff"), flag("--no-textconv"), option_with_word("--diff-filter"),
+    flag("--exit-code"), flag("--minimal"), flag("--histogram"), flag("--patience"), option_with_optional("--relative"), flag("--full-index"),
     flag("--no-renames"), flag("--no-prefix"), flag("--ignore-blank-lines"), flag("--cached --staged"), flag("--merge-base"),
-    flag("-W --function-context"), takes("--inter-hunk-context"),
+    flag("-W --function-context"), option_with_word("--inter-hunk-context"),
     // The selection of commits reveals content of files.
-    takes("-S").with(Role::Shows), takes("-G").with(Role::Shows), flag("--pickaxe-regex"), flag("--pickaxe-all"),
+    option_with_word("-S").with_role(Role::ShowsContent), option_with_word("-G").with_role(Role::ShowsContent), flag("--pickaxe-regex"), flag("--pickaxe-all"),
     // Commits
-    takes("-n --max-count"), flag("--oneline"), flag("--graph"), flag("--all"), may("--decorate"), flag("--no-decorate"),
-    may("--pretty"), takes("--format"), flag("--abbrev-commit"), may("--abbrev"), takes("--since --after"),
-    takes("--until --before"), takes("--author"), takes("--committer"), takes("--grep"), flag("--follow"), flag("--merges"),
-    flag("--no-merges"), flag("--first-parent"), flag("--reverse"), takes("--date"), flag("--topo-order"),
-    flag("--date-order"), may("--branches"), may("--tags"), may("--remotes"), flag("--left-right"), flag("--cherry-pick"),
-    takes("--skip"), flag("--boundary"), flag("--full-history"), flag("--source"), flag("--no-notes"), flag("--numbered"),
+    option_with_word("-n --max-count"), flag("--oneline"), flag("--graph"), flag("--all"), option_with_optional("--decorate"), flag("--no-decorate"),
+    option_with_optional("--pretty"), option_with_word("--format"), flag("--abbrev-commit"), option_with_optional("--abbrev"), option_with_word("--since --after"),
+    option_with_word("--until --before"), option_with_word("--author"), option_with_word("--committer"), option_with_word("--grep"), flag("--follow"), flag("--merges"),
+    flag("--no-merges"), flag("--first-parent"), flag("--reverse"), option_with_word("--date"), flag("--topo-order"),
+    flag("--date-order"), option_with_optional("--branches"), option_with_optional("--tags"), option_with_optional("--remotes"), flag("--left-right"), flag("--cherry-pick"),
+    option_with_word("--skip"), flag("--boundary"), flag("--full-history"), flag("--source"), flag("--no-notes"), flag("--numbered"),
     flag("--email"), flag("--count"), flag("--objects"),
     // These run programs, write, or read files outside the repository.
-    asks("--ext-diff"), asks("--textconv"), asks("--show-signature"), holds("--output", Holds::Write), asks("--no-index"),
-    holds("-O", Holds::List), flag("--stdin").with(Role::Asks),
+    asks("--ext-diff"), asks("--textconv"), asks("--show-signature"), option_with("--output", ValueKind::Write), asks("--no-index"),
+    option_with("-O", ValueKind::List), flag("--stdin").with_role(Role::NeedsApproval),
 ];

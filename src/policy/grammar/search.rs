@@ -1,16 +1,16 @@
 //! Programs that search for files and in files.
 
 use super::{
-    Attached, GNU, GNU_NUMBERS, Holds, Operands, Opt, Program, Role, Syntax, Value, first, flag, holds, may,
-    program, takes,
+    AttachedValue, GNU, GNU_NUMBERS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind,
+    flag, leading_operands, option_with, option_with_optional, option_with_word, program,
 };
 
-const fn asks(names: &'static str) -> Opt {
-    flag(names).with(Role::Asks)
+const fn asks(names: &'static str) -> OptionSpec {
+    flag(names).with_role(Role::NeedsApproval)
 }
 
 /// A pattern, unless an option holds it, then the files to search.
-const SEARCHES: Operands = first(&[Holds::Pattern], Some(Holds::Read));
+const SEARCHES: Operands = leading_operands(&[ValueKind::Pattern], Some(ValueKind::Read));
 
 /// Option parsers of Rust programs: no abbreviations.
 const RUST: Syntax = Syntax { abbreviates: false, ..GNU };
@@ -18,7 +18,7 @@ const RUST: Syntax = Syntax { abbreviates: false, ..GNU };
 /// Words with one dash after the folders; some take the next word as value.
 const FIND: Syntax = Syntax {
     bundles: false,
-    attached: Attached::Never,
+    attached: AttachedValue::Never,
     is_single_dash: true,
     abbreviates: false,
     permutes: true,
@@ -36,16 +36,16 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-l --files-with-matches"), flag("-L --files-without-match"), flag("-n --line-number"),
         flag("-o --only-matching"), flag("-q --quiet --silent"), flag("-s --no-messages"), flag("-T --initial-tab"),
         flag("-u"), flag("-U --binary"), flag("-v --invert-match"), flag("-w --word-regexp"), flag("-x --line-regexp"),
-        flag("-z --null-data"), flag("-Z --null"), flag("--line-buffered"), may("--color --colour"),
-        takes("-A --after-context"), takes("-B --before-context"), takes("-C --context"), takes("-m --max-count"),
-        takes("--binary-files"), takes("--label"),
-        holds("--include", Holds::Pattern), holds("--exclude", Holds::Pattern),
-        holds("--exclude-dir", Holds::Pattern).with(Role::Excludes),
-        holds("-e --regexp", Holds::Pattern).with(Role::Replaces), holds("-f --file", Holds::Read).with(Role::Replaces),
-        flag("-r --recursive").with(Role::Recursive), takes("-d --directories"),
+        flag("-z --null-data"), flag("-Z --null"), flag("--line-buffered"), option_with_optional("--color --colour"),
+        option_with_word("-A --after-context"), option_with_word("-B --before-context"), option_with_word("-C --context"), option_with_word("-m --max-count"),
+        option_with_word("--binary-files"), option_with_word("--label"),
+        option_with("--include", ValueKind::Pattern), option_with("--exclude", ValueKind::Pattern),
+        option_with("--exclude-dir", ValueKind::Pattern).with_role(Role::Excludes),
+        option_with("-e --regexp", ValueKind::Pattern).with_role(Role::HoldsScript), option_with("-f --file", ValueKind::Read).with_role(Role::HoldsScript),
+        flag("-r --recursive").with_role(Role::Recursive), option_with_word("-d --directories"),
         // `-R` follows links, `-D read` reads devices and pipes.
-        asks("-R --dereference-recursive"), takes("-D --devices").with(Role::Asks),
-        holds("--exclude-from", Holds::List),
+        asks("-R --dereference-recursive"), option_with_word("-D --devices").with_role(Role::NeedsApproval),
+        option_with("--exclude-from", ValueKind::List),
     ], SEARCHES) },
     Program { syntax: RUST, ..program(&["rg"], "ripgrep 13 and 14", &[
         flag("-a --text"), flag("-c --count"), flag("-F --fixed-strings"), flag("-H --with-filename"),
@@ -54,51 +54,51 @@ pub(super) static PROGRAMS: &[Program] = &[
         flag("-q --quiet"), flag("-s --case-sensitive"), flag("-S --smart-case"), flag("-U --multiline"),
         flag("-v --invert-match"), flag("-w --word-regexp"), flag("-x --line-regexp"), flag("-0 --null"),
         flag("--heading"), flag("--no-heading"), flag("--count-matches"), flag("--files-without-match"),
-        flag("--json"), flag("--column"), flag("--no-ignore-vcs").with(Role::Hidden), flag("--stats"), flag("--trim"),
-        flag("--vimgrep"), flag("--passthru"), flag("--no-messages"), flag("--no-config"), flag("--files").with(Role::Lists),
-        flag("-h --help").with(Role::Lists), flag("-V --version").with(Role::Lists),
-        flag("--no-ignore").with(Role::Hidden), flag("-u --unrestricted").with(Role::Hidden),
-        flag("-. --hidden").with(Role::Hidden),
-        takes("-A --after-context"), takes("-B --before-context"), takes("-C --context"), takes("-m --max-count"),
-        takes("-M --max-columns"), takes("-j --threads"), takes("-E --encoding"), takes("-r --replace"),
-        takes("--max-depth"), takes("--color"), takes("--colors"), takes("--sort"), takes("--sortr"),
-        holds("-e --regexp", Holds::Pattern).with(Role::Replaces), holds("-f --file", Holds::Read).with(Role::Replaces),
-        holds("-g --glob", Holds::Pattern).with(Role::Selects), holds("--iglob", Holds::Pattern).with(Role::Selects),
-        takes("-t --type").with(Role::Selects), takes("-T --type-not"),
-        asks("-L --follow"), asks("-z --search-zip"), holds("--pre", Holds::Program),
-        holds("--hostname-bin", Holds::Program), holds("--ignore-file", Holds::List),
+        flag("--json"), flag("--column"), flag("--no-ignore-vcs").with_role(Role::IncludesHidden), flag("--stats"), flag("--trim"),
+        flag("--vimgrep"), flag("--passthru"), flag("--no-messages"), flag("--no-config"), flag("--files").with_role(Role::Lists),
+        flag("-h --help").with_role(Role::Lists), flag("-V --version").with_role(Role::Lists),
+        flag("--no-ignore").with_role(Role::IncludesHidden), flag("-u --unrestricted").with_role(Role::IncludesHidden),
+        flag("-. --hidden").with_role(Role::IncludesHidden),
+        option_with_word("-A --after-context"), option_with_word("-B --before-context"), option_with_word("-C --context"), option_with_word("-m --max-count"),
+        option_with_word("-M --max-columns"), option_with_word("-j --threads"), option_with_word("-E --encoding"), option_with_word("-r --replace"),
+        option_with_word("--max-depth"), option_with_word("--color"), option_with_word("--colors"), option_with_word("--sort"), option_with_word("--sortr"),
+        option_with("-e --regexp", ValueKind::Pattern).with_role(Role::HoldsScript), option_with("-f --file", ValueKind::Read).with_role(Role::HoldsScript),
+        option_with("-g --glob", ValueKind::Pattern).with_role(Role::Selects), option_with("--iglob", ValueKind::Pattern).with_role(Role::Selects),
+        option_with_word("-t --type").with_role(Role::Selects), option_with_word("-T --type-not"),
+        asks("-L --follow"), asks("-z --search-zip"), option_with("--pre", ValueKind::Program),
+        option_with("--hostname-bin", ValueKind::Program), option_with("--ignore-file", ValueKind::List),
     ], SEARCHES) },
     Program { syntax: RUST, ..program(&["fd", "fdfind"], "fd 8 to 10", &[
-        flag("-H --hidden").with(Role::Hidden), flag("-I --no-ignore").with(Role::Hidden),
-        flag("-u --unrestricted").with(Role::Hidden), flag("-s --case-sensitive"), flag("-i --ignore-case"),
+        flag("-H --hidden").with_role(Role::IncludesHidden), flag("-I --no-ignore").with_role(Role::IncludesHidden),
+        flag("-u --unrestricted").with_role(Role::IncludesHidden), flag("-s --case-sensitive"), flag("-i --ignore-case"),
         flag("-g --glob"), flag("-F --fixed-strings"), flag("-a --absolute-path"), flag("-p --full-path"),
-        flag("-0 --print0"), takes("-d --max-depth"), takes("--min-depth"), takes("-e --extension"), takes("-t --type"),
-        takes("-S --size"), takes("-c --color"), takes("--changed-within"), takes("--max-results"),
-        holds("-E --exclude", Holds::Pattern),
-        asks("-L --follow"), asks("-l --list-details"), holds("-x --exec", Holds::Program),
-        holds("-X --exec-batch", Holds::Program), holds("--search-path", Holds::Place), holds("--base-directory", Holds::Place),
-        holds("--ignore-file", Holds::List),
-    ], Operands { default: Some("."), ..first(&[Holds::Pattern], Some(Holds::Names)) }) },
+        flag("-0 --print0"), option_with_word("-d --max-depth"), option_with_word("--min-depth"), option_with_word("-e --extension"), option_with_word("-t --type"),
+        option_with_word("-S --size"), option_with_word("-c --color"), option_with_word("--changed-within"), option_with_word("--max-results"),
+        option_with("-E --exclude", ValueKind::Pattern),
+        asks("-L --follow"), asks("-l --list-details"), option_with("-x --exec", ValueKind::Program),
+        option_with("-X --exec-batch", ValueKind::Program), option_with("--search-path", ValueKind::Folder), option_with("--base-directory", ValueKind::Folder),
+        option_with("--ignore-file", ValueKind::List),
+    ], Operands { default: Some("."), ..leading_operands(&[ValueKind::Pattern], Some(ValueKind::Names)) }) },
     Program { syntax: FIND, ..program(&["find"], "GNU findutils 4.9", &[
         flag("-print"), flag("-print0"), flag("-ls"), flag("-not"), flag("!"), flag("-a"), flag("-and"), flag("-o"),
         flag("-or"), flag("("), flag(")"), flag(","), flag("-prune"), flag("-xdev"), flag("-mount"), flag("-depth"),
         flag("-quit"), flag("-readable"), flag("-writable"), flag("-executable"), flag("-true"), flag("-false"),
         flag("-daystart"), flag("-nouser"), flag("-nogroup"), flag("-empty"), flag("-noleaf"),
         flag("-ignore_readdir_race"),
-        holds("-name", Holds::Pattern), holds("-iname", Holds::Pattern), holds("-path", Holds::Pattern),
-        holds("-ipath", Holds::Pattern), holds("-wholename", Holds::Pattern), holds("-iwholename", Holds::Pattern),
-        holds("-regex", Holds::Pattern), holds("-iregex", Holds::Pattern), holds("-lname", Holds::Pattern),
-        takes("-regextype"), takes("-type"), takes("-xtype"), takes("-maxdepth"), takes("-mindepth"), takes("-size"),
-        takes("-mtime"), takes("-mmin"), takes("-atime"), takes("-amin"), takes("-ctime"), takes("-cmin"),
-        takes("-perm"), takes("-user"), takes("-group"), takes("-uid"), takes("-gid"), takes("-links"), takes("-inum"),
-        takes("-printf"), takes("-fstype"), takes("-newermt"), takes("-newerct"), holds("-newer", Holds::Names),
-        holds("-fprint", Holds::Write), holds("-fprint0", Holds::Write), holds("-fls", Holds::Write),
-        holds("-fprintf", Holds::Write), holds("-files0-from", Holds::List),
+        option_with("-name", ValueKind::Pattern), option_with("-iname", ValueKind::Pattern), option_with("-path", ValueKind::Pattern),
+        option_with("-ipath", ValueKind::Pattern), option_with("-wholename", ValueKind::Pattern), option_with("-iwholename", ValueKind::Pattern),
+        option_with("-regex", ValueKind::Pattern), option_with("-iregex", ValueKind::Pattern), option_with("-lname", ValueKind::Pattern),
+        option_with_word("-regextype"), option_with_word("-type"), option_with_word("-xtype"), option_with_word("-maxdepth"), option_with_word("-mindepth"), option_with_word("-size"),
+        option_with_word("-mtime"), option_with_word("-mmin"), option_with_word("-atime"), option_with_word("-amin"), option_with_word("-ctime"), option_with_word("-cmin"),
+        option_with_word("-perm"), option_with_word("-user"), option_with_word("-group"), option_with_word("-uid"), option_with_word("-gid"), option_with_word("-links"), option_with_word("-inum"),
+        option_with_word("-printf"), option_with_word("-fstype"), option_with_word("-newermt"), option_with_word("-newerct"), option_with("-newer", ValueKind::Names),
+        option_with("-fprint", ValueKind::Write), option_with("-fprint0", ValueKind::Write), option_with("-fls", ValueKind::Write),
+        option_with("-fprintf", ValueKind::Write), option_with("-files0-from", ValueKind::List),
         // The words after it up to `;` or `+` are a command, which is judged separately.
-        holds("-exec", Holds::Program), holds("-execdir", Holds::Program), holds("-ok", Holds::Program),
-        holds("-okdir", Holds::Program), asks("-delete").with(Role::Forces),
+        option_with("-exec", ValueKind::Program), option_with("-execdir", ValueKind::Program), option_with("-ok", ValueKind::Program),
+        option_with("-okdir", ValueKind::Program), asks("-delete").with_role(Role::Forces),
         // Options before the folders: handling of links.
-        flag("-H"), flag("-P"), asks("-L"), Opt { names: "-O", value: Value::Optional(Holds::Word), role: Role::Asks },
-        takes("-D").with(Role::Asks),
-    ], Operands { rest: Some(Holds::Names), default: Some("."), ..super::NO_OPERANDS }) },
+        flag("-H"), flag("-P"), asks("-L"), OptionSpec { names: "-O", value: OptionValue::Optional(ValueKind::Word), role: Role::NeedsApproval },
+        option_with_word("-D").with_role(Role::NeedsApproval),
+    ], Operands { rest: Some(ValueKind::Names), default: Some("."), ..super::NO_OPERANDS }) },
 ];

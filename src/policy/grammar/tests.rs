@@ -1,7 +1,7 @@
 //! Invariants of all grammars, and parsing of arguments by them.
 
 use super::*;
-use crate::policy::shell::Word;
+use crate::policy::command_line::Word;
 use std::collections::BTreeSet;
 
 fn words(line: &str) -> Vec<Word> {
@@ -25,9 +25,9 @@ fn option_names_are_unique_and_well_formed() {
     for (called, program) in all_grammars() {
         let names = program.names.iter().map(|name| format!("{} {name}", called.split(' ').next().unwrap()));
         assert!(names.into_iter().all(|name| programs.insert(name)), "{called} is defined twice");
-        assert!(!program.states.is_empty(), "{called}");
+        assert!(!program.described_versions.is_empty(), "{called}");
         let mut options = BTreeSet::new();
-        for name in program.options.iter().flat_map(Opt::all_names) {
+        for name in program.options.iter().flat_map(OptionSpec::all_names) {
             assert!(options.insert(name), "{called}: {name} is defined twice");
             let is_sign = called == "find" && matches!(name, "!" | "(" | ")" | ",");
             assert!(is_sign || (name.starts_with('-') && name.len() > 1), "{called}: {name}");
@@ -35,8 +35,9 @@ fn option_names_are_unique_and_well_formed() {
             let is_word = name.len() > 2 && !name.starts_with("--");
             assert!(!is_word || program.syntax.is_single_dash || is_sign, "{called}: {name}");
         }
-        if program.operands.first.iter().any(|holds| matches!(holds, Holds::Pattern | Holds::Script)) {
-            let replaces = program.options.iter().any(|option| option.role == Role::Replaces);
+        if program.operands.first.iter().any(|holds| matches!(holds, ValueKind::Pattern | ValueKind::Script))
+        {
+            let replaces = program.options.iter().any(|option| option.role == Role::HoldsScript);
             assert!(replaces || called == "fd", "{called}");
         }
     }
@@ -50,20 +51,20 @@ fn r12_only_a_required_value_takes_the_next_word() {
         for (option, name) in
             program.options.iter().flat_map(|option| option.all_names().map(move |name| (option, name)))
         {
-            let given = read(program, &words(&format!("{name} .env")));
+            let given = parse_arguments(program, &words(&format!("{name} .env")));
             let separate = !name.starts_with("--") || program.syntax.has_separate_long;
             match option.value {
-                Value::None | Value::Optional(_) | Value::OptionalNumber { .. } => {
-                    optional += usize::from(option.value != Value::None);
+                OptionValue::None | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. } => {
+                    optional += usize::from(option.value != OptionValue::None);
                     assert_eq!(given.operands, words(".env"), "{called} {name}");
                 }
-                Value::Required(_) if separate => {
+                OptionValue::Required(_) if separate => {
                     assert!(
-                        given.operands.is_empty() && given.texts(&[name]).eq([".env"]),
+                        given.operands.is_empty() && given.option_texts(&[name]).eq([".env"]),
                         "{called} {name}"
                     );
                 }
-                Value::Required(_) => {
+                OptionValue::Required(_) => {
                     assert!(given.operands == words(".env") && !given.problems.is_empty(), "{called} {name}");
                 }
             }
@@ -94,7 +95,7 @@ fn numbers_have_digits_and_optional_sign_and_unit() {
     ] {
         for words in [vec!["-n", value], vec!["--bytes", value]] {
             let words: Vec<Word> = words.into_iter().map(|word| Word::Known(word.to_owned())).collect();
-            assert_eq!(read(tail, &words).problems.is_empty(), is_number, "{words:?}");
+            assert_eq!(parse_arguments(tail, &words).problems.is_empty(), is_number, "{words:?}");
         }
     }
 }
@@ -103,27 +104,30 @@ fn numbers_have_digits_and_optional_sign_and_unit() {
 #[test]
 fn r12_unknown_options_are_problems() {
     for (called, program) in all_grammars().into_iter().filter(|(called, _)| called != "find") {
-        for name in program.options.iter().flat_map(Opt::all_names).filter(|name| name.starts_with("--")) {
+        for name in
+            program.options.iter().flat_map(OptionSpec::all_names).filter(|name| name.starts_with("--"))
+        {
             for end in 3..name.len() {
                 let beginning = &name[..end];
                 if program.option(beginning).is_none() {
-                    let given = read(program, &words(&format!("{beginning} x")));
+                    let given = parse_arguments(program, &words(&format!("{beginning} x")));
                     assert!(!given.problems.is_empty(), "{called} {beginning}");
                 }
             }
-            let given = read(program, &words(&format!("{name}=1")));
-            let takes = program.option(name).is_some_and(|option| option.value != Value::None);
+            let given = parse_arguments(program, &words(&format!("{name}=1")));
+            let takes = program.option(name).is_some_and(|option| option.value != OptionValue::None);
             assert_eq!(given.problems.is_empty(), takes, "{called} {name}=1");
         }
         for letter in ('a'..='z').chain('A'..='Z').chain(['#', '%']) {
             let name = format!("-{letter}");
             if program.option(&name).is_none() {
-                assert!(!read(program, &words(&name)).problems.is_empty(), "{called} {name}");
+                assert!(!parse_arguments(program, &words(&name)).problems.is_empty(), "{called} {name}");
             }
         }
-        for option in program.options.iter().filter(|option| matches!(option.value, Value::Required(_))) {
+        for option in program.options.iter().filter(|option| matches!(option.value, OptionValue::Required(_)))
+        {
             for name in option.all_names() {
-                assert!(!read(program, &words(name)).problems.is_empty(), "{called} {name}");
+                assert!(!parse_arguments(program, &words(name)).problems.is_empty(), "{called} {name}");
             }
         }
     }
@@ -161,8 +165,8 @@ fn r12_parses_bundled_short_options() {
         ("jq -rc . a", ". a", true),
     ] {
         let line = words(line);
-        let given = read(program_named(line[0].shown()).unwrap(), &line[1..]);
-        let found: Vec<&str> = given.operands.iter().map(Word::shown).collect();
+        let given = parse_arguments(program_named(line[0].display_text()).unwrap(), &line[1..]);
+        let found: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
         assert_eq!(given.problems.is_empty(), certain, "{line:?}: {:?}", given.problems);
         assert!(!certain || found.join(" ") == operands, "{line:?}: {found:?}");
     }
@@ -180,8 +184,8 @@ fn r12_parses_bundled_short_options() {
         ("status -sb", "", true),
     ] {
         let line = words(line);
-        let given = read(git.subcommand(line[0].shown()).unwrap(), &line[1..]);
-        let found: Vec<&str> = given.operands.iter().map(Word::shown).collect();
+        let given = parse_arguments(git.subcommand(line[0].display_text()).unwrap(), &line[1..]);
+        let found: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
         assert_eq!(given.problems.is_empty(), certain, "{line:?}: {:?}", given.problems);
         assert!(!certain || found.join(" ") == operands, "{line:?}: {found:?}");
     }
@@ -190,12 +194,12 @@ fn r12_parses_bundled_short_options() {
 #[test]
 fn r12_patterns_in_option_position_are_problems() {
     let grep = program_named("grep").unwrap();
-    let pattern = |text: &str| read(grep, &[Word::Pattern(text.to_owned())]);
-    assert_eq!(pattern("--include=*.rs").unmatched.len(), 1);
+    let pattern = |text: &str| parse_arguments(grep, &[Word::Pattern(text.to_owned())]);
+    assert_eq!(pattern("--include=*.rs").unmatched_patterns.len(), 1);
     assert!(pattern("--include=*.rs").problems.is_empty());
     for text in ["-e*", "--file=*", "--incl=*.rs", "-*", "--*"] {
         assert!(!pattern(text).problems.is_empty(), "{text}");
     }
-    let late = read(program_named("head").unwrap(), &words("a -n .env b"));
-    assert_eq!((late.late, late.operands), (words(".env"), words("a b")));
+    let late = parse_arguments(program_named("head").unwrap(), &words("a -n .env b"));
+    assert_eq!((late.late_values, late.operands), (words(".env"), words("a b")));
 }

@@ -1,15 +1,15 @@
 //! Valid and invalid files of answers.
 
 use super::*;
-use crate::chat::{Choice, Dropped, Given, Note, Question, Source};
+use crate::chat::{AnswerValue, Dropped, OptionNote, Question, QuestionAnswer, QuestionOption};
 use serde_json::json;
 
 fn question(keyword: &str, labels: &[&str]) -> Question {
     Question {
         keyword: keyword.into(),
         text: format!("{keyword}?"),
-        options: labels.iter().map(|label| Choice::new(label)).collect(),
-        multi: false,
+        options: labels.iter().map(|label| QuestionOption::new(label)).collect(),
+        is_multiple: false,
         allow_text: true,
         recommended: None,
     }
@@ -17,23 +17,23 @@ fn question(keyword: &str, labels: &[&str]) -> Question {
 
 /// `clock` with free text, `os` with several selectable options and nothing else, `why` without options.
 fn asked() -> Questions {
-    let os = Question { multi: true, allow_text: false, ..question("os", &["Linux", "macOS", "1"]) };
+    let os = Question { is_multiple: true, allow_text: false, ..question("os", &["Linux", "macOS", "1"]) };
     let list = vec![question("clock", &["paused", "a trait", "real"]), os, question("why", &[])];
     Questions { list, dropped: Dropped::default() }
 }
 
 fn hold(file: &Value, asked: &Questions) -> Result<Answer, String> {
-    Answers::read(&file.to_string())?.exactly(&"c1".into(), asked)
+    Answers::parse(&file.to_string())?.match_exactly(&"c1".into(), asked)
 }
 
 /// Checks one question with one answer.
 #[track_caller]
-fn check(keyword: &str, answer: Value, expected: Source) {
+fn check(keyword: &str, answer: Value, expected: AnswerValue) {
     let mut asked = asked();
     asked.list.retain(|question| question.keyword == keyword);
     let answer = hold(&json!({ keyword: answer }), &asked).unwrap_or_else(|why| panic!("{why}"));
-    assert_eq!((answer.status, answer.giver), (Status::Answered, Giver::File));
-    assert_eq!(answer.given, [Given::new(keyword, expected)]);
+    assert_eq!((answer.status, answer.origin), (AnswerStatus::Answered, AnswerOrigin::File));
+    assert_eq!(answer.answers, [QuestionAnswer::new(keyword, expected)]);
 }
 
 #[track_caller]
@@ -48,23 +48,27 @@ fn refused(keyword: &str, answer: Value, part: &str) {
 
 #[test]
 fn an_answer_is_an_option_or_free_text() {
-    check("clock", json!("a trait"), Source::Picked(vec![1]));
-    check("clock", json!(" A Trait "), Source::Picked(vec![1]));
-    check("clock", json!(2), Source::Picked(vec![2]));
-    check("clock", json!(["real"]), Source::Picked(vec![2]));
-    check("clock", json!("none of these"), Source::Written("none of these".into()));
-    check("clock", json!({"option": "real"}), Source::Picked(vec![2]));
-    check("clock", json!({"option_index": 0}), Source::Picked(vec![0]));
-    check("clock", json!({"text": "real"}), Source::Written("real".into()));
-    check("clock", json!({"answer": "real", "source": "written"}), Source::Written("real".into()));
-    check("clock", json!({"answer": "real", "source": "picked", "option_index": 2}), Source::Picked(vec![2]));
-    check("clock", json!({"skipped": true}), Source::Skipped);
-    check("os", json!(["macOS", "Linux", "linux"]), Source::Picked(vec![0, 1]));
-    check("os", json!({"options": ["1", 0]}), Source::Picked(vec![0, 2]));
-    check("os", json!({"option_indexes": [1, 2]}), Source::Picked(vec![1, 2]));
-    check("os", json!("1"), Source::Picked(vec![2]));
-    check("why", json!("because"), Source::Written("because".into()));
-    check("why", json!(7), Source::Written("7".into()));
+    check("clock", json!("a trait"), AnswerValue::Selected(vec![1]));
+    check("clock", json!(" A Trait "), AnswerValue::Selected(vec![1]));
+    check("clock", json!(2), AnswerValue::Selected(vec![2]));
+    check("clock", json!(["real"]), AnswerValue::Selected(vec![2]));
+    check("clock", json!("none of these"), AnswerValue::Text("none of these".into()));
+    check("clock", json!({"option": "real"}), AnswerValue::Selected(vec![2]));
+    check("clock", json!({"option_index": 0}), AnswerValue::Selected(vec![0]));
+    check("clock", json!({"text": "real"}), AnswerValue::Text("real".into()));
+    check("clock", json!({"answer": "real", "source": "written"}), AnswerValue::Text("real".into()));
+    check(
+        "clock",
+        json!({"answer": "real", "source": "picked", "option_index": 2}),
+        AnswerValue::Selected(vec![2]),
+    );
+    check("clock", json!({"skipped": true}), AnswerValue::Skipped);
+    check("os", json!(["macOS", "Linux", "linux"]), AnswerValue::Selected(vec![0, 1]));
+    check("os", json!({"options": ["1", 0]}), AnswerValue::Selected(vec![0, 2]));
+    check("os", json!({"option_indexes": [1, 2]}), AnswerValue::Selected(vec![1, 2]));
+    check("os", json!("1"), AnswerValue::Selected(vec![2]));
+    check("why", json!("because"), AnswerValue::Text("because".into()));
+    check("why", json!(7), AnswerValue::Text("7".into()));
 }
 
 #[test]
@@ -89,7 +93,8 @@ fn a_wrong_answer_is_reported_with_what_was_expected() {
 
 #[test]
 fn accepts_the_printed_json_with_answers_filled_in() {
-    let all = [Source::Picked(vec![1]), Source::Picked(vec![0, 1]), Source::Written("so".into())];
+    let all =
+        [AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![0, 1]), AnswerValue::Text("so".into())];
     let questions = json!([
         {"keyword": "clock", "text": "clock?", "options": [{"label": "paused"}], "answer": "a trait", "note": "slowly"},
         {"keyword": "os", "text": "os?", "answer": ["Linux", "macOS"]},
@@ -108,15 +113,15 @@ fn accepts_the_printed_json_with_answers_filled_in() {
     let result = json!({"type": "question_answers", "status": "answered", "answers": list});
     for file in [printed.clone(), wait, list, json!({"answers": map}), map, result] {
         let answer = hold(&file, &asked()).unwrap_or_else(|why| panic!("{file}: {why}"));
-        let sources: Vec<Source> = answer.given.iter().map(|given| given.source.clone()).collect();
-        assert_eq!((sources.as_slice(), answer.given[0].note.as_str()), (&all[..], "slowly"), "{file}");
+        let sources: Vec<AnswerValue> = answer.answers.iter().map(|given| given.value.clone()).collect();
+        assert_eq!((sources.as_slice(), answer.answers[0].note.as_str()), (&all[..], "slowly"), "{file}");
     }
     let whole = format!("Some words first.\n{{\"kind\":\"said\"}}\n{printed}\n");
-    let mut answers = Answers::read(&whole).unwrap();
-    assert!(answers.exactly(&"c1".into(), &asked()).is_ok());
+    let mut answers = Answers::parse(&whole).unwrap();
+    assert!(answers.match_exactly(&"c1".into(), &asked()).is_ok());
     let declined = json!({"waits": [{"call": "c1", "status": "declined", "questions": []}]});
     for file in [declined, json!({"status": "declined"})] {
-        assert_eq!(hold(&file, &asked()).unwrap().status, Status::Declined);
+        assert_eq!(hold(&file, &asked()).unwrap().status, AnswerStatus::Declined);
     }
 }
 
@@ -148,7 +153,7 @@ fn r16_a_question_without_an_answer_in_the_file_stays_open() {
         ("{\"clock\": \"real\"", "line 1 column 16"),
         ("clock: real", "not JSON"),
     ] {
-        let why = Answers::read(text).unwrap_err();
+        let why = Answers::parse(text).unwrap_err();
         assert!(why.contains(part) && why.contains("expected"), "{text}: {why}");
     }
 }
@@ -162,7 +167,7 @@ fn r08_a_duplicate_key_is_rejected() {
         r#"[{"keyword": "why", "keyword": "os", "text": "x"}]"#.to_owned(),
         format!("Some words first.\n{waits}"),
     ] {
-        let why = Answers::read(&text).unwrap_err();
+        let why = Answers::parse(&text).unwrap_err();
         assert!(why.starts_with("it is invalid") && why.contains("twice at line"), "{text}: {why}");
     }
 }
@@ -171,12 +176,16 @@ fn r08_a_duplicate_key_is_rejected() {
 fn notes_name_options_by_label_or_index() {
     let notes = json!({ "2": "slow", "a trait": "small" });
     let list = json!([{ "option_index": 1, "note": "small" }, { "option": "real", "note": "slow" }]);
-    let expected = [Note { option: 1, text: "small".into() }, Note { option: 2, text: "slow".into() }];
+    let expected =
+        [OptionNote { option: 1, text: "small".into() }, OptionNote { option: 2, text: "slow".into() }];
     for notes in [notes, list] {
         let file =
             json!({ "clock": { "answer": "real", "notes": notes, "note": "all" }, "os": 0, "why": "x" });
         let answer = hold(&file, &asked()).unwrap_or_else(|why| panic!("{file}: {why}"));
-        assert_eq!((answer.given[0].notes.as_slice(), answer.given[0].note.as_str()), (&expected[..], "all"));
+        assert_eq!(
+            (answer.answers[0].notes.as_slice(), answer.answers[0].note.as_str()),
+            (&expected[..], "all")
+        );
     }
     for notes in [json!("x"), json!({ "nothing": "x" }), json!({ "real": 1 })] {
         refused("clock", json!({ "answer": "real", "notes": notes }), "");
@@ -186,11 +195,11 @@ fn notes_name_options_by_label_or_index() {
 #[test]
 fn answers_for_another_call_are_not_used() {
     let file = json!({"waits": [{"call": "c9", "questions": [{"keyword": "why", "answer": "x"}]}]});
-    let mut answers = Answers::read(&file.to_string()).unwrap();
+    let mut answers = Answers::parse(&file.to_string()).unwrap();
     let mut asked = asked();
     asked.list.retain(|question| question.keyword == "why");
-    assert_eq!(answers.hold(&"c1".into(), &asked), Held::Missing(vec!["why".into()]));
-    assert_eq!(answers.unused(), ["why"]);
-    assert!(matches!(answers.hold(&"c9".into(), &asked), Held::Answered(_)));
-    assert!(answers.unused().is_empty());
+    assert_eq!(answers.match_questions(&"c1".into(), &asked), AnswerMatch::Missing(vec!["why".into()]));
+    assert_eq!(answers.unused_keywords(), ["why"]);
+    assert!(matches!(answers.match_questions(&"c9".into(), &asked), AnswerMatch::Answered(_)));
+    assert!(answers.unused_keywords().is_empty());
 }

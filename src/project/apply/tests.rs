@@ -2,23 +2,23 @@
 
 use super::*;
 use crate::project::disk::Disk;
-use crate::project::rehearsal::node;
-use crate::project::{Writer, altered, ordinary};
+use crate::project::rehearsal::read_node;
+use crate::project::{Writer, change_summary, unprivileged};
 use std::ffi::OsStr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-struct Scene {
+struct ApplyFixture {
     place: tempfile::TempDir,
 }
 
-impl Scene {
+impl ApplyFixture {
     fn new() -> Self {
-        Self::within(&std::env::temp_dir())
+        Self::new_in(&std::env::temp_dir())
     }
 
-    fn within(folder: &Path) -> Self {
+    fn new_in(folder: &Path) -> Self {
         let place = tempfile::tempdir_in(folder).unwrap();
         fs::create_dir(place.path().join("project")).unwrap();
         Self { place }
@@ -34,32 +34,34 @@ impl Scene {
         upper
     }
 
-    fn rehearsal(&self) -> Rehearsal {
+    fn open_rehearsal(&self) -> Rehearsal {
         let rehearsal =
             Rehearsal::new(Arc::new(Disk::new(&self.root()).unwrap()), self.place.path().join("layer"));
-        rehearsal.note_origins().unwrap();
+        rehearsal.record_origins().unwrap();
         rehearsal
     }
 
     /// Applies everything in the offered order: deletions first, in reverse order.
     fn apply_all(&self, rehearsal: &Rehearsal) -> Vec<String> {
-        let changes = rehearsal.changes().unwrap();
+        let changes = rehearsal.list_changes().unwrap();
         let (gone, rest): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| change.after == Node::Nothing);
+            changes.into_iter().partition(|change| change.after == FileNode::Nothing);
         let all = gone.into_iter().rev().chain(rest);
-        all.filter_map(|change| rehearsal.apply(&change).err()).map(|error| error.to_string()).collect()
+        all.filter_map(|change| rehearsal.apply_change(&change).err())
+            .map(|error| error.to_string())
+            .collect()
     }
 }
 
 /// Creates a whiteout that an unprivileged user can create.
-fn gone(path: &Path) {
+fn create_whiteout(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
         .unwrap();
 }
 
 #[test]
 fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
-    let scene = Scene::new();
+    let scene = ApplyFixture::new();
     let (root, upper) = (scene.root(), scene.upper());
     let odd = OsStr::from_bytes(b"odd \xff\nname");
     fs::write(root.join("text"), "one\n").unwrap();
@@ -74,8 +76,8 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     fs::write(upper.join("text"), "two\r\n").unwrap();
     fs::write(upper.join("mode"), "same\n").unwrap();
     fs::set_permissions(upper.join("mode"), fs::Permissions::from_mode(0o755)).unwrap();
-    gone(&upper.join("gone"));
-    gone(&upper.join("old"));
+    create_whiteout(&upper.join("gone"));
+    create_whiteout(&upper.join("old"));
     symlink("elsewhere", upper.join("to-link")).unwrap();
     symlink("b", upper.join("link")).unwrap();
     fs::create_dir(upper.join("new")).unwrap();
@@ -85,9 +87,9 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     symlink("binary", upper.join("new/l")).unwrap();
     fs::write(upper.join(odd), "odd\n").unwrap();
 
-    let rehearsal = scene.rehearsal();
-    let changes_shown = altered::all(&rehearsal).unwrap();
-    assert!(changes_shown.iter().all(|altered| !altered.conflict), "{changes_shown:?}");
+    let rehearsal = scene.open_rehearsal();
+    let changes_shown = change_summary::list_changes(&rehearsal).unwrap();
+    assert!(changes_shown.iter().all(|altered| !altered.has_conflict), "{changes_shown:?}");
     let notes =
         |path: &str| changes_shown.iter().find(|one| one.path == Path::new(path)).unwrap().notes.join("; ");
     assert_eq!(notes("mode"), "mode 644 → 755");
@@ -95,7 +97,7 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     assert_eq!(notes("to-link"), "a file of 1 byte becomes a link to elsewhere");
     assert_eq!(notes("new/binary"), "a file of 3 bytes of binary data");
     assert_eq!(scene.apply_all(&rehearsal), [""; 0]);
-    assert_eq!(rehearsal.changes().unwrap(), []);
+    assert_eq!(rehearsal.list_changes().unwrap(), []);
     assert_eq!(fs::read(root.join("text")).unwrap(), b"two\r\n");
     assert_eq!(root.join("mode").metadata().unwrap().mode() & 0o777, 0o755);
     assert!(!root.join("gone").exists() && !root.join("old").exists());
@@ -113,27 +115,27 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
 
 #[test]
 fn live_changes_are_conflicts_and_never_overwritten() {
-    let scene = Scene::new();
+    let scene = ApplyFixture::new();
     let root = scene.root();
     for name in ["text", "deleted", "goes"] {
         fs::write(root.join(name), "one\n").unwrap();
     }
-    let rehearsal = scene.rehearsal();
+    let rehearsal = scene.open_rehearsal();
     for (path, before) in [("text", Some("one\n")), ("deleted", Some("one\n")), ("new", None)] {
         let at = rehearsal.locate(path).unwrap();
         rehearsal.write(&at, before.map(str::as_bytes), b"two\n").unwrap();
     }
-    gone(&scene.upper().join("goes"));
-    rehearsal.note_origins().unwrap();
-    let planned = rehearsal.changes().unwrap();
+    create_whiteout(&scene.upper().join("goes"));
+    rehearsal.record_origins().unwrap();
+    let planned = rehearsal.list_changes().unwrap();
     assert_eq!(planned.len(), 4);
     fs::write(root.join("text"), "mine\n").unwrap();
     fs::remove_file(root.join("deleted")).unwrap();
     fs::write(root.join("new"), "mine\n").unwrap();
     fs::write(root.join("goes"), "mine\n").unwrap();
-    assert!(altered::all(&rehearsal).unwrap().iter().all(|altered| altered.conflict));
+    assert!(change_summary::list_changes(&rehearsal).unwrap().iter().all(|altered| altered.has_conflict));
     for change in planned {
-        assert!(matches!(rehearsal.apply(&change), Err(Error::Changed(_))), "{change:?}");
+        assert!(matches!(rehearsal.apply_change(&change), Err(Error::Changed(_))), "{change:?}");
     }
     let text = |name: &str| fs::read_to_string(root.join(name)).ok();
     assert_eq!([text("text"), text("new"), text("goes")], [(); 3].map(|()| Some("mine\n".to_owned())));
@@ -142,66 +144,68 @@ fn live_changes_are_conflicts_and_never_overwritten() {
 
 #[test]
 fn partial_and_interrupted_application_is_no_conflict() {
-    let scene = Scene::new();
+    let scene = ApplyFixture::new();
     let root = scene.root();
     fs::write(root.join("a"), "1\n2\n").unwrap();
-    let rehearsal = scene.rehearsal();
+    let rehearsal = scene.open_rehearsal();
     let at = rehearsal.locate("a").unwrap();
     rehearsal.write(&at, Some(b"1\n2\n"), b"one\ntwo\n").unwrap();
-    let mut change = rehearsal.change(Path::new("a")).unwrap().unwrap();
-    let Node::File { mode, .. } = change.after else { panic!("a file") };
-    change.after = Node::File { bytes: b"one\n2\n".to_vec(), mode };
-    rehearsal.apply(&change).unwrap();
+    let mut change = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
+    let FileNode::File { mode, .. } = change.after else { panic!("a file") };
+    change.after = FileNode::File { bytes: b"one\n2\n".to_vec(), mode };
+    rehearsal.apply_change(&change).unwrap();
     assert_eq!(fs::read(root.join("a")).unwrap(), b"one\n2\n");
     assert!(!rehearsal.is_conflict(Path::new("a")));
     // It was interrupted between the record and the change.
-    rehearsal.will_hold(Path::new("a"), &Node::File { bytes: b"one\ntwo\n".to_vec(), mode }).unwrap();
+    rehearsal
+        .record_applied(Path::new("a"), &FileNode::File { bytes: b"one\ntwo\n".to_vec(), mode })
+        .unwrap();
     assert!(!rehearsal.is_conflict(Path::new("a")));
-    let rest = rehearsal.change(Path::new("a")).unwrap().unwrap();
-    rehearsal.apply(&rest).unwrap();
-    assert_eq!(rehearsal.changes().unwrap(), []);
+    let rest = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
+    rehearsal.apply_change(&rest).unwrap();
+    assert_eq!(rehearsal.list_changes().unwrap(), []);
     // A truncated record does not affect the following one.
     fs::OpenOptions::new()
         .append(true)
-        .open(scene.place.path().join("layer").join(FILE))
+        .open(scene.place.path().join("layer").join(APPLIED_FILE))
         .unwrap()
         .write_all(b"{\"pa")
         .unwrap();
     fs::write(root.join("a"), "x\n").unwrap();
     assert!(rehearsal.is_conflict(Path::new("a")));
-    rehearsal.will_hold(Path::new("a"), &Node::File { bytes: b"x\n".to_vec(), mode }).unwrap();
+    rehearsal.record_applied(Path::new("a"), &FileNode::File { bytes: b"x\n".to_vec(), mode }).unwrap();
     assert!(!rehearsal.is_conflict(Path::new("a")));
 }
 
 #[test]
 fn no_parent_link_is_followed_and_failure_leaves_nothing() {
-    let scene = Scene::new();
+    let scene = ApplyFixture::new();
     let (root, outside) = (scene.root(), scene.place.path().join("outside"));
     fs::create_dir(&outside).unwrap();
     fs::create_dir(root.join("d")).unwrap();
-    let rehearsal = scene.rehearsal();
+    let rehearsal = scene.open_rehearsal();
     rehearsal.write(&rehearsal.locate("d/x").unwrap(), None, b"x").unwrap();
-    let change = rehearsal.change(Path::new("d/x")).unwrap().unwrap();
+    let change = rehearsal.change_at(Path::new("d/x")).unwrap().unwrap();
     fs::remove_dir(root.join("d")).unwrap();
     symlink(&outside, root.join("d")).unwrap();
-    assert!(rehearsal.apply(&change).is_err());
+    assert!(rehearsal.apply_change(&change).is_err());
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-    assert!(!rehearsal.place(Path::new("d/x")).unwrap().inside);
+    assert!(!rehearsal.locate_live(Path::new("d/x")).unwrap().is_inside);
     // A folder that contains an unrehearsed file is not replaced by a file.
     fs::create_dir(root.join("full")).unwrap();
     fs::write(root.join("full/mine"), "x").unwrap();
-    let file = Node::File { bytes: b"x".to_vec(), mode: 0o644 };
-    let before = node(&root.join("full"));
+    let file = FileNode::File { bytes: b"x".to_vec(), mode: 0o644 };
+    let before = read_node(&root.join("full"));
     let change = Change { path: "full".into(), before, after: file };
-    assert!(rehearsal.apply(&change).is_err());
+    assert!(rehearsal.apply_change(&change).is_err());
     assert_eq!(fs::read(root.join("full/mine")).unwrap(), b"x");
     assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
 }
 
 #[test]
 fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
-    ordinary::does(|folder| {
-        let scene = Scene::within(folder);
+    unprivileged::run_unprivileged(|folder| {
+        let scene = ApplyFixture::new_in(folder);
         let (root, upper) = (scene.root(), scene.upper());
         let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         // The results of `chmod u+w` and `>>`, of `sed -i`, which replaces the file, and of `rm`.
@@ -213,13 +217,13 @@ fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
                     fs::write(upper.join(name), "one\ntwo\n").unwrap();
                     mode(&upper.join(name), after);
                 }
-                None => gone(&upper.join(name)),
+                None => create_whiteout(&upper.join(name)),
             }
         }
-        let rehearsal = scene.rehearsal();
-        let changes_shown = altered::all(&rehearsal).unwrap();
+        let rehearsal = scene.open_rehearsal();
+        let changes_shown = change_summary::list_changes(&rehearsal).unwrap();
         assert_eq!(
-            (changes_shown.len(), changes_shown.iter().any(|one| one.conflict)),
+            (changes_shown.len(), changes_shown.iter().any(|one| one.has_conflict)),
             (3, false),
             "{changes_shown:?}"
         );
@@ -229,7 +233,7 @@ fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
             assert_eq!(root.join(name).metadata().unwrap().mode() & 0o777, after, "{name}");
         }
         assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
-        assert_eq!(rehearsal.changes().unwrap(), []);
+        assert_eq!(rehearsal.list_changes().unwrap(), []);
         // A file tool still refuses to write a read-only file.
         let at = rehearsal.locate("stays shut").unwrap();
         assert!(rehearsal.write(&at, Some(b"one\ntwo\n"), b"three\n").is_err());
@@ -239,24 +243,25 @@ fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
 
 #[test]
 fn remains_of_an_interruption_are_removed_by_the_next_change() {
-    use crate::project::whole::held::{HELD, WRITING};
+    use crate::project::atomic_file::temporary_names::{EXCHANGE_PREFIX, NEW_PREFIX};
     let old = ulid::Ulid::from_datetime(std::time::SystemTime::now() - std::time::Duration::from_secs(3600));
-    let mark = |text: &str| crate::chat::Digest::of(text.as_bytes()).short().to_owned();
+    let mark = |text: &str| crate::chat::Digest::of_bytes(text.as_bytes()).short_hex().to_owned();
     for (after, before) in [(Some("two"), Some("one")), (None, Some("one")), (Some("one"), None)] {
-        let scene = Scene::new();
+        let scene = ApplyFixture::new();
         let root = scene.root();
         if let Some(text) = before {
             fs::write(root.join("a"), text).unwrap();
         }
-        fs::write(root.join(format!("{WRITING}{old}")), "half").unwrap();
-        fs::write(root.join(format!("{HELD}{old}-{}", mark("a secret"))), "a secret").unwrap();
-        let theirs = root.join(format!("{HELD}{old}-{}", mark("another")));
+        fs::write(root.join(format!("{NEW_PREFIX}{old}")), "half").unwrap();
+        fs::write(root.join(format!("{EXCHANGE_PREFIX}{old}-{}", mark("a secret"))), "a secret").unwrap();
+        let theirs = root.join(format!("{EXCHANGE_PREFIX}{old}-{}", mark("another")));
         fs::write(&theirs, "theirs").unwrap();
         let file = |text: Option<&str>| {
-            text.map_or(Node::Nothing, |text| Node::File { bytes: text.into(), mode: 0o600 })
+            text.map_or(FileNode::Nothing, |text| FileNode::File { bytes: text.into(), mode: 0o600 })
         };
-        let before = if before.is_some() { node(&root.join("a")) } else { Node::Nothing };
-        made::make(&root, &Change { path: "a".into(), before, after: file(after) }).unwrap();
+        let before = if before.is_some() { read_node(&root.join("a")) } else { FileNode::Nothing };
+        live_change::write_live_change(&root, &Change { path: "a".into(), before, after: file(after) })
+            .unwrap();
         assert_eq!(fs::read_to_string(root.join("a")).ok().as_deref(), after);
         assert!(theirs.exists());
         assert_eq!(fs::read_dir(&root).unwrap().count(), 1 + usize::from(after.is_some()));

@@ -2,26 +2,26 @@
 
 use super::*;
 use crate::chat::batch::Rejected;
-use crate::project::scene::Scene;
+use crate::project::test_project::RehearsedProject;
 use std::fs;
 
 /// Helpers of these tests.
-trait Applies {
-    fn draft(&self) -> (Batch, BatchWork);
+trait BatchHelpers {
+    fn draft_source(&self) -> (Batch, BatchWork);
 
     /// Applies all items that are neither blocked nor rejected.
-    fn apply(&self, draft: &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied>;
+    fn apply_selected(&self, draft: &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied>;
 }
 
-impl Applies for Scene {
-    fn draft(&self) -> (Batch, BatchWork) {
-        draft(&self.rehearsal, Group::Source, None).unwrap()
+impl BatchHelpers for RehearsedProject {
+    fn draft_source(&self) -> (Batch, BatchWork) {
+        draft_batch(&self.rehearsal, Group::Source, None).unwrap()
     }
 
-    fn apply(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied> {
-        let all = batch.selected(rejected).map(|(at, _)| {
+    fn apply_selected(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<Applied> {
+        let all = batch.selected_items(rejected).map(|(at, _)| {
             let hunks = rejected.iter().find(|rejected| rejected.item == at);
-            apply(&self.rehearsal, &work.items[at], hunks.map_or(&[], |rejected| &rejected.hunks))
+            apply_item(&self.rehearsal, &work.items[at], hunks.map_or(&[], |rejected| &rejected.hunks))
         });
         let all = all.collect();
         delete_empty(&self.rehearsal, &work.folders);
@@ -29,165 +29,168 @@ impl Applies for Scene {
     }
 }
 
-fn names(batch: &Batch) -> Vec<String> {
+fn item_names(batch: &Batch) -> Vec<String> {
     batch.items.iter().map(Item::name).collect()
 }
 
 #[test]
 fn moved_folder_has_one_item_per_file_and_is_removed() {
-    let scene = Scene::new(&[("old/a", "a\n"), ("old/deep/b", "b\n"), ("same", "s\n")]);
-    scene.deletes("old");
-    scene.rehearses("new/a", "a\n");
-    scene.rehearses("new/deep/b", "b\n");
-    let draft = scene.draft();
-    assert_eq!(names(&draft.0), ["old/a → new/a", "old/deep/b → new/deep/b"]);
+    let scene = RehearsedProject::new(&[("old/a", "a\n"), ("old/deep/b", "b\n"), ("same", "s\n")]);
+    scene.rehearse_deletion("old");
+    scene.rehearse_write("new/a", "a\n");
+    scene.rehearse_write("new/deep/b", "b\n");
+    let draft = scene.draft_source();
+    assert_eq!(item_names(&draft.0), ["old/a → new/a", "old/deep/b → new/deep/b"]);
     assert_eq!(draft.0.destroys(&[]), None);
-    assert_eq!(scene.apply(&draft, &[]), [Applied::Done, Applied::Done]);
-    assert_eq!((scene.text("new/a"), scene.text("new/deep/b")), (Some("a\n".into()), Some("b\n".into())));
+    assert_eq!(scene.apply_selected(&draft, &[]), [Applied::Applied, Applied::Applied]);
+    assert_eq!(
+        (scene.live_text("new/a"), scene.live_text("new/deep/b")),
+        (Some("a\n".into()), Some("b\n".into()))
+    );
     assert!(!scene.rehearsal.root().join("old").exists());
-    assert_eq!(scene.draft().0.items, []);
+    assert_eq!(scene.draft_source().0.items, []);
 }
 
 #[test]
 fn folder_with_a_rejected_deletion_stays() {
-    let scene = Scene::new(&[("old/a", "a\n"), ("old/b", "b\n")]);
-    scene.deletes("old");
-    let draft = scene.draft();
-    assert_eq!(names(&draft.0), ["old/a", "old/b"]);
+    let scene = RehearsedProject::new(&[("old/a", "a\n"), ("old/b", "b\n")]);
+    scene.rehearse_deletion("old");
+    let draft = scene.draft_source();
+    assert_eq!(item_names(&draft.0), ["old/a", "old/b"]);
     assert_eq!(draft.0.destroys(&[]).as_deref(), Some("deletes old/a, deletes old/b"));
     let keeps = [Rejected { item: 1, hunks: vec![] }];
-    assert_eq!(scene.apply(&draft, &keeps), [Applied::Done]);
-    assert_eq!((scene.text("old/a"), scene.text("old/b")), (None, Some("b\n".into())));
-    assert_eq!(names(&scene.draft().0), ["old/b"]);
-    scene.apply(&scene.draft(), &[]);
+    assert_eq!(scene.apply_selected(&draft, &keeps), [Applied::Applied]);
+    assert_eq!((scene.live_text("old/a"), scene.live_text("old/b")), (None, Some("b\n".into())));
+    assert_eq!(item_names(&scene.draft_source().0), ["old/b"]);
+    scene.apply_selected(&scene.draft_source(), &[]);
     assert!(!scene.rehearsal.root().join("old").exists());
 }
 
 #[test]
 fn source_of_a_move_stays_if_source_or_target_conflicts() {
     let moved = || {
-        let scene = Scene::new(&[("old", "m\n")]);
-        scene.deletes("old");
-        scene.rehearses("new", "m\n");
+        let scene = RehearsedProject::new(&[("old", "m\n")]);
+        scene.rehearse_deletion("old");
+        scene.rehearse_write("new", "m\n");
         scene
     };
     // A change before the preview: of the target, then of the source.
     for (path, text) in [("new", "mine\n"), ("old", "mine\n")] {
         let scene = moved();
         fs::write(scene.rehearsal.root().join(path), text).unwrap();
-        let (batch, _) = scene.draft();
-        assert_eq!(names(&batch), ["old → new"]);
+        let (batch, _) = scene.draft_source();
+        assert_eq!(item_names(&batch), ["old → new"]);
         assert!(batch.items[0].blocked.as_ref().is_some_and(|why| why.contains("CONFLICT")), "{path}");
-        assert_eq!(scene.text(path).as_deref(), Some("mine\n"));
+        assert_eq!(scene.live_text(path).as_deref(), Some("mine\n"));
     }
     // A change after the preview.
     for (path, text) in [("new", "mine\n"), ("old", "mine\n")] {
         let scene = moved();
-        let draft = scene.draft();
+        let draft = scene.draft_source();
         fs::write(scene.rehearsal.root().join(path), text).unwrap();
-        assert!(matches!(scene.apply(&draft, &[])[..], [Applied::Conflict(_)]), "{path}");
-        assert_eq!(scene.text(path).as_deref(), Some("mine\n"));
-        assert!(scene.text("old").is_some(), "{path}");
+        assert!(matches!(scene.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]), "{path}");
+        assert_eq!(scene.live_text(path).as_deref(), Some("mine\n"));
+        assert!(scene.live_text("old").is_some(), "{path}");
     }
 }
 
 #[test]
 fn interrupted_move_continues_and_destroys_nothing() {
-    let scene = Scene::new(&[("old", "m\n")]);
-    scene.deletes("old");
-    scene.rehearses("new", "m\n");
-    let (_, work) = scene.draft();
+    let scene = RehearsedProject::new(&[("old", "m\n")]);
+    scene.rehearse_deletion("old");
+    scene.rehearse_write("new", "m\n");
+    let (_, work) = scene.draft_source();
     // The program ended after it created the target.
-    assert_eq!(apply(&scene.rehearsal, &work.items[0][..1], &[]), Applied::Done);
-    assert_eq!((scene.text("old"), scene.text("new")), (Some("m\n".into()), Some("m\n".into())));
-    let draft = scene.draft();
-    assert_eq!(names(&draft.0), ["old"]);
+    assert_eq!(apply_item(&scene.rehearsal, &work.items[0][..1], &[]), Applied::Applied);
+    assert_eq!((scene.live_text("old"), scene.live_text("new")), (Some("m\n".into()), Some("m\n".into())));
+    let draft = scene.draft_source();
+    assert_eq!(item_names(&draft.0), ["old"]);
     assert_eq!(draft.0.destroys(&[]), None, "{draft:?}");
     assert!(draft.0.items[0].notes[0].contains("moved to new"), "{draft:?}");
     // The earlier plan completes it as well.
-    assert_eq!(apply(&scene.rehearsal, &work.items[0], &[]), Applied::Done);
-    assert_eq!((scene.text("old"), scene.text("new")), (None, Some("m\n".into())));
-    assert_eq!(apply(&scene.rehearsal, &work.items[0], &[]), Applied::Already);
+    assert_eq!(apply_item(&scene.rehearsal, &work.items[0], &[]), Applied::Applied);
+    assert_eq!((scene.live_text("old"), scene.live_text("new")), (None, Some("m\n".into())));
+    assert_eq!(apply_item(&scene.rehearsal, &work.items[0], &[]), Applied::AlreadyApplied);
 }
 
 #[test]
 fn empty_files_and_copies_are_not_moves() {
-    let scene = Scene::new(&[("empty", ""), ("kept", "k\n")]);
-    scene.deletes("empty");
-    scene.rehearses("other", "");
-    scene.rehearses("copy", "k\n");
-    assert_eq!(names(&scene.draft().0), ["copy", "empty", "other"]);
+    let scene = RehearsedProject::new(&[("empty", ""), ("kept", "k\n")]);
+    scene.rehearse_deletion("empty");
+    scene.rehearse_write("other", "");
+    scene.rehearse_write("copy", "k\n");
+    assert_eq!(item_names(&scene.draft_source().0), ["copy", "empty", "other"]);
 }
 
 #[test]
 fn rejected_hunks_are_not_applied() {
     let before: String = (1..=60).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n").replace("\n50\n", "\n");
-    let scene = Scene::new(&[("a", &before)]);
-    scene.rehearses("a", &after);
-    let draft = scene.draft();
+    let scene = RehearsedProject::new(&[("a", &before)]);
+    scene.rehearse_write("a", &after);
+    let draft = scene.draft_source();
     let hunks: Vec<usize> =
         draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
     assert_eq!(hunks.len(), 3);
     let without = [Rejected { item: 0, hunks: vec![hunks[0], hunks[2]] }];
-    assert_eq!(scene.apply(&draft, &without), [Applied::Done]);
-    assert_eq!(scene.text("a"), Some(before.replace("\n30\n", "\nthirty\n")));
+    assert_eq!(scene.apply_selected(&draft, &without), [Applied::Applied]);
+    assert_eq!(scene.live_text("a"), Some(before.replace("\n30\n", "\nthirty\n")));
     // The rest is offered again.
-    assert_eq!(scene.draft().0.items[0].diff.as_ref().unwrap().hunks.len(), 2);
-    assert_eq!(scene.apply(&scene.draft(), &[]), [Applied::Done]);
-    assert_eq!(scene.text("a"), Some(after));
+    assert_eq!(scene.draft_source().0.items[0].diff.as_ref().unwrap().hunks.len(), 2);
+    assert_eq!(scene.apply_selected(&scene.draft_source(), &[]), [Applied::Applied]);
+    assert_eq!(scene.live_text("a"), Some(after));
     // Unknown hunks do not cause the whole file to be applied.
-    scene.rehearses("a", "other\n");
-    let draft = scene.draft();
+    scene.rehearse_write("a", "other\n");
+    let draft = scene.draft_source();
     let bad = [Rejected { item: 0, hunks: vec![999] }];
-    assert!(matches!(scene.apply(&draft, &bad)[..], [Applied::Conflict(_)]));
+    assert!(matches!(scene.apply_selected(&draft, &bad)[..], [Applied::Conflict(_)]));
 }
 
 #[test]
 fn folder_replaced_by_a_file_is_one_item_with_its_content() {
     let files = [("d/a", "a\n"), ("d/deep/b", "b\n")];
-    let scene = Scene::new(&files);
-    scene.rehearsal.begin().unwrap();
-    fs::write(scene.upper("d"), "a file now\n").unwrap();
-    scene.rehearsal.note_origins().unwrap();
-    let draft = scene.draft();
-    assert_eq!(names(&draft.0), ["d"]);
+    let scene = RehearsedProject::new(&files);
+    scene.rehearsal.prepare_overlay().unwrap();
+    fs::write(scene.overlay_path("d"), "a file now\n").unwrap();
+    scene.rehearsal.record_origins().unwrap();
+    let draft = scene.draft_source();
+    assert_eq!(item_names(&draft.0), ["d"]);
     assert!(draft.0.destroys(&[]).is_some_and(|words| words.contains("replaces d")), "{draft:?}");
     assert!(draft.0.items[0].notes.iter().any(|note| note.contains("d/deep/b")), "{draft:?}");
     // A file that the user added since blocks the whole item.
     fs::write(scene.rehearsal.root().join("d/mine"), "mine\n").unwrap();
-    assert!(matches!(scene.apply(&draft, &[])[..], [Applied::Conflict(_)]));
-    assert_eq!(scene.text("d/a").as_deref(), Some("a\n"), "no part of the item was applied");
-    assert_eq!(scene.text("d/mine").as_deref(), Some("mine\n"));
+    assert!(matches!(scene.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
+    assert_eq!(scene.live_text("d/a").as_deref(), Some("a\n"), "no part of the item was applied");
+    assert_eq!(scene.live_text("d/mine").as_deref(), Some("mine\n"));
     fs::remove_file(scene.rehearsal.root().join("d/mine")).unwrap();
-    assert_eq!(scene.apply(&scene.draft(), &[]), [Applied::Done]);
-    assert_eq!(scene.text("d").as_deref(), Some("a file now\n"));
+    assert_eq!(scene.apply_selected(&scene.draft_source(), &[]), [Applied::Applied]);
+    assert_eq!(scene.live_text("d").as_deref(), Some("a file now\n"));
 }
 
 #[test]
 fn batch_without_a_repository_notes_that_no_file_is_ignored() {
-    let scene = Scene::new(&[(".gitignore", "/target\n")]);
-    scene.rehearses("target/x", "x\n");
-    let (batch, _) = scene.draft();
-    assert_eq!(names(&batch), ["target/x"]);
+    let scene = RehearsedProject::new(&[(".gitignore", "/target\n")]);
+    scene.rehearse_write("target/x", "x\n");
+    let (batch, _) = scene.draft_source();
+    assert_eq!(item_names(&batch), ["target/x"]);
     assert_eq!(batch.notes, ["The project is not in a git repository, so no file counts as ignored."]);
 }
 
 #[test]
 fn sensitive_file_has_a_note_and_outside_access() {
-    let scene = Scene::new(&[]);
-    scene.rehearses(".env", "KEY=x\n");
-    let (batch, _) = scene.draft();
+    let scene = RehearsedProject::new(&[]);
+    scene.rehearse_write(".env", "KEY=x\n");
+    let (batch, _) = scene.draft_source();
     assert_eq!(batch.items[0].access, Access::WriteOutside(".env".into()));
     assert!(batch.items[0].notes.iter().any(|note| note.contains("secrets")), "{batch:?}");
 }
 
 #[test]
 fn content_that_differs_from_the_preview_is_not_applied() {
-    let scene = Scene::new(&[("a", "one\n")]);
-    scene.rehearses("a", "two\n");
-    let draft = scene.draft();
-    scene.rehearses("a", "three\n");
-    assert!(matches!(scene.apply(&draft, &[])[..], [Applied::Conflict(_)]));
-    assert_eq!(scene.text("a").as_deref(), Some("one\n"));
+    let scene = RehearsedProject::new(&[("a", "one\n")]);
+    scene.rehearse_write("a", "two\n");
+    let draft = scene.draft_source();
+    scene.rehearse_write("a", "three\n");
+    assert!(matches!(scene.apply_selected(&draft, &[])[..], [Applied::Conflict(_)]));
+    assert_eq!(scene.live_text("a").as_deref(), Some("one\n"));
 }

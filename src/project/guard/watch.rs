@@ -1,84 +1,84 @@
 //! Timing of the signals that end a command's processes.
 
-use super::{News, PATIENCE, Report};
-use crate::project::family::Family;
+use super::{GuardEvent, Report, STOP_GRACE};
+use crate::project::process_set::ProcessSet;
 use rustix::process::{Pid, Signal, getpid};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Time between TERM and KILL after a cancelled command, and for processes left in the background.
-const BRIEF: Duration = Duration::from_millis(300);
+const BRIEF_GRACE: Duration = Duration::from_millis(300);
 /// Time to wait after the end of the command before the remaining processes are considered background processes.
-const SETTLE: Duration = Duration::from_millis(5);
+const END_DELAY: Duration = Duration::from_millis(5);
 /// Interval between two rounds of KILL.
-const ROUND: Duration = Duration::from_millis(20);
+const KILL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time after which processes that cannot be killed (they now belong to another user) are given up.
-const GIVE_UP: Duration = Duration::from_secs(2);
+const GIVE_UP_AFTER: Duration = Duration::from_secs(2);
 
 /// A guarded command.
-pub(super) struct Watch {
+pub(super) struct CommandWatch {
     shell: Pid,
     ended: Option<Report>,
     /// Time and kind of the next signal.
-    next: Option<(Instant, Signal)>,
+    next_signal: Option<(Instant, Signal)>,
     /// Time between TERM and KILL.
     grace: Duration,
     /// Time of the first KILL.
-    killing: Option<Instant>,
+    first_kill: Option<Instant>,
 }
 
-impl Watch {
+impl CommandWatch {
     /// Watches the command that runs in this shell.
     pub(super) fn new(shell: Pid) -> Self {
-        Self { shell, ended: None, next: None, grace: BRIEF, killing: None }
+        Self { shell, ended: None, next_signal: None, grace: BRIEF_GRACE, first_kill: None }
     }
 
     /// Handles events and sends the signals, until no child is left or none can be killed.
-    pub(super) fn until_gone(mut self, news: &Receiver<News>) -> Report {
-        while let Some(event) = self.hear(news) {
+    pub(super) fn wait_until_gone(mut self, news: &Receiver<GuardEvent>) -> Report {
+        while let Some(event) = self.next_event(news) {
             let now = Instant::now();
             match event {
-                News::Ended(report) => {
+                GuardEvent::Ended(report) => {
                     self.ended = Some(report);
-                    self.next.get_or_insert((now + SETTLE, Signal::TERM));
+                    self.next_signal.get_or_insert((now + END_DELAY, Signal::TERM));
                 }
-                News::Stop => {
-                    self.grace = PATIENCE;
-                    self.next = Some((now, Signal::TERM));
+                GuardEvent::Stop => {
+                    self.grace = STOP_GRACE;
+                    self.next_signal = Some((now, Signal::TERM));
                 }
-                News::Cut => {
-                    self.grace = BRIEF;
-                    self.next = Some((now, Signal::TERM));
+                GuardEvent::LifelineClosed => {
+                    self.grace = BRIEF_GRACE;
+                    self.next_signal = Some((now, Signal::TERM));
                 }
-                News::Gone => break,
+                GuardEvent::NoChildren => break,
             }
         }
-        self.leave_no_group();
+        self.kill_group();
         self.ended.unwrap_or(Report::Signal(9))
     }
 
     /// Returns the next event, and sends signals at their time. `None` if waiting any longer is useless.
-    fn hear(&mut self, news: &Receiver<News>) -> Option<News> {
+    fn next_event(&mut self, news: &Receiver<GuardEvent>) -> Option<GuardEvent> {
         loop {
-            let Some((due, signal)) = self.next else { return news.recv().ok() };
+            let Some((due, signal)) = self.next_signal else { return news.recv().ok() };
             match news.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let now = Instant::now();
-            if self.killing.is_some_and(|since| now > since + GIVE_UP) {
+            if self.first_kill.is_some_and(|since| now > since + GIVE_UP_AFTER) {
                 return None;
             }
             if signal == Signal::KILL {
-                self.killing.get_or_insert(now);
-                Family::Of(getpid()).kill();
+                self.first_kill.get_or_insert(now);
+                ProcessSet::DescendantsOf(getpid()).kill_all();
                 self.signal_group(Signal::KILL);
-                self.next = Some((now + ROUND, Signal::KILL));
+                self.next_signal = Some((now + KILL_INTERVAL, Signal::KILL));
             } else {
-                Family::Of(getpid()).signal(Signal::TERM);
+                ProcessSet::DescendantsOf(getpid()).send_signal(Signal::TERM);
                 self.signal_group(Signal::TERM);
-                self.next = Some((now + self.grace, Signal::KILL));
+                self.next_signal = Some((now + self.grace, Signal::KILL));
             }
         }
     }
@@ -93,7 +93,7 @@ impl Watch {
 
     /// Kills processes that are not descendants any more but are still in the command's group. On Linux they are
     /// descendants, because the guard has adopted them.
-    fn leave_no_group(&self) {
+    fn kill_group(&self) {
         if cfg!(not(target_os = "linux")) {
             let _ = rustix::process::kill_process_group(self.shell, Signal::KILL);
         }

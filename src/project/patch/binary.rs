@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 const DIGITS: &[u8; 85] =
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 /// Bytes per line.
-const LINE: usize = 52;
+const LINE_BYTES: usize = 52;
 
 /// Writes `size` bytes as one literal, including the empty line that ends it. Uses a few hundred kilobytes of memory.
 ///
@@ -16,40 +16,41 @@ const LINE: usize = 52;
 /// If the content does not have exactly this size any more.
 pub fn write_literal(content: impl Read, size: u64, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "literal {size}")?;
-    let mut encoder = ZlibEncoder::new(Lines { out, open: Vec::new() }, Compression::default());
+    let mut encoder =
+        ZlibEncoder::new(Base85Writer { out, incomplete_line: Vec::new() }, Compression::default());
     // Reading one byte more detects that the file grew.
     let copied = io::copy(&mut content.take(size + 1), &mut encoder)?;
     let lines = encoder.finish()?;
     if copied != size {
         return Err(io::Error::other("it changed while the patch was written. Run the command again"));
     }
-    lines.finish()
+    lines.finish_literal()
 }
 
 /// Writer that encodes its input as lines of base 85.
-struct Lines<'a> {
+struct Base85Writer<'a> {
     out: &'a mut dyn Write,
     /// Bytes of an incomplete line.
-    open: Vec<u8>,
+    incomplete_line: Vec<u8>,
 }
 
-impl Lines<'_> {
-    fn finish(self) -> io::Result<()> {
-        if !self.open.is_empty() {
-            self.out.write_all(&line(&self.open))?;
+impl Base85Writer<'_> {
+    fn finish_literal(self) -> io::Result<()> {
+        if !self.incomplete_line.is_empty() {
+            self.out.write_all(&encode_line(&self.incomplete_line))?;
         }
         self.out.write_all(b"\n")
     }
 }
 
-impl Write for Lines<'_> {
+impl Write for Base85Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.open.extend_from_slice(bytes);
-        let whole = self.open.len() / LINE * LINE;
-        for part in self.open[..whole].chunks(LINE) {
-            self.out.write_all(&line(part))?;
+        self.incomplete_line.extend_from_slice(bytes);
+        let whole = self.incomplete_line.len() / LINE_BYTES * LINE_BYTES;
+        for part in self.incomplete_line[..whole].chunks(LINE_BYTES) {
+            self.out.write_all(&encode_line(part))?;
         }
-        self.open.drain(..whole);
+        self.incomplete_line.drain(..whole);
         Ok(bytes.len())
     }
 
@@ -59,7 +60,7 @@ impl Write for Lines<'_> {
 }
 
 /// Encodes one line: its number of bytes as a letter, and five digits for every four bytes.
-fn line(bytes: &[u8]) -> Vec<u8> {
+fn encode_line(bytes: &[u8]) -> Vec<u8> {
     let count = u8::try_from(bytes.len()).unwrap_or(0);
     let mut line = vec![if count <= 26 { b'A' + count - 1 } else { b'a' + count - 27 }];
     for four in bytes.chunks(4) {

@@ -1,27 +1,30 @@
 //! Line differences between two texts in patch format. Only a line feed ends a line; a carriage return is an ordinary
 //! character.
 
-use super::line;
+use super::write_line;
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Unchanged lines shown around a change.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// Time limit after which the difference becomes coarser, but not wrong.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Writes all hunks.
-pub fn write(from: &[u8], to: &[u8], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_hunks(from: &[u8], to: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let lines = |text| <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect::<Vec<&[u8]>>();
     let (old, new) = (lines(from), lines(to));
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(Instant::now() + PATIENCE));
-    for group in group_diff_ops(ops, CONTEXT) {
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(Instant::now() + TIME_LIMIT));
+    for group in group_diff_ops(ops, CONTEXT_LINES) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let removed = first.old_range().start..last.old_range().end;
         let added = first.new_range().start..last.new_range().end;
-        line(out, &[format!("@@ -{} +{} @@", span(&removed), span(&added)).as_bytes()])?;
+        write_line(
+            out,
+            &[format!("@@ -{} +{} @@", format_range(&removed), format_range(&added)).as_bytes()],
+        )?;
         for op in group {
             if op.tag() == DiffTag::Equal {
                 write_lines(b" ", &old[op.old_range()], out)?;
@@ -47,7 +50,7 @@ fn write_lines(sign: &[u8], lines: &[&[u8]], out: &mut dyn Write) -> io::Result<
 
 /// Formats a range as `first,count`, counted from 1. The count is omitted if it is 1; for an empty range `first` is the
 /// line before it.
-fn span(lines: &Range<usize>) -> String {
+fn format_range(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
         1 => format!("{}", lines.start + 1),

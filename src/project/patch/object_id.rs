@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Write as _};
 use std::io::{self, Read};
 
 /// Bytes that are hashed at a time.
-const PART: usize = 64 << 10;
+const CHUNK: usize = 64 << 10;
 
 /// Hash algorithm of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Display for ObjectId {
 
 impl Algorithm {
     /// Returns the all-zero id, which means that there is no object.
-    pub fn nothing(self) -> ObjectId {
+    pub fn null_id(self) -> ObjectId {
         let digits = match self {
             Self::Sha1 => 40,
             Self::Sha256 => 64,
@@ -38,13 +38,13 @@ impl Algorithm {
     ///
     /// # Errors
     /// If the content cannot be read or has another size.
-    pub fn of_blob(self, mut content: impl Read, size: u64) -> io::Result<ObjectId> {
+    pub fn hash_blob(self, mut content: impl Read, size: u64) -> io::Result<ObjectId> {
         let mut context = Context::new(match self {
             Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
             Self::Sha256 => &SHA256,
         });
         context.update(format!("blob {size}\0").as_bytes());
-        let (mut part, mut count) = (vec![0; PART], 0u64);
+        let (mut part, mut count) = (vec![0; CHUNK], 0u64);
         loop {
             let read = content.read(&mut part)?;
             if read == 0 {
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn r30_computes_object_ids_like_git() {
         let of = |algorithm: Algorithm, text: &str| {
-            algorithm.of_blob(text.as_bytes(), text.len() as u64).unwrap().to_string()
+            algorithm.hash_blob(text.as_bytes(), text.len() as u64).unwrap().to_string()
         };
         assert_eq!(of(Algorithm::Sha1, ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(of(Algorithm::Sha1, "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
@@ -79,6 +79,6 @@ mod tests {
             of(Algorithm::Sha256, ""),
             "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
         );
-        assert!(Algorithm::Sha1.of_blob(&b"more"[..], 3).is_err());
+        assert!(Algorithm::Sha1.hash_blob(&b"more"[..], 3).is_err());
     }
 }

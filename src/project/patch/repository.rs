@@ -18,20 +18,20 @@ pub struct Repository {
 
 impl Repository {
     /// Finds the repository of this folder, as git does. Without one, returns default properties.
-    pub fn of(project: &Path) -> Self {
-        let found = project.ancestors().find_map(|top| Some((top, git_folder(top)?)));
+    pub fn detect(project: &Path) -> Self {
+        let found = project.ancestors().find_map(|top| Some((top, resolve_git_folder(top)?)));
         match found {
             None => Self { prefix: PathBuf::new(), algorithm: Algorithm::Sha1 },
             Some((top, git)) => Self {
                 prefix: project.strip_prefix(top).map(Path::to_owned).unwrap_or_default(),
-                algorithm: algorithm(&git),
+                algorithm: read_algorithm(&git),
             },
         }
     }
 }
 
 /// Returns the git folder of the work tree with this top folder.
-fn git_folder(top: &Path) -> Option<PathBuf> {
+fn resolve_git_folder(top: &Path) -> Option<PathBuf> {
     let git = top.join(".git");
     if git.join("HEAD").symlink_metadata().is_ok() {
         return Some(git);
@@ -43,7 +43,7 @@ fn git_folder(top: &Path) -> Option<PathBuf> {
     Some(top.join(OsStr::from_bytes(named))).filter(|git| git.join("HEAD").exists())
 }
 
-fn algorithm(git: &Path) -> Algorithm {
+fn read_algorithm(git: &Path) -> Algorithm {
     // A worktree shares the configuration of its repository.
     let common = fs::read(git.join("commondir")).unwrap_or_default();
     let common = git.join(OsStr::from_bytes(common.trim_ascii_end()));

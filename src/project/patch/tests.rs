@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use tree::{Kind, Tree, trees};
+use tree::{Tree, TreeEntry, tree_pairs};
 
 /// Applies a patch in a folder with the installed git. `None` if git is not installed.
 fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, String)> {
@@ -28,46 +28,46 @@ fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, Str
     Some((done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned()))
 }
 
-struct Scene {
+struct PatchFixture {
     place: tempfile::TempDir,
     rehearsal: Rehearsal,
 }
 
-impl Scene {
+impl PatchFixture {
     fn new(before: &Tree) -> Self {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap().join("project");
-        before.make(&root);
+        before.create_on_disk(&root);
         let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), place.path().join("data/layer"));
         Self { place, rehearsal }
     }
 
-    fn patch(&self) -> (Patch, Vec<u8>) {
+    fn create_patch(&self) -> (Patch, Vec<u8>) {
         let patch = Patch::new(&self.rehearsal, |_| true).unwrap();
         let mut bytes = Vec::new();
-        patch.write(&mut bytes).unwrap();
+        patch.write_patch(&mut bytes).unwrap();
         (patch, bytes)
     }
 
-    fn write(&self, path: &str, bytes: &[u8]) {
+    fn write_rehearsed(&self, path: &str, bytes: &[u8]) {
         let at = self.rehearsal.locate(path).unwrap();
         let before = self.rehearsal.read(&at).ok();
         self.rehearsal.write(&at, before.as_deref(), bytes).unwrap();
     }
 
     fn upper(&self, path: &str) -> PathBuf {
-        self.rehearsal.begin().unwrap();
-        self.rehearsal.folder().join(UPPER).join(path)
+        self.rehearsal.prepare_overlay().unwrap();
+        self.rehearsal.overlay_folder().join(UPPER).join(path)
     }
 }
 
 /// Rehearses `after` over `before`, applies the patch to a copy of `before`, and compares.
-fn check(before: &Tree, after: &Tree, seed: u64, in_repository: bool) {
-    let scene = Scene::new(before);
-    scene.rehearsal.begin().unwrap();
-    after.lay_over(before, &scene.rehearsal.folder().join(UPPER), seed);
+fn assert_patch_reproduces(before: &Tree, after: &Tree, seed: u64, in_repository: bool) {
+    let scene = PatchFixture::new(before);
+    scene.rehearsal.prepare_overlay().unwrap();
+    after.write_as_overlay(before, &scene.rehearsal.overlay_folder().join(UPPER), seed);
     let copy = scene.place.path().join("copy");
-    before.make(&copy);
+    before.create_on_disk(&copy);
     if in_repository {
         fs::create_dir(copy.join(".git")).unwrap();
         for folder in ["objects", "refs"] {
@@ -75,14 +75,14 @@ fn check(before: &Tree, after: &Tree, seed: u64, in_repository: bool) {
         }
         fs::write(copy.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     }
-    let (patch, bytes) = scene.patch();
+    let (patch, bytes) = scene.create_patch();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if text.lines().any(|line| line.starts_with("diff --git")) {
         let Some((applied, err)) = git_apply(&copy, &bytes, &["--whitespace=nowarn"]) else { return };
         assert!(applied, "{err}\n{before:?}\n{after:?}\n{text}");
     }
     let is_listed = |path: &Path| patch.omissions.iter().any(|omission| path == omission.path);
-    let made = Tree::read(&copy);
+    let made = Tree::read_from_disk(&copy);
     let all = made.0.keys().chain(after.0.keys()).filter(|path| !is_listed(path));
     for path in all {
         assert_eq!(made.0.get(path), after.0.get(path), "{}\n{before:?}\n{after:?}\n{text}", path.display());
@@ -102,55 +102,80 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn r30_git_apply_reproduces_the_rehearsal_for_any_tree(
-        (before, after) in trees(), seed: u64, in_repository: bool
+        (before, after) in tree_pairs(), seed: u64, in_repository: bool
     ) {
-        check(&before, &after, seed, in_repository);
+        assert_patch_reproduces(&before, &after, seed, in_repository);
     }
 }
 
-fn tree(all: &[(&str, Kind)]) -> Tree {
+fn build_tree(all: &[(&str, TreeEntry)]) -> Tree {
     let mut tree = Tree::default();
-    all.iter().for_each(|(path, kind)| tree.put(Path::new(path), kind.clone()));
+    all.iter().for_each(|(path, kind)| tree.put_entry(Path::new(path), kind.clone()));
     tree
 }
 
 #[test]
 fn r30_git_apply_accepts_every_kind_of_change() {
-    let text = |text: &str| Kind::file(text.as_bytes());
-    let link = |to: &str| Kind::Link(to.into());
+    let text = |text: &str| TreeEntry::new_file(text.as_bytes());
+    let link = |to: &str| TreeEntry::Link(to.into());
     let noise: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for (before, after) in [
         // A lone carriage return does not end a line.
-        (tree(&[("a", text("one\rtwo\nthree\r\n"))]), tree(&[("a", text("one\rTWO\nthree\r\nfour"))])),
-        (tree(&[("a", text("x"))]), tree(&[("a", text("x\n"))])),
-        (tree(&[("a", text("\n\n\n"))]), tree(&[("a", text(""))])),
-        (tree(&[("a", Kind::file(b"caf\xe9\n"))]), tree(&[("a", Kind::file(b"th\xe9\n"))])),
-        (tree(&[("a", Kind::file(&noise))]), tree(&[("a", Kind::file(&noise[1..]))])),
-        (tree(&[("a", Kind::file(b"\0"))]), tree(&[("b c", Kind::file(b"\0\xff"))])),
-        (tree(&[("a", text("x"))]), tree(&[("a", link("b"))])),
-        (tree(&[("a", link("b"))]), tree(&[("a", link("c\nd"))])),
-        (tree(&[("a", link("d")), ("d/x", text("x"))]), tree(&[("a/x", text("y")), ("d/x", text("x"))])),
-        (tree(&[("a/x", text("x")), ("a/y", text("y"))]), tree(&[("a", text("x\n"))])),
-        (tree(&[("a/x/y", text("x"))]), tree(&[("a", link("x"))])),
-        (tree(&[("a", link("a"))]), tree(&[("a/a", text("x"))])),
-        (tree(&[("a", text("x\n"))]), tree(&[("a/a/a", text("x\n"))])),
-        (tree(&[("a", text("x\n")), ("b", text("y\n"))]), tree(&[("a", text("y\n")), ("b", text("x\n"))])),
-        (tree(&[("d/a", text("x\n"))]), tree(&[("e/b", text("x\n"))])),
-        (tree(&[]), tree(&[("x b/x", text("")), (" a ", text("")), ("t\t", text(""))])),
-        (tree(&[("x b/x", text("")), (" a ", text(""))]), tree(&[])),
-        (tree(&[("a", text("x"))]), tree(&[("a", Kind::program(b"x"))])),
-        (tree(&[("a b", Kind::file(b"\0"))]), tree(&[("a b", Kind::program(b"\0"))])),
+        (
+            build_tree(&[("a", text("one\rtwo\nthree\r\n"))]),
+            build_tree(&[("a", text("one\rTWO\nthree\r\nfour"))]),
+        ),
+        (build_tree(&[("a", text("x"))]), build_tree(&[("a", text("x\n"))])),
+        (build_tree(&[("a", text("\n\n\n"))]), build_tree(&[("a", text(""))])),
+        (
+            build_tree(&[("a", TreeEntry::new_file(b"caf\xe9\n"))]),
+            build_tree(&[("a", TreeEntry::new_file(b"th\xe9\n"))]),
+        ),
+        (
+            build_tree(&[("a", TreeEntry::new_file(&noise))]),
+            build_tree(&[("a", TreeEntry::new_file(&noise[1..]))]),
+        ),
+        (
+            build_tree(&[("a", TreeEntry::new_file(b"\0"))]),
+            build_tree(&[("b c", TreeEntry::new_file(b"\0\xff"))]),
+        ),
+        (build_tree(&[("a", text("x"))]), build_tree(&[("a", link("b"))])),
+        (build_tree(&[("a", link("b"))]), build_tree(&[("a", link("c\nd"))])),
+        (
+            build_tree(&[("a", link("d")), ("d/x", text("x"))]),
+            build_tree(&[("a/x", text("y")), ("d/x", text("x"))]),
+        ),
+        (build_tree(&[("a/x", text("x")), ("a/y", text("y"))]), build_tree(&[("a", text("x\n"))])),
+        (build_tree(&[("a/x/y", text("x"))]), build_tree(&[("a", link("x"))])),
+        (build_tree(&[("a", link("a"))]), build_tree(&[("a/a", text("x"))])),
+        (build_tree(&[("a", text("x\n"))]), build_tree(&[("a/a/a", text("x\n"))])),
+        (
+            build_tree(&[("a", text("x\n")), ("b", text("y\n"))]),
+            build_tree(&[("a", text("y\n")), ("b", text("x\n"))]),
+        ),
+        (build_tree(&[("d/a", text("x\n"))]), build_tree(&[("e/b", text("x\n"))])),
+        (build_tree(&[]), build_tree(&[("x b/x", text("")), (" a ", text("")), ("t\t", text(""))])),
+        (build_tree(&[("x b/x", text("")), (" a ", text(""))]), build_tree(&[])),
+        (build_tree(&[("a", text("x"))]), build_tree(&[("a", TreeEntry::new_program(b"x"))])),
+        (
+            build_tree(&[("a b", TreeEntry::new_file(b"\0"))]),
+            build_tree(&[("a b", TreeEntry::new_program(b"\0"))]),
+        ),
     ] {
         for seed in [0, u64::MAX] {
-            check(&before, &after, seed, seed == 0);
+            assert_patch_reproduces(&before, &after, seed, seed == 0);
         }
     }
 }
 
 #[test]
 fn r30_changes_that_git_cannot_represent_are_listed_with_a_reason() {
-    let before = tree(&[("d/f", Kind::file(b"x")), ("pipe", Kind::Pipe), ("dir/only", Kind::file(b"x"))]);
-    let scene = Scene::new(&before);
+    let before = build_tree(&[
+        ("d/f", TreeEntry::new_file(b"x")),
+        ("pipe", TreeEntry::Pipe),
+        ("dir/only", TreeEntry::new_file(b"x")),
+    ]);
+    let scene = PatchFixture::new(&before);
     fs::create_dir_all(scene.upper(".git/objects")).unwrap();
     fs::write(scene.upper(".git/HEAD"), "x").unwrap();
     fs::create_dir(scene.upper("empty")).unwrap();
@@ -168,7 +193,7 @@ fn r30_changes_that_git_cannot_represent_are_listed_with_a_reason() {
         fs::set_permissions(scene.upper(path), fs::Permissions::from_mode(mode)).unwrap();
     };
     mode("secret\n", 0o4711);
-    let (_, bytes) = scene.patch();
+    let (_, bytes) = scene.create_patch();
     let text = String::from_utf8_lossy(&bytes);
     for line in [
         "# Not in this patch:\n",
@@ -193,18 +218,18 @@ fn r30_changes_that_git_cannot_represent_are_listed_with_a_reason() {
 fn r30_large_files_are_streamed_and_renames_take_no_space() {
     let noise: Vec<u8> = (0..12u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
     let (before, after) = (
-        tree(&[("a", Kind::file(&noise)), ("b", Kind::file(b"x"))]),
-        tree(&[("c", Kind::file(&noise)), ("b", Kind::file(&noise[1..]))]),
+        build_tree(&[("a", TreeEntry::new_file(&noise)), ("b", TreeEntry::new_file(b"x"))]),
+        build_tree(&[("c", TreeEntry::new_file(&noise)), ("b", TreeEntry::new_file(&noise[1..]))]),
     );
-    check(&before, &after, 0, false);
-    let scene = Scene::new(&tree(&[]));
+    assert_patch_reproduces(&before, &after, 0, false);
+    let scene = PatchFixture::new(&build_tree(&[]));
     let root = scene.rehearsal.root();
     for path in [root.join("old"), scene.upper("new")] {
         File::create(path).unwrap().set_len(FILE_LIMIT + 1).unwrap();
     }
     let whiteout = rustix::fs::FileType::CharacterDevice;
     rustix::fs::mknodat(CWD, scene.upper("old"), whiteout, 0o600.into(), 0).unwrap();
-    let text = String::from_utf8(scene.patch().1).unwrap();
+    let text = String::from_utf8(scene.create_patch().1).unwrap();
     assert_eq!(text, "diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n");
     let Some((applied, err)) = git_apply(root, text.as_bytes(), &[]) else { return };
     assert!(applied && root.join("new").metadata().unwrap().len() == FILE_LIMIT + 1, "{err}");
@@ -224,10 +249,10 @@ fn r30_patch_paths_are_relative_to_the_repository() {
     fs::create_dir(&root).unwrap();
     fs::write(root.join("binary"), b"\0old").unwrap();
     let rehearsal = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), top.join(".git/layer"));
-    let scene = Scene { place, rehearsal };
-    scene.write("binary", b"\0new");
-    scene.write("text", b"text\n");
-    let (_, bytes) = scene.patch();
+    let scene = PatchFixture { place, rehearsal };
+    scene.write_rehearsed("binary", b"\0new");
+    scene.write_rehearsed("text", b"text\n");
+    let (_, bytes) = scene.create_patch();
     let Some((applied, err)) = git_apply(&root, &bytes, &["-v"]) else { return };
     assert!(applied && !err.contains("Skipped"), "{err}");
     assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0new");
@@ -240,26 +265,29 @@ fn r30_patch_paths_are_relative_to_the_repository() {
 
 #[test]
 fn unreadable_files_are_neither_deleted_nor_created() {
-    let scene = Scene::new(&tree(&[("a", Kind::file(b"x")), ("sub/b", Kind::file(b"x"))]));
-    let item = |before, after| Item {
+    let scene = PatchFixture::new(&build_tree(&[
+        ("a", TreeEntry::new_file(b"x")),
+        ("sub/b", TreeEntry::new_file(b"x")),
+    ]));
+    let item = |before, after| PatchItem {
         path: "a".into(),
         before,
         after,
         is_same_content: false,
-        deletes: false,
-        creates: false,
+        is_deletion: false,
+        is_creation: false,
         renamed_from: None,
         is_renamed: false,
     };
-    let shut = || Side::Other("an unreadable file (Permission denied)".to_owned());
-    let link = || Side::Link("x".into());
+    let shut = || PathState::Other("an unreadable file (Permission denied)".to_owned());
+    let link = || PathState::Link("x".into());
     for (before, after, reason) in [
         (link(), shut(), "would be an unreadable file (Permission denied)"),
         (shut(), link(), "is an unreadable file (Permission denied)"),
-        (shut(), Side::Nothing, "is an unreadable file (Permission denied)"),
+        (shut(), PathState::Nothing, "is an unreadable file (Permission denied)"),
     ] {
         let mut items = [item(before, after)];
-        let omissions = fate::decide(&scene.rehearsal, &mut items);
+        let omissions = plan::plan_items(&scene.rehearsal, &mut items);
         assert_eq!(omissions, [Omission { path: "a".into(), reason: reason.to_owned() }]);
         assert!(!items[0].is_patched());
     }

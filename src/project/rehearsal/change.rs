@@ -1,9 +1,9 @@
 //! Changes of a rehearsal: every path that differs from the project, with its content before and after.
 
-use super::layer::{self, Above, Spot, Trail};
-use super::{Error, Fingerprint, ROOT, Reader, Rehearsal};
+use super::overlay::{self, ContentSource, OverlayEntry, Trail};
+use super::{Error, Fingerprint, ROOT_PATH, Reader, Rehearsal};
 use crate::project::READ_LIMIT;
-use crate::project::whole::READING;
+use crate::project::atomic_file::READ_FLAGS;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, openat, readlinkat, statat};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Content of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Node {
+pub enum FileNode {
     Nothing,
     File {
         /// The whole content.
@@ -40,21 +40,21 @@ pub enum Node {
 pub struct Change {
     pub path: PathBuf,
     /// Current content in the project.
-    pub before: Node,
+    pub before: FileNode,
     /// Content in the dry run.
-    pub after: Node,
+    pub after: FileNode,
 }
 
 impl Rehearsal {
     /// Returns all changes sorted by path, so that a folder comes before its entries. Changes without effect are
     /// omitted. This loads all files at once; use `overlay_paths` and `change_at` to go one by one.
-    pub fn changes(&self) -> Result<Vec<Change>, Error> {
+    pub fn list_changes(&self) -> Result<Vec<Change>, Error> {
         // A command that was killed may have left unrecorded changes.
-        let _ = self.note_origins();
+        let _ = self.record_origins();
         let mut changes = Vec::new();
         let mut trail = Trail::default();
-        for path in self.touched()? {
-            changes.extend(self.change_along(&path, &mut trail)?);
+        for path in self.overlay_paths()? {
+            changes.extend(self.change_at_along(&path, &mut trail)?);
         }
         Ok(changes)
     }
@@ -65,63 +65,67 @@ impl Rehearsal {
     ///
     /// # Errors
     /// If the overlay's disk fails.
-    pub fn touched(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut all: Vec<PathBuf> = self.said_of()?.into_iter().collect();
+    pub fn overlay_paths(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut all: Vec<PathBuf> = self.collect_overlay_paths()?.into_iter().collect();
         all.sort_unstable();
         Ok(all)
     }
 
     /// Like `overlay_paths`, unsorted.
-    pub(super) fn said_of(&self) -> Result<HashSet<PathBuf>, Error> {
-        self.settle().map_err(|error| Error::in_layer(Path::new(ROOT), error))?;
+    pub(super) fn collect_overlay_paths(&self) -> Result<HashSet<PathBuf>, Error> {
+        self.merge_pending().map_err(|error| Error::in_overlay(Path::new(ROOT_PATH), error))?;
         let mut found = HashSet::new();
-        if self.origin(Path::new(ROOT)).is_some() {
-            found.insert(PathBuf::from(ROOT));
+        if self.origin(Path::new(ROOT_PATH)).is_some() {
+            found.insert(PathBuf::from(ROOT_PATH));
         }
-        self.said_below(&self.upper, vec![(PathBuf::new(), false)], &mut found)?;
+        self.collect_paths_below(&self.upper, vec![(PathBuf::new(), false)], &mut found)?;
         Ok(found)
     }
 
     /// Like `collect_overlay_paths`, for the unmerged changes of a command in the folder `fresh`.
-    pub(super) fn said_in(&self, fresh: &Path) -> Result<HashSet<PathBuf>, Error> {
+    pub(super) fn collect_paths_in(&self, fresh: &Path) -> Result<HashSet<PathBuf>, Error> {
         let mut found = HashSet::new();
-        self.said_below(fresh, vec![(PathBuf::new(), false)], &mut found)?;
+        self.collect_paths_below(fresh, vec![(PathBuf::new(), false)], &mut found)?;
         Ok(found)
     }
 
     /// Collects the paths of all entries that `upper`, a folder of the overlay, has in these folders. The flag of each
     /// folder is true if the overlay hides the project's content of it.
-    fn said_below(
+    fn collect_paths_below(
         &self,
         upper: &Path,
         mut folders: Vec<(PathBuf, bool)>,
         found: &mut HashSet<PathBuf>,
     ) -> Result<(), Error> {
         while let Some((folder, hidden)) = folders.pop() {
-            let entries = match layer::all_said(&upper.join(&folder)) {
+            let entries = match overlay::read_entries(&upper.join(&folder)) {
                 Ok(entries) => entries,
-                Err(error) if !is_closed(&error) => return Err(Error::in_layer(&folder, error)),
+                Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(&folder, error)),
                 Err(_) => {
-                    let closed = if folder.as_os_str().is_empty() { Path::new(ROOT) } else { &folder };
+                    let closed = if folder.as_os_str().is_empty() { Path::new(ROOT_PATH) } else { &folder };
                     found.insert(closed.to_owned());
                     continue;
                 }
             };
-            let within = self.has_folder(&folder);
+            let within = self.has_live_folder(&folder);
             if hidden && within {
                 let names: HashSet<&OsString> = entries.iter().map(|(name, _)| name).collect();
-                for name in listed(&self.root().join(&folder)).iter().filter(|name| !names.contains(name)) {
-                    self.all_below(folder.join(name), within, found);
+                for name in
+                    list_entries(&self.root().join(&folder)).iter().filter(|name| !names.contains(name))
+                {
+                    self.add_paths_below(folder.join(name), within, found);
                 }
             }
             for (name, entry) in entries {
                 let path = folder.join(name);
                 match entry {
-                    Ok(Above::Unsaid) => {}
-                    Err(error) if !is_closed(&error) => return Err(Error::in_layer(&path, error)),
+                    Ok(OverlayEntry::Absent) => {}
+                    Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(&path, error)),
                     Err(_) => drop(found.insert(path)),
-                    Ok(Above::Gone | Above::Other(_)) => self.all_below(path, within, found),
-                    Ok(Above::Folder { hides, .. }) => {
+                    Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) => {
+                        self.add_paths_below(path, within, found)
+                    }
+                    Ok(OverlayEntry::Folder { hides, .. }) => {
                         found.insert(path.clone());
                         folders.push((path, hidden || matches!(hides, Ok(true))));
                     }
@@ -135,47 +139,49 @@ impl Rehearsal {
     ///
     /// # Errors
     /// If the overlay's disk fails.
-    pub fn change(&self, path: &Path) -> Result<Option<Change>, Error> {
-        self.change_along(path, &mut Trail::default())
+    pub fn change_at(&self, path: &Path) -> Result<Option<Change>, Error> {
+        self.change_at_along(path, &mut Trail::default())
     }
 
     /// Like `change_at`, for one of many paths in sorted order: each folder on the way is read only once.
     ///
     /// # Errors
     /// If the overlay's disk fails.
-    pub fn change_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
-        self.settle().map_err(|error| Error::in_layer(path, error))?;
-        let (overlay_path, after) = match layer::spot_along(&self.upper, self.root(), path, trail) {
-            Ok(Spot { above: Some((above, _)), .. }) => (Some(above.clone()), node(&above)),
-            Ok(Spot { above: None, below: true }) => return Ok(None),
-            Ok(Spot { above: None, below: false }) => (None, Node::Nothing),
-            Err(error) if !is_closed(&error) => return Err(Error::in_layer(path, error)),
-            Err(error) => (None, Node::Other(format!("something unreadable ({error})"))),
+    pub fn change_at_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
+        self.merge_pending().map_err(|error| Error::in_overlay(path, error))?;
+        let (overlay_path, after) = match overlay::find_source_along(&self.upper, self.root(), path, trail) {
+            Ok(ContentSource { overlay_entry: Some((above, _)), .. }) => {
+                (Some(above.clone()), read_node(&above))
+            }
+            Ok(ContentSource { overlay_entry: None, shows_project: true }) => return Ok(None),
+            Ok(ContentSource { overlay_entry: None, shows_project: false }) => (None, FileNode::Nothing),
+            Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(path, error)),
+            Err(error) => (None, FileNode::Other(format!("something unreadable ({error})"))),
         };
-        let before = self.real(path);
+        let before = self.live_node(path);
         let same = match (&before, &after, &overlay_path) {
-            (Node::Other(one), Node::Other(other), Some(above)) => {
+            (FileNode::Other(one), FileNode::Other(other), Some(above)) => {
                 one == other && same_bytes(&self.root().join(path), above)
             }
-            (before, after, _) => before == after || self.is_as_it_was(path, after),
+            (before, after, _) => before == after || self.is_original(path, after),
         };
         Ok((!same).then(|| Change { path: path.to_owned(), before, after }))
     }
 
     /// Returns whether the overlay holds the project's original content and nothing was applied at this path since. In
     /// that case the rehearsal changed nothing, even if the project changed meanwhile.
-    fn is_as_it_was(&self, path: &Path, after: &Node) -> bool {
-        let after = Fingerprint::of(after);
+    fn is_original(&self, path: &Path, after: &FileNode) -> bool {
+        let after = Fingerprint::from_node(after);
         self.origin(path).is_some_and(|origin| origin == after) && !self.was_applied(path)
     }
 
     /// Adds a path and all paths that the project has below it.
-    fn all_below(&self, path: PathBuf, within: bool, found: &mut HashSet<PathBuf>) {
+    fn add_paths_below(&self, path: PathBuf, within: bool, found: &mut HashSet<PathBuf>) {
         let mut waiting = vec![path];
         while let Some(path) = waiting.pop() {
             let real = self.root().join(&path);
             if within && real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-                waiting.extend(listed(&real).into_iter().map(|name| path.join(name)));
+                waiting.extend(list_entries(&real).into_iter().map(|name| path.join(name)));
             }
             found.insert(path);
         }
@@ -184,63 +190,63 @@ impl Rehearsal {
 
 /// Returns whether the error concerns this path only (no permission, or path too long). Any other error is a failure of
 /// the disk.
-fn is_closed(error: &io::Error) -> bool {
+fn is_inaccessible(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied || Errno::from_io_error(error) == Some(Errno::NAMETOOLONG)
 }
 
-fn listed(folder: &Path) -> Vec<OsString> {
+fn list_entries(folder: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name()).collect()
 }
 
 /// Reads the content of a path.
-pub fn node(path: &Path) -> Node {
-    node_in(CWD, path)
+pub fn read_node(path: &Path) -> FileNode {
+    read_node_in(CWD, path)
 }
 
 /// Reads the content of a path relative to an open folder.
-pub fn node_in(folder: impl AsFd, path: &Path) -> Node {
+pub fn read_node_in(folder: impl AsFd, path: &Path) -> FileNode {
     let folder = folder.as_fd();
-    let Ok(stat) = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW) else { return Node::Nothing };
-    let mode = permissions(stat.st_mode);
+    let Ok(stat) = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW) else { return FileNode::Nothing };
+    let mode = permission_bits(stat.st_mode);
     match FileType::from_raw_mode(stat.st_mode as RawMode) {
         FileType::Directory => {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             match openat(folder, path, flags, Mode::empty()) {
-                Ok(_) => Node::Folder { mode },
+                Ok(_) => FileNode::Folder { mode },
                 Err(errno) => {
                     let error = io::Error::from(errno);
-                    Node::Other(format!("an unreadable folder ({error}), mode {mode:o}"))
+                    FileNode::Other(format!("an unreadable folder ({error}), mode {mode:o}"))
                 }
             }
         }
         FileType::Symlink => match readlinkat(folder, path, Vec::new()) {
-            Ok(to) => Node::Link(std::ffi::OsString::from_vec(to.into_bytes()).into()),
-            Err(errno) => Node::Other(format!("an unreadable link ({})", io::Error::from(errno))),
+            Ok(to) => FileNode::Link(std::ffi::OsString::from_vec(to.into_bytes()).into()),
+            Err(errno) => FileNode::Other(format!("an unreadable link ({})", io::Error::from(errno))),
         },
         FileType::RegularFile if u64::try_from(stat.st_size).is_ok_and(|size| size <= READ_LIMIT) => {
             let read = || -> io::Result<Vec<u8>> {
                 let mut bytes = Vec::new();
-                let file = File::from(openat(folder, path, READING, Mode::empty())?);
+                let file = File::from(openat(folder, path, READ_FLAGS, Mode::empty())?);
                 file.take(READ_LIMIT + 1).read_to_end(&mut bytes)?;
                 Ok(bytes)
             };
             match read() {
-                Ok(bytes) => Node::File { bytes, mode },
-                Err(error) => Node::Other(format!("an unreadable file ({error})")),
+                Ok(bytes) => FileNode::File { bytes, mode },
+                Err(error) => FileNode::Other(format!("an unreadable file ({error})")),
             }
         }
-        FileType::RegularFile => Node::Other(format!("a file of {} bytes, mode {mode:o}", stat.st_size)),
-        FileType::Fifo => Node::Other("a pipe".to_owned()),
-        FileType::Socket => Node::Other("a socket".to_owned()),
+        FileType::RegularFile => FileNode::Other(format!("a file of {} bytes, mode {mode:o}", stat.st_size)),
+        FileType::Fifo => FileNode::Other("a pipe".to_owned()),
+        FileType::Socket => FileNode::Other("a socket".to_owned()),
         FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
-            Node::Other("a device".to_owned())
+            FileNode::Other("a device".to_owned())
         }
     }
 }
 
 /// Returns the lower twelve bits. The integer type of modes differs between systems.
-fn permissions(mode: impl Into<u32>) -> u32 {
+fn permission_bits(mode: impl Into<u32>) -> u32 {
     mode.into() & 0o7777
 }
 

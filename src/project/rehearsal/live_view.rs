@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io;
 
 /// File in the overlay's folder. It is copied with the session.
-const FILE: &str = "live-view";
+const LIVE_VIEW_FILE: &str = "live-view";
 
 impl Rehearsal {
     /// Records on disk that a command sees the whole disk. From then on a new file counts as written by the model only
@@ -15,14 +15,14 @@ impl Rehearsal {
     ///
     /// # Errors
     /// If the record cannot be written. The command must not run then.
-    pub fn note_live_view(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.layer)?;
-        File::options().create(true).append(true).open(self.layer.join(FILE))?.sync_all()
+    pub fn record_live_view(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.overlay_folder)?;
+        File::options().create(true).append(true).open(self.overlay_folder.join(LIVE_VIEW_FILE))?.sync_all()
     }
 
     /// Returns whether this was recorded, or true if that is unknown.
     pub(super) fn had_live_view(&self) -> bool {
-        let noted = self.layer.join(FILE).symlink_metadata();
+        let noted = self.overlay_folder.join(LIVE_VIEW_FILE).symlink_metadata();
         !matches!(noted, Err(error) if error.kind() == io::ErrorKind::NotFound)
     }
 }

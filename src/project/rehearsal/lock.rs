@@ -8,16 +8,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Lock file in the overlay's folder.
-const LOCK: &str = "lock";
+const LOCK_FILE: &str = "lock";
 
 /// Creates the overlay's folder if needed and waits for its lock. The lock is held until the returned file is closed.
-pub fn hold(layer: &Path) -> io::Result<File> {
+pub fn lock_overlay(layer: &Path) -> io::Result<File> {
     loop {
         fs::create_dir_all(layer)?;
-        let path = layer.join(LOCK);
-        let Some(file) = opened(&path)? else { continue };
+        let path = layer.join(LOCK_FILE);
+        let Some(file) = open_lock_file(&path)? else { continue };
         flock(&file, FlockOperation::LockExclusive)?;
-        if is_still(&file, &path) {
+        if is_current_lock(&file, &path) {
             return Ok(file);
         }
     }
@@ -27,11 +27,11 @@ pub fn hold(layer: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if there is no overlay.
-pub fn hold_existing(layer: &Path) -> io::Result<File> {
-    let path = layer.join(LOCK);
-    let Some(file) = opened(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
+pub fn lock_existing(layer: &Path) -> io::Result<File> {
+    let path = layer.join(LOCK_FILE);
+    let Some(file) = open_lock_file(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
     flock(&file, FlockOperation::LockExclusive)?;
-    if is_still(&file, &path) { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+    if is_current_lock(&file, &path) { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
 /// Takes the lock without waiting and without creating anything.
@@ -39,11 +39,11 @@ pub fn hold_existing(layer: &Path) -> io::Result<File> {
 /// # Errors
 /// [`io::ErrorKind::ResourceBusy`] if another process holds the lock, and [`io::ErrorKind::NotFound`] if there is no
 /// overlay.
-pub fn hold_now(layer: &Path) -> io::Result<File> {
-    let path = layer.join(LOCK);
-    let Some(file) = opened(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
+pub fn try_lock(layer: &Path) -> io::Result<File> {
+    let path = layer.join(LOCK_FILE);
+    let Some(file) = open_lock_file(&path)? else { return Err(io::ErrorKind::NotFound.into()) };
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) if is_still(&file, &path) => Ok(file),
+        Ok(()) if is_current_lock(&file, &path) => Ok(file),
         Ok(()) => Err(io::ErrorKind::NotFound.into()),
         Err(Errno::WOULDBLOCK) => Err(io::Error::new(
             io::ErrorKind::ResourceBusy,
@@ -54,7 +54,7 @@ pub fn hold_now(layer: &Path) -> io::Result<File> {
 }
 
 /// Opens the lock file. `None` if the folder was removed in the meantime.
-fn opened(path: &Path) -> io::Result<Option<File>> {
+fn open_lock_file(path: &Path) -> io::Result<Option<File>> {
     match File::options().create(true).append(true).open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -64,7 +64,7 @@ fn opened(path: &Path) -> io::Result<Option<File>> {
 
 /// Returns whether the locked file is still the current lock file. The overlay may have been removed while this process
 /// waited.
-fn is_still(file: &File, path: &Path) -> bool {
+fn is_current_lock(file: &File, path: &Path) -> bool {
     let (Ok(held), Ok(named)) = (file.metadata(), path.metadata()) else { return false };
     (held.dev(), held.ino()) == (named.dev(), named.ino())
 }

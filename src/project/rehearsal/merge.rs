@@ -9,8 +9,8 @@ mod journal;
 
 pub(super) use journal::forget_journal;
 
-use super::clear;
-use journal::{Attributes, Journal, attributes, restore_attributes, take_over};
+use super::removal;
+use journal::{Attributes, Journal, copy_folder_attributes, read_attributes, restore_attributes};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, Stat, XattrFlags, chmodat, fchmod, fgetxattr,
     fsetxattr, fstat, openat, renameat, statat, unlinkat,
@@ -24,10 +24,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Temporary place of a folder that is being replaced. Writes of file tools use the same name under the same lock.
-const REPLACED: &str = "unfinished";
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const REPLACED_FOLDER: &str = "unfinished";
+const FOLDER_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Permissions that the owner needs to change a folder.
-const OPEN: RawMode = 0o700;
+const OWNER_ACCESS: RawMode = 0o700;
 
 /// A folder that is being merged.
 struct Frame {
@@ -35,7 +36,7 @@ struct Frame {
     attributes: Attributes,
     names: Vec<OsString>,
     /// True if the project's folder at this path is visible through the overlay.
-    is_real_seen: bool,
+    shows_project: bool,
 }
 
 struct Merge<'a> {
@@ -48,72 +49,77 @@ struct Merge<'a> {
 ///
 /// # Errors
 /// If the disk fails. Calling it again continues the merge.
-pub(super) fn merge(root: &Path, layer: &Path, merging: &Path) -> io::Result<()> {
-    Merge { root, layer, journal: Journal::open(layer) }.run(merging)
+pub(super) fn merge_changes(root: &Path, layer: &Path, merging: &Path) -> io::Result<()> {
+    Merge { root, layer, journal: Journal::read_interrupted(layer) }.run_merge(merging)
 }
 
 /// Creates an empty folder with the owner, mode, attributes and times of another.
-pub(super) fn make_like(old: &Path, new: &Path) -> io::Result<()> {
+pub(super) fn create_folder_like(old: &Path, new: &Path) -> io::Result<()> {
     fs::create_dir(new)?;
     let about = statat(CWD, old, AtFlags::SYMLINK_NOFOLLOW)?;
-    let to = openat(CWD, new, FOLDER, Mode::empty())?;
+    let to = openat(CWD, new, FOLDER_FLAGS, Mode::empty())?;
     // An unreadable folder has no attributes that could be copied.
-    let from = openat(CWD, old, FOLDER, Mode::empty()).ok();
-    take_over(from.as_ref().map(AsFd::as_fd), to.as_fd(), &about, attributes(&about))
+    let from = openat(CWD, old, FOLDER_FLAGS, Mode::empty()).ok();
+    copy_folder_attributes(from.as_ref().map(AsFd::as_fd), to.as_fd(), &about, read_attributes(&about))
 }
 
 impl Merge<'_> {
-    fn run(&mut self, merging: &Path) -> io::Result<()> {
-        clear::empty(&self.layer.join(REPLACED))?;
+    fn run_merge(&mut self, merging: &Path) -> io::Result<()> {
+        removal::remove_folder(&self.layer.join(REPLACED_FOLDER))?;
         let about = statat(CWD, merging, AtFlags::SYMLINK_NOFOLLOW)?;
-        let its = self.enter(CWD, merging.as_os_str(), PathBuf::new(), &about)?;
-        let mut from = openat(CWD, merging, FOLDER, Mode::empty())?;
-        let names = list(&from)?;
+        let its = self.enter_folder(CWD, merging.as_os_str(), PathBuf::new(), &about)?;
+        let mut from = openat(CWD, merging, FOLDER_FLAGS, Mode::empty())?;
+        let names = list_names(&from)?;
         let upper = self.layer.join(super::UPPER);
-        open_up(CWD, upper.as_os_str(), &statat(CWD, &upper, AtFlags::SYMLINK_NOFOLLOW)?)?;
-        let mut to = openat(CWD, &upper, FOLDER, Mode::empty())?;
+        grant_owner_access(CWD, upper.as_os_str(), &statat(CWD, &upper, AtFlags::SYMLINK_NOFOLLOW)?)?;
+        let mut to = openat(CWD, &upper, FOLDER_FLAGS, Mode::empty())?;
         if !names.is_empty() {
-            self.journal.note(&PathBuf::new(), its);
+            self.journal.record(&PathBuf::new(), its);
         }
-        let mut frames = vec![Frame { path: PathBuf::new(), attributes: its, names, is_real_seen: true }];
+        let mut frames = vec![Frame { path: PathBuf::new(), attributes: its, names, shows_project: true }];
         while let Some(frame) = frames.last_mut() {
             if let Some(name) = frame.names.pop() {
-                if let Some((inner, is_real_seen)) = self.entry(&from, &to, frame, &name)? {
+                if let Some((inner, is_real_seen)) = self.merge_entry(&from, &to, frame, &name)? {
                     let path = frame.path.join(&name);
                     (from, to) = inner;
-                    let its = self.journal.get(&path).unwrap_or(attributes(&fstat(&from)?));
-                    frames.push(Frame { path, attributes: its, names: list(&from)?, is_real_seen });
+                    let its = self.journal.get_recorded(&path).unwrap_or(read_attributes(&fstat(&from)?));
+                    frames.push(Frame {
+                        path,
+                        attributes: its,
+                        names: list_names(&from)?,
+                        shows_project: is_real_seen,
+                    });
                 }
                 continue;
             }
             let Some(Frame { path, attributes: its, .. }) = frames.pop() else { break };
-            for name in self.journal.take_before(&path) {
-                self.restore(&to, &name, &path.join(&name))?;
+            for name in self.journal.take_recorded(&path) {
+                self.restore_folder(&to, &name, &path.join(&name))?;
             }
             let above = match path.file_name() {
                 // After the mode is set, even the owner may have no access.
                 Some(name) => Some((
-                    openat(&from, "..", FOLDER, Mode::empty())?,
-                    openat(&to, "..", FOLDER, Mode::empty())?,
+                    openat(&from, "..", FOLDER_FLAGS, Mode::empty())?,
+                    openat(&to, "..", FOLDER_FLAGS, Mode::empty())?,
                     name,
                 )),
                 None => None,
             };
-            step()?;
-            take_over(Some(from.as_fd()), to.as_fd(), &fstat(&from)?, its)?;
+            check_interruption()?;
+            copy_folder_attributes(Some(from.as_fd()), to.as_fd(), &fstat(&from)?, its)?;
             match above {
                 Some((outer_from, outer_to, name)) => {
-                    step()?;
+                    check_interruption()?;
                     unlinkat(&outer_from, name, AtFlags::REMOVEDIR)?;
                     (from, to) = (outer_from, outer_to);
                 }
                 None => {
                     // The owner needs no access to an empty folder. Without the journal its own mode counts.
-                    step()?;
+                    check_interruption()?;
                     fchmod(&from, Mode::from_raw_mode(its.mode))?;
-                    step()?;
+                    check_interruption()?;
                     forget_journal(self.layer)?;
-                    step()?;
+                    check_interruption()?;
                     fs::remove_dir(merging)?;
                 }
             }
@@ -123,100 +129,100 @@ impl Merge<'_> {
 
     /// Merges one entry of a folder. If it is a folder on both sides, returns the pair of folders to be merged and
     /// whether the project's folder is visible there.
-    fn entry(
+    fn merge_entry(
         &mut self,
         from: &OwnedFd,
         to: &OwnedFd,
         frame: &Frame,
         name: &OsStr,
     ) -> io::Result<Option<((OwnedFd, OwnedFd), bool)>> {
-        let Some(about) = look(from, name)? else { return Ok(None) };
-        let old = look(to, name)?;
+        let Some(about) = stat_entry(from, name)? else { return Ok(None) };
+        let old = stat_entry(to, name)?;
         let path = frame.path.join(name);
-        let kind = kind(&about);
+        let kind = file_type(&about);
         if kind == FileType::Directory {
-            let its = self.enter(from, name, path.clone(), &about)?;
-            let inner = openat(from, name, FOLDER, Mode::empty())?;
+            let its = self.enter_folder(from, name, path.clone(), &about)?;
+            let inner = openat(from, name, FOLDER_FLAGS, Mode::empty())?;
             let is_opaque = is_opaque(&inner)?;
             match old {
                 Some(old) if is_folder(&old) && !is_opaque => {
-                    self.journal.note(&path, its);
-                    open_up(to, name, &old)?;
-                    let below = openat(to, name, FOLDER, Mode::empty())?;
-                    let is_real_seen = frame.is_real_seen && !self::is_opaque(&below)?;
+                    self.journal.record(&path, its);
+                    grant_owner_access(to, name, &old)?;
+                    let below = openat(to, name, FOLDER_FLAGS, Mode::empty())?;
+                    let is_real_seen = frame.shows_project && !self::is_opaque(&below)?;
                     return Ok(Some(((inner, below), is_real_seen)));
                 }
                 Some(old) => {
                     if !is_opaque {
                         // It must hide what the replaced file or whiteout hid.
-                        step()?;
-                        fsetxattr(&inner, super::layer::OPAQUE, b"y", XattrFlags::empty())?;
+                        check_interruption()?;
+                        fsetxattr(&inner, super::overlay::OPAQUE_ATTRIBUTE, b"y", XattrFlags::empty())?;
                     }
-                    self.remove(to, name, &old)?;
+                    self.remove_replaced(to, name, &old)?;
                 }
                 None => {}
             }
-            step()?;
+            check_interruption()?;
             renameat(from, name, to, name)?;
-            if attributes(&look(to, name)?.unwrap_or(about)) != its {
-                step()?;
+            if read_attributes(&stat_entry(to, name)?.unwrap_or(about)) != its {
+                check_interruption()?;
                 restore_attributes(to, name, its)?;
             }
             return Ok(None);
         }
         if let Some(old) = old.as_ref().filter(|old| is_folder(old)) {
-            self.remove(to, name, old)?;
+            self.remove_replaced(to, name, old)?;
         }
         let is_whiteout = kind == FileType::CharacterDevice && about.st_rdev == 0;
-        let is_needed = || frame.is_real_seen && may_be_there(&self.root.join(&path));
+        let is_needed = || frame.shows_project && may_exist(&self.root.join(&path));
         if is_whiteout && !is_needed() {
             if old.is_some_and(|old| !is_folder(&old)) {
-                step()?;
+                check_interruption()?;
                 unlinkat(to, name, AtFlags::empty())?;
             }
-            step()?;
+            check_interruption()?;
             unlinkat(from, name, AtFlags::empty())?;
             return Ok(None);
         }
-        step()?;
+        check_interruption()?;
         renameat(from, name, to, name)?;
         Ok(None)
     }
 
     /// Removes an entry that is replaced by an entry of the command, which hides it until then.
-    fn remove(&self, to: &OwnedFd, name: &OsStr, old: &Stat) -> io::Result<()> {
-        step()?;
+    fn remove_replaced(&self, to: &OwnedFd, name: &OsStr, old: &Stat) -> io::Result<()> {
+        check_interruption()?;
         if !is_folder(old) {
             return Ok(unlinkat(to, name, AtFlags::empty())?);
         }
         // Moving a folder requires write permission on it.
-        open_up(to, name, old)?;
-        let replaced = self.layer.join(REPLACED);
+        grant_owner_access(to, name, old)?;
+        let replaced = self.layer.join(REPLACED_FOLDER);
         renameat(to, name, CWD, &replaced)?;
-        step()?;
-        clear::empty(&replaced)
+        check_interruption()?;
+        removal::remove_folder(&replaced)
     }
 
     /// Gives the owner access to a folder of the command after recording its attributes, and returns these.
-    fn enter(
+    fn enter_folder(
         &mut self,
         within: impl AsFd,
         name: &OsStr,
         path: PathBuf,
         about: &Stat,
     ) -> io::Result<Attributes> {
-        let its = self.journal.get(&path).unwrap_or_else(|| attributes(about));
-        if about.st_mode & OPEN != OPEN {
-            self.journal.note(&path, its);
-            step()?;
-            open_up(within, name, about)?;
+        let its = self.journal.get_recorded(&path).unwrap_or_else(|| read_attributes(about));
+        if about.st_mode & OWNER_ACCESS != OWNER_ACCESS {
+            self.journal.record(&path, its);
+            check_interruption()?;
+            grant_owner_access(within, name, about)?;
         }
         Ok(its)
     }
 
     /// Restores the attributes of a folder that an interrupted merge had already renamed.
-    fn restore(&self, to: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<()> {
-        match (look(to, name)?, self.journal.get(path)) {
+    fn restore_folder(&self, to: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<()> {
+        match (stat_entry(to, name)?, self.journal.get_recorded(path)) {
             (Some(about), Some(its)) if is_folder(&about) => restore_attributes(to, name, its),
             _ => Ok(()),
         }
@@ -224,14 +230,14 @@ impl Merge<'_> {
 }
 
 /// Gives the owner full access to a folder.
-fn open_up(within: impl AsFd, name: &OsStr, about: &Stat) -> io::Result<()> {
-    if about.st_mode & OPEN == OPEN {
+fn grant_owner_access(within: impl AsFd, name: &OsStr, about: &Stat) -> io::Result<()> {
+    if about.st_mode & OWNER_ACCESS == OWNER_ACCESS {
         return Ok(());
     }
-    Ok(chmodat(within, name, Mode::from_raw_mode(about.st_mode & 0o7777 | OPEN), AtFlags::empty())?)
+    Ok(chmodat(within, name, Mode::from_raw_mode(about.st_mode & 0o7777 | OWNER_ACCESS), AtFlags::empty())?)
 }
 
-fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
+fn stat_entry(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(about) => Ok(Some(about)),
         Err(Errno::NOENT) => Ok(None),
@@ -242,14 +248,14 @@ fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
 /// Returns whether a folder hides the content below it.
 fn is_opaque(folder: &OwnedFd) -> io::Result<bool> {
     let mut value = [0u8; 8];
-    match fgetxattr(folder, super::layer::OPAQUE, &mut value[..]) {
+    match fgetxattr(folder, super::overlay::OPAQUE_ATTRIBUTE, &mut value[..]) {
         Ok(length) => Ok(length > 0 && value[0] == b'y'),
         Err(errno @ (Errno::ACCESS | Errno::IO)) => Err(errno.into()),
         Err(_) => Ok(false),
     }
 }
 
-fn list(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
+fn list_names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
@@ -261,30 +267,30 @@ fn list(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-fn kind(about: &Stat) -> FileType {
+fn file_type(about: &Stat) -> FileType {
     FileType::from_raw_mode(about.st_mode)
 }
 
 fn is_folder(about: &Stat) -> bool {
-    kind(about) == FileType::Directory
+    file_type(about) == FileType::Directory
 }
 
 /// Returns whether anything exists at a path, or true if that is unknown.
-fn may_be_there(path: &Path) -> bool {
+fn may_exist(path: &Path) -> bool {
     let gone = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
     !path.symlink_metadata().is_err_and(|error| gone.contains(&error.kind()))
 }
 
 #[cfg(not(test))]
 #[expect(clippy::unnecessary_wraps)]
-fn step() -> io::Result<()> {
+fn check_interruption() -> io::Result<()> {
     Ok(())
 }
 
 /// Interrupts a merge at the step that a test chose.
 #[cfg(test)]
-fn step() -> io::Result<()> {
-    tests::step()
+fn check_interruption() -> io::Result<()> {
+    tests::check_interruption()
 }
 
 #[cfg(test)]

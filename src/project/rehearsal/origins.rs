@@ -1,9 +1,9 @@
 //! Baseline of an overlay: the project's state at each path when the overlay first changed it. Conflicts are detected
 //! by comparing with it.
 
-use super::change::{Node, node};
-use super::layer::{self, Above};
-use super::{ROOT, Rehearsal};
+use super::change::{FileNode, read_node};
+use super::overlay::{self, OverlayEntry};
+use super::{ROOT_PATH, Rehearsal};
 use crate::chat::Digest;
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
 /// File name, next to `upper`.
-const FILE: &str = "origins";
+const ORIGINS_FILE: &str = "origins";
 
 /// State of a path, reduced to what is needed to detect a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// Hash of a file's bytes or of a link's target; for files not read completely, of size and time.
-    pub held: Option<Digest>,
+    #[serde(rename = "held")]
+    pub digest: Option<Digest>,
     /// File type. Not recorded by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<Kind>,
+    kind: Option<OriginKind>,
     /// Permissions of a file or folder. Not recorded by older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<u32>,
@@ -33,7 +34,7 @@ pub struct Fingerprint {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum OriginKind {
     Nothing,
     File,
     Folder,
@@ -45,96 +46,99 @@ enum Kind {
 
 /// One line of the file.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct OriginRecord {
     /// Path as bytes, because it may not be Unicode.
     path: Vec<u8>,
     #[serde(flatten)]
-    held: Fingerprint,
+    fingerprint: Fingerprint,
 }
 
 impl Fingerprint {
-    pub fn of(node: &Node) -> Self {
-        let (kind, mode, held) = match node {
-            Node::Nothing => (Kind::Nothing, None, None),
-            Node::Folder { mode } => (Kind::Folder, Some(*mode), None),
-            Node::File { bytes, mode } => (Kind::File, Some(*mode), Some(Digest::of(bytes))),
-            Node::Link(to) => (Kind::Link, None, Some(Digest::of(to.as_os_str().as_bytes()))),
-            Node::Other(words) => (Kind::Other, None, Some(Digest::of(words.as_bytes()))),
+    pub fn from_node(node: &FileNode) -> Self {
+        let (kind, mode, digest) = match node {
+            FileNode::Nothing => (OriginKind::Nothing, None, None),
+            FileNode::Folder { mode } => (OriginKind::Folder, Some(*mode), None),
+            FileNode::File { bytes, mode } => (OriginKind::File, Some(*mode), Some(Digest::of_bytes(bytes))),
+            FileNode::Link(to) => (OriginKind::Link, None, Some(Digest::of_bytes(to.as_os_str().as_bytes()))),
+            FileNode::Other(words) => (OriginKind::Other, None, Some(Digest::of_bytes(words.as_bytes()))),
         };
-        Self { held, kind: Some(kind), mode }
+        Self { digest, kind: Some(kind), mode }
     }
 
     /// Creates a fingerprint from the hash alone, as recorded by older versions.
-    pub fn of_hash(held: Option<Digest>) -> Self {
-        Self { held, ..Self::default() }
+    pub fn from_hash(digest: Option<Digest>) -> Self {
+        Self { digest, ..Self::default() }
     }
 
     /// Creates the fingerprint of `node`, which was read at a path of the disk.
-    fn on_disk(path: &Path, node: &Node) -> Self {
-        let print = Self::of(node);
+    fn from_disk(path: &Path, node: &FileNode) -> Self {
+        let print = Self::from_node(node);
         match node {
-            Node::Other(words) => {
+            FileNode::Other(words) => {
                 let time = path.symlink_metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
                 let (seconds, part) = time.unwrap_or_default();
-                Self { held: Some(Digest::of(format!("{words} {seconds} {part}").as_bytes())), ..print }
+                Self {
+                    digest: Some(Digest::of_bytes(format!("{words} {seconds} {part}").as_bytes())),
+                    ..print
+                }
             }
-            Node::Nothing | Node::Folder { .. } | Node::File { .. } | Node::Link(_) => print,
+            FileNode::Nothing | FileNode::Folder { .. } | FileNode::File { .. } | FileNode::Link(_) => print,
         }
     }
 
     /// Returns whether `now` is the same state, as far as recorded.
-    pub fn is(&self, now: &Self) -> bool {
-        self.held == now.held
+    pub fn matches(&self, now: &Self) -> bool {
+        self.digest == now.digest
             && (self.kind.is_none() || self.kind == now.kind)
             && (self.mode.is_none() || self.mode == now.mode)
     }
 
     /// Returns whether nothing existed.
     pub fn is_nothing(&self) -> bool {
-        self.kind == Some(Kind::Nothing)
+        self.kind == Some(OriginKind::Nothing)
     }
 
     /// Returns the hash of the content if this was a file.
-    pub fn file(&self) -> Option<&Digest> {
-        self.held.as_ref().filter(|_| self.kind == Some(Kind::File))
+    pub fn file_digest(&self) -> Option<&Digest> {
+        self.digest.as_ref().filter(|_| self.kind == Some(OriginKind::File))
     }
 
     /// Returns whether this was a folder.
     pub fn is_folder(&self) -> bool {
-        self.kind == Some(Kind::Folder)
+        self.kind == Some(OriginKind::Folder)
     }
 }
 
 impl Rehearsal {
     /// Returns the project's state at this path when the overlay first changed it, if recorded.
     pub fn origin(&self, path: &Path) -> Option<Fingerprint> {
-        let mut known = self.known();
-        known.get_or_insert_with(|| read(&self.layer)).get(path).cloned()
+        let mut known = self.known_origins();
+        known.get_or_insert_with(|| read_origins(&self.overlay_folder)).get(path).cloned()
     }
 
     /// Returns the fingerprint of a live path.
-    pub fn print(&self, path: &Path) -> Fingerprint {
-        Fingerprint::on_disk(&self.root().join(path), &self.real(path))
+    pub fn live_fingerprint(&self, path: &Path) -> Fingerprint {
+        Fingerprint::from_disk(&self.root().join(path), &self.live_node(path))
     }
 
     /// Reads a live path. Links in parent folders are not followed.
-    pub fn real(&self, path: &Path) -> Node {
-        if path == Path::new(ROOT) {
-            return node(self.root());
+    pub fn live_node(&self, path: &Path) -> FileNode {
+        if path == Path::new(ROOT_PATH) {
+            return read_node(self.root());
         }
-        let there = path.parent().is_some_and(|folder| self.has_folder(folder));
-        if there { node(&self.root().join(path)) } else { Node::Nothing }
+        let there = path.parent().is_some_and(|folder| self.has_live_folder(folder));
+        if there { read_node(&self.root().join(path)) } else { FileNode::Nothing }
     }
 
     /// Returns whether a live path is a folder without links in its path.
-    pub fn has_folder(&self, path: &Path) -> bool {
+    pub fn has_live_folder(&self, path: &Path) -> bool {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
             use rustix::io::Errno;
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let top = rustix::fs::openat(CWD, self.root(), flags, Mode::empty());
-            let path = if path.as_os_str().is_empty() { Path::new(ROOT) } else { path };
+            let path = if path.as_os_str().is_empty() { Path::new(ROOT_PATH) } else { path };
             // A single system call checks the whole path.
             match top.and_then(|top| openat2(top, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
                 Ok(_) => return true,
@@ -150,61 +154,61 @@ impl Rehearsal {
     }
 
     /// Returns the records read or written so far. They are dropped if the overlay was removed.
-    fn known(&self) -> MutexGuard<'_, Option<HashMap<PathBuf, Fingerprint>>> {
+    fn known_origins(&self) -> MutexGuard<'_, Option<HashMap<PathBuf, Fingerprint>>> {
         let mut known = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-        known.take_if(|_| !self.layer.join(FILE).exists());
+        known.take_if(|_| !self.overlay_folder.join(ORIGINS_FILE).exists());
         known
     }
 
     /// Records the project's state at every path that the overlay changed and that has no record yet. Call this
     /// whenever another program may have written in the overlay. If a path changed in the project after the overlay
     /// changed it, its original state is unknown, and the path is a conflict.
-    pub fn note_origins(&self) -> io::Result<()> {
-        let touched = self.said_of().map_err(io::Error::other)?;
-        self.note_touched(&touched, &self.upper)
+    pub fn record_origins(&self) -> io::Result<()> {
+        let touched = self.collect_overlay_paths().map_err(io::Error::other)?;
+        self.record_paths(&touched, &self.upper)
     }
 
     /// Like `record_origins`, for the unmerged changes of a command in the folder `fresh`.
-    pub(super) fn note_in(&self, fresh: &Path) -> io::Result<()> {
-        let touched = self.said_in(fresh).map_err(io::Error::other)?;
-        self.note_touched(&touched, fresh)
+    pub(super) fn record_origins_in(&self, fresh: &Path) -> io::Result<()> {
+        let touched = self.collect_paths_in(fresh).map_err(io::Error::other)?;
+        self.record_paths(&touched, fresh)
     }
 
-    fn note_touched(&self, touched: &HashSet<PathBuf>, upper: &Path) -> io::Result<()> {
-        let print = |path: &Path| match self.is_late(path, upper) {
-            true => Fingerprint { kind: Some(Kind::Unknown), ..Fingerprint::default() },
-            false => self.print(path),
+    fn record_paths(&self, touched: &HashSet<PathBuf>, upper: &Path) -> io::Result<()> {
+        let print = |path: &Path| match self.changed_after_overlay(path, upper) {
+            true => Fingerprint { kind: Some(OriginKind::Unknown), ..Fingerprint::default() },
+            false => self.live_fingerprint(path),
         };
-        self.note_where(touched.iter().map(PathBuf::as_path), |_| false, print)
+        self.record_outdated(touched.iter().map(PathBuf::as_path), |_| false, print)
     }
 
     /// Records the project's state at paths that are about to be changed. An earlier record is kept only if the overlay
     /// still has an entry: otherwise the change failed or was reverted.
-    pub(super) fn note_anew<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
-        self.note_where(paths, |path| self.says_nothing(path), |path| self.print(path))
+    pub(super) fn record_before_change<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+        self.record_outdated(paths, |path| self.shows_live_content(path), |path| self.live_fingerprint(path))
     }
 
     /// Removes the records of paths without an entry in the overlay, because the planned change was not made.
-    pub(super) fn forget<'a>(&self, paths: impl Iterator<Item = &'a Path>) {
-        let mut known = self.known();
-        let known = known.get_or_insert_with(|| read(&self.layer));
-        paths.filter(|path| self.says_nothing(path)).for_each(|path| drop(known.remove(path)));
+    pub(super) fn forget_origins<'a>(&self, paths: impl Iterator<Item = &'a Path>) {
+        let mut known = self.known_origins();
+        let known = known.get_or_insert_with(|| read_origins(&self.overlay_folder));
+        paths.filter(|path| self.shows_live_content(path)).for_each(|path| drop(known.remove(path)));
     }
 
     /// Returns whether the project's own content is visible at this path.
-    fn says_nothing(&self, path: &Path) -> bool {
-        self.spot(path).is_ok_and(|spot| spot.above.is_none() && spot.below)
+    fn shows_live_content(&self, path: &Path) -> bool {
+        self.find_source(path).is_ok_and(|spot| spot.overlay_entry.is_none() && spot.shows_project)
     }
 
     /// Records each path that has no record yet or for which `is_outdated` returns true.
-    fn note_where<'a>(
+    fn record_outdated<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,
         is_outdated: impl Fn(&Path) -> bool,
         print: impl Fn(&Path) -> Fingerprint,
     ) -> io::Result<()> {
-        let mut known = self.known();
-        let known = known.get_or_insert_with(|| read(&self.layer));
+        let mut known = self.known_origins();
+        let known = known.get_or_insert_with(|| read_origins(&self.overlay_folder));
         let (mut lines, mut fresh) = (Vec::new(), Vec::new());
         for path in paths {
             let before = known.get(path);
@@ -217,7 +221,7 @@ impl Rehearsal {
             }
             // Ends a line truncated by a full disk.
             lines.push(b'\n');
-            let line = Line { path: path.as_os_str().as_bytes().to_vec(), held: held.clone() };
+            let line = OriginRecord { path: path.as_os_str().as_bytes().to_vec(), fingerprint: held.clone() };
             serde_json::to_writer(&mut lines, &line)?;
             fresh.push((path.to_owned(), held));
         }
@@ -225,8 +229,9 @@ impl Rehearsal {
             return Ok(());
         }
         lines.push(b'\n');
-        fs::create_dir_all(&self.layer)?;
-        let mut file = fs::OpenOptions::new().create(true).append(true).open(self.layer.join(FILE))?;
+        fs::create_dir_all(&self.overlay_folder)?;
+        let mut file =
+            fs::OpenOptions::new().create(true).append(true).open(self.overlay_folder.join(ORIGINS_FILE))?;
         file.write_all(&lines)?;
         known.extend(fresh);
         Ok(())
@@ -234,11 +239,11 @@ impl Rehearsal {
 
     /// Returns whether the project changed at this path after the overlay did in its folder `upper`. Compares the change
     /// time of the overlay's entry, or of the nearest parent entry. A folder that both have never counts as changed.
-    fn is_late(&self, path: &Path, upper: &Path) -> bool {
+    fn changed_after_overlay(&self, path: &Path, upper: &Path) -> bool {
         let Ok(real) = self.root().join(path).symlink_metadata() else { return false };
         let upper = |path: &Path| upper.join(path);
         if real.is_dir()
-            && matches!(layer::look(&upper(path)), Ok(Above::Folder { hides, .. }) if !matches!(hides, Ok(true)))
+            && matches!(overlay::read_entry(&upper(path)), Ok(OverlayEntry::Folder { hides, .. }) if !matches!(hides, Ok(true)))
         {
             return false;
         }
@@ -249,13 +254,14 @@ impl Rehearsal {
 }
 
 /// Reads the file. Truncated lines are skipped; the last line for a path counts.
-fn read(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
-    let bytes = fs::read(folder.join(FILE)).unwrap_or_default();
-    let lines =
-        bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+fn read_origins(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
+    let bytes = fs::read(folder.join(ORIGINS_FILE)).unwrap_or_default();
+    let lines = bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<OriginRecord>(line).ok());
     let mut known = HashMap::new();
     for line in lines {
-        known.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.held);
+        known.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.fingerprint);
     }
     known
 }

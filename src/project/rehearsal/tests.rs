@@ -4,13 +4,13 @@ use super::*;
 use crate::chat::Digest;
 use crate::project::disk::Disk;
 
-struct Play {
+struct RehearsalFixture {
     _folder: tempfile::TempDir,
     root: PathBuf,
     layer: PathBuf,
 }
 
-impl Play {
+impl RehearsalFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
@@ -23,12 +23,12 @@ impl Play {
         Self { _folder: folder, root, layer: base.join("data/session") }
     }
 
-    fn open(&self) -> Rehearsal {
+    fn open_rehearsal(&self) -> Rehearsal {
         Rehearsal::new(Arc::new(Disk::new(&self.root).unwrap()), self.layer.clone())
     }
 
     /// Returns every path of the project with its bytes, mode and change time.
-    fn picture(&self) -> Vec<(PathBuf, u32, i64, Vec<u8>)> {
+    fn read_live_files(&self) -> Vec<(PathBuf, u32, i64, Vec<u8>)> {
         use std::os::unix::fs::MetadataExt;
         let mut picture = Vec::new();
         let mut folders = vec![self.root.clone()];
@@ -47,12 +47,12 @@ impl Play {
     }
 }
 
-fn names(play: &Rehearsal, under: &str, hidden: bool) -> Vec<String> {
+fn walk_names(play: &Rehearsal, under: &str, hidden: bool) -> Vec<String> {
     let mut names = Vec::new();
     let under = play.locate(under).unwrap();
     play.walk(&under, hidden, &mut |found| {
-        let size = if found.folder { "/".to_owned() } else { format!(" {}", found.size) };
-        names.push(format!("{}{size}", found.at.shown.display()));
+        let size = if found.is_folder { "/".to_owned() } else { format!(" {}", found.size) };
+        names.push(format!("{}{size}", found.location.display_path.display()));
         ControlFlow::Continue(())
     })
     .unwrap();
@@ -60,15 +60,15 @@ fn names(play: &Rehearsal, under: &str, hidden: bool) -> Vec<String> {
 }
 
 /// Describes every change in a few words.
-fn told(play: &Rehearsal) -> Vec<String> {
-    let words = |node: &Node| match node {
-        Node::Nothing => "nothing".to_owned(),
-        Node::File { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
-        Node::Folder { .. } => "folder".to_owned(),
-        Node::Link(to) => format!("link to {}", to.display()),
-        Node::Other(words) => words.clone(),
+fn describe_changes(play: &Rehearsal) -> Vec<String> {
+    let words = |node: &FileNode| match node {
+        FileNode::Nothing => "nothing".to_owned(),
+        FileNode::File { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
+        FileNode::Folder { .. } => "folder".to_owned(),
+        FileNode::Link(to) => format!("link to {}", to.display()),
+        FileNode::Other(words) => words.clone(),
     };
-    let changes = play.changes().unwrap();
+    let changes = play.list_changes().unwrap();
     let told = changes.iter().map(|change| {
         format!("{} {} → {}", change.path.display(), words(&change.before), words(&change.after))
     });
@@ -76,7 +76,7 @@ fn told(play: &Rehearsal) -> Vec<String> {
 }
 
 /// Creates the whiteout that the kernel's overlay leaves for a deleted path.
-fn delete(upper: &Path) {
+fn create_whiteout(upper: &Path) {
     std::fs::create_dir_all(upper.parent().unwrap()).unwrap();
     let nothing = rustix::fs::makedev(0, 0);
     rustix::fs::mknodat(rustix::fs::CWD, upper, rustix::fs::FileType::CharacterDevice, 0o000.into(), nothing)
@@ -84,16 +84,16 @@ fn delete(upper: &Path) {
 }
 
 /// Creates the opaque folder that the kernel's overlay leaves for a replaced folder.
-fn hides(upper: &Path) {
+fn create_opaque_folder(upper: &Path) {
     std::fs::create_dir_all(upper).unwrap();
     rustix::fs::lsetxattr(upper, "user.overlay.opaque", b"y", rustix::fs::XattrFlags::empty()).unwrap();
 }
 
 #[test]
 fn r30_rehearsal_sees_its_own_writes_and_the_project_stays_unchanged() {
-    let place = Play::new();
-    let before = place.picture();
-    let play = place.open();
+    let place = RehearsalFixture::new();
+    let before = place.read_live_files();
+    let play = place.open_rehearsal();
     let (old, new) = (play.locate("src/a.rs").unwrap(), play.locate("new/deep/b.rs").unwrap());
     play.write(&old, Some(b"old\r\n"), b"first").unwrap();
     play.write(&old, Some(b"first"), b"second").unwrap();
@@ -101,12 +101,12 @@ fn r30_rehearsal_sees_its_own_writes_and_the_project_stays_unchanged() {
     assert_eq!(play.read(&old).unwrap(), b"second");
     assert_eq!(play.read(&new).unwrap(), b"new");
     assert!(play.exists(&new) && play.exists(&play.locate("new").unwrap()));
-    assert_eq!(place.picture(), before);
+    assert_eq!(place.read_live_files(), before);
 
-    let again = place.open();
+    let again = place.open_rehearsal();
     assert_eq!(again.read(&old).unwrap(), b"second");
     assert_eq!(
-        told(&again),
+        describe_changes(&again),
         [
             "new nothing → folder",
             "new/deep nothing → folder",
@@ -114,27 +114,27 @@ fn r30_rehearsal_sees_its_own_writes_and_the_project_stays_unchanged() {
             "src/a.rs old\r\n → second"
         ]
     );
-    assert_eq!(again.origin(Path::new("src/a.rs")).unwrap().held, Some(Digest::of(b"old\r\n")));
-    assert_eq!(again.origin(Path::new("new/deep/b.rs")).unwrap().held, None);
+    assert_eq!(again.origin(Path::new("src/a.rs")).unwrap().digest, Some(Digest::of_bytes(b"old\r\n")));
+    assert_eq!(again.origin(Path::new("new/deep/b.rs")).unwrap().digest, None);
     again.write(&old, Some(b"second"), b"old\r\n").unwrap();
-    assert_eq!(again.changes().unwrap().len(), 3);
+    assert_eq!(again.list_changes().unwrap().len(), 3);
 }
 
 #[test]
 fn walk_visits_rehearsed_files_in_order() {
-    let place = Play::new();
-    let play = place.open();
-    assert_eq!(names(&play, ".", false), ["src/", "src/a.rs 5", "z.txt 1"]);
+    let place = RehearsalFixture::new();
+    let play = place.open_rehearsal();
+    assert_eq!(walk_names(&play, ".", false), ["src/", "src/a.rs 5", "z.txt 1"]);
     for path in ["src/0.rs", "new/b", "zz", ".hidden", "src/z/y"] {
         play.write(&play.locate(path).unwrap(), None, b"12").unwrap();
     }
     play.write(&play.locate("z.txt").unwrap(), Some(b"z"), b"longer").unwrap();
     let all =
         ["new/", "new/b 2", "src/", "src/0.rs 2", "src/a.rs 5", "src/z/", "src/z/y 2", "z.txt 6", "zz 2"];
-    assert_eq!(names(&play, ".", false), all);
-    assert_eq!(names(&play, "src", false), all[3..7]);
-    assert_eq!(names(&play, "new", false), ["new/b 2"]);
-    assert_eq!(names(&play, ".", true)[0], ".hidden 2");
+    assert_eq!(walk_names(&play, ".", false), all);
+    assert_eq!(walk_names(&play, "src", false), all[3..7]);
+    assert_eq!(walk_names(&play, "new", false), ["new/b 2"]);
+    assert_eq!(walk_names(&play, ".", true)[0], ".hidden 2");
     let mut met = 0;
     play.walk(&play.locate(".").unwrap(), false, &mut |_| {
         met += 1;
@@ -146,8 +146,8 @@ fn walk_visits_rehearsed_files_in_order() {
 
 #[test]
 fn r30_no_live_file_outside_the_project_is_written() {
-    let place = Play::new();
-    let play = place.open();
+    let place = RehearsalFixture::new();
+    let play = place.open_rehearsal();
     for path in ["../outside", "link"] {
         let at = play.locate(path).unwrap();
         let before = play.read(&at).unwrap();
@@ -155,13 +155,13 @@ fn r30_no_live_file_outside_the_project_is_written() {
         assert_eq!(play.read(&play.locate("../outside").unwrap()).unwrap(), path.as_bytes());
     }
     assert_eq!(std::fs::read(place.root.join("../outside")).unwrap(), b"o");
-    assert!(play.changes().unwrap().is_empty(), "the project has no changes");
+    assert!(play.list_changes().unwrap().is_empty(), "the project has no changes");
 }
 
 #[test]
 fn writes_that_fail_live_fail_in_a_rehearsal() {
-    let place = Play::new();
-    let play = place.open();
+    let place = RehearsalFixture::new();
+    let play = place.open_rehearsal();
     let write = |path: &str, before: Option<&[u8]>| {
         play.write(&play.locate(path).unwrap(), before, b"x").unwrap_err().to_string()
     };
@@ -177,28 +177,28 @@ fn writes_that_fail_live_fail_in_a_rehearsal() {
 
 #[test]
 fn r30_deleted_paths_are_invisible_and_can_be_created_again() {
-    let place = Play::new();
+    let place = RehearsalFixture::new();
     std::fs::create_dir_all(place.root.join("old/deep")).unwrap();
     std::fs::write(place.root.join("old/deep/x"), "x").unwrap();
     std::fs::write(place.root.join("old/y"), "y").unwrap();
-    let before = place.picture();
-    let play = place.open();
+    let before = place.read_live_files();
+    let play = place.open_rehearsal();
     for path in ["z.txt", "old", "link"] {
-        delete(&play.upper.join(path));
+        create_whiteout(&play.upper.join(path));
     }
     let at = |path: &str| play.locate(path).unwrap();
     for path in ["z.txt", "old", "old/y", "old/deep/x"] {
         assert!(!play.exists(&at(path)), "{path}");
         assert!(matches!(play.read(&at(path)), Err(Error::Missing(_))), "{path}");
     }
-    assert!(matches!(play.names(&at("old")), Err(Error::Missing(_))));
-    assert_eq!(play.names(&at(".")).unwrap(), ["src"]);
-    assert_eq!(names(&play, ".", true), ["src/", "src/a.rs 5"]);
-    assert!(at("link").inside, "a deleted link has no target");
-    play.note_origins().unwrap();
-    assert_eq!(play.origin(Path::new("old/deep/x")).unwrap().held, Some(Digest::of(b"x")));
+    assert!(matches!(play.list_names(&at("old")), Err(Error::Missing(_))));
+    assert_eq!(play.list_names(&at(".")).unwrap(), ["src"]);
+    assert_eq!(walk_names(&play, ".", true), ["src/", "src/a.rs 5"]);
+    assert!(at("link").is_inside, "a deleted link has no target");
+    play.record_origins().unwrap();
+    assert_eq!(play.origin(Path::new("old/deep/x")).unwrap().digest, Some(Digest::of_bytes(b"x")));
     assert_eq!(
-        told(&play),
+        describe_changes(&play),
         [
             "link link to ../outside → nothing",
             "old folder → nothing",
@@ -210,11 +210,11 @@ fn r30_deleted_paths_are_invisible_and_can_be_created_again() {
     );
     play.write(&at("old/y"), None, b"new").unwrap();
     play.write(&at("z.txt"), None, b"z").unwrap();
-    assert_eq!(names(&play, "old", true), ["old/y 3"]);
-    assert_eq!(play.names(&at("old")).unwrap(), ["y"]);
+    assert_eq!(walk_names(&play, "old", true), ["old/y 3"]);
+    assert_eq!(play.list_names(&at("old")).unwrap(), ["y"]);
     assert!(!play.exists(&at("old/deep")));
     assert_eq!(
-        told(&play),
+        describe_changes(&play),
         [
             "link link to ../outside → nothing",
             "old/deep folder → nothing",
@@ -222,21 +222,21 @@ fn r30_deleted_paths_are_invisible_and_can_be_created_again() {
             "old/y y → new"
         ]
     );
-    assert_eq!(place.picture(), before);
+    assert_eq!(place.read_live_files(), before);
 }
 
 #[test]
 fn r30_folders_links_modes_and_special_files_are_preserved() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let place = Play::new();
+    let place = RehearsalFixture::new();
     std::fs::set_permissions(place.root.join("z.txt"), std::fs::Permissions::from_mode(0o751)).unwrap();
     std::fs::create_dir(place.root.join("taken")).unwrap();
     std::fs::write(place.root.join("taken/in"), "in").unwrap();
-    let play = place.open();
+    let play = place.open_rehearsal();
     let at = |path: &str| play.locate(path).unwrap();
     play.write(&at("z.txt"), Some(b"z"), b"\0\xff\r\n").unwrap();
     let upper = &play.upper;
-    hides(&upper.join("src"));
+    create_opaque_folder(&upper.join("src"));
     std::fs::write(upper.join("src/new"), "n").unwrap();
     std::fs::write(upper.join("taken"), "a file now").unwrap();
     symlink("src/new", upper.join("way")).unwrap();
@@ -246,20 +246,20 @@ fn r30_folders_links_modes_and_special_files_are_preserved() {
     std::fs::File::create(upper.join("big")).unwrap().set_len(super::super::READ_LIMIT + 1).unwrap();
     std::fs::set_permissions(upper.join("big"), std::fs::Permissions::from_mode(0o644)).unwrap();
     // Remains of an interrupted write.
-    std::fs::create_dir_all(play.folder().join("unfinished/0")).unwrap();
-    std::fs::write(play.folder().join("unfinished/0/half"), "half").unwrap();
+    std::fs::create_dir_all(play.overlay_folder().join("unfinished/0")).unwrap();
+    std::fs::write(play.overlay_folder().join("unfinished/0/half"), "half").unwrap();
 
     assert_eq!(play.read(&at("z.txt")).unwrap(), b"\0\xff\r\n");
     assert_eq!(play.read(&at("way")).unwrap(), b"n");
-    assert!(!at("out").inside);
+    assert!(!at("out").is_inside);
     let error = |path: &str| play.read(&at(path)).unwrap_err().to_string();
     assert_eq!(error("pipe"), "pipe is a pipe, not a file");
     assert!(error("big").contains("the limit is"));
     assert_eq!(error("src/a.rs"), "there is no file src/a.rs");
-    assert!(play.names(&at("taken")).is_err() && !play.exists(&at("taken/in")));
+    assert!(play.list_names(&at("taken")).is_err() && !play.exists(&at("taken/in")));
     let all = ["big 10485761", "empty/", "src/", "src/new 1", "taken 10", "way 1", "z.txt 4"];
-    assert_eq!(names(&play, ".", true), all);
-    let told = told(&play);
+    assert_eq!(walk_names(&play, ".", true), all);
+    let told = describe_changes(&play);
     let expected = [
         "big nothing → a file of 10485761 bytes, mode 644",
         "empty nothing → folder",
@@ -273,38 +273,38 @@ fn r30_folders_links_modes_and_special_files_are_preserved() {
         "z.txt z → \0\u{fffd}\r\n",
     ];
     assert_eq!(told, expected);
-    let changed = play.change(Path::new("z.txt")).unwrap().unwrap();
-    assert!(matches!(changed.after, Node::File { mode: 0o751, .. }), "{changed:?}");
+    let changed = play.change_at(Path::new("z.txt")).unwrap().unwrap();
+    assert!(matches!(changed.after, FileNode::File { mode: 0o751, .. }), "{changed:?}");
     // A changed mode alone is a change too.
     std::fs::set_permissions(upper.join("src/new"), std::fs::Permissions::from_mode(0o700)).unwrap();
     std::fs::remove_file(upper.join("z.txt")).unwrap();
     std::fs::write(upper.join("z.txt"), "z").unwrap();
     std::fs::set_permissions(upper.join("z.txt"), std::fs::Permissions::from_mode(0o644)).unwrap();
-    let changed = play.change(Path::new("z.txt")).unwrap().unwrap();
+    let changed = play.change_at(Path::new("z.txt")).unwrap().unwrap();
     assert!(matches!(
         (&changed.before, &changed.after),
-        (Node::File { mode: 0o751, .. }, Node::File { mode: 0o644, .. })
+        (FileNode::File { mode: 0o751, .. }, FileNode::File { mode: 0o644, .. })
     ));
 }
 
 #[test]
 fn walk_respects_the_visible_ignore_files() {
-    let place = Play::new();
+    let place = RehearsalFixture::new();
     std::fs::write(place.root.join(".gitignore"), "*.log\n/target\n").unwrap();
     for path in ["a.log", "src/b.log", "target/x", "src/target/y"] {
         let path = place.root.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "").unwrap();
     }
-    let play = place.open();
+    let play = place.open_rehearsal();
     let at = |path: &str| play.locate(path).unwrap();
     play.write(&at("target/made"), None, b"").unwrap();
     play.write(&at("made.log"), None, b"").unwrap();
     let all = ["src/", "src/a.rs 5", "src/target/", "src/target/y 0", "z.txt 1"];
-    assert_eq!(names(&play, ".", false), all);
-    assert_eq!(names(&play, "src", false), all[1..4]);
+    assert_eq!(walk_names(&play, ".", false), all);
+    assert_eq!(walk_names(&play, "src", false), all[1..4]);
     play.write(&at("src/.ignore"), None, b"!b.log\ntarget\n").unwrap();
-    assert_eq!(names(&play, ".", false), ["src/", "src/a.rs 5", "src/b.log 0", "z.txt 1"]);
+    assert_eq!(walk_names(&play, ".", false), ["src/", "src/a.rs 5", "src/b.log 0", "z.txt 1"]);
     // A pipe in place of an ignore file does not block, and a link to one counts.
     rustix::fs::mkfifoat(rustix::fs::CWD, play.upper.join("src/target/.ignore"), 0o600.into())
         .or_else(|_| {
@@ -312,11 +312,11 @@ fn walk_respects_the_visible_ignore_files() {
             rustix::fs::mkfifoat(rustix::fs::CWD, play.upper.join("src/target/.ignore"), 0o600.into())
         })
         .unwrap();
-    assert_eq!(names(&play, "src/target", false), ["src/target/y 0"]);
+    assert_eq!(walk_names(&play, "src/target", false), ["src/target/y 0"]);
     std::os::unix::fs::symlink("../src/.ignore", play.upper.join("src/target/.gitignore")).unwrap();
     play.write(&at(".gitignore"), Some(b"*.log\n/target\n"), b"z*\n").unwrap();
     assert_eq!(
-        names(&play, ".", false),
+        walk_names(&play, ".", false),
         [
             "a.log 0",
             "made.log 0",
@@ -332,7 +332,7 @@ fn walk_respects_the_visible_ignore_files() {
 
 #[test]
 fn walk_without_changes_equals_the_live_walk() {
-    let place = Play::new();
+    let place = RehearsalFixture::new();
     std::fs::create_dir_all(place.root.join(".git/info")).unwrap();
     std::fs::create_dir_all(place.root.join("deep/er")).unwrap();
     for (path, text) in [
@@ -349,17 +349,17 @@ fn walk_without_changes_equals_the_live_walk() {
         std::fs::write(place.root.join(path), text).unwrap();
     }
     std::os::unix::fs::symlink("deep", place.root.join("inward")).unwrap();
-    let (play, disk) = (place.open(), Disk::new(&place.root).unwrap());
+    let (play, disk) = (place.open_rehearsal(), Disk::new(&place.root).unwrap());
     for under in [".", "deep", "deep/er", "z.txt"] {
         for hidden in [false, true] {
             let mut real = Vec::new();
             disk.walk(&disk.locate(under).unwrap(), hidden, &mut |found| {
-                let size = if found.folder { "/".to_owned() } else { format!(" {}", found.size) };
-                real.push(format!("{}{size}", found.at.shown.display()));
+                let size = if found.is_folder { "/".to_owned() } else { format!(" {}", found.size) };
+                real.push(format!("{}{size}", found.location.display_path.display()));
                 ControlFlow::Continue(())
             })
             .unwrap();
-            assert_eq!(names(&play, under, hidden), real, "{under} {hidden}");
+            assert_eq!(walk_names(&play, under, hidden), real, "{under} {hidden}");
         }
     }
 }

@@ -9,13 +9,13 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Restrictions of a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Closed {
+pub enum MountRestriction {
     /// Read-only, no set-user-id programs, no devices.
-    Still,
+    ReadOnly,
     /// Read-only and no set-user-id programs, but devices are usable.
-    Devices,
+    ReadOnlyDevices,
     /// No restriction, except that later mounts of the system do not propagate into it.
-    Apart,
+    Private,
 }
 
 const RDONLY: u64 = 1;
@@ -24,7 +24,7 @@ const NODEV: u64 = 4;
 
 /// The kernel's `struct mount_attr`.
 #[repr(C)]
-struct Attributes {
+struct MountAttributes {
     set: u64,
     clear: u64,
     propagation: u64,
@@ -33,7 +33,7 @@ struct Attributes {
 
 /// Moves this process into new namespaces; a new process namespace applies to its children. The process must have one
 /// thread.
-pub fn leave(flags: UnshareFlags) -> Result<(), Errno> {
+pub fn unshare_namespaces(flags: UnshareFlags) -> Result<(), Errno> {
     debug_assert!(!flags.contains(UnshareFlags::FILES));
     // SAFETY: the flag that would give threads separate tables of open files is never set.
     unsafe { unshare_unsafe(flags) }
@@ -41,22 +41,27 @@ pub fn leave(flags: UnshareFlags) -> Result<(), Errno> {
 
 /// Restricts the mount at `path`, and those below it if `all` is set. Later mounts of the system do not propagate into
 /// it. Requires Linux 5.12.
-pub fn close_mounts(path: &CStr, all: bool, how: Closed) -> Result<(), Errno> {
-    set_attributes(libc::AT_FDCWD, path, if all { libc::AT_RECURSIVE } else { 0 }, how)
+pub fn restrict_mounts(path: &CStr, all: bool, how: MountRestriction) -> Result<(), Errno> {
+    set_mount_attributes(libc::AT_FDCWD, path, if all { libc::AT_RECURSIVE } else { 0 }, how)
 }
 
 /// Restricts a detached mount with all mounts below it.
-pub fn close_tree(tree: BorrowedFd<'_>, how: Closed) -> Result<(), Errno> {
-    set_attributes(tree.as_raw_fd(), c"", libc::AT_RECURSIVE | libc::AT_EMPTY_PATH, how)
+pub fn restrict_tree(tree: BorrowedFd<'_>, how: MountRestriction) -> Result<(), Errno> {
+    set_mount_attributes(tree.as_raw_fd(), c"", libc::AT_RECURSIVE | libc::AT_EMPTY_PATH, how)
 }
 
-fn set_attributes(folder: libc::c_int, path: &CStr, flags: libc::c_int, how: Closed) -> Result<(), Errno> {
+fn set_mount_attributes(
+    folder: libc::c_int,
+    path: &CStr,
+    flags: libc::c_int,
+    how: MountRestriction,
+) -> Result<(), Errno> {
     let set = match how {
-        Closed::Still => RDONLY | NOSUID | NODEV,
-        Closed::Devices => RDONLY | NOSUID,
-        Closed::Apart => 0,
+        MountRestriction::ReadOnly => RDONLY | NOSUID | NODEV,
+        MountRestriction::ReadOnlyDevices => RDONLY | NOSUID,
+        MountRestriction::Private => 0,
     };
-    let attributes = Attributes { set, clear: 0, propagation: libc::MS_PRIVATE, user_namespace: 0 };
+    let attributes = MountAttributes { set, clear: 0, propagation: libc::MS_PRIVATE, user_namespace: 0 };
     // SAFETY: `path` ends in NUL, and `attributes` has the specified layout and size; both outlive the call.
     let done = unsafe {
         libc::syscall(
@@ -65,22 +70,22 @@ fn set_attributes(folder: libc::c_int, path: &CStr, flags: libc::c_int, how: Clo
             path.as_ptr(),
             flags,
             &raw const attributes,
-            size_of::<Attributes>(),
+            size_of::<MountAttributes>(),
         )
     };
-    answer(done)
+    check_result(done)
 }
 
 /// Sets close-on-exec for all open files except the first three. Requires Linux 5.11.
-pub fn keep_files_to_oneself() -> Result<(), Errno> {
+pub fn close_files_on_exec() -> Result<(), Errno> {
     // SAFETY: the call takes only numbers, and closes nothing.
     let done =
         unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
-    answer(done)
+    check_result(done)
 }
 
 /// Returns whether the kernel accepts seccomp filters. The query changes nothing.
-pub fn takes_filters() -> bool {
+pub fn has_seccomp_filters() -> bool {
     // SAFETY: the kernel first copies the filter, which fails because the address is null.
     let done = unsafe {
         libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::null::<libc::sock_fprog>())
@@ -88,7 +93,7 @@ pub fn takes_filters() -> bool {
     done != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
-fn answer(done: libc::c_long) -> Result<(), Errno> {
+fn check_result(done: libc::c_long) -> Result<(), Errno> {
     if done == 0 {
         return Ok(());
     }

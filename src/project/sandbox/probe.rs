@@ -1,9 +1,9 @@
 //! Tests the sandbox: a second process of this program applies it to itself and attempts forbidden operations.
 
-use super::Confines;
+use super::SandboxSpec;
 #[cfg(target_os = "linux")]
-use super::read_only::{READ_ONLY, ReadOnly};
-use crate::chat::Openings;
+use super::read_only_sandbox::{READ_ONLY, ReadOnlySpec};
+use crate::chat::SandboxAccess;
 use rustix::process::{getpid, getppid, test_kill_process};
 use std::ffi::OsString;
 use std::fs;
@@ -13,49 +13,57 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 /// Argument of `guard` that starts the test.
-pub const PROBE: &str = "--probe";
+pub const PROBE_ARGUMENT: &str = "--probe";
 
 /// A tested operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tried {
+pub enum TestedOperation {
     /// Writing in the folder itself, which must succeed.
-    Inside,
+    WriteInside,
     /// Writing outside.
-    Outside,
+    WriteOutside,
     /// Binding a port, and sending a datagram.
-    Network,
+    UseNetwork,
     /// Opening a socket to other programs.
-    Sockets,
+    OpenSocket,
     /// Sending a signal to the parent process. Older kernels allow it.
-    Signals,
+    SendSignal,
     /// In the read-only sandbox: reading a closed file of the project, writing it, or changing its mode.
-    Withheld,
+    UseWithheld,
 }
 
-impl Tried {
-    const ALL: [Self; 6] =
-        [Self::Inside, Self::Outside, Self::Network, Self::Sockets, Self::Signals, Self::Withheld];
+impl TestedOperation {
+    const ALL: [Self; 6] = [
+        Self::WriteInside,
+        Self::WriteOutside,
+        Self::UseNetwork,
+        Self::OpenSocket,
+        Self::SendSignal,
+        Self::UseWithheld,
+    ];
 
     fn bit(self) -> u8 {
         match self {
-            Self::Inside => 1,
-            Self::Outside => 2,
-            Self::Network => 4,
-            Self::Sockets => 8,
-            Self::Signals => 16,
-            Self::Withheld => 32,
+            Self::WriteInside => 1,
+            Self::WriteOutside => 2,
+            Self::UseNetwork => 4,
+            Self::OpenSocket => 8,
+            Self::SendSignal => 16,
+            Self::UseWithheld => 32,
         }
     }
 
     /// Describes the failure.
-    pub fn words(self) -> &'static str {
+    pub fn failure_text(self) -> &'static str {
         match self {
-            Self::Inside => "writing inside the project was refused",
-            Self::Outside => "writing outside the project was not refused",
-            Self::Network => "the network was not refused",
-            Self::Sockets => "sockets of other programs were not refused",
-            Self::Signals => "signals to other processes were not refused",
-            Self::Withheld => "reading or changing a withheld file was not refused in the read-only sandbox",
+            Self::WriteInside => "writing inside the project was refused",
+            Self::WriteOutside => "writing outside the project was not refused",
+            Self::UseNetwork => "the network was not refused",
+            Self::OpenSocket => "sockets of other programs were not refused",
+            Self::SendSignal => "signals to other processes were not refused",
+            Self::UseWithheld => {
+                "reading or changing a withheld file was not refused in the read-only sandbox"
+            }
         }
     }
 }
@@ -65,19 +73,23 @@ const FAILED: u8 = 64;
 
 /// Tests the sandbox with two folders of the caller: one as the project, one as an outside folder. Returns the
 /// operations that failed the test, or `None` if the sandbox could not be applied at all. `program` is the path of aye.
-pub fn try_walls(program: &Path, inside: &Path, outside: &Path) -> Option<Vec<Tried>> {
-    let reach = Openings::default();
-    let confines =
-        Confines { folder: inside.to_owned(), reach, keep: vec![outside.to_owned()], hide: Vec::new() };
-    try_with(program, confines.arguments())
+pub fn test_sandbox(program: &Path, inside: &Path, outside: &Path) -> Option<Vec<TestedOperation>> {
+    let reach = SandboxAccess::default();
+    let confines = SandboxSpec {
+        folder: inside.to_owned(),
+        openings: reach,
+        protected: vec![outside.to_owned()],
+        unreadable: Vec::new(),
+    };
+    run_test(program, confines.to_arguments())
 }
 
 /// Tests the read-only sandbox with a folder of the caller, in which everything is withheld.
-pub fn try_read_only(program: &Path, folder: &Path) -> Option<Vec<Tried>> {
+pub fn test_read_only(program: &Path, folder: &Path) -> Option<Vec<TestedOperation>> {
     #[cfg(target_os = "linux")]
     {
         let (folder, temporary) = (folder.to_owned(), folder.to_owned());
-        try_with(program, ReadOnly { folder, temporary, ..ReadOnly::default() }.arguments())
+        run_test(program, ReadOnlySpec { folder, temporary, ..ReadOnlySpec::default() }.to_arguments())
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -86,25 +98,27 @@ pub fn try_read_only(program: &Path, folder: &Path) -> Option<Vec<Tried>> {
     }
 }
 
-fn try_with(program: &Path, arguments: Vec<OsString>) -> Option<Vec<Tried>> {
+fn run_test(program: &Path, arguments: Vec<OsString>) -> Option<Vec<TestedOperation>> {
     let mut command = Command::new(program);
-    command.args(["guard", PROBE]).args(arguments);
+    command.args(["guard", PROBE_ARGUMENT]).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let code = u8::try_from(command.status().ok()?.code()?).ok().filter(|code| *code < FAILED)?;
-    Some(Tried::ALL.into_iter().filter(|tried| code & tried.bit() != 0).collect())
+    Some(TestedOperation::ALL.into_iter().filter(|tried| code & tried.bit() != 0).collect())
 }
 
-fn signals() -> bool {
+fn can_signal_parent() -> bool {
     getppid().is_some_and(|parent| test_kill_process(parent).is_ok())
 }
 
 /// Runs the test in the read-only sandbox.
 #[cfg(target_os = "linux")]
-fn run_read_only(words: impl Iterator<Item = OsString>) -> ExitCode {
+fn run_read_only_probe(words: impl Iterator<Item = OsString>) -> ExitCode {
     use std::os::unix::fs::PermissionsExt;
-    let Ok(read_only) = ReadOnly::read(words, |count| Ok(vec![0; count])) else { return FAILED.into() };
+    let Ok(read_only) = ReadOnlySpec::parse_arguments(words, |count| Ok(vec![0; count])) else {
+        return FAILED.into();
+    };
     let file = read_only.folder.join(format!("probe-{}", getpid().as_raw_nonzero()));
-    if fs::write(&file, "").is_err() || read_only.raise(None).is_err() {
+    if fs::write(&file, "").is_err() || read_only.apply_to_thread(None).is_err() {
         return FAILED.into();
     }
     let withheld = [
@@ -115,28 +129,28 @@ fn run_read_only(words: impl Iterator<Item = OsString>) -> ExitCode {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).is_ok(),
     ];
     let wrong = [
-        (Tried::Withheld, withheld.contains(&true)),
-        (Tried::Network, TcpListener::bind("127.0.0.1:0").is_ok()),
-        (Tried::Sockets, UnixDatagram::unbound().is_ok()),
-        (Tried::Signals, signals()),
+        (TestedOperation::UseWithheld, withheld.contains(&true)),
+        (TestedOperation::UseNetwork, TcpListener::bind("127.0.0.1:0").is_ok()),
+        (TestedOperation::OpenSocket, UnixDatagram::unbound().is_ok()),
+        (TestedOperation::SendSignal, can_signal_parent()),
     ];
-    bits(&wrong).into()
+    failure_bits(&wrong).into()
 }
 
-fn bits(wrong: &[(Tried, bool)]) -> u8 {
+fn failure_bits(wrong: &[(TestedOperation, bool)]) -> u8 {
     wrong.iter().filter(|(_, wrong)| *wrong).fold(0, |bits, (tried, _)| bits | tried.bit())
 }
 
 /// Runs the test process.
-pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn run_probe(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut words = words.into_iter().peekable();
     #[cfg(target_os = "linux")]
     if words.next_if(|word| word == READ_ONLY).is_some() {
-        return run_read_only(words);
+        return run_read_only_probe(words);
     }
-    let Ok(Some(confines)) = Confines::read(words) else { return FAILED.into() };
-    let Some(outside) = confines.keep.first() else { return FAILED.into() };
-    if confines.raise().is_err() {
+    let Ok(Some(confines)) = SandboxSpec::parse_arguments(words) else { return FAILED.into() };
+    let Some(outside) = confines.protected.first() else { return FAILED.into() };
+    if confines.apply_to_thread().is_err() {
         return FAILED.into();
     }
     let name = format!("probe-{}", getpid().as_raw_nonzero());
@@ -148,11 +162,11 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let network = TcpListener::bind("127.0.0.1:0").is_ok() || UdpSocket::bind("127.0.0.1:0").is_ok();
     let wrong = [
-        (Tried::Inside, !writes(&confines.folder)),
-        (Tried::Outside, writes(outside)),
-        (Tried::Network, network),
-        (Tried::Sockets, UnixDatagram::unbound().is_ok()),
-        (Tried::Signals, signals()),
+        (TestedOperation::WriteInside, !writes(&confines.folder)),
+        (TestedOperation::WriteOutside, writes(outside)),
+        (TestedOperation::UseNetwork, network),
+        (TestedOperation::OpenSocket, UnixDatagram::unbound().is_ok()),
+        (TestedOperation::SendSignal, can_signal_parent()),
     ];
-    bits(&wrong).into()
+    failure_bits(&wrong).into()
 }

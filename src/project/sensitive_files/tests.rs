@@ -34,32 +34,32 @@ impl Project {
         Self { _place: place, base, files }
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    fn path_of(&self, path: &str) -> PathBuf {
         self.base.join("app").join(path)
     }
 
-    fn withheld(&self) -> Vec<(String, Reason)> {
+    fn list_withheld(&self) -> Vec<(String, Reason)> {
         let short = |one: &Withheld| {
-            let path = one.path.strip_prefix(self.at("")).unwrap().display().to_string();
+            let path = one.path.strip_prefix(self.path_of("")).unwrap().display().to_string();
             (path, one.reason)
         };
-        self.files.list().withheld.iter().map(short).collect()
+        self.files.current_listing().withheld.iter().map(short).collect()
     }
 
     /// Returns whether a rule opens the path.
     fn is_open(&self, path: &str) -> bool {
-        let (path, listing) = (self.at(path), self.files.list());
+        let (path, listing) = (self.path_of(path), self.files.current_listing());
         let is_open = listing.open.iter().any(|open| path.starts_with(open));
         assert!(!is_open || listing.reason(&path).is_none(), "{}", path.display());
         is_open
     }
 
     /// Waits until all times are old enough to be trusted.
-    fn settle(&self) {
+    fn wait_for_trusted_times(&self) {
         std::thread::sleep(Duration::from_millis(2200));
-        self.files.list();
-        let known = self.files.known.lock().unwrap();
-        assert!(known.folders.iter().all(Folder::is_unchanged), "its folders are trusted now");
+        self.files.current_listing();
+        let known = self.files.cache.lock().unwrap();
+        assert!(known.folders.iter().all(ScannedFolder::is_unchanged), "its folders are trusted now");
     }
 }
 
@@ -68,31 +68,36 @@ use std::time::Duration;
 #[test]
 fn withholds_sensitive_files_and_opens_all_others() {
     let project = Project::new();
-    assert_eq!(project.withheld(), []);
+    assert_eq!(project.list_withheld(), []);
     for path in [".env", "src/deep/server.pem"] {
-        fs::write(project.at(path), "secret").unwrap();
+        fs::write(project.path_of(path), "secret").unwrap();
     }
-    fs::create_dir_all(project.at(".aws/in")).unwrap();
-    fs::create_dir_all(project.at("own/in")).unwrap();
-    fs::create_dir_all(project.at("docs/.git")).unwrap();
+    fs::create_dir_all(project.path_of(".aws/in")).unwrap();
+    fs::create_dir_all(project.path_of("own/in")).unwrap();
+    fs::create_dir_all(project.path_of("docs/.git")).unwrap();
     let closed = [".aws", ".env", "docs/.git", "own", "src/deep/server.pem"];
-    assert_eq!(project.withheld(), closed.map(|path| (path.to_owned(), Reason::Sensitive)));
+    assert_eq!(project.list_withheld(), closed.map(|path| (path.to_owned(), Reason::Sensitive)));
     for path in ["notes", "src/main.rs", "src/deep/lib.rs", "docs/a.md", "node_modules/x"] {
         assert!(project.is_open(path), "{path}");
     }
     for path in closed.into_iter().chain(["", "src", "src/deep", ".git", ".git/HEAD", ".aws/in"]) {
         assert!(!project.is_open(path), "{path}");
     }
-    assert_eq!(project.files.list().repository.len(), 2, "HEAD and objects, not the hooks");
+    assert_eq!(project.files.current_listing().repository.len(), 2, "HEAD and objects, not the hooks");
 }
 
 #[test]
 fn notices_a_name_created_by_another_program_in_a_trusted_folder() {
     let project = Project::new();
-    project.settle();
+    project.wait_for_trusted_times();
     let sh = |line: &str| {
         assert!(
-            Command::new("sh").args(["-c", line]).current_dir(project.at("")).status().unwrap().success()
+            Command::new("sh")
+                .args(["-c", line])
+                .current_dir(project.path_of(""))
+                .status()
+                .unwrap()
+                .success()
         );
     };
     assert!(project.is_open("src/deep"));
@@ -106,51 +111,51 @@ fn notices_a_name_created_by_another_program_in_a_trusted_folder() {
     sh("mkdir -p ../other && echo x > ../other/id_rsa && mv ../other docs/other");
     assert!(!project.is_open("docs/other/id_rsa"));
     sh("rm -r docs/other src/new src/deep/.env; mv docs/key.pem docs/a.md");
-    assert_eq!(project.withheld(), []);
+    assert_eq!(project.list_withheld(), []);
 }
 
 #[test]
 fn notices_a_hard_link_from_either_side() {
     let project = Project::new();
-    fs::write(project.at(".env"), "secret").unwrap();
-    project.settle();
+    fs::write(project.path_of(".env"), "secret").unwrap();
+    project.wait_for_trusted_times();
     // A harmless name of a secret.
-    fs::hard_link(project.at(".env"), project.at("docs/plain")).unwrap();
+    fs::hard_link(project.path_of(".env"), project.path_of("docs/plain")).unwrap();
     let env = (".env".to_owned(), Reason::Sensitive);
-    assert_eq!(project.withheld(), [env.clone(), ("docs/plain".to_owned(), Reason::NameOfSensitive)]);
-    fs::remove_file(project.at("docs/plain")).unwrap();
-    project.settle();
+    assert_eq!(project.list_withheld(), [env.clone(), ("docs/plain".to_owned(), Reason::NameOfSensitive)]);
+    fs::remove_file(project.path_of("docs/plain")).unwrap();
+    project.wait_for_trusted_times();
     // A secret name of a file in a folder that did not change since.
-    fs::hard_link(project.at("src/main.rs"), project.at("docs/x.key")).unwrap();
+    fs::hard_link(project.path_of("src/main.rs"), project.path_of("docs/x.key")).unwrap();
     let main = ("src/main.rs".to_owned(), Reason::NameOfSensitive);
-    assert_eq!(project.withheld(), [env, ("docs/x.key".to_owned(), Reason::Sensitive), main]);
+    assert_eq!(project.list_withheld(), [env, ("docs/x.key".to_owned(), Reason::Sensitive), main]);
     assert!(!project.is_open("src/main.rs") && project.is_open("src/deep"));
 }
 
 #[test]
 fn withholds_files_with_names_elsewhere_but_not_those_of_packages() {
     let project = Project::new();
-    fs::hard_link(project.base.join("out/kept"), project.at("docs/kept")).unwrap();
-    fs::hard_link(project.base.join("out/kept"), project.at("node_modules/x/kept")).unwrap();
-    fs::hard_link(project.at("notes"), project.at("docs/notes")).unwrap();
-    assert_eq!(project.withheld(), [("docs/kept".to_owned(), Reason::NamesElsewhere)]);
+    fs::hard_link(project.base.join("out/kept"), project.path_of("docs/kept")).unwrap();
+    fs::hard_link(project.base.join("out/kept"), project.path_of("node_modules/x/kept")).unwrap();
+    fs::hard_link(project.path_of("notes"), project.path_of("docs/notes")).unwrap();
+    assert_eq!(project.list_withheld(), [("docs/kept".to_owned(), Reason::NamesElsewhere)]);
     assert!(
         project.is_open("notes") && project.is_open("docs/notes") && project.is_open("node_modules/x/kept")
     );
     // A secret stays withheld in there too.
-    fs::write(project.at(".env"), "x").unwrap();
-    fs::hard_link(project.at(".env"), project.at("node_modules/x/plain")).unwrap();
+    fs::write(project.path_of(".env"), "x").unwrap();
+    fs::hard_link(project.path_of(".env"), project.path_of("node_modules/x/plain")).unwrap();
     assert!(!project.is_open("node_modules/x/plain") && project.is_open("node_modules/x/kept"));
 }
 
 #[test]
 fn withholds_pipes_and_targets_of_sensitive_links() {
     let project = Project::new();
-    symlink("docs/a.md", project.at(".env")).unwrap();
-    symlink(project.base.join("out/kept"), project.at("prod.env")).unwrap();
-    assert!(Command::new("mkfifo").arg(project.at("src/pipe")).status().unwrap().success());
+    symlink("docs/a.md", project.path_of(".env")).unwrap();
+    symlink(project.base.join("out/kept"), project.path_of("prod.env")).unwrap();
+    assert!(Command::new("mkfifo").arg(project.path_of("src/pipe")).status().unwrap().success());
     let expected = [("docs/a.md".to_owned(), Reason::Sensitive), ("src/pipe".to_owned(), Reason::NotAFile)];
-    assert_eq!(project.withheld(), expected);
+    assert_eq!(project.list_withheld(), expected);
 }
 
 #[test]
@@ -158,7 +163,7 @@ fn opens_nothing_of_a_project_in_a_sensitive_folder() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap().join(".ssh/app");
     fs::create_dir_all(root.join("in")).unwrap();
-    let listing = SensitiveFiles::new(root.clone(), Vec::new()).list();
+    let listing = SensitiveFiles::new(root.clone(), Vec::new()).current_listing();
     assert!(listing.open.is_empty() && listing.reason(&root.join("in/x")).is_some());
 }
 
@@ -166,10 +171,10 @@ fn opens_nothing_of_a_project_in_a_sensitive_folder() {
 fn entries_beyond_the_limit_are_withheld() {
     let project = Project::new();
     for number in 0..4100 {
-        fs::write(project.at(&format!("docs/{number}")), "").unwrap();
+        fs::write(project.path_of(&format!("docs/{number}")), "").unwrap();
     }
     assert!(project.is_open("docs/1"));
-    fs::write(project.at("docs/.env"), "").unwrap();
+    fs::write(project.path_of("docs/.env"), "").unwrap();
     assert!(!project.is_open("docs/1") && project.is_open("src/main.rs"));
-    assert_eq!(project.files.list().reason(&project.at("docs/1")), Some(Reason::Crowded));
+    assert_eq!(project.files.current_listing().reason(&project.path_of("docs/1")), Some(Reason::Crowded));
 }

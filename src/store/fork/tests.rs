@@ -1,73 +1,83 @@
 //! Tests of copies of sessions, also damaged ones.
 
 use super::*;
-use crate::chat::{Entry, Unsent};
-use crate::project::rehearsal::empty;
+use crate::chat::{Entry, UnsentText};
+use crate::project::rehearsal::remove_folder;
 use crate::store::draft::Owner;
-use crate::store::{Lines, Log, Read, Sessions, read};
+use crate::store::{Log, SessionLog, Sessions, StoredSession, session_reader};
 use std::path::PathBuf;
 
-fn said(text: &str) -> Entry {
-    Entry::Said { text: text.into() }
+fn user_message(text: &str) -> Entry {
+    Entry::UserMessage { text: text.into() }
 }
 
-fn old() -> SessionId {
+fn old_id() -> SessionId {
     SessionId("01J".into())
 }
 
 /// Creates a home with one session file of this content.
 fn home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
     let home = tempfile::tempdir().unwrap();
-    let places = Places::under(home.path());
+    let places = Places::within(home.path());
     places.prepare().unwrap();
-    fs::write(lines::path(&places.sessions(), &old()), bytes).unwrap();
+    fs::write(session_log::session_path(&places.sessions(), &old_id()), bytes).unwrap();
     (home, places)
 }
 
-fn of(places: &Places, id: &SessionId) -> Read {
-    read(&lines::path(&places.sessions(), id)).unwrap()
+fn read_session(places: &Places, id: &SessionId) -> StoredSession {
+    session_reader::read(&session_log::session_path(&places.sessions(), id)).unwrap()
 }
 
 fn header() -> String {
-    let header = Header { profile: "p".into(), ..Header::new(old(), Path::new("/project"), "m", false) };
+    let header = Header { profile: "p".into(), ..Header::new(old_id(), Path::new("/project"), "m", false) };
     serde_json::to_string(&header).unwrap()
 }
 
 fn line(seq: u64, text: &str) -> String {
-    format!(r#"{{"seq":{seq},"at":{},"entry":{}}}"#, seq * 1000, serde_json::to_string(&said(text)).unwrap())
+    format!(
+        r#"{{"seq":{seq},"at":{},"entry":{}}}"#,
+        seq * 1000,
+        serde_json::to_string(&user_message(text)).unwrap()
+    )
 }
 
 #[test]
 fn copy_is_independent_of_the_open_session() {
     let (_home, places) = home(b"");
     let sessions = Sessions::new(places.sessions());
-    fs::remove_file(lines::path(&places.sessions(), &old())).unwrap();
-    let header = Header { profile: "p".into(), ..Header::new(old(), Path::new("/project"), "m", false) };
-    let mut open = sessions.begin(&header);
-    open.append(&said("a")).unwrap();
-    open.append(&Entry::Titled { title: "the name".into(), by: crate::chat::Namer::Person, usage: None })
+    fs::remove_file(session_log::session_path(&places.sessions(), &old_id())).unwrap();
+    let header = Header { profile: "p".into(), ..Header::new(old_id(), Path::new("/project"), "m", false) };
+    let mut open = sessions.begin_session(&header);
+    open.append(&user_message("a")).unwrap();
+    open.append(&Entry::Titled { title: "the name".into(), by: crate::chat::TitleSource::User, usage: None })
         .unwrap();
     let before = fs::read(open.path()).unwrap();
-    let copy = fork(&places, &old(), Path::new("/elsewhere"), empty).unwrap();
+    let copy = fork_session(&places, &old_id(), Path::new("/elsewhere"), remove_folder).unwrap();
     let id = copy.id.clone();
-    assert!(copy.headed);
+    assert!(copy.has_header);
     copy.keep();
     let (mut lines, read) = sessions.open(&id).unwrap();
     let its = read.header.unwrap();
-    assert_eq!((&its.id, &its.from, its.aye), (&id, &Some(old()), lines::VERSION));
+    assert_eq!((&its.id, &its.from, its.aye), (&id, &Some(old_id()), session_log::VERSION));
     assert_eq!(
         (its.folder, its.model, its.profile, its.dry_run),
         (header.folder, "m".into(), "p".into(), false)
     );
-    assert_eq!((&read.entries, &read.times), (&of(&places, &old()).entries, &of(&places, &old()).times));
-    lines.append(&said("only in the copy")).unwrap();
-    assert_eq!(of(&places, &id).last_seq, 3);
+    assert_eq!(
+        (&read.entries, &read.times),
+        (&read_session(&places, &old_id()).entries, &read_session(&places, &old_id()).times)
+    );
+    lines.append(&user_message("only in the copy")).unwrap();
+    assert_eq!(read_session(&places, &id).last_seq, 3);
     assert_eq!(fs::read(open.path()).unwrap(), before);
-    open.append(&said("only in the old one")).unwrap();
-    assert_eq!((of(&places, &id).entries.len(), of(&places, &old()).entries.len()), (3, 3));
-    let listed = sessions.all().unwrap();
+    open.append(&user_message("only in the old one")).unwrap();
+    assert_eq!(
+        (read_session(&places, &id).entries.len(), read_session(&places, &old_id()).entries.len()),
+        (3, 3)
+    );
+    let listed = sessions.list_all().unwrap();
     let listed = listed.iter().find(|listed| listed.id == id).unwrap();
-    assert_eq!((listed.title.as_deref(), &listed.from), (Some("the name"), &Some(old())));
+    assert_eq!((listed.title.as_deref(), &listed.from), (Some("the name"), &Some(old_id())));
 }
 
 #[test]
@@ -92,20 +102,20 @@ fn r51_copies_damaged_session_as_it_reads() {
         ("empty", String::new()),
     ] {
         let (_home, places) = home(text.as_bytes());
-        let before = of(&places, &old());
-        let copy = fork(&places, &old(), Path::new("/here"), empty).unwrap();
-        let read = of(&places, &copy.id);
+        let before = read_session(&places, &old_id());
+        let copy = fork_session(&places, &old_id(), Path::new("/here"), remove_folder).unwrap();
+        let read = read_session(&places, &copy.id);
         assert_eq!((&read.entries, &read.times), (&before.entries, &before.times), "{what}");
         assert_eq!(read.last_seq, before.last_seq, "{what}");
         let its = read.header.unwrap();
-        assert_eq!((its.id, its.from), (copy.id.clone(), Some(old())), "{what}");
-        assert_eq!(copy.headed, before.header.is_some(), "{what}");
+        assert_eq!((its.id, its.from), (copy.id.clone(), Some(old_id())), "{what}");
+        assert_eq!(copy.has_header, before.header.is_some(), "{what}");
         let meant = before.header.map_or(("/here".into(), true), |header| (header.folder, header.dry_run));
         assert_eq!((its.folder, its.dry_run), meant, "{what}");
-        let (mut lines, _) = Lines::open(&places.sessions(), &copy.id).unwrap();
-        lines.append(&said("more")).unwrap();
-        assert_eq!(of(&places, &copy.id).entries.last(), Some(&said("more")), "{what}");
-        let kept = fs::read(lines::path(&places.sessions(), &old())).unwrap();
+        let (mut lines, _) = SessionLog::open(&places.sessions(), &copy.id).unwrap();
+        lines.append(&user_message("more")).unwrap();
+        assert_eq!(read_session(&places, &copy.id).entries.last(), Some(&user_message("more")), "{what}");
+        let kept = fs::read(session_log::session_path(&places.sessions(), &old_id())).unwrap();
         assert_eq!(kept, text.as_bytes(), "{what}");
     }
 }
@@ -114,8 +124,8 @@ fn r51_copies_damaged_session_as_it_reads() {
 fn keeps_unknown_header_fields() {
     let newer = header().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
     let (_home, places) = home(format!("{newer}\n").as_bytes());
-    let copy = fork(&places, &old(), Path::new("/"), empty).unwrap();
-    let text = fs::read_to_string(lines::path(&places.sessions(), &copy.id)).unwrap();
+    let copy = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap();
+    let text = fs::read_to_string(session_log::session_path(&places.sessions(), &copy.id)).unwrap();
     let its: Value = serde_json::from_str(&text).unwrap();
     assert!(text.starts_with("{\"aye\":9,"), "{text}");
     assert_eq!((&its["later"], &its["from"]), (&serde_json::json!([1, 2]), &"01J".into()));
@@ -125,13 +135,13 @@ fn keeps_unknown_header_fields() {
 fn copies_draft_and_rehearsal_independently() {
     let (_home, places) = home(format!("{}\n", header()).as_bytes());
     let drafts = Drafts::new(&places);
-    let (from, layer) = (old(), places.rehearsal(&old()));
-    let half = Unsent { questions: vec!["half".into()], ..Unsent::from_text("unsent") };
+    let (from, layer) = (old_id(), places.rehearsal(&old_id()));
+    let half = UnsentText { questions: vec!["half".into()], ..UnsentText::from_text("unsent") };
     drafts.save(&Owner::Session(from.clone()), &half).unwrap();
     fs::create_dir_all(layer.join("upper/a")).unwrap();
     fs::write(layer.join("upper/a/b"), "rehearsed").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", layer.join("upper/link")).unwrap();
-    let copy = fork(&places, &from, Path::new("/"), empty).unwrap();
+    let copy = fork_session(&places, &from, Path::new("/"), remove_folder).unwrap();
     let its_draft = Owner::Session(copy.id.clone());
     assert_eq!(drafts.load(&its_draft).unsent, half);
     let its = places.rehearsal(&copy.id);
@@ -141,14 +151,14 @@ fn copies_draft_and_rehearsal_independently() {
         Path::new("/etc/passwd"),
         "a link, not what it leads to"
     );
-    drafts.save(&its_draft, &Unsent::default()).unwrap();
+    drafts.save(&its_draft, &UnsentText::default()).unwrap();
     fs::write(its.join("upper/a/b"), "otherwise").unwrap();
     assert_eq!(drafts.load(&Owner::Session(from)).unsent, half);
     assert_eq!(fs::read_to_string(layer.join("upper/a/b")).unwrap(), "rehearsed");
 }
 
 /// Returns every file and folder of sessions, drafts and rehearsals.
-fn all(places: &Places) -> Vec<PathBuf> {
+fn all_files(places: &Places) -> Vec<PathBuf> {
     let folders = [places.sessions(), places.drafts(), places.rehearsal(&SessionId(String::new()))];
     let all = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
     let mut all: Vec<_> = all.map(|entry| entry.unwrap().path()).collect();
@@ -159,28 +169,30 @@ fn all(places: &Places) -> Vec<PathBuf> {
 #[test]
 fn discarded_or_failed_copy_leaves_no_files() {
     let (_home, places) = home(format!("{}\n", header()).as_bytes());
-    Drafts::new(&places).save(&Owner::Session(old()), &Unsent::from_text("unsent")).unwrap();
-    fs::create_dir_all(places.rehearsal(&old()).join("upper")).unwrap();
-    let before = all(&places);
-    let copy = fork(&places, &old(), Path::new("/"), empty).unwrap();
-    assert_eq!(all(&places).len(), before.len() + 3);
+    Drafts::new(&places).save(&Owner::Session(old_id()), &UnsentText::from_text("unsent")).unwrap();
+    fs::create_dir_all(places.rehearsal(&old_id()).join("upper")).unwrap();
+    let before = all_files(&places);
+    let copy = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap();
+    assert_eq!(all_files(&places).len(), before.len() + 3);
     drop(copy);
-    assert_eq!(all(&places), before);
+    assert_eq!(all_files(&places), before);
 
     // The path of the drafts folder is a file, so the copy fails after the overlay and before the session.
     fs::remove_dir_all(places.drafts()).unwrap();
     fs::write(places.drafts(), "in the way").unwrap();
-    let before = all(&places);
-    let error = fork(&places, &old(), Path::new("/"), empty).unwrap_err();
+    let before = all_files(&places);
+    let error = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap_err();
     assert!(matches!(error, Error::Copy { .. }), "{error}");
     assert!(error.to_string().starts_with("Cannot copy session 01J: /"), "{error}");
-    assert_eq!(all(&places), before);
+    assert_eq!(all_files(&places), before);
 }
 
 #[test]
 fn rejects_files_that_are_not_sessions() {
     let (_home, places) = home(b"");
-    let error = |name: &str| fork(&places, &SessionId(name.into()), Path::new("/"), empty).unwrap_err();
+    let error = |name: &str| {
+        fork_session(&places, &SessionId(name.into()), Path::new("/"), remove_folder).unwrap_err()
+    };
     assert_eq!(error("01X").to_string(), "no session matches 01X");
     fs::create_dir(places.sessions().join("01D.jsonl")).unwrap();
     let pipe = places.sessions().join("01P.jsonl");

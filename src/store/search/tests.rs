@@ -1,9 +1,10 @@
 //! Tests of searches, also in damaged and crowded folders.
 
 use super::*;
-use crate::chat::grown::More;
+use crate::chat::partial_reply::TextPart;
 use crate::chat::{
-    Answer, CallId, Choice, Digest, Given, Grown, Namer, Outcome, Question, Questions, Status,
+    Answer, AnswerStatus, CallId, Digest, Outcome, PartialReply, Question, QuestionAnswer, QuestionOption,
+    Questions, TitleSource,
 };
 use crate::store::{Header, Log};
 use std::fs;
@@ -15,7 +16,7 @@ fn sessions() -> (tempfile::TempDir, Sessions) {
 }
 
 fn said(text: &str) -> Entry {
-    Entry::Said { text: text.into() }
+    Entry::UserMessage { text: text.into() }
 }
 
 fn replied(text: &str) -> Entry {
@@ -23,22 +24,22 @@ fn replied(text: &str) -> Entry {
     serde_json::from_value(line).unwrap()
 }
 
-fn held(sessions: &Sessions, id: &str, folder: &str, entries: &[Entry]) {
-    let mut lines = sessions.begin(&Header::new(SessionId(id.into()), Path::new(folder), "m", false));
+fn create_session(sessions: &Sessions, id: &str, folder: &str, entries: &[Entry]) {
+    let mut lines = sessions.begin_session(&Header::new(SessionId(id.into()), Path::new(folder), "m", false));
     for entry in entries {
         lines.append(entry).unwrap();
     }
 }
 
 /// A session, its hits, and whether there are more.
-type Finding = (String, Vec<(Whose, String)>, bool);
+type Finding = (String, Vec<(HitSource, String)>, bool);
 
 /// Returns the sessions with hits.
-fn finds(sessions: &Sessions, words: &[&str]) -> Vec<Finding> {
+fn find_hits(sessions: &Sessions, words: &[&str]) -> Vec<Finding> {
     let mut all = Vec::new();
-    let scope = Scope { project: None, most: 3, wanted: &|| true };
-    let unread = sessions.search(&Words::new(words.iter().copied()).unwrap(), &scope, &mut |found| {
-        let hits = found.hits.into_iter().map(|hit| (hit.whose, hit.line)).collect();
+    let scope = Scope { project: None, max_hits: 3, is_wanted: &|| true };
+    let unread = sessions.search(&SearchWords::new(words.iter().copied()).unwrap(), &scope, &mut |found| {
+        let hits = found.hits.into_iter().map(|hit| (hit.source, hit.line)).collect();
         all.push((found.listed.id.0, hits, found.more));
         ControlFlow::Continue(())
     });
@@ -48,8 +49,8 @@ fn finds(sessions: &Sessions, words: &[&str]) -> Vec<Finding> {
 }
 
 #[track_caller]
-fn check(sessions: &Sessions, words: &[&str], expected: &[(&str, Whose, &str)]) {
-    let found = finds(sessions, words);
+fn check_hits(sessions: &Sessions, words: &[&str], expected: &[(&str, HitSource, &str)]) {
+    let found = find_hits(sessions, words);
     let found: Vec<_> = found
         .iter()
         .flat_map(|(id, hits, _)| hits.iter().map(move |(whose, line)| (id.as_str(), *whose, line.as_str())))
@@ -60,21 +61,21 @@ fn check(sessions: &Sessions, words: &[&str], expected: &[(&str, Whose, &str)]) 
 #[test]
 fn all_words_must_occur_in_one_message_ignoring_case() {
     let (_home, sessions) = sessions();
-    held(
+    create_session(
         &sessions,
         "01A",
         "/p",
         &[said("why does\nthe Retry test flake?"), replied("The clock.\nÉTÉ \"quoted\" a\\b")],
     );
-    held(&sessions, "01B", "/q", &[said("retry"), said("test")]);
-    check(&sessions, &["retry", "TEST"], &[("01A", Whose::Person, "the Retry test flake?")]);
-    check(&sessions, &["retry test"], &[("01A", Whose::Person, "the Retry test flake?")]);
-    check(&sessions, &["flake", "why"], &[("01A", Whose::Person, "the Retry test flake?")]);
-    check(&sessions, &["été"], &[("01A", Whose::Model, "ÉTÉ \"quoted\" a\\b")]);
-    check(&sessions, &["\"quoted\" a\\b"], &[("01A", Whose::Model, "ÉTÉ \"quoted\" a\\b")]);
-    check(&sessions, &["kind"], &[]);
-    check(&sessions, &[".*"], &[]);
-    assert!(Words::new(["", "  "]).is_none());
+    create_session(&sessions, "01B", "/q", &[said("retry"), said("test")]);
+    check_hits(&sessions, &["retry", "TEST"], &[("01A", HitSource::Person, "the Retry test flake?")]);
+    check_hits(&sessions, &["retry test"], &[("01A", HitSource::Person, "the Retry test flake?")]);
+    check_hits(&sessions, &["flake", "why"], &[("01A", HitSource::Person, "the Retry test flake?")]);
+    check_hits(&sessions, &["été"], &[("01A", HitSource::Model, "ÉTÉ \"quoted\" a\\b")]);
+    check_hits(&sessions, &["\"quoted\" a\\b"], &[("01A", HitSource::Model, "ÉTÉ \"quoted\" a\\b")]);
+    check_hits(&sessions, &["kind"], &[]);
+    check_hits(&sessions, &[".*"], &[]);
+    assert!(SearchWords::new(["", "  "]).is_none());
 }
 
 #[test]
@@ -84,18 +85,18 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
     let question = Question {
         keyword: "k".into(),
         text: "Which needle?".into(),
-        options: vec![Choice::new("needle one")],
-        multi: false,
+        options: vec![QuestionOption::new("needle one")],
+        is_multiple: false,
         allow_text: true,
         recommended: None,
     };
     let questions = Questions { list: vec![question], dropped: Default::default() };
-    let mut answer = Answer::without(Status::Answered);
-    answer.given.push(Given::new("k", Source::Written("my own needle".into())));
+    let mut answer = Answer::from_status(AnswerStatus::Answered);
+    answer.answers.push(QuestionAnswer::new("k", AnswerValue::Text("my own needle".into())));
     let planned = serde_json::json!({ "kind": "planned", "call": "c", "title": "run a command?", "summary": "x",
         "access": { "reach": "nothing" }, "verdict": "ask",
         "preview": { "as": "command", "what": { "command": "grep needle a", "folder": "/p", "seconds": 3 } } });
-    held(
+    create_session(
         &sessions,
         "01A",
         "/p",
@@ -104,7 +105,7 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
             Entry::Answered { call: call.clone(), answer, by: None, sha256: Digest::default() },
         ],
     );
-    held(
+    create_session(
         &sessions,
         "01B",
         "/p",
@@ -117,19 +118,19 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
                 staged: None,
                 sha256: Digest::default(),
             },
-            Entry::Beneath { call, entry: Box::new(replied("beneath: needle")) },
-            Entry::Titled { title: "The needle".into(), by: Namer::Person, usage: None },
+            Entry::SubAgent { call, entry: Box::new(replied("beneath: needle")) },
+            Entry::Titled { title: "The needle".into(), by: TitleSource::User, usage: None },
         ],
     );
-    check(
+    check_hits(
         &sessions,
         &["needle"],
         &[
-            ("01A", Whose::Question, "Which needle?"),
-            ("01A", Whose::Person, "my own needle"),
-            ("01B", Whose::Call, "grep needle a"),
-            ("01B", Whose::Model, "beneath: needle"),
-            ("01B", Whose::Title, "The needle"),
+            ("01A", HitSource::Question, "Which needle?"),
+            ("01A", HitSource::Person, "my own needle"),
+            ("01B", HitSource::Call, "grep needle a"),
+            ("01B", HitSource::Model, "beneath: needle"),
+            ("01B", HitSource::Title, "The needle"),
         ],
     );
 }
@@ -137,7 +138,7 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
 #[test]
 fn r52_damaged_files_hide_no_other_hits() {
     let (home, sessions) = sessions();
-    held(&sessions, "01A", "/p", &[said("needle one"), said("needle two")]);
+    create_session(&sessions, "01A", "/p", &[said("needle one"), said("needle two")]);
     let file = home.path().join("01A.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     // An incomplete line with another joined to it, no header, and invalid bytes.
@@ -145,11 +146,11 @@ fn r52_damaged_files_hide_no_other_hits() {
     fs::write(&file, [&b"\xff\xfe\0\n"[..], broken.as_bytes()].concat()).unwrap();
     fs::write(home.path().join("01B.jsonl"), [0; 4096]).unwrap();
     fs::create_dir(home.path().join("01C.jsonl")).unwrap();
-    held(&sessions, "01D", "/p", &[said("needle three")]);
+    create_session(&sessions, "01D", "/p", &[said("needle three")]);
     let mut found = Vec::new();
-    let scope = Scope { project: None, most: 3, wanted: &|| true };
+    let scope = Scope { project: None, max_hits: 3, is_wanted: &|| true };
     let unread = sessions
-        .search(&Words::new(["needle"]).unwrap(), &scope, &mut |hit| {
+        .search(&SearchWords::new(["needle"]).unwrap(), &scope, &mut |hit| {
             found.extend(hit.hits.into_iter().map(|hit| hit.line));
             ControlFlow::Continue(())
         })
@@ -164,41 +165,42 @@ fn finds_words_in_split_lines_and_once_in_duplicates() {
     let (home, sessions) = sessions();
     // The word spans two parts and follows a quotation mark.
     let long = format!("{}\nthe \"needle\" there", "\u{1b}".repeat(2 << 20));
-    held(&sessions, "01A", "/p", &[said("a needle"), replied(&long), said("hay")]);
-    held(&sessions, "01B", "/p", &[said("other needle")]);
+    create_session(&sessions, "01A", "/p", &[said("a needle"), replied(&long), said("hay")]);
+    create_session(&sessions, "01B", "/p", &[said("other needle")]);
     let path = home.path().join("01B.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.repeat(2)).unwrap();
     let expected = [
-        ("01A", Whose::Person, "a needle"),
-        ("01A", Whose::Model, "the \"needle\" there"),
-        ("01B", Whose::Person, "other needle"),
+        ("01A", HitSource::Person, "a needle"),
+        ("01A", HitSource::Model, "the \"needle\" there"),
+        ("01B", HitSource::Person, "other needle"),
     ];
-    check(&sessions, &["needle"], &expected);
-    check(&sessions, &["\"needle\""], &expected[1..2]);
+    check_hits(&sessions, &["needle"], &expected);
+    check_hits(&sessions, &["\"needle\""], &expected[1..2]);
 }
 
 #[test]
 fn finds_incomplete_reply_and_complete_one_once() {
     let (_home, sessions) = sessions();
-    let grown = |text: &str| Grown {
-        beneath: None,
+    let grown = |text: &str| PartialReply {
+        sub_agent_call: None,
         model: "m".into(),
-        text: More(0, text.into()),
-        reasoning: More::default(),
+        text: TextPart(0, text.into()),
+        reasoning: TextPart::default(),
     };
-    let begin = |id: &str| sessions.begin(&Header::new(SessionId(id.into()), Path::new("/p"), "m", false));
+    let begin =
+        |id: &str| sessions.begin_session(&Header::new(SessionId(id.into()), Path::new("/p"), "m", false));
     let mut half = begin("01A");
     half.append(&said("go")).unwrap();
-    half.grew(&grown("a needle")).unwrap();
+    half.append_reply_piece(&grown("a needle")).unwrap();
     let mut whole = begin("01B");
-    whole.grew(&grown("a needle")).unwrap();
+    whole.append_reply_piece(&grown("a needle")).unwrap();
     whole.append(&replied("a needle and more")).unwrap();
     drop((half, whole));
-    check(
+    check_hits(
         &sessions,
         &["needle"],
-        &[("01A", Whose::Model, "a needle"), ("01B", Whose::Model, "a needle and more")],
+        &[("01A", HitSource::Model, "a needle"), ("01B", HitSource::Model, "a needle and more")],
     );
 }
 
@@ -206,13 +208,13 @@ fn finds_incomplete_reply_and_complete_one_once() {
 fn stops_at_limits_and_when_cancelled() {
     let (_home, sessions) = sessions();
     let many: Vec<Entry> = (0..9).map(|n| said(&format!("needle {n}"))).collect();
-    held(&sessions, "01A", "/p", &many);
-    held(&sessions, "01B", "/q", &many[..3]);
-    let found = finds(&sessions, &["needle"]);
+    create_session(&sessions, "01A", "/p", &many);
+    create_session(&sessions, "01B", "/q", &many[..3]);
+    let found = find_hits(&sessions, &["needle"]);
     assert_eq!((found[0].1.len(), found[0].2, found[1].1.len(), found[1].2), (3, true, 3, false));
     let count = |scope: &Scope<'_>, stops: bool| {
         let mut count = 0;
-        let words = Words::new(["needle"]).unwrap();
+        let words = SearchWords::new(["needle"]).unwrap();
         let each = &mut |_| {
             count += 1;
             if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -220,20 +222,20 @@ fn stops_at_limits_and_when_cancelled() {
         sessions.search(&words, scope, each).unwrap();
         count
     };
-    let all = Scope { project: None, most: 1, wanted: &|| true };
+    let all = Scope { project: None, max_hits: 1, is_wanted: &|| true };
     assert_eq!((count(&all, false), count(&all, true)), (2, 1));
     assert_eq!(count(&Scope { project: Some(Path::new("/q")), ..all }, false), 1);
-    assert_eq!(count(&Scope { project: None, most: 1, wanted: &|| false }, false), 0);
+    assert_eq!(count(&Scope { project: None, max_hits: 1, is_wanted: &|| false }, false), 0);
 }
 
 #[test]
 fn shortens_long_line_around_the_word() {
-    let words = Words::new(["needle"]).unwrap();
+    let words = SearchWords::new(["needle"]).unwrap();
     let line = format!("{}needle{}", "é ".repeat(300), " z".repeat(300));
-    let shown = words.excerpt(&line);
+    let shown = words.shorten_line(&line);
     assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("needle"), "{shown}");
-    assert_eq!(shown.chars().count(), SHOWN + 2);
-    assert_eq!(words.excerpt("  a needle "), "a needle");
+    assert_eq!(shown.chars().count(), MAX_LINE_CHARS + 2);
+    assert_eq!(words.shorten_line("  a needle "), "a needle");
     assert_eq!(words.from_word("a needle and more"), "a needle and more");
     assert_eq!(words.from_word("far in a haystack lies a Needle and more"), "…lies a Needle and more");
     assert_eq!(words.from_word(&("漢".repeat(40) + "needle")), format!("…{}needle", "漢".repeat(8)));

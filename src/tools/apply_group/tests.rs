@@ -5,7 +5,7 @@ use crate::chat::Rejected;
 use crate::project::disk::Disk;
 use crate::project::shell::Shell;
 use crate::project::{Reader, Writer};
-use crate::tools::LeftOut;
+use crate::tools::ExcludedPaths;
 use std::fs;
 
 #[tokio::test]
@@ -28,14 +28,14 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
     let Ok(Intent::Act(mut plan)) = tool.plan(&source, &*disk) else { panic!("no plan") };
     assert_eq!(plan.summary, "source changes: 4 changes, +4 −4, 1 cannot be applied");
     fs::write(root.join("d"), "mine\n").unwrap();
-    assert!(plan.reject(&[Rejected { item: 1, hunks: vec![] }]));
-    let hands = Hands {
+    assert!(plan.set_rejected(&[Rejected { item: 1, hunks: vec![] }]));
+    let hands = LiveContext {
         project: disk.clone(),
         shell: Arc::new(Shell::new("/nowhere".into())),
-        left_out: LeftOut::default(),
+        excluded: ExcludedPaths::default(),
         progress: Arc::new(|_| {}),
     };
-    let told = tool.act(&plan, &hands).await.unwrap();
+    let told = tool.run(&plan, &hands).await.unwrap();
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(
         lines[..5],

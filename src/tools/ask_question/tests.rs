@@ -2,24 +2,24 @@
 
 use super::*;
 use crate::chat::{Dropped, Question, Questions};
-use crate::tools::memory::Memory;
+use crate::tools::memory_project::MemoryProject;
 
-fn ask(arguments: Value) -> Result<Questions, String> {
-    match AskQuestion.plan(&arguments, &Memory::with(&[])) {
+fn parse_call(arguments: Value) -> Result<Questions, String> {
+    match AskQuestion.plan(&arguments, &MemoryProject::with_files(&[])) {
         Ok(Intent::Ask(questions)) => Ok(questions),
         Ok(Intent::Act(plan)) => panic!("{plan:?}"),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn one(arguments: Value) -> Question {
-    ask(arguments).unwrap().list.remove(0)
+fn first_question(arguments: Value) -> Question {
+    parse_call(arguments).unwrap().list.remove(0)
 }
 
 /// Compares the questions as one line: `keyword: text [label | label]`, separated by `; `.
 #[track_caller]
-fn check(arguments: Value, expected: &str) {
-    let shown = match ask(arguments.clone()) {
+fn check_questions(arguments: Value, expected: &str) {
+    let shown = match parse_call(arguments.clone()) {
         Err(error) => panic!("{arguments}: {error}"),
         Ok(asked) => asked
             .list
@@ -35,43 +35,50 @@ fn check(arguments: Value, expected: &str) {
 }
 
 #[track_caller]
-fn refused(arguments: Value, part: &str) {
-    let error = ask(arguments.clone()).map(|asked| panic!("{arguments} is taken: {asked:?}")).unwrap_err();
+fn check_error(arguments: Value, part: &str) {
+    let error =
+        parse_call(arguments.clone()).map(|asked| panic!("{arguments} is taken: {asked:?}")).unwrap_err();
     assert!(error.contains(part), "{arguments}: {error}");
 }
 
 #[test]
 fn accepts_one_question_or_a_list() {
-    check(json!({"question": "Which?", "options": ["a", "b"], "keyword": "k"}), "k: Which? [a | b]");
-    check(json!({"question": "Why?"}), "question-0: Why? []");
-    check(
+    check_questions(
+        json!({"question": "Which?", "options": ["a", "b"], "keyword": "k"}),
+        "k: Which? [a | b]",
+    );
+    check_questions(json!({"question": "Why?"}), "question-0: Why? []");
+    check_questions(
         json!({"questions": [{"question": "A?"}, {"question": "B?"}]}),
         "question-0: A? []; question-1: B? []",
     );
-    check(
+    check_questions(
         json!({"questions": [{"question": "Where to?", "options": ["Email", "Slack"], "keyword": "channel"}]}),
         "channel: Where to? [Email | Slack]",
     );
-    check(
+    check_questions(
         json!({"questions": [{"question": "a", "keyword": "k"}, {"question": "b", "keyword": "k"}, {"question": "c", "keyword": null}]}),
         "k: a []; k-1: b []; question-2: c []",
     );
-    check(json!({"questions": ["text", {"question": "  "}, {"question": "ok?"}]}), "question-0: ok? []");
-    check(json!({"questions": ["Who?", "When?"]}), "question-0: Who? []; question-1: When? []");
-    check(json!({"questions": [], "question": "Why?"}), "question-0: Why? []");
-    check(json!({"questions": null, "question": "Why?"}), "question-0: Why? []");
-    check(json!({"questions": "", "question": "Why?"}), "question-0: Why? []");
-    check(json!({"questions": {"question": "Why?", "options": ["a"]}}), "question-0: Why? [a]");
-    check(
+    check_questions(
+        json!({"questions": ["text", {"question": "  "}, {"question": "ok?"}]}),
+        "question-0: ok? []",
+    );
+    check_questions(json!({"questions": ["Who?", "When?"]}), "question-0: Who? []; question-1: When? []");
+    check_questions(json!({"questions": [], "question": "Why?"}), "question-0: Why? []");
+    check_questions(json!({"questions": null, "question": "Why?"}), "question-0: Why? []");
+    check_questions(json!({"questions": "", "question": "Why?"}), "question-0: Why? []");
+    check_questions(json!({"questions": {"question": "Why?", "options": ["a"]}}), "question-0: Why? [a]");
+    check_questions(
         json!({"question": [{"question": "A?"}, {"question": "B?"}]}),
         "question-0: A? []; question-1: B? []",
     );
-    check(json!({"question": {"question": "A?", "options": ["x"]}}), "question-0: A? [x]");
-    check(
+    check_questions(json!({"question": {"question": "A?", "options": ["x"]}}), "question-0: A? [x]");
+    check_questions(
         json!({"questions": {"0": {"question": "A?"}, "10": {"question": "C?"}, "2": {"question": "B?"}}}),
         "question-0: A? []; question-1: B? []; question-2: C? []",
     );
-    check(
+    check_questions(
         json!({"questions": {"db": {"question": "Which?"}, "os": {"text": "And?"}}}),
         "db: Which? []; os: And? []",
     );
@@ -79,49 +86,52 @@ fn accepts_one_question_or_a_list() {
 
 #[test]
 fn accepts_json_in_strings_anywhere() {
-    check(
+    check_questions(
         json!({"questions": "[{\"question\":\"Why?\",\"options\":\"[\\\"a\\\"]\"}]"}),
         "question-0: Why? [a]",
     );
-    check(json!({"questions": "{\"question\":\"Why?\"}"}), "question-0: Why? []");
-    check(json!({"questions": "```json\n[{\"question\":\"Why?\"}]\n```"}), "question-0: Why? []");
-    check(json!({"questions": "\"[{\\\"question\\\":\\\"Why?\\\"}]\""}), "question-0: Why? []");
-    check(json!({"question": "[{\"question\":\"Why?\"}]"}), "question-0: Why? []");
-    check(json!({"arguments": {"question": "Why?"}}), "question-0: Why? []");
-    check(json!({"input": "{\"questions\":[{\"question\":\"Why?\"}]}"}), "question-0: Why? []");
-    check(json!({"parameters": [{"question": "Why?"}]}), "question-0: Why? []");
-    check(json!({"question": "q", "options": "[\"a\", \"b\"]"}), "question-0: q [a | b]");
-    check(json!({"question": "q", "options": "{\"label\": \"a\"}"}), "question-0: q [a]");
-    check(
+    check_questions(json!({"questions": "{\"question\":\"Why?\"}"}), "question-0: Why? []");
+    check_questions(json!({"questions": "```json\n[{\"question\":\"Why?\"}]\n```"}), "question-0: Why? []");
+    check_questions(json!({"questions": "\"[{\\\"question\\\":\\\"Why?\\\"}]\""}), "question-0: Why? []");
+    check_questions(json!({"question": "[{\"question\":\"Why?\"}]"}), "question-0: Why? []");
+    check_questions(json!({"arguments": {"question": "Why?"}}), "question-0: Why? []");
+    check_questions(json!({"input": "{\"questions\":[{\"question\":\"Why?\"}]}"}), "question-0: Why? []");
+    check_questions(json!({"parameters": [{"question": "Why?"}]}), "question-0: Why? []");
+    check_questions(json!({"question": "q", "options": "[\"a\", \"b\"]"}), "question-0: q [a | b]");
+    check_questions(json!({"question": "q", "options": "{\"label\": \"a\"}"}), "question-0: q [a]");
+    check_questions(
         json!({"question": "q", "options": ["{\"label\": \"a\", \"description\": \"x\"}"]}),
         "question-0: q [a]",
     );
     let text = r#""{\"questions\":[{\"question\":\"Why?\"}]}""#;
-    check(super::super::arguments::parse(text).unwrap(), "question-0: Why? []");
+    check_questions(super::super::arguments::parse(text).unwrap(), "question-0: Why? []");
 }
 
 #[test]
 fn accepts_many_field_names_for_a_question() {
     for name in ["question", "text", "prompt", "message", "title", "label", "header"] {
-        check(json!({ name: "Why?" }), "question-0: Why? []");
-        check(json!({ "questions": [{ name: "Why?" }] }), "question-0: Why? []");
+        check_questions(json!({ name: "Why?" }), "question-0: Why? []");
+        check_questions(json!({ "questions": [{ name: "Why?" }] }), "question-0: Why? []");
     }
     for name in ["keyword", "key", "id", "name", "header"] {
-        check(json!({ "question": "Why?", name: "k" }), "k: Why? []");
+        check_questions(json!({ "question": "Why?", name: "k" }), "k: Why? []");
     }
-    check(json!({"question": "Why?", "id": 7}), "7: Why? []");
-    check(json!({"header": "Mode", "question": "", "options": ["a"]}), "question-0: Mode [a]");
-    check(json!({"question": "Why?", "description": "It matters."}), "question-0: Why?\n\nIt matters. []");
-    check(json!({"question": "Why?", "type": "single", "required": true}), "question-0: Why? []");
+    check_questions(json!({"question": "Why?", "id": 7}), "7: Why? []");
+    check_questions(json!({"header": "Mode", "question": "", "options": ["a"]}), "question-0: Mode [a]");
+    check_questions(
+        json!({"question": "Why?", "description": "It matters."}),
+        "question-0: Why?\n\nIt matters. []",
+    );
+    check_questions(json!({"question": "Why?", "type": "single", "required": true}), "question-0: Why? []");
     for name in ["options", "choices", "answers", "suggestions", "follow_up"] {
-        check(json!({ "question": "q", name: ["a"] }), "question-0: q [a]");
+        check_questions(json!({ "question": "q", name: ["a"] }), "question-0: q [a]");
     }
 }
 
 #[test]
 fn accepts_many_shapes_of_options() {
     let options = |options: Value, expected: &str| {
-        check(json!({"question": "q", "options": options}), &format!("question-0: q [{expected}]"));
+        check_questions(json!({"question": "q", "options": options}), &format!("question-0: q [{expected}]"));
     };
     options(json!(["0", "", null, "No", " No "]), "0 | No");
     options(json!([1, 2.5, true, false]), "1 | 2.5 | true | false");
@@ -146,12 +156,14 @@ fn accepts_many_shapes_of_options() {
     options(json!("one\ntwo, or so\n"), "one | two, or so");
     options(json!("- one\n- two\n\n* three"), "one | two | three");
     options(json!("1. one\n2) two\n30. three"), "one | two | three");
-    let both = one(json!({"question": "q", "options": {"tokio": "virtual time"}}));
+    let both = first_question(json!({"question": "q", "options": {"tokio": "virtual time"}}));
     assert_eq!(both.options[0].description, "virtual time");
-    let titled = one(json!({"question": "q", "options": [{"title": "a", "text": "what it means"}]}));
+    let titled =
+        first_question(json!({"question": "q", "options": [{"title": "a", "text": "what it means"}]}));
     assert_eq!(titled.options[0].description, "what it means");
-    let previewed =
-        one(json!({"question": "q", "options": [{"label": "a", "preview": "```rs\nfn a() {}\n```"}]}));
+    let previewed = first_question(
+        json!({"question": "q", "options": [{"label": "a", "preview": "```rs\nfn a() {}\n```"}]}),
+    );
     assert_eq!(previewed.options[0].preview, "```rs\nfn a() {}\n```");
 }
 
@@ -159,19 +171,25 @@ fn accepts_many_shapes_of_options() {
 fn accepts_many_shapes_of_booleans() {
     for name in ["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple"] {
         for yes in [json!(true), json!("true"), json!("Yes"), json!(1)] {
-            assert!(one(json!({"question": "q", "options": ["a"], name: yes})).multi, "{name}");
+            assert!(
+                first_question(json!({"question": "q", "options": ["a"], name: yes})).is_multiple,
+                "{name}"
+            );
         }
-        assert!(!one(json!({"question": "q", "options": ["a"], name: "false"})).multi, "{name}");
+        assert!(
+            !first_question(json!({"question": "q", "options": ["a"], name: "false"})).is_multiple,
+            "{name}"
+        );
     }
-    assert!(one(json!({"question": "q", "options": ["a"], "type": "checkbox"})).multi);
-    assert!(!one(json!({"question": "q", "options": ["a"], "allow_text": false})).allow_text);
-    assert!(!one(json!({"question": "q", "options": ["a"], "custom": "no"})).allow_text);
-    assert!(one(json!({"question": "q", "allow_text": false})).allow_text);
+    assert!(first_question(json!({"question": "q", "options": ["a"], "type": "checkbox"})).is_multiple);
+    assert!(!first_question(json!({"question": "q", "options": ["a"], "allow_text": false})).allow_text);
+    assert!(!first_question(json!({"question": "q", "options": ["a"], "custom": "no"})).allow_text);
+    assert!(first_question(json!({"question": "q", "allow_text": false})).allow_text);
 }
 
 #[test]
 fn error_names_the_expected_shape() {
-    refused(json!({}), "probably cut off");
+    check_error(json!({}), "probably cut off");
     for arguments in [
         json!({"questions": []}),
         json!({"questions": "what?"}),
@@ -183,11 +201,11 @@ fn error_names_the_expected_shape() {
         json!({"colour": "red"}),
         json!({"arguments": "x"}),
     ] {
-        refused(arguments, "requires a non-empty 'questions' array");
+        check_error(arguments, "requires a non-empty 'questions' array");
     }
-    refused(json!({"questions": [7, {}]}), "at least one valid question");
-    refused(json!({"questions": [{"question": ""}, {"question": null}]}), "at least one valid question");
-    refused(json!({"question": "a", "questions": [{"question": "b"}]}), "not both");
+    check_error(json!({"questions": [7, {}]}), "at least one valid question");
+    check_error(json!({"questions": [{"question": ""}, {"question": null}]}), "at least one valid question");
+    check_error(json!({"question": "a", "questions": [{"question": "b"}]}), "not both");
     for options in [
         json!("whatever you like"),
         json!("a, b, or c"),
@@ -200,49 +218,53 @@ fn error_names_the_expected_shape() {
         json!({"a": ["b"]}),
     ] {
         if options == json!("") {
-            check(json!({"question": "a", "options": options}), "question-0: a []");
+            check_questions(json!({"question": "a", "options": options}), "question-0: a []");
         } else {
-            refused(json!({"question": "a", "options": options}), "'options' to be an array");
+            check_error(json!({"question": "a", "options": options}), "'options' to be an array");
         }
     }
-    refused(json!({"question": "a", "options": [["b", "c"]]}), "each option to be a string or an object");
-    refused(json!({"question": "a", "options": [{"colour": "red"}]}), "each option to have a 'label'");
-    refused(json!({"question": "a", "options": [{"label": ["x"]}]}), "an option's 'label' to be a string");
-    refused(json!({"question": "a", "multi": "perhaps"}), "'multi' to be true or false");
-    refused(json!({"question": "a", "colour": 1}), "unknown field `colour`");
+    check_error(json!({"question": "a", "options": [["b", "c"]]}), "each option to be a string or an object");
+    check_error(json!({"question": "a", "options": [{"colour": "red"}]}), "each option to have a 'label'");
+    check_error(
+        json!({"question": "a", "options": [{"label": ["x"]}]}),
+        "an option's 'label' to be a string",
+    );
+    check_error(json!({"question": "a", "multi": "perhaps"}), "'multi' to be true or false");
+    check_error(json!({"question": "a", "colour": 1}), "unknown field `colour`");
 }
 
 #[test]
 fn truncates_at_limits_and_counts_the_rest() {
     let options: Vec<String> = (0..30).map(|n| format!("{n}{}", "é".repeat(300))).collect();
     let question = json!({"question": "q", "options": options});
-    let asked = ask(json!({"questions": vec![question; 12]})).unwrap();
+    let asked = parse_call(json!({"questions": vec![question; 12]})).unwrap();
     assert_eq!((asked.list.len(), asked.list[9].options.len()), (10, 25));
     assert_eq!(asked.list[0].options[0].label.chars().count(), 200);
     assert_eq!(asked.dropped, Dropped { questions: 2, options: 10 * 5, shortened: 10 * 25 });
-    let long = one(json!({"question": "q", "options": [{"label": "a", "preview": "x".repeat(20_000)}]}));
+    let long =
+        first_question(json!({"question": "q", "options": [{"label": "a", "preview": "x".repeat(20_000)}]}));
     assert_eq!(long.options[0].preview.len(), 10_000);
-    let many = ask(json!({"questions": vec![json!({"question": "q"}); 600]})).unwrap();
+    let many = parse_call(json!({"questions": vec![json!({"question": "q"}); 600]})).unwrap();
     assert_eq!((many.list.len(), many.dropped.questions), (10, 590));
 }
 
 #[test]
 fn r65_limits_and_reports_very_many_or_long_options() {
     let many: Vec<String> = (0..500).map(|n| format!("option {n}")).collect();
-    let asked = ask(json!({"question": "Which?", "options": many})).unwrap();
+    let asked = parse_call(json!({"question": "Which?", "options": many})).unwrap();
     assert_eq!((asked.list[0].options.len(), asked.dropped.options), (25, 475));
     let more: Vec<String> = (0..700).map(|n| format!("option {n}")).collect();
-    assert_eq!(ask(json!({"question": "Which?", "options": more})).unwrap().dropped.options, 675);
-    let long = ask(json!({"question": "Which?", "options": ["漢".repeat(10_000), "b"]})).unwrap();
+    assert_eq!(parse_call(json!({"question": "Which?", "options": more})).unwrap().dropped.options, 675);
+    let long = parse_call(json!({"question": "Which?", "options": ["漢".repeat(10_000), "b"]})).unwrap();
     assert_eq!((long.list[0].options[0].label.chars().count(), long.dropped.shortened), (200, 1));
-    let told = crate::chat::Answer::without(crate::chat::Status::Declined).result(&long);
+    let told = crate::chat::Answer::from_status(crate::chat::AnswerStatus::Declined).to_result(&long);
     assert!(told.contains("1 text truncated"), "{told}");
-    refused(json!({"question": "", "options": ["a", "b"]}), "non-empty 'questions' array");
+    check_error(json!({"question": "", "options": ["a", "b"]}), "non-empty 'questions' array");
 }
 
 #[test]
 fn finds_recommended_option_by_index_label_or_flag() {
-    let best = |arguments: Value| one(arguments).recommended;
+    let best = |arguments: Value| first_question(arguments).recommended;
     assert_eq!(best(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));
     assert_eq!(best(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})), Some(2));
     assert_eq!(

@@ -1,15 +1,15 @@
 //! Reads the lines of a file of any size as a stream, with at most one chunk in memory.
 
-use crate::tools::brief;
+use crate::tools::summary_line;
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
 
 /// Characters shown of a line.
-pub(super) const WIDTH: usize = 2_000;
+pub(super) const MAX_LINE_CHARS: usize = 2_000;
 /// Bytes read at a time.
-pub(super) const PIECE: usize = 64 * 1024;
+pub(super) const CHUNK_BYTES: usize = 64 * 1024;
 /// Time limit of reading a file.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// The lines of a file, read one by one.
 pub(super) struct Lines<R> {
@@ -33,12 +33,12 @@ pub(super) enum Next {
     Line(Line),
     End,
     /// The time limit was exceeded.
-    GivenUp,
+    TimedOut,
 }
 
 impl<R: Read> Lines<R> {
     pub(super) fn new(file: R) -> Self {
-        let reader = BufReader::with_capacity(PIECE, file);
+        let reader = BufReader::with_capacity(CHUNK_BYTES, file);
         Self { reader, piece: Vec::new(), lines: 0, bytes: 0, started: Instant::now() }
     }
 
@@ -55,7 +55,7 @@ impl<R: Read> Lines<R> {
         let (mut ended, mut read, mut last) = (false, 0, 0);
         while !ended {
             self.piece.clear();
-            let count = (&mut self.reader).take(PIECE as u64).read_until(b'\n', &mut self.piece)?;
+            let count = (&mut self.reader).take(CHUNK_BYTES as u64).read_until(b'\n', &mut self.piece)?;
             if count == 0 {
                 break;
             }
@@ -80,9 +80,9 @@ impl<R: Read> Lines<R> {
                 line.start.extend_from_slice(&text[..left]);
             }
             last = self.piece.last().copied().unwrap_or_default();
-            let is_due = read > PIECE || self.lines.is_multiple_of(1_024);
-            if is_due && self.started.elapsed() > PATIENCE {
-                return Ok(Next::GivenUp);
+            let is_due = read > CHUNK_BYTES || self.lines.is_multiple_of(1_024);
+            if is_due && self.started.elapsed() > TIME_LIMIT {
+                return Ok(Next::TimedOut);
             }
         }
         if read == 0 {
@@ -95,15 +95,15 @@ impl<R: Read> Lines<R> {
 
 impl Line {
     /// Returns the text to show, and whether some of its bytes are not UTF-8.
-    pub(super) fn text(&self) -> (String, bool) {
-        let is_whole = self.characters <= WIDTH;
+    pub(super) fn display_text(&self) -> (String, bool) {
+        let is_whole = self.characters <= MAX_LINE_CHARS;
         let odd = match std::str::from_utf8(&self.start) {
             Ok(_) => false,
             // The last character kept may be incomplete.
             Err(error) => is_whole || error.error_len().is_some(),
         };
         let text = String::from_utf8_lossy(&self.start);
-        let (kept, _) = brief::cut(&text, WIDTH);
+        let (kept, _) = summary_line::truncate_chars(&text, MAX_LINE_CHARS);
         let mark = match is_whole {
             true => String::new(),
             false => format!(" … [truncated: the line has {} characters]", self.characters),
@@ -119,12 +119,13 @@ mod tests {
     /// Compares with `str::lines` at every chunk boundary.
     #[test]
     fn r23_lines_are_the_same_as_those_of_str_lines() {
-        for length in [0, 1, PIECE - 2, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE] {
+        for length in [0, 1, CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES]
+        {
             for end in ["", "\n", "\r\n", "\r", "\n\n", "\r\nx\n"] {
                 let text = format!("{}{end}", "é".repeat(length / 2) + &"x".repeat(length % 2));
                 let mut lines = Lines::new(text.as_bytes());
                 let mut found = Vec::new();
-                while let Next::Line(line) = lines.read_line(WIDTH).unwrap() {
+                while let Next::Line(line) = lines.read_line(MAX_LINE_CHARS).unwrap() {
                     found.push((line.characters, line.start.first().copied()));
                 }
                 let expected: Vec<_> =
@@ -137,8 +138,8 @@ mod tests {
     #[test]
     fn r23_endless_line_times_out_without_using_memory() {
         let mut lines = Lines::new(std::io::repeat(b'x'));
-        lines.started = Instant::now().checked_sub(PATIENCE).unwrap();
-        assert!(matches!(lines.read_line(WIDTH).unwrap(), Next::GivenUp));
-        assert!(lines.piece.capacity() <= 2 * PIECE);
+        lines.started = Instant::now().checked_sub(TIME_LIMIT).unwrap();
+        assert!(matches!(lines.read_line(MAX_LINE_CHARS).unwrap(), Next::TimedOut));
+        assert!(lines.piece.capacity() <= 2 * CHUNK_BYTES);
     }
 }

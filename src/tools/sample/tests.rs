@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn call(text: &str) -> Digest {
-    Digest::of(text.as_bytes())
+fn call_digest(text: &str) -> Digest {
+    Digest::of_bytes(text.as_bytes())
 }
 
 #[test]
@@ -24,16 +24,16 @@ fn r30_sample_matches_schema_and_is_deterministic() {
     });
     let mut seen = std::collections::BTreeSet::new();
     for number in 0..50 {
-        let call = call(&format!("call {number}"));
-        let one = sample(&weather, &call).unwrap();
-        assert_eq!(schema::fits(&weather, &one), Ok(()), "{one}");
-        assert_eq!(sample(&weather, &call), Some(one.clone()));
+        let call = call_digest(&format!("call {number}"));
+        let one = generate_sample(&weather, &call).unwrap();
+        assert_eq!(schema::check_value(&weather, &one), Ok(()), "{one}");
+        assert_eq!(generate_sample(&weather, &call), Some(one.clone()));
         seen.insert(one.to_string());
     }
     assert!(seen.len() > 10, "other calls have other samples: {}", seen.len());
     // Identical to the byte on every machine and in every run.
     assert_eq!(
-        sample(&weather, &call("a")).unwrap().to_string(),
+        generate_sample(&weather, &call_digest("a")).unwrap().to_string(),
         r#"{"city":"sample city 26","celsius":12.5,"at":"2024-01-25T12:20:00Z","sky":"clear","days":[{"wind":24},{"wind":7}]}"#
     );
 }
@@ -67,11 +67,11 @@ fn every_kind_of_schema_has_a_sample() {
         json!({ "type": "integer", "default": 4, "examples": [5] }),
         json!({ "type": "string", "examples": ["as it is"] }),
     ] {
-        let made = sample(&schema, &call("x"));
+        let made = generate_sample(&schema, &call_digest("x"));
         assert!(made.is_some(), "{schema}");
     }
     let object = json!({ "type": "object", "properties": { "n": { "type": "integer", "default": 4 } } });
-    assert_eq!(sample(&object, &call("x")), Some(json!({ "n": 4 })));
+    assert_eq!(generate_sample(&object, &call_digest("x")), Some(json!({ "n": 4 })));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn unsatisfiable_schema_has_no_sample_and_terminates() {
         json!({ "not": {} }),
         json!({ "type": "picture" }),
     ] {
-        assert_eq!(sample(&schema, &call("x")), None, "{schema}");
+        assert_eq!(generate_sample(&schema, &call_digest("x")), None, "{schema}");
     }
 }
 
@@ -133,11 +133,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("AYE_TEST_THOROUGH").is_some() { 5_000 } else { 200 }))]
     #[test]
     fn any_sample_matches_its_schema(schema in schemas(), seed in any::<u64>()) {
-        let call = Digest::of(&seed.to_le_bytes());
-        let made = sample(&schema, &call);
-        prop_assert_eq!(&sample(&schema, &call), &made);
+        let call = Digest::of_bytes(&seed.to_le_bytes());
+        let made = generate_sample(&schema, &call);
+        prop_assert_eq!(&generate_sample(&schema, &call), &made);
         if let Some(made) = made {
-            prop_assert_eq!(schema::fits(&schema, &made), Ok(()));
+            prop_assert_eq!(schema::check_value(&schema, &made), Ok(()));
         }
     }
 }
@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("AYE_TEST_THOROUGH").is_some() { 5_000 } else { 200 }))]
     #[test]
     fn satisfiable_schema_has_a_sample(schema in satisfiable(), seed in any::<u64>()) {
-        let made = sample(&schema, &Digest::of(&seed.to_le_bytes()));
+        let made = generate_sample(&schema, &Digest::of_bytes(&seed.to_le_bytes()));
         prop_assert!(made.is_some(), "{schema}");
     }
 }

@@ -1,21 +1,21 @@
 //! Tests of which files a command names, and which of them a grant depends on.
 
 use super::*;
-use crate::chat::{By, Plan, Standing};
-use crate::config::rules::keep;
-use crate::policy::{Policy, Rules, Subject, covers, judge, offers, why_none};
-use crate::tools::Settings;
+use crate::chat::{Decider, Plan, SessionGrant};
+use crate::config::rules::rules_editor;
+use crate::policy::{Policy, Rules, Subject, explain_no_scopes, grant_covers, grant_scopes, judge_plan};
+use crate::tools::ToolSettings;
 use crate::tools::bash_exec::BashExec;
-use crate::tools::memory::Memory;
-use crate::tools::tests::planned;
+use crate::tools::memory_project::MemoryProject;
+use crate::tools::tests::plan_call;
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-fn project() -> Arc<Memory> {
-    Memory::with(&[
+fn test_project() -> Arc<MemoryProject> {
+    MemoryProject::with_files(&[
         ("x.sh", "echo x\n"),
         ("tools/y.py", "print(1)\n"),
         ("a b.sh", "echo ab\n"),
@@ -26,45 +26,45 @@ fn project() -> Arc<Memory> {
     ])
 }
 
-fn check(command: &str, expected: &[&str]) {
-    let files = project();
-    let found = named(command, &files);
+fn check_files(command: &str, expected: &[&str]) {
+    let files = test_project();
+    let found = command_preconditions(command, &files);
     let names: Vec<String> = found.files.iter().map(|seen| seen.path.display().to_string()).collect();
     assert_eq!(names, expected, "{command}");
 }
 
 #[test]
 fn r08_finds_files_that_a_command_names() {
-    check("bash ./x.sh", &["x.sh"]);
-    check("./x.sh --now", &["x.sh"]);
-    check("python3 tools/y.py 1 2", &["tools/y.py"]);
-    check("cd tools && python3 y.py", &["tools/y.py"]);
+    check_files("bash ./x.sh", &["x.sh"]);
+    check_files("./x.sh --now", &["x.sh"]);
+    check_files("python3 tools/y.py 1 2", &["tools/y.py"]);
+    check_files("cd tools && python3 y.py", &["tools/y.py"]);
     // If the folder does not exist, the file here may run instead.
-    check("(cd tools; python3 ./y.py); ./x.sh", &["tools/y.py", "x.sh", "y.py"]);
-    check("cd tools/../tools&&python3 y.py", &["tools/y.py"]);
-    check("A=1 ./x.sh", &["x.sh"]);
-    check("BASH_ENV=x.sh bash -c true", &["x.sh"]);
-    check("sh<x.sh", &["x.sh"]);
-    check("cat x.sh|sh", &["x.sh"]);
-    check("'./x.sh'", &["x.sh"]);
-    check("./x\\.sh", &["x.sh"]);
-    check("sh 'a b.sh'", &["a b.sh"]);
-    check("sh a\\ b.sh", &["a b.sh"]);
-    check("bash -c './x.sh && python3 \"tools/y.py\"'", &["x.sh", "tools/y.py"]);
-    check("echo \"$(sh x.sh)\"", &["x.sh"]);
-    check("echo `sh x.sh`", &["x.sh"]);
-    check("sh $PWD/x.sh", &["x.sh"]);
-    check("sh \"$(pwd)/x.sh\"", &["x.sh"]);
-    check("sh $(pwd)/x.sh", &["x.sh"]);
-    check("make -fx.sh", &["x.sh"]);
-    check("make --file=x.sh", &["x.sh"]);
-    check("curl -d @data.json http://a", &["data.json"]);
-    check("true;x.sh", &["x.sh"]);
-    check("x.sh x.sh ./x.sh", &["x.sh"]);
-    check("if true\nthen ./x.sh\nfi", &["x.sh"]);
-    check("source .env", &[".env"]);
-    check("sh /project/x.sh", &["x.sh"]);
-    check("x.sh 2>&1 | cat data.json", &["x.sh", "data.json"]);
+    check_files("(cd tools; python3 ./y.py); ./x.sh", &["tools/y.py", "x.sh", "y.py"]);
+    check_files("cd tools/../tools&&python3 y.py", &["tools/y.py"]);
+    check_files("A=1 ./x.sh", &["x.sh"]);
+    check_files("BASH_ENV=x.sh bash -c true", &["x.sh"]);
+    check_files("sh<x.sh", &["x.sh"]);
+    check_files("cat x.sh|sh", &["x.sh"]);
+    check_files("'./x.sh'", &["x.sh"]);
+    check_files("./x\\.sh", &["x.sh"]);
+    check_files("sh 'a b.sh'", &["a b.sh"]);
+    check_files("sh a\\ b.sh", &["a b.sh"]);
+    check_files("bash -c './x.sh && python3 \"tools/y.py\"'", &["x.sh", "tools/y.py"]);
+    check_files("echo \"$(sh x.sh)\"", &["x.sh"]);
+    check_files("echo `sh x.sh`", &["x.sh"]);
+    check_files("sh $PWD/x.sh", &["x.sh"]);
+    check_files("sh \"$(pwd)/x.sh\"", &["x.sh"]);
+    check_files("sh $(pwd)/x.sh", &["x.sh"]);
+    check_files("make -fx.sh", &["x.sh"]);
+    check_files("make --file=x.sh", &["x.sh"]);
+    check_files("curl -d @data.json http://a", &["data.json"]);
+    check_files("true;x.sh", &["x.sh"]);
+    check_files("x.sh x.sh ./x.sh", &["x.sh"]);
+    check_files("if true\nthen ./x.sh\nfi", &["x.sh"]);
+    check_files("source .env", &[".env"]);
+    check_files("sh /project/x.sh", &["x.sh"]);
+    check_files("x.sh 2>&1 | cat data.json", &["x.sh", "data.json"]);
 }
 
 #[test]
@@ -82,13 +82,13 @@ fn ignores_written_files_and_words_that_name_no_file() {
         "$(",
         "\\",
     ] {
-        check(command, &[]);
+        check_files(command, &[]);
     }
 }
 
 #[test]
 fn only_a_log_that_is_not_run_may_grow() {
-    let grows = |command: &str| named(command, &project()).files[0].grows;
+    let grows = |command: &str| command_preconditions(command, &test_project()).files[0].may_grow;
     assert!(grows("tail -n 20 app.log"));
     assert!(grows("grep error < app.log | wc -l"));
     for command in [
@@ -107,14 +107,14 @@ fn only_a_log_that_is_not_run_may_grow() {
 #[test]
 fn r08_limits_words_and_files_and_reports_it() {
     let names: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
-    let files = Memory::bytes(names.iter().map(|name| (name.as_str(), b"x".to_vec())));
-    let found = named(&names.join(" "), &files);
-    assert_eq!((found.files.len(), found.partial), (FILES, true));
-    let found = named(&names[..FILES].join(" "), &files);
-    assert_eq!((found.files.len(), found.partial), (FILES, false));
-    assert!(named(&"a ".repeat(WORDS + 1), &files).partial);
+    let files = MemoryProject::with_bytes(names.iter().map(|name| (name.as_str(), b"x".to_vec())));
+    let found = command_preconditions(&names.join(" "), &files);
+    assert_eq!((found.files.len(), found.is_partial), (MAX_FILES, true));
+    let found = command_preconditions(&names[..MAX_FILES].join(" "), &files);
+    assert_eq!((found.files.len(), found.is_partial), (MAX_FILES, false));
+    assert!(command_preconditions(&"a ".repeat(MAX_WORDS + 1), &files).is_partial);
     let nested = "'\"".repeat(500);
-    assert!(named(&nested, &files).files.is_empty());
+    assert!(command_preconditions(&nested, &files).files.is_empty());
 }
 
 proptest! {
@@ -123,12 +123,12 @@ proptest! {
         before in r#"[ab /.;|&()<>"'\\$`{}=@~\n-]{0,40}"#, name in "[a-c ]{1,4}"
     ) {
         let path = format!("d/{name}.sh");
-        let files = Memory::with(&[(&path, "x")]);
-        named(&before, &files);
+        let files = MemoryProject::with_files(&[(&path, "x")]);
+        command_preconditions(&before, &files);
         let quoted = format!("sh '{path}'");
-        prop_assert_eq!(named(&quoted, &files).files.len(), 1);
+        prop_assert_eq!(command_preconditions(&quoted, &files).files.len(), 1);
         let escaped = format!("sh {}", path.replace(' ', "\\ "));
-        prop_assert_eq!(named(&escaped, &files).files.len(), 1);
+        prop_assert_eq!(command_preconditions(&escaped, &files).files.len(), 1);
     }
 }
 
@@ -138,19 +138,19 @@ fn large_file_is_listed_but_not_compared() {
     let big = std::fs::File::create(place.path().join("big.sh")).unwrap();
     big.set_len(crate::project::READ_LIMIT + 1).unwrap();
     let disk = project::disk::Disk::new(place.path()).unwrap();
-    let found = named("sh big.sh", &disk);
-    assert_eq!(found.files[0].held, Held::TooMuch);
+    let found = command_preconditions("sh big.sh", &disk);
+    assert_eq!(found.files[0].content, FileContent::TooLarge);
 }
 
 /// Plans the command in a project with these files.
-fn plan(command: &str, files: &[(&str, &str)]) -> Plan {
-    let tool = BashExec::new(Settings::default());
-    planned(&tool, json!({ "command": command }), &Memory::with(files)).unwrap()
+fn plan_command(command: &str, files: &[(&str, &str)]) -> Plan {
+    let tool = BashExec::new(ToolSettings::default());
+    plan_call(&tool, json!({ "command": command }), &MemoryProject::with_files(files)).unwrap()
 }
 
-fn judged(granted: &[Standing], rules: &Rules, plan: &Plan) -> (String, String) {
-    let verdict = judge(&Policy::default(), granted, rules, "bash_exec", plan);
-    (verdict.word().to_owned(), verdict.why().to_owned())
+fn verdict_and_reason(granted: &[SessionGrant], rules: &Rules, plan: &Plan) -> (String, String) {
+    let verdict = judge_plan(&Policy::default(), granted, rules, "bash_exec", plan);
+    (verdict.as_str().to_owned(), verdict.reason().to_owned())
 }
 
 #[test]
@@ -176,28 +176,34 @@ fn r11_grant_ends_if_its_script_changes() {
         ("make | ./x.sh", &[("x.sh", "evil\n")]),
         ("find . -exec ./x.sh ';'", &[("x.sh", "evil\n")]),
     ] {
-        let plan_before = plan(command, &before);
-        let grant = plan_before.always.clone().unwrap_or_else(|| panic!("{command} can be granted"));
+        let plan_before = plan_command(command, &before);
+        let grant = plan_before.grant.clone().unwrap_or_else(|| panic!("{command} can be granted"));
         assert!(!grant.scripts.is_empty(), "{command}");
-        assert_eq!(offers("bash_exec", &plan_before)[0], grant, "{command}");
-        let mut rule = keep::rule(&grant, Path::new("/project"), "a");
-        (rule.at.file, rule.at.line) = ("rules.toml".into(), 3);
+        assert_eq!(grant_scopes("bash_exec", &plan_before)[0], grant, "{command}");
+        let mut rule = rules_editor::rule_from_grant(&grant, Path::new("/project"), "a");
+        (rule.location.file, rule.location.line) = ("rules.toml".into(), 3);
         let rules = Rules { list: vec![rule], ..Rules::default() };
-        let granted = vec![Standing { grant, entry: 0, number: 1, call: "c".into(), by: By::Nobody }];
+        let granted = vec![SessionGrant {
+            grant,
+            entry_index: 0,
+            call_number: 1,
+            call: "c".into(),
+            by: Decider::Headless,
+        }];
         let none = Rules::default();
-        assert_eq!(judged(&granted, &none, &plan_before).0, "allow", "{command}");
-        assert_eq!(judged(&[], &rules, &plan_before).0, "allow", "{command}");
+        assert_eq!(verdict_and_reason(&granted, &none, &plan_before).0, "allow", "{command}");
+        assert_eq!(verdict_and_reason(&[], &rules, &plan_before).0, "allow", "{command}");
         let mut after: BTreeMap<&str, &str> = before.into_iter().collect();
         after.extend(changes.iter().copied());
-        let after = plan(command, &after.into_iter().collect::<Vec<_>>());
+        let after = plan_command(command, &after.into_iter().collect::<Vec<_>>());
         let name = changes[0].0;
         for (granted, rules) in [(&granted[..], &none), (&[], &rules)] {
-            let (word, why) = judged(granted, rules, &after);
+            let (word, why) = verdict_and_reason(granted, rules, &after);
             assert_eq!(word, "ask", "{command}");
             assert!(why.contains(name) && why.contains("since you allowed it"), "{command}: {why}");
         }
         // The original script is still allowed, the changed one is not.
-        assert_eq!(judged(&[], &rules, &plan(command, &before)).0, "allow", "{command}");
+        assert_eq!(verdict_and_reason(&[], &rules, &plan_command(command, &before)).0, "allow", "{command}");
     }
 }
 
@@ -210,11 +216,11 @@ fn r11_files_that_are_only_named_do_not_bind_a_grant() {
         "sed -i s/x/y/ README.md",
         "python3 -m pytest README.md",
     ] {
-        let before = plan(command, &[("README.md", "x")]);
-        let grant = before.always.clone().unwrap();
+        let before = plan_command(command, &[("README.md", "x")]);
+        let grant = before.grant.clone().unwrap();
         assert_eq!(grant.scripts, [], "{command}");
-        let after = plan(command, &[("README.md", "another"), ("new.sh", "x")]);
-        assert!(covers(&grant, &Subject::of("bash_exec", &after)), "{command}");
+        let after = plan_command(command, &[("README.md", "another"), ("new.sh", "x")]);
+        assert!(grant_covers(&grant, &Subject::from_plan("bash_exec", &after)), "{command}");
     }
 }
 
@@ -235,15 +241,15 @@ fn r11_command_with_unknown_scripts_cannot_be_granted() {
         "BASH_ENV=x.sh make",
         "ls | xargs bash",
     ] {
-        let plan = plan(command, &files);
-        assert_eq!((plan.always.as_ref(), offers("bash_exec", &plan).len()), (None, 0), "{command}");
-        assert!(why_none("bash_exec", &plan).is_some(), "{command}");
+        let plan = plan_command(command, &files);
+        assert_eq!((plan.grant.as_ref(), grant_scopes("bash_exec", &plan).len()), (None, 0), "{command}");
+        assert!(explain_no_scopes("bash_exec", &plan).is_some(), "{command}");
     }
-    assert!(plan("/usr/bin/python3 x.sh", &files).always.is_some(), "system programs do not change");
+    assert!(plan_command("/usr/bin/python3 x.sh", &files).grant.is_some(), "system programs do not change");
     // More files than are compared.
     let names: Vec<String> = (0..30).map(|n| format!("f{n}.sh")).collect();
     let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
-    assert_eq!(plan(&format!("bash {}", names.join(" ")), &many).always, None);
-    let large = Memory::bytes([("x.sh", vec![b'#'; 10])]);
-    assert!(named("./x.sh", &large).bound().is_ok());
+    assert_eq!(plan_command(&format!("bash {}", names.join(" ")), &many).grant, None);
+    let large = MemoryProject::with_bytes([("x.sh", vec![b'#'; 10])]);
+    assert!(command_preconditions("./x.sh", &large).scripts_to_bind().is_ok());
 }

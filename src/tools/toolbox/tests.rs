@@ -1,17 +1,17 @@
 //! Tests that apply to every tool.
 
 use super::*;
-use crate::tools::memory::Memory;
+use crate::tools::memory_project::MemoryProject;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn all() -> Toolbox {
-    Toolbox::builtin(Settings::default())
+fn all_tools() -> Toolbox {
+    Toolbox::with_builtin_tools(ToolSettings::default())
 }
 
 #[test]
 fn tool_specs_use_few_tokens() {
-    let list: Vec<Value> = (all().specs().into_iter())
+    let list: Vec<Value> = (all_tools().tool_specs().into_iter())
         .map(|spec| {
             let function =
                 json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
@@ -38,7 +38,7 @@ fn well_described(schema: &Value) {
 
 #[test]
 fn every_schema_is_complete() {
-    for spec in all().specs() {
+    for spec in all_tools().tool_specs() {
         assert!(!spec.description.is_empty() && spec.description.chars().count() <= 300, "{}", spec.name);
         assert_eq!(spec.parameters["type"], "object");
         well_described(&spec.parameters);
@@ -48,7 +48,7 @@ fn every_schema_is_complete() {
 #[test]
 fn every_minimum_of_a_schema_is_enforced() {
     let mut checked = 0;
-    for spec in all().specs() {
+    for spec in all_tools().tool_specs() {
         for (name, property) in spec.parameters["properties"].as_object().unwrap() {
             let Some(least) = property["minimum"].as_i64() else { continue };
             let mut arguments = json!({});
@@ -56,8 +56,11 @@ fn every_minimum_of_a_schema_is_enforced() {
                 arguments[field.as_str().unwrap()] = json!("x");
             }
             arguments[name] = json!(least - 1);
-            let error =
-                all().find(&spec.name).unwrap().plan(&arguments, &Memory::with(&[("x", "")])).unwrap_err();
+            let error = all_tools()
+                .find_tool(&spec.name)
+                .unwrap()
+                .plan(&arguments, &MemoryProject::with_files(&[("x", "")]))
+                .unwrap_err();
             assert!(error.to_string().contains(&format!("at “{name}”")), "{error}");
             checked += 1;
         }
@@ -67,7 +70,7 @@ fn every_minimum_of_a_schema_is_enforced() {
 
 #[test]
 fn unknown_tool_error_lists_available_tools() {
-    let error = all().find("bash").err().map(|error| error.to_string());
+    let error = all_tools().find_tool("bash").err().map(|error| error.to_string());
     let names =
         "ask_question, read_file, list_files, search_text, edit_file, write_file, bash_exec, sub_agent";
     assert_eq!(error, Some(format!("Unknown tool “bash”. Available tools: {names}.")));
@@ -75,7 +78,7 @@ fn unknown_tool_error_lists_available_tools() {
 
 #[test]
 fn r64_command_parser_accepts_any_unicode() {
-    let files = Memory::with(&[]);
+    let files = MemoryProject::with_files(&[]);
     let grammar = [
         "{X}", "{X..3}", "a{1..X}", "${X", "$X", "<X", "2>&X", "((X", "[[ X", "X=1", "<<X\nX\n", "'X' X",
         "a X>b",
@@ -85,7 +88,7 @@ fn r64_command_parser_accepts_any_unicode() {
             let command = line.replace('X', &letter.to_string());
             let arguments = json!({"command": command}).to_string();
             let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments };
-            let Ok(Intent::Act(plan)) = all().plan(&call, &files) else { panic!("{command}") };
+            let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files) else { panic!("{command}") };
             assert!(matches!(plan.access, crate::chat::Access::Run(_)), "{command}: {:?}", plan.access);
         }
     }
@@ -95,14 +98,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn no_arguments_make_planning_panic(text in ".{0,60}", json in r#"\{("(path|content|command|pattern|glob|old_text|new_text|questions|question|options|timeout|depth)":("[^"\\]{0,9}"|[0-9]{1,25}|null|\[\]),?){1,4}\}"#, word in ".{0,20}") {
-        let files = Memory::with(&[("x", "é\r\nx\n")]);
+        let files = MemoryProject::with_files(&[("x", "é\r\nx\n")]);
         let filled = json!({"path": word, "content": word, "command": word, "pattern": word, "old_text": word, "new_text": "x"});
-        for spec in all().specs() {
+        for spec in all_tools().tool_specs() {
             let mut own = filled.clone();
             own.as_object_mut().unwrap().retain(|key, _| spec.parameters["properties"].get(key).is_some());
             for arguments in [text.clone(), json.clone(), own.to_string()] {
                 let call = ToolCall { id: "1".into(), name: spec.name.clone(), arguments };
-                if let Ok(Intent::Act(plan)) = all().plan(&call, &files) {
+                if let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files) {
                     prop_assert!(!plan.summary.contains('\n') && plan.summary.chars().count() <= 200);
                 }
             }

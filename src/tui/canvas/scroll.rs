@@ -5,26 +5,26 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 /// Approximate cost of scrolling in bytes; done only if it saves more.
-const ORDER: usize = 24;
+const SCROLL_COST: usize = 24;
 
 /// Hash of a row. Rows with equal hashes are most likely equal; a collision only costs bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Mark {
+pub(super) struct RowHash {
     number: u64,
     /// Number of cells that are not blank: approximately the bytes for drawing the row.
-    ink: usize,
+    drawn_cells: usize,
 }
 
-impl Mark {
-    pub(super) fn of((cells, links): (&[Cell], &[u32])) -> Self {
-        let (mut mixed, mut ink) = (Mixed(0), 0);
+impl RowHash {
+    pub(super) fn from_cells((cells, links): (&[Cell], &[u32])) -> Self {
+        let (mut mixed, mut drawn_cells) = (FastHasher(0), 0);
         for (x, cell) in cells.iter().enumerate() {
             let symbol = cell.symbol();
-            ink += usize::from(symbol != " ");
+            drawn_cells += usize::from(symbol != " ");
             mixed.write(symbol.as_bytes());
             (cell.fg, cell.bg, cell.modifier.bits(), links.get(x)).hash(&mut mixed);
         }
-        Self { number: mixed.finish(), ink }
+        Self { number: mixed.finish(), drawn_cells }
     }
 }
 
@@ -40,12 +40,12 @@ pub(super) struct Shift {
 
 impl Shift {
     /// Returns the rows involved: those that move, and those that lose their contents.
-    pub(super) fn rows(&self) -> Range<usize> {
+    pub(super) fn moved_rows(&self) -> Range<usize> {
         self.top..self.bottom
     }
 
     /// Returns the rows that are empty afterwards.
-    pub(super) fn bare(&self) -> Range<usize> {
+    pub(super) fn emptied_rows(&self) -> Range<usize> {
         match self.up {
             true => self.bottom - self.by..self.bottom,
             false => self.top..self.top + self.by,
@@ -53,7 +53,7 @@ impl Shift {
     }
 
     /// Moves the elements of the rows involved, `each` per row. Elements that move out come in at the other end.
-    pub(super) fn rotate<T>(&self, all: &mut [T], each: usize) {
+    pub(super) fn rotate_rows<T>(&self, all: &mut [T], each: usize) {
         match self.up {
             true => all.rotate_left(self.by * each),
             false => all.rotate_right(self.by * each),
@@ -62,7 +62,7 @@ impl Shift {
 
     /// Appends the escape sequences; the cursor may be anywhere afterwards. It deletes and inserts lines, which every
     /// terminal supports, including the Linux console.
-    pub(super) fn write(&self, height: u16, bytes: &mut Vec<u8>) {
+    pub(super) fn write_sequences(&self, height: u16, bytes: &mut Vec<u8>) {
         use std::io::Write;
         let _ = write!(bytes, "\x1b[{};{}r", self.top + 1, self.bottom);
         let _ = match self.top {
@@ -80,7 +80,7 @@ impl Shift {
 }
 
 /// Returns the shift that saves most bytes, if any saves enough.
-pub(super) fn find(was: &[Mark], is: &[Mark], changed: &[bool]) -> Option<Shift> {
+pub(super) fn find_shift(was: &[RowHash], is: &[RowHash], changed: &[bool]) -> Option<Shift> {
     let height = is.len();
     let mut best: Option<(usize, Shift)> = None;
     for by in 1..height {
@@ -98,11 +98,12 @@ pub(super) fn find(was: &[Mark], is: &[Mark], changed: &[bool]) -> Option<Shift>
                 }
                 let shift = Shift { top: begin, bottom: at + by, by, up };
                 let moved = is_from + begin..is_from + at;
-                let spared: usize = moved.filter(|y| changed[*y]).map(|y| is[y].ink).sum();
+                let spared: usize = moved.filter(|y| changed[*y]).map(|y| is[y].drawn_cells).sum();
                 // A row that would have stayed unchanged has to be drawn again.
-                let lost: usize = shift.bare().filter(|y| !changed[*y]).map(|y| is[y].ink).sum();
+                let lost: usize =
+                    shift.emptied_rows().filter(|y| !changed[*y]).map(|y| is[y].drawn_cells).sum();
                 let gain = spared.saturating_sub(lost);
-                if gain > ORDER && best.as_ref().is_none_or(|(most, _)| gain > *most) {
+                if gain > SCROLL_COST && best.as_ref().is_none_or(|(most, _)| gain > *most) {
                     best = Some((gain, shift));
                 }
             }
@@ -112,15 +113,15 @@ pub(super) fn find(was: &[Mark], is: &[Mark], changed: &[bool]) -> Option<Shift>
 }
 
 /// A fast hash, sufficient for rows of text.
-struct Mixed(u64);
+struct FastHasher(u64);
 
-impl Mixed {
-    fn mix(&mut self, value: u64) {
+impl FastHasher {
+    fn mix_value(&mut self, value: u64) {
         self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
 
-impl Hasher for Mixed {
+impl Hasher for FastHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -128,31 +129,31 @@ impl Hasher for Mixed {
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let value = chunk.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-            self.mix(value);
+            self.mix_value(value);
         }
     }
 
     fn write_u8(&mut self, value: u8) {
-        self.mix(u64::from(value));
+        self.mix_value(u64::from(value));
     }
 
     fn write_u16(&mut self, value: u16) {
-        self.mix(u64::from(value));
+        self.mix_value(u64::from(value));
     }
 
     fn write_u32(&mut self, value: u32) {
-        self.mix(u64::from(value));
+        self.mix_value(u64::from(value));
     }
 
     fn write_u64(&mut self, value: u64) {
-        self.mix(value);
+        self.mix_value(value);
     }
 
     fn write_usize(&mut self, value: usize) {
-        self.mix(value as u64);
+        self.mix_value(value as u64);
     }
 
     fn write_isize(&mut self, value: isize) {
-        self.mix(value as u64);
+        self.mix_value(value as u64);
     }
 }

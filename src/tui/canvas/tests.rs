@@ -46,7 +46,7 @@ impl Shows {
     }
 
     /// Compares every cell with the buffer.
-    fn check(&self, picture: &Buffer, linked: &[Linked], cursor: Option<Position>) {
+    fn check(&self, picture: &Buffer, linked: &[LinkedCells], cursor: Option<Position>) {
         let screen = self.looks.screen();
         let width = usize::from(picture.area.width);
         for y in 0..picture.area.height {
@@ -72,7 +72,7 @@ impl Shows {
                     vt100::Color::Idx(link.address.rsplit_once("/n").unwrap().1.parse().unwrap())
                 });
                 assert_eq!(self.links.screen().cell(y, x).unwrap().fgcolor(), told, "a link at {}", place());
-                let look = Look {
+                let look = CellStyle {
                     fg: colour(cell.fgcolor()),
                     bg: colour(cell.bgcolor()),
                     line: Color::Reset,
@@ -183,7 +183,7 @@ fn change() -> impl Strategy<Value = Change> {
 #[derive(Clone)]
 struct Picture {
     buffer: Buffer,
-    links: Vec<Linked>,
+    links: Vec<LinkedCells>,
 }
 
 impl Picture {
@@ -207,7 +207,7 @@ impl Picture {
                 let halves = |x: u16| x < area.width && self.buffer[(x, *y)].symbol() == "漢";
                 if !place.is_empty() && !(place.left()..=place.right()).any(|x| x > 0 && halves(x - 1)) {
                     self.links.retain(|link| !link.area.intersects(place));
-                    self.links.push(Linked { area: place, address: format!("https://e.x/n{to}") });
+                    self.links.push(LinkedCells { area: place, address: format!("https://e.x/n{to}") });
                 }
             }
             Change::Unlink => self.links.clear(),
@@ -252,26 +252,26 @@ proptest! {
             for change in changes {
                 picture.take(change);
                 if matches!(change, Change::Forget) {
-                    canvas.forget();
+                    canvas.invalidate();
                     // Leftovers of another program.
                     shows.take(b"\x1b[2;3r\x1b[7mrubbish\x1b[?25l");
                 }
             }
             let cursor = cursor.map(|(x, y)| Position::new(x.min(width - 1), y.min(height - 1)));
-            shows.take(canvas.frame(picture.buffer.clone(), &picture.links, cursor));
+            shows.take(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor));
             shows.check(&picture.buffer, &picture.links, cursor);
-            prop_assert!(canvas.frame(picture.buffer.clone(), &picture.links, cursor).is_empty());
+            prop_assert!(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor).is_empty());
         }
     }
 }
 
 /// Draws lines of text from the top.
 fn draw(canvas: &mut Canvas, lines: &[String]) -> String {
-    let mut buffer = canvas.blank(40, 12);
+    let mut buffer = canvas.empty_buffer(40, 12);
     for (y, line) in (0..).zip(lines) {
         buffer.set_string(1, y, line, Style::new().fg(Color::Rgb(214, 217, 222)));
     }
-    let bytes = canvas.frame(buffer, &[], Some(Position::new(3, 11)));
+    let bytes = canvas.encode_frame(buffer, &[], Some(Position::new(3, 11)));
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
@@ -320,7 +320,7 @@ fn large_frame_is_a_synchronized_update_with_a_hidden_cursor() {
 fn redraws_everything_after_a_suspension() {
     let mut canvas = Canvas::new(true);
     draw(&mut canvas, &lines(0));
-    canvas.forget();
+    canvas.invalidate();
     let bytes = draw(&mut canvas, &lines(0));
     assert!(bytes.contains("\x1b[2J") && bytes.contains("line 9"), "{bytes:?}");
 }
@@ -328,10 +328,10 @@ fn redraws_everything_after_a_suspension() {
 #[test]
 fn link_is_opened_once_for_all_its_cells() {
     let mut canvas = Canvas::new(true);
-    let mut buffer = canvas.blank(20, 2);
+    let mut buffer = canvas.empty_buffer(20, 2);
     buffer.set_string(0, 0, "see src/main.rs now", Style::new());
-    let link = Linked { area: Rect::new(4, 0, 11, 1), address: "file:///src/main.rs".into() };
-    let bytes = String::from_utf8(canvas.frame(buffer, &[link], None).to_vec()).unwrap();
+    let link = LinkedCells { area: Rect::new(4, 0, 11, 1), address: "file:///src/main.rs".into() };
+    let bytes = String::from_utf8(canvas.encode_frame(buffer, &[link], None).to_vec()).unwrap();
     let link = "\x1b]8;id=1;file:///src/main.rs\x1b\\src/main.rs\x1b";
     assert!(bytes.contains(link), "{bytes:?}");
     assert_eq!(bytes.matches("\x1b]8;").count(), 2, "{bytes:?}");
@@ -343,13 +343,13 @@ fn r34_text_after_a_glyph_of_ambiguous_width_is_at_its_place() {
         let mut canvas = Canvas::new(true);
         let mut shows = Shows::new(20, 1);
         for before in ["", "xxxxxxxxxxxxxxxxxxxx"] {
-            let mut buffer = canvas.blank(20, 1);
+            let mut buffer = canvas.empty_buffer(20, 1);
             buffer.set_string(0, 0, before, Style::new());
-            shows.take(canvas.frame(buffer, &[], None));
-            let mut buffer = canvas.blank(20, 1);
+            shows.take(canvas.encode_frame(buffer, &[], None));
+            let mut buffer = canvas.empty_buffer(20, 1);
             let (after, _) = buffer.set_stringn(0, 0, glyph, 20, Style::new());
             buffer.set_string(after, 0, "│ after", Style::new());
-            shows.take(canvas.frame(buffer, &[], None));
+            shows.take(canvas.encode_frame(buffer, &[], None));
             for (x, letter) in (after..).zip(["│", " ", "a", "f"]) {
                 let shown = shows.looks.screen().cell(0, x).unwrap().contents();
                 let shown = if shown.is_empty() { " " } else { shown };
@@ -363,12 +363,12 @@ fn r34_text_after_a_glyph_of_ambiguous_width_is_at_its_place() {
 fn links_stay_correct_when_numbering_restarts() {
     let mut canvas = Canvas::new(true);
     let mut last = String::new();
-    for number in 0..ADDRESSES + 10 {
-        let mut buffer = canvas.blank(4, 1);
+    for number in 0..MAX_ADDRESSES + 10 {
+        let mut buffer = canvas.empty_buffer(4, 1);
         buffer.set_string(0, 0, "here", Style::new());
-        let link = Linked { area: Rect::new(0, 0, 4, 1), address: format!("https://e.x/{number}") };
-        last = String::from_utf8(canvas.frame(buffer, &[link], None).to_vec()).unwrap();
+        let link = LinkedCells { area: Rect::new(0, 0, 4, 1), address: format!("https://e.x/{number}") };
+        last = String::from_utf8(canvas.encode_frame(buffer, &[link], None).to_vec()).unwrap();
         assert!(last.contains(&format!("https://e.x/{number}\x1b\\here")), "{last:?}");
     }
-    assert!(canvas.numbered.len() <= ADDRESSES, "{last:?}");
+    assert!(canvas.addresses_by_number.len() <= MAX_ADDRESSES, "{last:?}");
 }

@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
 /// Input sent by the terminal.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sent {
+pub enum TerminalInput {
     /// A key was pressed or repeats.
     Key(KeyEvent),
     /// A bracketed paste.
@@ -16,9 +16,9 @@ pub enum Sent {
 }
 
 /// Maximum length of an escape sequence; longer ones are dropped.
-const SEQUENCE: usize = 256;
+const MAX_SEQUENCE: usize = 256;
 /// Size of the pieces of a paste, which bounds memory.
-const PASTE: usize = 4 * 1024 * 1024;
+const PASTE_CHUNK: usize = 4 * 1024 * 1024;
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// Incremental parser: accepts bytes in pieces of any size.
@@ -32,32 +32,34 @@ pub struct Parser {
 
 impl Parser {
     /// Takes more bytes and returns the complete inputs.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Sent> {
+    pub fn parse_bytes(&mut self, bytes: &[u8]) -> Vec<TerminalInput> {
         self.bytes.extend_from_slice(bytes);
         let mut sent = Vec::new();
         let mut at = 0;
         while at < self.bytes.len() {
             if self.pasting {
-                match self.paste(at) {
+                match self.parse_paste(at) {
                     Some((text, next)) => {
-                        sent.push(Sent::Paste(text));
+                        sent.push(TerminalInput::Paste(text));
                         at = next;
                         continue;
                     }
                     None => break,
                 }
             }
-            match sequence::read(&self.bytes[at..]) {
-                sequence::Read::Whole(length, what) => {
+            match sequence::parse_input(&self.bytes[at..]) {
+                sequence::ParsedInput::Complete(length, what) => {
                     at += length;
                     match what {
-                        Some(sequence::What::PasteBegins) => (self.pasting, self.searched) = (true, 0),
-                        Some(sequence::What::Sent(one)) => sent.push(one),
+                        Some(sequence::Meaning::PasteBegins) => (self.pasting, self.searched) = (true, 0),
+                        Some(sequence::Meaning::Sent(one)) => sent.push(one),
                         None => {}
                     }
                 }
-                sequence::Read::More if self.bytes.len() - at > SEQUENCE => at = self.bytes.len(),
-                sequence::Read::More => break,
+                sequence::ParsedInput::Incomplete if self.bytes.len() - at > MAX_SEQUENCE => {
+                    at = self.bytes.len()
+                }
+                sequence::ParsedInput::Incomplete => break,
             }
         }
         self.bytes.drain(..at);
@@ -77,12 +79,12 @@ impl Parser {
 
     /// Ends the wait: a single escape is the Esc key, a paste without end is complete, anything else is dropped. An
     /// incomplete input therefore never blocks the keyboard.
-    pub fn settle(&mut self) -> Vec<Sent> {
+    pub fn end_wait(&mut self) -> Vec<TerminalInput> {
         let bytes = std::mem::take(&mut self.bytes);
-        let key = |code, modifiers| vec![Sent::Key(KeyEvent::new(code, modifiers))];
+        let key = |code, modifiers| vec![TerminalInput::Key(KeyEvent::new(code, modifiers))];
         if std::mem::take(&mut self.pasting) {
             self.searched = 0;
-            return vec![Sent::Paste(text(&bytes))];
+            return vec![TerminalInput::Paste(paste_text(&bytes))];
         }
         match bytes.as_slice() {
             [0x1b] => key(KeyCode::Esc, KeyModifiers::NONE),
@@ -96,26 +98,26 @@ impl Parser {
     }
 
     /// Returns the paste that starts at `at` and its end, if its end has arrived.
-    fn paste(&mut self, at: usize) -> Option<(String, usize)> {
+    fn parse_paste(&mut self, at: usize) -> Option<(String, usize)> {
         // The end marker may have arrived in two pieces.
         let from = at.max(self.searched.saturating_sub(PASTE_END.len()));
         let found = self.bytes[from..].windows(PASTE_END.len()).position(|window| window == PASTE_END);
         if let Some(found) = found {
             let end = from + found;
             (self.pasting, self.searched) = (false, 0);
-            return Some((text(&self.bytes[at..end]), end + PASTE_END.len()));
+            return Some((paste_text(&self.bytes[at..end]), end + PASTE_END.len()));
         }
         self.searched = self.bytes.len();
-        if self.bytes.len() - at > PASTE {
+        if self.bytes.len() - at > PASTE_CHUNK {
             let cut = self.bytes.len() - PASTE_END.len();
-            return Some((text(&self.bytes[at..cut]), cut));
+            return Some((paste_text(&self.bytes[at..cut]), cut));
         }
         None
     }
 }
 
 /// Converts a paste to text. Terminals send its line breaks as the Enter key does.
-fn text(bytes: &[u8]) -> String {
+fn paste_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n")
 }
 

@@ -1,6 +1,6 @@
 //! Parses one key: a character, or an escape sequence of the legacy or the kitty protocol.
 
-use super::parse::Sent;
+use super::parse::TerminalInput;
 use crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -9,63 +9,65 @@ use crossterm::event::{
 const ENTER: [u32; 2] = [13, 57414];
 
 /// Result of parsing the start of some bytes.
-pub enum Read {
+pub enum ParsedInput {
     /// A complete sequence: its length in bytes, and its meaning if any.
-    Whole(usize, Option<What>),
+    Complete(usize, Option<Meaning>),
     /// The start of an incomplete sequence.
-    More,
+    Incomplete,
 }
 
 /// Meaning of a complete sequence.
-pub enum What {
+pub enum Meaning {
     /// Input for the screen.
-    Sent(Sent),
+    Sent(TerminalInput),
     /// Start of a bracketed paste.
     PasteBegins,
 }
 
-fn key(code: KeyCode, modifiers: KeyModifiers) -> Option<What> {
-    Some(What::Sent(Sent::Key(KeyEvent::new(code, modifiers))))
+fn key_input(code: KeyCode, modifiers: KeyModifiers) -> Option<Meaning> {
+    Some(Meaning::Sent(TerminalInput::Key(KeyEvent::new(code, modifiers))))
 }
 
 /// Parses the start of `bytes`, which is not empty.
-pub fn read(bytes: &[u8]) -> Read {
+pub fn parse_input(bytes: &[u8]) -> ParsedInput {
     match bytes[0] {
-        0x1b => escape(bytes),
-        _ => letter(bytes, KeyModifiers::NONE, 0),
+        0x1b => parse_escape(bytes),
+        _ => parse_character(bytes, KeyModifiers::NONE, 0),
     }
 }
 
-fn escape(bytes: &[u8]) -> Read {
+fn parse_escape(bytes: &[u8]) -> ParsedInput {
     match bytes.get(1) {
-        None => Read::More,
-        Some(b'[') => csi(bytes),
+        None => ParsedInput::Incomplete,
+        Some(b'[') => parse_csi(bytes),
         Some(b'O') => match bytes.get(2) {
-            None => Read::More,
-            Some(&one) => Read::Whole(3, final_key(one).and_then(|code| key(code, KeyModifiers::NONE))),
+            None => ParsedInput::Incomplete,
+            Some(&one) => {
+                ParsedInput::Complete(3, final_key(one).and_then(|code| key_input(code, KeyModifiers::NONE)))
+            }
         },
         // Strings sent by terminals as answers are dropped.
-        Some(b']' | b'P' | b'_' | b'^') => string(bytes),
+        Some(b']' | b'P' | b'_' | b'^') => parse_string(bytes),
         Some(0x1b) => match bytes.get(2) {
-            None => Read::More,
-            Some(_) => Read::Whole(1, key(KeyCode::Esc, KeyModifiers::NONE)),
+            None => ParsedInput::Incomplete,
+            Some(_) => ParsedInput::Complete(1, key_input(KeyCode::Esc, KeyModifiers::NONE)),
         },
-        Some(_) => letter(&bytes[1..], KeyModifiers::ALT, 1),
+        Some(_) => parse_character(&bytes[1..], KeyModifiers::ALT, 1),
     }
 }
 
 /// Parses one character after a prefix of `before` bytes.
-fn letter(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> Read {
+fn parse_character(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> ParsedInput {
     let length = match bytes[0] {
         0..=0x7f => 1,
         0xc2..=0xdf => 2,
         0xe0..=0xef => 3,
         0xf0..=0xf4 => 4,
-        _ => return Read::Whole(before + 1, None),
+        _ => return ParsedInput::Complete(before + 1, None),
     };
-    let Some(whole) = bytes.get(..length) else { return Read::More };
+    let Some(whole) = bytes.get(..length) else { return ParsedInput::Incomplete };
     let Some(c) = std::str::from_utf8(whole).ok().and_then(|text| text.chars().next()) else {
-        return Read::Whole(before + 1, None);
+        return ParsedInput::Complete(before + 1, None);
     };
     let (code, more) = match c {
         '\r' => (KeyCode::Enter, KeyModifiers::NONE),
@@ -77,78 +79,80 @@ fn letter(bytes: &[u8], modifiers: KeyModifiers, before: usize) -> Read {
         _ if c.is_uppercase() => (KeyCode::Char(c), KeyModifiers::SHIFT),
         _ => (KeyCode::Char(c), KeyModifiers::NONE),
     };
-    Read::Whole(before + length, key(code, modifiers | more))
+    ParsedInput::Complete(before + length, key_input(code, modifiers | more))
 }
 
-fn csi(bytes: &[u8]) -> Read {
+fn parse_csi(bytes: &[u8]) -> ParsedInput {
     // The Linux console sends a second bracket for F1 to F5.
     if bytes.get(2) == Some(&b'[') {
         return match bytes.get(3) {
-            None => Read::More,
-            Some(&one @ b'A'..=b'E') => Read::Whole(4, key(KeyCode::F(one - b'A' + 1), KeyModifiers::NONE)),
-            Some(_) => Read::Whole(4, None),
+            None => ParsedInput::Incomplete,
+            Some(&one @ b'A'..=b'E') => {
+                ParsedInput::Complete(4, key_input(KeyCode::F(one - b'A' + 1), KeyModifiers::NONE))
+            }
+            Some(_) => ParsedInput::Complete(4, None),
         };
     }
     if bytes.get(2) == Some(&b'M') {
         // Legacy mouse reports are never enabled.
-        return if bytes.len() < 6 { Read::More } else { Read::Whole(6, None) };
+        return if bytes.len() < 6 { ParsedInput::Incomplete } else { ParsedInput::Complete(6, None) };
     }
     let Some(length) = bytes[2..].iter().position(|byte| matches!(byte, 0x40..=0x7e)) else {
         return match bytes[2..].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
             // Not a valid sequence: parse the invalid byte on its own.
-            Some(bad) => Read::Whole(2 + bad, None),
-            None => Read::More,
+            Some(bad) => ParsedInput::Complete(2 + bad, None),
+            None => ParsedInput::Incomplete,
         };
     };
     if let Some(bad) = bytes[2..2 + length].iter().position(|byte| !matches!(byte, 0x20..=0x3f)) {
-        return Read::Whole(2 + bad, None);
+        return ParsedInput::Complete(2 + bad, None);
     }
     let inner = std::str::from_utf8(&bytes[2..2 + length]).unwrap_or_default();
-    Read::Whole(3 + length, meaning(inner, bytes[2 + length]))
+    ParsedInput::Complete(3 + length, parse_meaning(inner, bytes[2 + length]))
 }
 
-fn string(bytes: &[u8]) -> Read {
+fn parse_string(bytes: &[u8]) -> ParsedInput {
     for (at, byte) in bytes.iter().enumerate().skip(2) {
         match byte {
-            0x07 => return Read::Whole(at + 1, None),
-            0x1b if bytes.get(at + 1) == Some(&b'\\') => return Read::Whole(at + 2, None),
+            0x07 => return ParsedInput::Complete(at + 1, None),
+            0x1b if bytes.get(at + 1) == Some(&b'\\') => return ParsedInput::Complete(at + 2, None),
             _ => {}
         }
     }
-    Read::More
+    ParsedInput::Incomplete
 }
 
-fn meaning(inner: &str, last: u8) -> Option<What> {
+fn parse_meaning(inner: &str, last: u8) -> Option<Meaning> {
     if let Some(mouse) = inner.strip_prefix('<') {
-        return mouse_event(mouse, last == b'M').map(|event| What::Sent(Sent::Mouse(event)));
+        return mouse_event(mouse, last == b'M').map(|event| Meaning::Sent(TerminalInput::Mouse(event)));
     }
     let mut fields = inner.split(';');
     let first = fields.next().unwrap_or_default();
-    let (modifiers, kind) = held(fields.next().unwrap_or_default());
+    let (modifiers, kind) = parse_modifiers(fields.next().unwrap_or_default());
     let number = |text: &str| text.split(':').next().unwrap_or_default().parse::<u32>().ok();
     // Releases are never enabled, but some terminals send them. The release of Enter is useful.
     if kind == 3 {
         let is_enter = last == b'u' && number(first).is_some_and(|code| ENTER.contains(&code));
         let release = KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Enter, modifiers) };
-        return is_enter.then_some(What::Sent(Sent::Key(release)));
+        return is_enter.then_some(Meaning::Sent(TerminalInput::Key(release)));
     }
     match last {
-        b'I' if inner.is_empty() => Some(What::Sent(Sent::Focus(true))),
-        b'O' if inner.is_empty() => Some(What::Sent(Sent::Focus(false))),
-        b'Z' => key(KeyCode::BackTab, modifiers | KeyModifiers::SHIFT),
-        b'u' => coded(number(first)?, first, modifiers),
+        b'I' if inner.is_empty() => Some(Meaning::Sent(TerminalInput::Focus(true))),
+        b'O' if inner.is_empty() => Some(Meaning::Sent(TerminalInput::Focus(false))),
+        b'Z' => key_input(KeyCode::BackTab, modifiers | KeyModifiers::SHIFT),
+        b'u' => key_from_code(number(first)?, first, modifiers),
         b'~' => match number(first)? {
-            200 => Some(What::PasteBegins),
+            200 => Some(Meaning::PasteBegins),
             // xterm's modifyOtherKeys.
-            27 => coded(fields.next().and_then(number)?, "", modifiers),
-            code => key(tilde(code)?, modifiers),
+            27 => key_from_code(fields.next().and_then(number)?, "", modifiers),
+            code => key_input(tilde_key(code)?, modifiers),
         },
-        _ => key(final_key(last)?, modifiers),
+        _ => key_input(final_key(last)?, modifiers),
     }
 }
 
 /// Returns the modifiers, and whether it is a press (1), a repeat (2) or a release (3).
-fn held(field: &str) -> (KeyModifiers, u8) {
+fn parse_modifiers(field: &str) -> (KeyModifiers, u8) {
     let (mask, kind) = field.split_once(':').unwrap_or((field, "1"));
     let mask = mask.parse::<u16>().unwrap_or(1).saturating_sub(1);
     let mut modifiers = KeyModifiers::NONE;
@@ -168,7 +172,7 @@ fn held(field: &str) -> (KeyModifiers, u8) {
 }
 
 /// Returns the key of a code point.
-fn coded(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<What> {
+fn key_from_code(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<Meaning> {
     let code = match code {
         27 => KeyCode::Esc,
         code if ENTER.contains(&code) => KeyCode::Enter,
@@ -208,7 +212,7 @@ fn coded(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<What> {
             KeyCode::Char(c)
         }
     };
-    key(code, modifiers)
+    key_input(code, modifiers)
 }
 
 fn final_key(last: u8) -> Option<KeyCode> {
@@ -225,7 +229,7 @@ fn final_key(last: u8) -> Option<KeyCode> {
     })
 }
 
-fn tilde(code: u32) -> Option<KeyCode> {
+fn tilde_key(code: u32) -> Option<KeyCode> {
     Some(match code {
         1 | 7 => KeyCode::Home,
         2 => KeyCode::Insert,

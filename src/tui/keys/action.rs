@@ -12,9 +12,9 @@ pub enum Scope {
     /// In an approval prompt.
     Approval,
     /// Choosing the scope of a grant in an approval prompt.
-    Keep,
+    GrantScope,
     /// In the queue.
-    Waits,
+    Queue,
     /// In a question prompt.
     Question,
     /// In the trust prompt.
@@ -24,43 +24,43 @@ pub enum Scope {
     /// On a page of text.
     Page,
     /// In a one-line text field of a prompt or list.
-    Line,
+    TextField,
     /// Always, while a failed request can be sent again.
-    Again,
+    FailedRequest,
 }
 
 impl Scope {
     /// All scopes, in the order of key help.
     pub const ALL: [Scope; 12] = [
         Scope::Approval,
-        Scope::Keep,
-        Scope::Waits,
+        Scope::GrantScope,
+        Scope::Queue,
         Scope::Question,
         Scope::Trust,
         Scope::List,
-        Scope::Line,
+        Scope::TextField,
         Scope::Page,
-        Scope::Again,
+        Scope::FailedRequest,
         Scope::Composer,
         Scope::Transcript,
         Scope::Anywhere,
     ];
 
     /// Returns the heading of the scope in key help.
-    pub fn words(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         match self {
             Scope::Anywhere => "Anywhere",
             Scope::Composer => "Composer",
             Scope::Transcript => "Selected call",
             Scope::Approval => "Approval prompt",
-            Scope::Keep => "Scope of a grant",
-            Scope::Waits => "Queue",
+            Scope::GrantScope => "Scope of a grant",
+            Scope::Queue => "Queue",
             Scope::Question => "Question prompt",
             Scope::Trust => "Trust prompt",
             Scope::List => "List",
             Scope::Page => "Page",
-            Scope::Line => "Text field",
-            Scope::Again => "Failed request",
+            Scope::TextField => "Text field",
+            Scope::FailedRequest => "Failed request",
         }
     }
 }

@@ -14,10 +14,10 @@ pub struct Chord {
 }
 
 /// Modifiers that distinguish chords. Lock keys and keyboard types do not.
-const HELD: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT).union(KeyModifiers::SHIFT);
+const MODIFIERS: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT).union(KeyModifiers::SHIFT);
 
 /// Names of keys that are not characters.
-const NAMED: &[(&str, KeyCode)] = &[
+const KEY_NAMES: &[(&str, KeyCode)] = &[
     ("enter", KeyCode::Enter),
     ("esc", KeyCode::Esc),
     ("tab", KeyCode::Tab),
@@ -38,20 +38,20 @@ const NAMED: &[(&str, KeyCode)] = &[
 
 impl Chord {
     fn new(code: KeyCode, modifiers: KeyModifiers) -> Self {
-        let mut held = modifiers & HELD;
+        let mut held = modifiers & MODIFIERS;
         let code = match code {
             KeyCode::BackTab => {
                 held |= KeyModifiers::SHIFT;
                 KeyCode::Tab
             }
-            KeyCode::Char(letter) => KeyCode::Char(Self::letter(letter, &mut held)),
+            KeyCode::Char(letter) => KeyCode::Char(Self::normalize_character(letter, &mut held)),
             other => other,
         };
         Self { code, modifiers: held }
     }
 
     /// Returns the character with shift applied; with ctrl or alt it is lowercase and shift stays a modifier.
-    fn letter(letter: char, held: &mut KeyModifiers) -> char {
+    fn normalize_character(letter: char, held: &mut KeyModifiers) -> char {
         let commanding = held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         if held.contains(KeyModifiers::CONTROL) && matches!(letter, '7' | '/' | '_') {
             held.remove(KeyModifiers::SHIFT);
@@ -69,7 +69,7 @@ impl Chord {
     }
 
     /// Returns the character this chord types, if it is a character without ctrl or alt.
-    pub fn typed(self) -> Option<char> {
+    pub fn typed_character(self) -> Option<char> {
         match self.code {
             KeyCode::Char(letter) if self.modifiers.is_empty() => Some(letter),
             _ => None,
@@ -93,7 +93,7 @@ impl fmt::Display for Chord {
                 f.write_str(word)?;
             }
         }
-        if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
+        if let Some((name, _)) = KEY_NAMES.iter().find(|(_, code)| *code == self.code) {
             return f.write_str(name);
         }
         match self.code {
@@ -109,13 +109,13 @@ impl fmt::Display for Chord {
 #[error(
     "“{0}” is not a key. Use a character, f1 to f12, or one of enter, esc, tab, backspace, delete, insert, up, down, left, right, home, end, page-up, page-down, space, minus; optionally with ctrl-, alt- or shift- before it"
 )]
-pub struct BadChord(String);
+pub struct ParseChordError(String);
 
 impl FromStr for Chord {
-    type Err = BadChord;
+    type Err = ParseChordError;
 
-    fn from_str(text: &str) -> Result<Self, BadChord> {
-        let bad = || BadChord(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, ParseChordError> {
+        let bad = || ParseChordError(text.to_owned());
         let mut modifiers = KeyModifiers::empty();
         let mut rest = text.trim();
         loop {
@@ -137,7 +137,7 @@ impl FromStr for Chord {
         let mut letters = rest.chars();
         let code = match (letters.next(), letters.next()) {
             (Some(letter), None) if !letter.is_control() => KeyCode::Char(letter),
-            _ => match NAMED.iter().find(|(known, _)| *known == name) {
+            _ => match KEY_NAMES.iter().find(|(known, _)| *known == name) {
                 Some((_, code)) => *code,
                 None => {
                     let number = name.strip_prefix('f').and_then(|number| number.parse().ok());
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(code: KeyCode, modifiers: KeyModifiers, expected: &str) {
+    fn assert_chord(code: KeyCode, modifiers: KeyModifiers, expected: &str) {
         let chord = Chord::from(&KeyEvent::new(code, modifiers));
         assert_eq!(chord.to_string(), expected);
         assert_eq!(expected.parse(), Ok(chord));
@@ -164,27 +164,27 @@ mod tests {
     fn what_different_terminals_send_for_one_key_is_one_chord() {
         const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
         const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
-        check(KeyCode::Char('y'), SHIFT, "Y");
-        check(KeyCode::Char('Y'), KeyModifiers::NONE, "Y");
-        check(KeyCode::Char('Y'), SHIFT, "Y");
-        check(KeyCode::Char('?'), SHIFT, "?");
-        check(KeyCode::BackTab, KeyModifiers::NONE, "shift-tab");
-        check(KeyCode::BackTab, SHIFT, "shift-tab");
-        check(KeyCode::Tab, SHIFT, "shift-tab");
-        check(KeyCode::Char('7'), CONTROL, "ctrl-_");
-        check(KeyCode::Char('/'), CONTROL, "ctrl-_");
-        check(KeyCode::Char('_'), CONTROL | SHIFT, "ctrl-_");
-        check(KeyCode::Char('O'), CONTROL, "ctrl-shift-o");
-        check(KeyCode::Char('y'), KeyModifiers::SUPER, "y");
+        assert_chord(KeyCode::Char('y'), SHIFT, "Y");
+        assert_chord(KeyCode::Char('Y'), KeyModifiers::NONE, "Y");
+        assert_chord(KeyCode::Char('Y'), SHIFT, "Y");
+        assert_chord(KeyCode::Char('?'), SHIFT, "?");
+        assert_chord(KeyCode::BackTab, KeyModifiers::NONE, "shift-tab");
+        assert_chord(KeyCode::BackTab, SHIFT, "shift-tab");
+        assert_chord(KeyCode::Tab, SHIFT, "shift-tab");
+        assert_chord(KeyCode::Char('7'), CONTROL, "ctrl-_");
+        assert_chord(KeyCode::Char('/'), CONTROL, "ctrl-_");
+        assert_chord(KeyCode::Char('_'), CONTROL | SHIFT, "ctrl-_");
+        assert_chord(KeyCode::Char('O'), CONTROL, "ctrl-shift-o");
+        assert_chord(KeyCode::Char('y'), KeyModifiers::SUPER, "y");
     }
 
     #[test]
     fn keys_that_only_look_alike_stay_apart() {
-        check(KeyCode::Char('j'), KeyModifiers::CONTROL, "ctrl-j");
-        check(KeyCode::Enter, KeyModifiers::NONE, "enter");
-        check(KeyCode::Enter, KeyModifiers::SHIFT, "shift-enter");
-        check(KeyCode::Char('h'), KeyModifiers::CONTROL, "ctrl-h");
-        check(KeyCode::Backspace, KeyModifiers::NONE, "backspace");
+        assert_chord(KeyCode::Char('j'), KeyModifiers::CONTROL, "ctrl-j");
+        assert_chord(KeyCode::Enter, KeyModifiers::NONE, "enter");
+        assert_chord(KeyCode::Enter, KeyModifiers::SHIFT, "shift-enter");
+        assert_chord(KeyCode::Char('h'), KeyModifiers::CONTROL, "ctrl-h");
+        assert_chord(KeyCode::Backspace, KeyModifiers::NONE, "backspace");
     }
 
     #[test]

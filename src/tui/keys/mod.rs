@@ -5,7 +5,7 @@ mod chord;
 mod table;
 
 pub use action::{Action, Scope};
-pub use chord::{BadChord, Chord};
+pub use chord::{Chord, ParseChordError};
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::collections::BTreeMap;
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keymap {
     /// In the order of the default table.
-    rows: Vec<Row>,
+    rows: Vec<KeyBinding>,
 }
 
 /// The chords of one action in one scope.
 #[derive(Debug, Clone, PartialEq)]
-struct Row {
+struct KeyBinding {
     scope: Scope,
     action: Action,
     chords: Vec<Chord>,
@@ -33,12 +33,12 @@ pub struct HelpRow {
     /// The keys, as written in the settings.
     pub chords: Vec<String>,
     /// Label of the action.
-    pub words: &'static str,
+    pub label: &'static str,
 }
 
 impl Default for Keymap {
     fn default() -> Self {
-        let row = |(scope, action, chords): &(Scope, Action, &[&str])| Row {
+        let row = |(scope, action, chords): &(Scope, Action, &[&str])| KeyBinding {
             scope: *scope,
             action: *action,
             chords: chords.iter().filter_map(|chord| chord.parse().ok()).collect(),
@@ -60,29 +60,29 @@ impl Keymap {
 
     /// Applies the settings to the default keys, by name of the action; an empty list unbinds an action. Returns a
     /// warning of one sentence for each invalid entry, whose action keeps its default keys.
-    pub fn with(overrides: &BTreeMap<String, Vec<String>>) -> (Self, Vec<String>) {
+    pub fn with_overrides(overrides: &BTreeMap<String, Vec<String>>) -> (Self, Vec<String>) {
         let (mut keys, mut warnings) = (Self::default(), Vec::new());
         for (name, chords) in overrides {
             match Action::ALL.iter().find(|action| action.name() == name.replace('-', "_")) {
-                Some(action) => keys.change(*action, chords, &mut warnings),
+                Some(action) => keys.rebind_action(*action, chords, &mut warnings),
                 None => {
-                    let nearest = nearest(name);
+                    let nearest = find_similar_action(name);
                     warnings.push(format!("keys: unknown action “{name}”; did you mean {nearest}?"));
                 }
             }
         }
-        keys.drop_doubled(overrides, &mut warnings);
+        keys.remove_duplicates(overrides, &mut warnings);
         (keys, warnings)
     }
 
-    fn change(&mut self, action: Action, chords: &[String], warnings: &mut Vec<String>) {
+    fn rebind_action(&mut self, action: Action, chords: &[String], warnings: &mut Vec<String>) {
         let name = action.name();
         let mut read = Vec::new();
         for text in chords {
             match text.parse::<Chord>() {
                 Err(bad) => return warnings.push(format!("keys.{name}: {bad}. Using the default")),
                 Ok(chord) => {
-                    if let Some(why) = self.forbidden(action, chord) {
+                    if let Some(why) = self.explain_forbidden(action, chord) {
                         return warnings.push(format!("keys.{name}: {chord} {why}. Using the default"));
                     }
                     read.push(chord);
@@ -95,7 +95,7 @@ impl Keymap {
     }
 
     /// Explains why a chord cannot be bound to this action; `None` if it can.
-    fn forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
+    fn explain_forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
         let approves = matches!(
             action,
             Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways | Action::Trust
@@ -103,19 +103,19 @@ impl Keymap {
         if approves && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
             return Some("cannot be used to approve");
         }
-        let typing = |row: &Row| {
+        let typing = |row: &KeyBinding| {
             row.action == action
                 && matches!(
                     row.scope,
-                    Scope::Composer | Scope::Anywhere | Scope::Again | Scope::Line | Scope::List
+                    Scope::Composer | Scope::Anywhere | Scope::FailedRequest | Scope::TextField | Scope::List
                 )
         };
-        let shadows = chord.typed().is_some() && action != Action::HelpWhenEmpty;
+        let shadows = chord.typed_character().is_some() && action != Action::HelpWhenEmpty;
         (shadows && self.rows.iter().any(typing)).then_some("is a character that is typed as text there")
     }
 
     /// Removes chords bound to two actions of a scope. The action bound in the settings keeps the chord.
-    fn drop_doubled(&mut self, overrides: &BTreeMap<String, Vec<String>>, warnings: &mut Vec<String>) {
+    fn remove_duplicates(&mut self, overrides: &BTreeMap<String, Vec<String>>, warnings: &mut Vec<String>) {
         let own = |action: Action| overrides.keys().any(|name| name.replace('-', "_") == action.name());
         for at in 0..self.rows.len() {
             for chord in self.rows[at].chords.clone() {
@@ -135,7 +135,7 @@ impl Keymap {
                 self.rows[lost].chords.retain(|held| *held != chord);
                 warnings.push(format!(
                     "keys: {chord} is bound to both {keeps} and {loses} ({}); keeping {keeps}",
-                    scope.words()
+                    scope.heading()
                 ));
             }
         }
@@ -148,27 +148,27 @@ impl Keymap {
     }
 
     /// Returns the first key of an action in a scope, for hints; empty if it has none.
-    pub fn hint(&self, scope: Scope, action: Action) -> String {
+    pub fn first_chord(&self, scope: Scope, action: Action) -> String {
         self.chords_of(scope, action).into_iter().next().unwrap_or_default()
     }
 
     /// Returns the rows of key help for these scopes, in their order. Actions without a key are omitted.
-    pub fn help(&self, scopes: &[Scope]) -> Vec<HelpRow> {
+    pub fn help_rows(&self, scopes: &[Scope]) -> Vec<HelpRow> {
         let rows = scopes.iter().flat_map(|scope| self.rows.iter().filter(move |row| row.scope == *scope));
         rows.filter(|row| !row.chords.is_empty())
             .map(|row| HelpRow {
                 scope: row.scope,
                 chords: row.chords.iter().map(Chord::to_string).collect(),
-                words: row.action.help(),
+                label: row.action.help(),
             })
             .collect()
     }
 
     /// Formats all key bindings as Markdown tables for the README.
-    pub fn markdown(&self) -> String {
+    pub fn to_markdown(&self) -> String {
         let mut text = String::new();
         for scope in Scope::ALL {
-            text.push_str(&format!("**{}**\n\n| Key | Action | Setting |\n|---|---|---|\n", scope.words()));
+            text.push_str(&format!("**{}**\n\n| Key | Action | Setting |\n|---|---|---|\n", scope.heading()));
             for row in self.rows.iter().filter(|row| row.scope == scope) {
                 let chords: Vec<String> = row.chords.iter().map(|chord| format!("`{chord}`")).collect();
                 let (help, name) = (row.action.help(), row.action.name());
@@ -183,7 +183,7 @@ impl Keymap {
 }
 
 /// Returns the name of the action that is most similar to this name.
-fn nearest(name: &str) -> &'static str {
+fn find_similar_action(name: &str) -> &'static str {
     let like = |action: &&Action| {
         let ratio = similar::TextDiff::from_chars(name, action.name()).ratio();
         (ratio * 1000.0) as u32

@@ -14,7 +14,7 @@ fn press(text: &str) -> KeyEvent {
 
 fn with(name: &str, chords: &[&str]) -> (Keymap, Vec<String>) {
     let chords = chords.iter().map(|chord| (*chord).to_owned()).collect();
-    Keymap::with(&BTreeMap::from([(name.to_owned(), chords)]))
+    Keymap::with_overrides(&BTreeMap::from([(name.to_owned(), chords)]))
 }
 
 #[test]
@@ -42,9 +42,9 @@ fn every_action_has_a_unique_name_a_label_and_a_row_in_the_table() {
 #[test]
 fn no_default_key_shadows_typed_text() {
     for (scope, action, chords) in table::DEFAULTS {
-        let typing = matches!(scope, Scope::Composer | Scope::Anywhere | Scope::Line | Scope::List);
+        let typing = matches!(scope, Scope::Composer | Scope::Anywhere | Scope::TextField | Scope::List);
         for chord in chords.iter().filter(|_| typing && *action != Action::HelpWhenEmpty) {
-            assert_eq!(chord.parse::<Chord>().unwrap().typed(), None, "{chord} in {scope:?}");
+            assert_eq!(chord.parse::<Chord>().unwrap().typed_character(), None, "{chord} in {scope:?}");
         }
     }
 }
@@ -89,8 +89,8 @@ fn r02_no_setting_makes_enter_approve() {
 #[test]
 fn key_help_and_readme_show_changed_keys() {
     let (keys, _) = with("themes", &["f2"]);
-    let row = keys.help(&[Scope::Anywhere]).into_iter().find(|row| row.words == "Choose theme").unwrap();
+    let row = keys.help_rows(&[Scope::Anywhere]).into_iter().find(|row| row.label == "Choose theme").unwrap();
     assert_eq!(row.chords, ["f2"]);
-    assert!(keys.markdown().contains("| `f2` | Choose theme | `themes` |"));
-    assert_eq!(keys.hint(Scope::Anywhere, Action::Themes), "f2");
+    assert!(keys.to_markdown().contains("| `f2` | Choose theme | `themes` |"));
+    assert_eq!(keys.first_chord(Scope::Anywhere, Action::Themes), "f2");
 }

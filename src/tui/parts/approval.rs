@@ -1,36 +1,36 @@
 //! The approval prompt: shows everything that will run, and accepts an approval only after all of it was on the screen.
 
-mod form;
-mod looks;
-mod unheard;
+mod approval_layout;
+mod arguments_form;
+mod rejected_keys;
 
-use super::line::{self, Line};
-use super::listening::{AT_ONCE, Listening};
+use super::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use super::review::Review;
-use super::scope::{self, Choosing};
-use crate::chat::{By, CallId, Decision, Plan, Preview, ToolCall, ToolSpec};
+use super::scope_choice::{self, ScopeChoice};
+use super::text_field::{self, TextField};
+use crate::chat::{CallId, Decider, Decision, Plan, Preview, ToolCall, ToolSpec};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
-use crate::tui::parts::laid::Laid;
+use crate::tui::parts::line_cache::LineCache;
+use arguments_form::Form;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
-use form::Form;
 use ratatui::layout::Position;
 use std::path::Path;
 use std::time::Duration;
 
 /// Contents of an approval prompt, built for every frame.
 #[derive(Debug, Clone, Copy)]
-pub struct Card<'a> {
+pub struct ApprovalContent<'a> {
     pub plan: &'a Plan,
     /// The call as the model sent it.
     pub call: &'a ToolCall,
     /// Reason the policy asks, without a leading "because".
     pub reason: &'a str,
     /// Name of the sub-agent that made the call; `None` for the main session.
-    pub by: Option<&'a str>,
+    pub sub_agent: Option<&'a str>,
     /// Sandbox summary for a command whose plan has none. Written by aye, never by the model; may be empty.
-    pub may: &'a str,
+    pub sandbox_note: &'a str,
     /// Position in the queue (1-based) and length of the queue.
-    pub place: (usize, usize),
+    pub position: (usize, usize),
     /// Home directory of the user, displayed as `~`.
     pub home: Option<&'a Path>,
 }
@@ -39,65 +39,65 @@ pub struct Card<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Approval {
     call: CallId,
-    seen: Option<Duration>,
-    end_seen: bool,
+    first_drawn: Option<Duration>,
+    has_reached_end: bool,
     scroll: usize,
-    page: usize,
-    step: Step,
+    page_rows: usize,
+    view: ApprovalView,
     /// Selected items of a batch.
     review: Review,
-    laid: Laid<()>,
+    layout: LineCache<()>,
 }
 
 /// View that the prompt shows.
 #[derive(Debug, Clone, PartialEq)]
-enum Step {
+enum ApprovalView {
     /// The plan.
     Plan,
     /// Choice of the scope of a grant or rule.
-    Scope(Box<Choosing>),
+    Scope(Box<ScopeChoice>),
     /// Line for the message of a denial.
-    Because(Line),
+    DenyMessage(TextField),
     /// The call as the model sent it.
     Details,
     /// Form for editing the arguments.
-    Edit(Form),
+    Form(Form),
 }
 
 /// Result of a key press.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
+pub enum KeyResult {
     /// The prompt handled the key, or ignored it; nothing is left to do.
-    Nothing,
+    Handled,
     /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Says(String),
+    Explained(String),
     /// The key is not for the prompt: it goes to the composer and delays the prompt like any key typed there.
-    Passed,
+    PassedOn,
     /// Open the choice of scope with [`Approval::choose`].
-    Scopes,
+    OpenScope,
     /// Open the queue.
-    Lists,
+    OpenQueue,
     /// Open the arguments form with [`Approval::edit`].
-    Edits,
+    OpenForm,
     /// Open this text in `$EDITOR`; pass the edited text to [`Approval::edited`].
-    Editor(String),
+    OpenEditor(String),
     /// The user decided.
     Decided {
         decision: Decision,
         /// Key that was pressed, and the time since the prompt was first drawn.
-        by: By,
+        by: Decider,
     },
 }
 
 /// Part of the prompt that a frame showed. Pass it to [`Approval::drawn`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct DrawnFrame {
     /// Position of the terminal's cursor if a line is being edited.
     pub cursor: Option<Position>,
     scroll: usize,
     rows: usize,
-    readable: bool,
-    end: bool,
+    is_readable: bool,
+    is_at_end: bool,
 }
 
 impl Approval {
@@ -105,13 +105,13 @@ impl Approval {
     pub fn new(call: CallId) -> Self {
         Self {
             call,
-            seen: None,
-            end_seen: false,
+            first_drawn: None,
+            has_reached_end: false,
             scroll: 0,
-            page: 1,
-            step: Step::Plan,
+            page_rows: 1,
+            view: ApprovalView::Plan,
             review: Review::default(),
-            laid: Laid::default(),
+            layout: LineCache::default(),
         }
     }
 
@@ -120,209 +120,223 @@ impl Approval {
     }
 
     /// Returns the time of the first frame, for [`super::listening::listening`].
-    pub fn seen(&self) -> Option<Duration> {
-        self.seen
+    pub fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
     }
 
     /// Returns whether a line is being edited. The prompt then receives every key.
     pub fn is_writing(&self) -> bool {
-        matches!(self.step, Step::Because(_) | Step::Edit(_))
+        matches!(self.view, ApprovalView::DenyMessage(_) | ApprovalView::Form(_))
     }
 
     /// Returns unsent input for a call of this tool, phrased for the model: the message of a denial, or edited arguments.
     pub fn written_reply(&self, tool: &str) -> Option<String> {
-        match &self.step {
-            Step::Because(line) => Some(line.text().trim().to_owned()).filter(|text| !text.is_empty()),
-            Step::Edit(form) => form
-                .changed()
+        match &self.view {
+            ApprovalView::DenyMessage(line) => {
+                Some(line.text().trim().to_owned()).filter(|text| !text.is_empty())
+            }
+            ApprovalView::Form(form) => form
+                .edited_arguments()
                 .map(|arguments| format!("Call {tool} with these arguments instead: {arguments}")),
-            Step::Plan | Step::Scope(_) | Step::Details => None,
+            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => None,
         }
     }
 
     /// Records which part of the prompt is now on the screen.
-    pub fn drawn(&mut self, now: Duration, seen: Seen) {
+    pub fn record_frame(&mut self, now: Duration, seen: DrawnFrame) {
         self.scroll = seen.scroll;
-        self.page = seen.rows.saturating_sub(1).max(1);
-        if seen.readable {
-            self.seen.get_or_insert(now);
-            self.end_seen |= seen.end && self.step == Step::Plan;
-            if let Step::Scope(choosing) = &mut self.step {
-                choosing.drawn(seen.end);
+        self.page_rows = seen.rows.saturating_sub(1).max(1);
+        if seen.is_readable {
+            self.first_drawn.get_or_insert(now);
+            self.has_reached_end |= seen.is_at_end && self.view == ApprovalView::Plan;
+            if let ApprovalView::Scope(choosing) = &mut self.view {
+                choosing.record_frame(seen.is_at_end);
             }
         }
     }
 
     /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
-    pub fn pasted(&mut self, text: &str) -> bool {
-        match &mut self.step {
-            Step::Because(line) => line.insert(text),
-            Step::Edit(form) => form.pasted(text),
-            Step::Plan | Step::Scope(_) | Step::Details => return false,
+    pub fn insert_paste(&mut self, text: &str) -> bool {
+        match &mut self.view {
+            ApprovalView::DenyMessage(line) => line.insert(text),
+            ApprovalView::Form(form) => form.insert_paste(text),
+            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => return false,
         }
         true
     }
 
     /// Opens the form for the call's arguments. Returns false if there are no arguments to edit.
-    pub fn edit(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
+    pub fn open_form(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
         let form = Form::new(tool, &call.arguments);
         let opens = form.is_some();
         if let Some(form) = form {
-            self.turn_to(Step::Edit(form));
+            self.show_view(ApprovalView::Form(form));
         }
         opens
     }
 
     /// Opens the choice of scope.
-    pub fn choose(&mut self, choosing: Choosing) {
-        self.turn_to(Step::Scope(Box::new(choosing)));
+    pub fn open_scope(&mut self, choosing: ScopeChoice) {
+        self.show_view(ApprovalView::Scope(Box::new(choosing)));
     }
 
     /// Returns to the choice of scope because the rule could not be saved.
-    pub fn unkept(&mut self, now: Duration) {
-        if let Step::Scope(choosing) = &mut self.step {
-            choosing.unkept(now);
+    pub fn reopen_scope(&mut self, now: Duration) {
+        if let ApprovalView::Scope(choosing) = &mut self.view {
+            choosing.handle_store_failure(now);
         }
     }
 
     /// Returns whether the call is approved and its rule is being saved.
-    pub fn is_keeping(&self) -> bool {
-        matches!(&self.step, Step::Scope(choosing) if choosing.is_keeping())
+    pub fn is_saving_rule(&self) -> bool {
+        matches!(&self.view, ApprovalView::Scope(choosing) if choosing.is_storing())
     }
 
     /// Returns whether the choice of scope is open.
-    pub fn is_choosing(&self) -> bool {
-        matches!(self.step, Step::Scope(_))
+    pub fn is_choosing_scope(&self) -> bool {
+        matches!(self.view, ApprovalView::Scope(_))
     }
 
     /// Takes the text that the editor returned. Returns false if the form is closed.
-    pub fn edited(&mut self, text: &str) -> bool {
-        let Step::Edit(form) = &mut self.step else { return false };
-        form.edited(text);
+    pub fn apply_editor_text(&mut self, text: &str) -> bool {
+        let ApprovalView::Form(form) = &mut self.view else { return false };
+        form.apply_editor_text(text);
         true
     }
 
     /// Handles a key that was checked with [`super::listening::Presses::goes_on`]. Unused Esc and Tab are passed on: they
     /// stop the turn and move the keyboard focus.
-    pub fn key(
+    pub fn handle_key(
         &mut self,
         key: &KeyEvent,
         keys: &Keymap,
         plan: &Plan,
         listening: Listening,
         now: Duration,
-    ) -> Reply {
+    ) -> KeyResult {
         // Enter that arrives with a paste, or repeats while held, does not submit.
         let held = key.kind != KeyEventKind::Press;
         let ends = !held && !matches!(listening, Listening::Until(_));
-        if let Step::Edit(form) = &mut self.step {
-            return match form.key(key, keys) {
-                form::Reply::Wanted(arguments) if ends => self.decided(Decision::Edited(arguments), key, now),
-                form::Reply::Wanted(_) if !held => Reply::Says(AT_ONCE.to_owned()),
-                form::Reply::Wanted(_) | form::Reply::Nothing => Reply::Nothing,
-                form::Reply::Passed => Reply::Passed,
-                form::Reply::Closed => self.turn_to(Step::Plan),
-                form::Reply::Editor(text) => Reply::Editor(text),
-            };
-        }
-        if let Step::Because(line) = &mut self.step {
-            return match line.key(key, keys) {
-                line::Reply::Accepted if ends => {
-                    let words = line.text().trim().to_owned();
-                    self.decided(Decision::Deny(words), key, now)
+        if let ApprovalView::Form(form) = &mut self.view {
+            return match form.handle_key(key, keys) {
+                arguments_form::KeyResult::Submit(arguments) if ends => {
+                    self.build_decision(Decision::Edited(arguments), key, now)
                 }
-                line::Reply::Accepted if !held => Reply::Says(AT_ONCE.to_owned()),
-                line::Reply::Closed => self.turn_to(Step::Plan),
-                line::Reply::Passed => Reply::Passed,
-                line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => Reply::Nothing,
+                arguments_form::KeyResult::Submit(_) if !held => {
+                    KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())
+                }
+                arguments_form::KeyResult::Submit(_) | arguments_form::KeyResult::Handled => {
+                    KeyResult::Handled
+                }
+                arguments_form::KeyResult::PassedOn => KeyResult::PassedOn,
+                arguments_form::KeyResult::Close => self.show_view(ApprovalView::Plan),
+                arguments_form::KeyResult::OpenEditor(text) => KeyResult::OpenEditor(text),
             };
         }
-        if self.is_choosing() {
-            return self.chosen(key, keys, listening, now);
+        if let ApprovalView::DenyMessage(line) = &mut self.view {
+            return match line.key(key, keys) {
+                text_field::KeyResult::Accepted if ends => {
+                    let words = line.text().trim().to_owned();
+                    self.build_decision(Decision::Deny(words), key, now)
+                }
+                text_field::KeyResult::Accepted if !held => {
+                    KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())
+                }
+                text_field::KeyResult::Cancelled => self.show_view(ApprovalView::Plan),
+                text_field::KeyResult::PassedOn => KeyResult::PassedOn,
+                text_field::KeyResult::Handled
+                | text_field::KeyResult::Changed
+                | text_field::KeyResult::Accepted => KeyResult::Handled,
+            };
         }
-        let Some(action) = keys.lookup(Scope::Approval, key) else { return Reply::Passed };
+        if self.is_choosing_scope() {
+            return self.handle_scope_key(key, keys, listening, now);
+        }
+        let Some(action) = keys.lookup(Scope::Approval, key) else { return KeyResult::PassedOn };
         if listening == Listening::Unsent {
-            return Reply::Passed;
+            return KeyResult::PassedOn;
         }
         let batch = match &plan.preview {
-            Preview::Batch(batch) if matches!(self.step, Step::Plan) => Some(batch),
+            Preview::Batch(batch) if matches!(self.view, ApprovalView::Plan) => Some(batch),
             Preview::Batch(_) | Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => None,
         };
         if matches!(action, Action::Tick | Action::TickAll) {
             // Without a batch these keys type a character in the composer.
-            if batch.is_none() || !listening.now() {
-                return Reply::Passed;
+            if batch.is_none() || !listening.is_listening() {
+                return KeyResult::PassedOn;
             }
             if key.kind != KeyEventKind::Press {
-                return Reply::Nothing;
+                return KeyResult::Handled;
             }
         }
-        if let Some(row) = batch.and_then(|batch| self.review.act(action, batch, (self.scroll, self.page))) {
+        if let Some(row) =
+            batch.and_then(|batch| self.review.handle_action(action, batch, (self.scroll, self.page_rows)))
+        {
             return self.scroll_to(row);
         }
         match action {
             Action::Up => return self.scroll_to(self.scroll.saturating_sub(1)),
             Action::Down => return self.scroll_to(self.scroll + 1),
-            Action::PageUp => return self.scroll_to(self.scroll.saturating_sub(self.page)),
-            Action::PageDown => return self.scroll_to(self.scroll + self.page),
+            Action::PageUp => return self.scroll_to(self.scroll.saturating_sub(self.page_rows)),
+            Action::PageDown => return self.scroll_to(self.scroll + self.page_rows),
             Action::Top => return self.scroll_to(0),
             Action::Bottom => return self.scroll_to(usize::MAX),
-            Action::Close if self.step != Step::Plan => return self.turn_to(Step::Plan),
+            Action::Close if self.view != ApprovalView::Plan => return self.show_view(ApprovalView::Plan),
             _ => {}
         }
-        if !listening.now() {
-            return Reply::Passed;
+        if !listening.is_listening() {
+            return KeyResult::PassedOn;
         }
         // A repeat belongs to an earlier press of a held key.
         if key.kind != KeyEventKind::Press {
-            return Reply::Nothing;
+            return KeyResult::Handled;
         }
-        let armed = self.end_seen && !self.is_empty(plan);
-        let destroys = self.destroys(plan);
-        match (action, &self.step) {
-            (Action::ApproveOnce, Step::Plan) if armed && !destroys => {
-                self.decided(self.approval(plan), key, now)
+        let armed = self.has_reached_end && !self.is_selection_empty(plan);
+        let destroys = self.is_destructive(plan);
+        match (action, &self.view) {
+            (Action::ApproveOnce, ApprovalView::Plan) if armed && !destroys => {
+                self.build_decision(self.build_approval(plan), key, now)
             }
-            (Action::ApproveDestroying, Step::Plan) if armed && destroys => {
-                self.decided(self.approval(plan), key, now)
+            (Action::ApproveDestroying, ApprovalView::Plan) if armed && destroys => {
+                self.build_decision(self.build_approval(plan), key, now)
             }
-            (Action::ApproveAlways, Step::Plan) if armed && plan.always.is_some() && !destroys => {
-                Reply::Scopes
+            (Action::ApproveAlways, ApprovalView::Plan) if armed && plan.grant.is_some() && !destroys => {
+                KeyResult::OpenScope
             }
-            (Action::Refuse, Step::Plan | Step::Details) => {
-                self.decided(Decision::Deny(String::new()), key, now)
+            (Action::Refuse, ApprovalView::Plan | ApprovalView::Details) => {
+                self.build_decision(Decision::Deny(String::new()), key, now)
             }
-            (Action::ListWaiting, Step::Plan | Step::Details) => Reply::Lists,
-            (Action::EditCall, Step::Plan | Step::Details) => Reply::Edits,
-            (Action::RefuseBecause, _) => self.turn_to(Step::Because(Line::default())),
-            (Action::Details, Step::Details) => self.turn_to(Step::Plan),
-            (Action::Details, _) => self.turn_to(Step::Details),
-            (Action::SwitchKeyboard | Action::Close, _) => Reply::Passed,
-            _ => self.unheard(action, keys, plan),
+            (Action::ListWaiting, ApprovalView::Plan | ApprovalView::Details) => KeyResult::OpenQueue,
+            (Action::EditCall, ApprovalView::Plan | ApprovalView::Details) => KeyResult::OpenForm,
+            (Action::RefuseBecause, _) => self.show_view(ApprovalView::DenyMessage(TextField::default())),
+            (Action::Details, ApprovalView::Details) => self.show_view(ApprovalView::Plan),
+            (Action::Details, _) => self.show_view(ApprovalView::Details),
+            (Action::SwitchKeyboard | Action::Close, _) => KeyResult::PassedOn,
+            _ => self.explain_ignored_key(action, keys, plan),
         }
     }
 
     /// Returns whether approval would destroy data. Of a batch only selected items count.
-    fn destroys(&self, plan: &Plan) -> bool {
+    fn is_destructive(&self, plan: &Plan) -> bool {
         match &plan.preview {
-            Preview::Batch(batch) => self.review.destroys(batch).is_some(),
+            Preview::Batch(batch) => self.review.describe_destruction(batch).is_some(),
             Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => plan.destroys.is_some(),
         }
     }
 
     /// Returns whether the plan is a batch without a selected item.
-    fn is_empty(&self, plan: &Plan) -> bool {
+    fn is_selection_empty(&self, plan: &Plan) -> bool {
         match &plan.preview {
             Preview::Batch(batch) => {
-                let count = self.review.count(batch);
-                count.whole + count.part == 0
+                let count = self.review.count_ticked(batch);
+                count.full + count.partial == 0
             }
             Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => false,
         }
     }
 
     /// Builds the approval: of a batch, only of the selected items.
-    fn approval(&self, plan: &Plan) -> Decision {
+    fn build_approval(&self, plan: &Plan) -> Decision {
         let rejected = match &plan.preview {
             Preview::Batch(batch) => self.review.rejected(batch),
             Preview::Text(_) | Preview::Command(_) | Preview::Edit(_) => Vec::new(),
@@ -331,59 +345,68 @@ impl Approval {
     }
 
     /// Handles a key while the choice of scope is open.
-    fn chosen(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening, now: Duration) -> Reply {
-        let known = keys.lookup(Scope::Keep, key).or_else(|| keys.lookup(Scope::Approval, key));
-        let (Some(action), false) = (known, listening == Listening::Unsent) else { return Reply::Passed };
-        let (up, down, page) = (self.scroll.saturating_sub(self.page), self.scroll + self.page, key.kind);
-        let Step::Scope(choosing) = &mut self.step else { return Reply::Nothing };
+    fn handle_scope_key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        listening: Listening,
+        now: Duration,
+    ) -> KeyResult {
+        let known = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
+        let (Some(action), false) = (known, listening == Listening::Unsent) else {
+            return KeyResult::PassedOn;
+        };
+        let (up, down, page) =
+            (self.scroll.saturating_sub(self.page_rows), self.scroll + self.page_rows, key.kind);
+        let ApprovalView::Scope(choosing) = &mut self.view else { return KeyResult::Handled };
         // Right after the choice opened, a character or Enter is still part of earlier typing.
-        if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choosing.is_fresh(now) {
-            return Reply::Passed;
+        if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choosing.is_just_opened(now) {
+            return KeyResult::PassedOn;
         }
         match action {
             Action::PageUp => return self.scroll_to(up),
             Action::PageDown => return self.scroll_to(down),
             Action::Bottom => return self.scroll_to(usize::MAX),
             // While the rule is being saved only stopping the turn has an effect.
-            Action::Close if choosing.is_keeping() => return Reply::Passed,
-            _ if choosing.is_keeping() => return Reply::Nothing,
+            Action::Close if choosing.is_storing() => return KeyResult::PassedOn,
+            _ if choosing.is_storing() => return KeyResult::Handled,
             _ => {}
         }
         // A repeat belongs to an earlier press of a held key.
         if page != KeyEventKind::Press && matches!(action, Action::Accept | Action::Refuse) {
-            return Reply::Nothing;
+            return KeyResult::Handled;
         }
         if action == Action::Refuse {
-            return match listening.now() {
-                true => self.decided(Decision::Deny(String::new()), key, now),
-                false => Reply::Passed,
+            return match listening.is_listening() {
+                true => self.build_decision(Decision::Deny(String::new()), key, now),
+                false => KeyResult::PassedOn,
             };
         }
-        let did = choosing.act(action, keys, listening.now(), now);
-        self.laid = Laid::default();
+        let did = choosing.handle_action(action, keys, listening.is_listening(), now);
+        self.layout = LineCache::default();
         match did {
-            scope::Reply::Moved => self.scroll_to(0),
-            scope::Reply::Says(words) => Reply::Says(words),
-            scope::Reply::Closed => self.turn_to(Step::Plan),
-            scope::Reply::Kept(grant) => self.decided(Decision::Always(grant), key, now),
+            scope_choice::KeyResult::Handled => self.scroll_to(0),
+            scope_choice::KeyResult::Explained(words) => KeyResult::Explained(words),
+            scope_choice::KeyResult::Close => self.show_view(ApprovalView::Plan),
+            scope_choice::KeyResult::Granted(grant) => self.build_decision(Decision::Always(grant), key, now),
         }
     }
 
-    fn scroll_to(&mut self, row: usize) -> Reply {
+    fn scroll_to(&mut self, row: usize) -> KeyResult {
         self.scroll = row;
-        Reply::Nothing
+        KeyResult::Handled
     }
 
-    fn turn_to(&mut self, step: Step) -> Reply {
-        (self.step, self.scroll) = (step, 0);
-        self.laid = Laid::default();
-        Reply::Nothing
+    fn show_view(&mut self, step: ApprovalView) -> KeyResult {
+        (self.view, self.scroll) = (step, 0);
+        self.layout = LineCache::default();
+        KeyResult::Handled
     }
 
-    fn decided(&self, decision: Decision, key: &KeyEvent, now: Duration) -> Reply {
-        let after = self.seen.map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
+    fn build_decision(&self, decision: Decision, key: &KeyEvent, now: Duration) -> KeyResult {
+        let after = self.first_drawn.map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
         let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-        Reply::Decided { decision, by: By::Person { key: Chord::from(key).to_string(), after_ms } }
+        KeyResult::Decided { decision, by: Decider::User { key: Chord::from(key).to_string(), after_ms } }
     }
 }
 

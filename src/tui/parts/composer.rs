@@ -1,22 +1,22 @@
 //! The composer: a multi-line input with wrapping, prompt history and folded pastes.
 
-mod draft;
-mod draw;
-mod history;
+mod composer_layout;
+mod message_history;
 mod pastes;
-mod rows;
+mod text_buffer;
+mod wrapped_rows;
 
-use crate::chat::Piece;
+use crate::chat::DraftPart;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use draft::Draft;
-use history::{History, Search};
-pub(in crate::tui::parts) use rows::Rows;
+use message_history::{History, Search};
 use std::cell::Cell;
 use std::ops::Range;
+use text_buffer::TextBuffer;
+pub(in crate::tui::parts) use wrapped_rows::WrappedRows;
 
 pub struct Composer {
-    draft: Draft,
+    draft: TextBuffer,
     history: History,
     /// Open search of the history, if any.
     search: Option<Search>,
@@ -25,19 +25,19 @@ pub struct Composer {
     /// Width of the last frame. Determines the rows that the up and down keys move by.
     width: Cell<u16>,
     /// First visible row. Kept between frames so that the view scrolls only when the cursor leaves it.
-    top: Cell<usize>,
+    first_row: Cell<usize>,
     /// Column that the up and down keys try to stay in.
-    column: Option<usize>,
+    preferred_column: Option<usize>,
 }
 
 /// Result of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pressed {
+pub enum KeyResult {
     /// The composer does not use the key; the caller handles it. An empty composer also passes on Enter, Ctrl-D, the help
     /// key and the arrows.
-    Passed,
+    PassedOn,
     /// The composer handled the key. Its text may have changed.
-    Used,
+    Handled,
     /// The user sends the text: call [`Composer::take`]. Never returned for blank text.
     Send,
 }
@@ -46,28 +46,28 @@ impl Composer {
     /// Creates an empty composer. The caller must remove control characters from the placeholder.
     pub fn new(placeholder: &str) -> Self {
         Self {
-            draft: Draft::default(),
+            draft: TextBuffer::default(),
             history: History::default(),
             search: None,
             placeholder: placeholder.to_owned(),
             width: Cell::new(80),
-            top: Cell::new(0),
-            column: None,
+            first_row: Cell::new(0),
+            preferred_column: None,
         }
     }
 
     /// Replaces the history, oldest first. The text stays.
     pub fn set_history(&mut self, said: Vec<String>) {
         self.search = None;
-        self.history.replace(said, &mut self.draft);
+        self.history.replace_messages(said, &mut self.draft);
     }
 
     /// Adds a sent message to the history.
     pub fn remember(&mut self, said: &str) {
-        if self.history.remember(said)
+        if self.history.push_message(said)
             && let Some(search) = &mut self.search
         {
-            search.shift();
+            search.shift_match();
         }
     }
 
@@ -78,8 +78,8 @@ impl Composer {
 
     /// Returns the text with each folded paste as one character, and the byte offset of the cursor in it. Used for
     /// completion.
-    pub fn written(&self) -> (String, usize) {
-        self.draft.written()
+    pub fn folded_text(&self) -> (String, usize) {
+        self.draft.folded_text()
     }
 
     /// Returns whether there is no text, not even a blank.
@@ -94,71 +94,71 @@ impl Composer {
 
     /// Replaces the text and moves the cursor to its end. Clears the undo history; long text is not folded.
     pub fn set(&mut self, text: &str) {
-        self.start_over(Draft::of(text));
+        self.replace_draft(TextBuffer::from_text(text));
     }
 
     /// Restores a saved draft with its folded pastes.
-    pub fn restore(&mut self, pieces: &[Piece]) {
-        self.start_over(Draft::from_pieces(pieces));
+    pub fn restore(&mut self, pieces: &[DraftPart]) {
+        self.replace_draft(TextBuffer::from_pieces(pieces));
     }
 
     /// Returns the draft to save; empty if there is no text.
-    pub fn to_pieces(&self) -> Vec<Piece> {
+    pub fn to_pieces(&self) -> Vec<DraftPart> {
         self.draft.to_pieces()
     }
 
     /// Returns the text and empties the composer.
-    pub fn take(&mut self) -> String {
+    pub fn take_text(&mut self) -> String {
         let text = self.text();
-        let after = self.draft.emptied();
-        self.start_over(after);
+        let after = self.draft.cleared();
+        self.replace_draft(after);
         text
     }
 
     /// Inserts text at the cursor without folding it.
     pub fn insert(&mut self, text: &str) {
-        self.accept_found();
-        self.column = None;
+        self.accept_match();
+        self.preferred_column = None;
         self.draft.insert(text);
     }
 
     /// Inserts pasted text without control characters and escape sequences. Long text is folded.
     pub fn paste(&mut self, text: &str) {
-        self.column = None;
+        self.preferred_column = None;
         match &mut self.search {
-            Some(search) => search.write(&pastes::harmless(text), &self.history),
+            Some(search) => search.extend_query(&pastes::clean_paste(text), &self.history),
             None => self.draft.paste(text),
         }
     }
 
     /// Replaces a byte range of [`Composer::written`] and moves the cursor after the new text.
     pub fn replace(&mut self, range: Range<usize>, with: &str) {
-        self.column = None;
+        self.preferred_column = None;
         self.draft.replace(range, with);
     }
 
     /// Handles a key while the composer has the keyboard focus.
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> Pressed {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         if self.search.is_some() {
-            return self.key_of_search(key, keys);
+            return self.handle_search_key(key, keys);
         }
-        let column = self.column.take();
-        let Some(action) = keys.lookup(Scope::Composer, key) else { return self.typed(key) };
+        let column = self.preferred_column.take();
+        let Some(action) = keys.lookup(Scope::Composer, key) else { return self.insert_typed(key) };
         match action {
-            Action::Send if self.draft.is_blank() => return Pressed::Passed,
-            Action::Send => return Pressed::Send,
-            Action::HistoryUp => return self.up(column),
-            Action::HistoryDown => return self.down(column),
-            Action::DeleteOrQuit | Action::HelpWhenEmpty if self.is_empty() => return Pressed::Passed,
-            Action::HelpWhenEmpty => return self.typed(key),
+            Action::Send if self.draft.is_blank() => return KeyResult::PassedOn,
+            Action::Send => return KeyResult::Send,
+            Action::HistoryUp => return self.move_up(column),
+            Action::HistoryDown => return self.move_down(column),
+            Action::DeleteOrQuit | Action::HelpWhenEmpty if self.is_empty() => return KeyResult::PassedOn,
+            Action::HelpWhenEmpty => return self.insert_typed(key),
             Action::SearchHistory => self.search = Some(Search::default()),
             Action::BreakLine => self.draft.insert("\n"),
-            Action::Left => self.draft.left(),
-            Action::Right => self.draft.right(),
-            Action::WordLeft => self.draft.word_left(),
-            Action::WordRight => self.draft.word_right(),
-            Action::LineStart => self.draft.line_start(),
-            Action::LineEnd => self.draft.line_end(),
+            Action::Left => self.draft.move_left(),
+            Action::Right => self.draft.move_right(),
+            Action::WordLeft => self.draft.move_word_left(),
+            Action::WordRight => self.draft.move_word_right(),
+            Action::LineStart => self.draft.move_to_line_start(),
+            Action::LineEnd => self.draft.move_to_line_end(),
             Action::DeleteBack => self.draft.delete_back(),
             Action::DeleteForward | Action::DeleteOrQuit => self.draft.delete_forward(),
             Action::DeleteWordBack => self.draft.delete_word_back(),
@@ -169,106 +169,106 @@ impl Composer {
             Action::Transpose => self.draft.transpose(),
             Action::Undo => self.draft.undo(),
             Action::Redo => self.draft.redo(),
-            Action::OpenPaste if !self.draft.open_paste() => return Pressed::Passed,
+            Action::OpenPaste if !self.draft.open_paste() => return KeyResult::PassedOn,
             Action::OpenPaste => {}
-            _ => return Pressed::Passed,
+            _ => return KeyResult::PassedOn,
         }
-        Pressed::Used
+        KeyResult::Handled
     }
 
     /// Inserts a typed character. Chords with Ctrl or Alt are not text, except AltGr (both) for a character that is not
     /// ASCII alphanumeric.
-    fn typed(&mut self, key: &KeyEvent) -> Pressed {
+    fn insert_typed(&mut self, key: &KeyEvent) -> KeyResult {
         let held = key.modifiers - KeyModifiers::SHIFT;
         let alt_gr = KeyModifiers::CONTROL | KeyModifiers::ALT;
         match key.code {
             KeyCode::Char(letter)
                 if held.is_empty() || (held == alt_gr && !letter.is_ascii_alphanumeric()) =>
             {
-                let letter = Chord::from(key).typed().unwrap_or(letter);
+                let letter = Chord::from(key).typed_character().unwrap_or(letter);
                 self.draft.type_letter(letter);
-                Pressed::Used
+                KeyResult::Handled
             }
-            _ => Pressed::Passed,
+            _ => KeyResult::PassedOn,
         }
     }
 
     /// Moves up a row. In an empty composer, or in the first row of a history entry, moves to the previous entry.
-    fn up(&mut self, column: Option<usize>) -> Pressed {
-        let rows = self.draft.rows(self.room());
-        let (row, at) = rows.cursor(&self.draft);
-        if self.is_empty() || (row == 0 && self.history.is_back()) {
-            return if self.history.back(&mut self.draft) || !self.is_empty() {
-                Pressed::Used
+    fn move_up(&mut self, column: Option<usize>) -> KeyResult {
+        let rows = self.draft.wrap_rows(self.row_width());
+        let (row, at) = rows.cursor_cell(&self.draft);
+        if self.is_empty() || (row == 0 && self.history.is_browsing()) {
+            return if self.history.show_older(&mut self.draft) || !self.is_empty() {
+                KeyResult::Handled
             } else {
-                Pressed::Passed
+                KeyResult::PassedOn
             };
         }
         match row.checked_sub(1) {
             Some(row) => self.go_to_row(&rows, row, column.unwrap_or(at)),
-            None => self.draft.go(0, 0),
+            None => self.draft.move_to(0, 0),
         }
-        Pressed::Used
+        KeyResult::Handled
     }
 
-    fn down(&mut self, column: Option<usize>) -> Pressed {
-        let rows = self.draft.rows(self.room());
-        let (row, at) = rows.cursor(&self.draft);
+    fn move_down(&mut self, column: Option<usize>) -> KeyResult {
+        let rows = self.draft.wrap_rows(self.row_width());
+        let (row, at) = rows.cursor_cell(&self.draft);
         if row + 1 < rows.len() {
             self.go_to_row(&rows, row + 1, column.unwrap_or(at));
-        } else if self.history.is_back() {
-            self.history.forward(&mut self.draft);
+        } else if self.history.is_browsing() {
+            self.history.show_newer(&mut self.draft);
         } else if self.is_empty() {
-            return Pressed::Passed;
+            return KeyResult::PassedOn;
         } else {
-            self.draft.go_to_end();
+            self.draft.move_to_end();
         }
-        Pressed::Used
+        KeyResult::Handled
     }
 
-    fn go_to_row(&mut self, rows: &rows::Rows, row: usize, column: usize) {
-        let (line, at) = rows.at_cell(row, column);
-        self.draft.go(line, at);
-        self.column = Some(column);
+    fn go_to_row(&mut self, rows: &wrapped_rows::WrappedRows, row: usize, column: usize) {
+        let (line, at) = rows.offset_at_cell(row, column);
+        self.draft.move_to(line, at);
+        self.preferred_column = Some(column);
     }
 
     /// Handles a key of the history search: characters extend the query, cursor keys accept the match.
-    fn key_of_search(&mut self, key: &KeyEvent, keys: &Keymap) -> Pressed {
-        let Some(search) = &mut self.search else { return Pressed::Passed };
+    fn handle_search_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+        let Some(search) = &mut self.search else { return KeyResult::PassedOn };
         match keys.lookup(Scope::Composer, key) {
-            Some(Action::SearchHistory | Action::HistoryUp) => search.older(&self.history),
-            Some(Action::HistoryDown) => search.newer(&self.history),
-            Some(Action::DeleteBack) => search.delete(&self.history),
-            Some(Action::Send | Action::Right) => self.accept_found(),
+            Some(Action::SearchHistory | Action::HistoryUp) => search.find_older(&self.history),
+            Some(Action::HistoryDown) => search.find_newer(&self.history),
+            Some(Action::DeleteBack) => search.shorten_query(&self.history),
+            Some(Action::Send | Action::Right) => self.accept_match(),
             Some(Action::HelpWhenEmpty) | None => {
                 let close = keys.lookup(Scope::List, key) == Some(Action::Close)
                     || Chord::from(key).to_string() == "ctrl-g";
-                match Chord::from(key).typed() {
-                    Some(letter) => search.write(letter.encode_utf8(&mut [0; 4]), &self.history),
+                match Chord::from(key).typed_character() {
+                    Some(letter) => search.extend_query(letter.encode_utf8(&mut [0; 4]), &self.history),
                     None if close => self.search = None,
-                    None => return Pressed::Passed,
+                    None => return KeyResult::PassedOn,
                 }
             }
             Some(Action::OpenEditor) => self.search = None,
             Some(_) => {
-                self.accept_found();
-                return self.key(key, keys);
+                self.accept_match();
+                return self.handle_key(key, keys);
             }
         }
-        Pressed::Used
+        KeyResult::Handled
     }
 
     /// Closes the search and shows its match. The previous text stays reachable with the down key.
-    fn accept_found(&mut self) {
+    fn accept_match(&mut self) {
         if let Some(found) = self.search.take().and_then(|search| search.found()) {
-            self.history.go(found, &mut self.draft);
+            self.history.show_entry(found, &mut self.draft);
         }
     }
 
-    fn start_over(&mut self, draft: Draft) {
-        (self.draft, self.search, self.column) = (draft, None, None);
-        self.history.rest();
-        self.top.set(0);
+    fn replace_draft(&mut self, draft: TextBuffer) {
+        (self.draft, self.search, self.preferred_column) = (draft, None, None);
+        self.history.reset_position();
+        self.first_row.set(0);
     }
 }
 

@@ -11,37 +11,37 @@ use unicode_segmentation::UnicodeSegmentation;
 pub struct Filter {
     pattern: Pattern,
     matcher: Matcher,
-    letters: Vec<char>,
+    char_buffer: Vec<char>,
 }
 
 impl Filter {
     /// Creates a filter for names and titles.
     pub fn new(typed: &str) -> Self {
-        Self::with(typed, Config::DEFAULT)
+        Self::with_config(typed, Config::DEFAULT)
     }
 
     /// Creates a filter for paths: the character after a `/` starts a word.
-    pub fn of_paths(typed: &str) -> Self {
-        Self::with(typed, Config::DEFAULT.match_paths())
+    pub fn for_paths(typed: &str) -> Self {
+        Self::with_config(typed, Config::DEFAULT.match_paths())
     }
 
-    fn with(typed: &str, config: Config) -> Self {
-        let pattern = Pattern::parse(&literal(typed), CaseMatching::Smart, Normalization::Smart);
-        Self { pattern, matcher: Matcher::new(config), letters: Vec::new() }
+    fn with_config(typed: &str, config: Config) -> Self {
+        let pattern = Pattern::parse(&escape_operators(typed), CaseMatching::Smart, Normalization::Smart);
+        Self { pattern, matcher: Matcher::new(config), char_buffer: Vec::new() }
     }
 
     /// Returns the indices of matching rows, best first and ties in their order. An empty filter matches all.
-    pub fn found<'a>(&mut self, rows: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    pub fn matching_rows<'a>(&mut self, rows: impl Iterator<Item = &'a str>) -> Vec<usize> {
         let mut found: Vec<(usize, u32)> =
-            rows.enumerate().filter_map(|(at, row)| Some((at, self.score(row)?))).collect();
+            rows.enumerate().filter_map(|(at, row)| Some((at, self.match_score(row)?))).collect();
         found.sort_by_key(|(_, score)| Reverse(*score));
         found.into_iter().map(|(at, _)| at).collect()
     }
 
     /// Returns the indices of the matched graphemes in ascending order.
-    pub fn marks(&mut self, text: &str) -> Vec<usize> {
+    pub fn matched_graphemes(&mut self, text: &str) -> Vec<usize> {
         let mut marks = Vec::new();
-        let text = Utf32Str::new(text, &mut self.letters);
+        let text = Utf32Str::new(text, &mut self.char_buffer);
         if self.pattern.indices(text, &mut self.matcher, &mut marks).is_none() {
             return Vec::new();
         }
@@ -50,13 +50,13 @@ impl Filter {
         marks.into_iter().map(|mark| mark as usize).collect()
     }
 
-    fn score(&mut self, text: &str) -> Option<u32> {
-        self.pattern.score(Utf32Str::new(text, &mut self.letters), &mut self.matcher)
+    fn match_score(&mut self, text: &str) -> Option<u32> {
+        self.pattern.score(Utf32Str::new(text, &mut self.char_buffer), &mut self.matcher)
     }
 }
 
 /// Returns a text whose matched graphemes have the style `found`.
-pub fn marked(text: &str, marks: &[usize], style: Style, found: Style) -> Vec<Span<'static>> {
+pub fn highlight_matches(text: &str, marks: &[usize], style: Style, found: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     let mut last = None;
     for (at, grapheme) in text.graphemes(true).enumerate() {
@@ -74,7 +74,7 @@ pub fn marked(text: &str, marks: &[usize], style: Style, found: Style) -> Vec<Sp
 }
 
 /// Escapes the operators of the matcher: `!`, `^`, `'` before a word, `$` after it.
-fn literal(typed: &str) -> String {
+fn escape_operators(typed: &str) -> String {
     let mut literal = String::with_capacity(typed.len() + 2);
     for word in typed.split_whitespace() {
         if !literal.is_empty() {
@@ -100,7 +100,7 @@ mod tests {
 
     #[track_caller]
     fn check(typed: &str, rows: &[&str], expected: &[&str]) {
-        let found = Filter::new(typed).found(rows.iter().copied());
+        let found = Filter::new(typed).matching_rows(rows.iter().copied());
         assert_eq!(found.into_iter().map(|at| rows[at]).collect::<Vec<_>>(), expected, "{typed}");
     }
 
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn matched_graphemes_are_returned() {
-        assert_eq!(Filter::of_paths("mr").marks("src/main.rs"), [4, 9]);
-        assert_eq!(Filter::new("é").marks("cafe\u{301} é"), [5]);
-        assert_eq!(Filter::new("x").marks("abc"), [0usize; 0]);
+        assert_eq!(Filter::for_paths("mr").matched_graphemes("src/main.rs"), [4, 9]);
+        assert_eq!(Filter::new("é").matched_graphemes("cafe\u{301} é"), [5]);
+        assert_eq!(Filter::new("x").matched_graphemes("abc"), [0usize; 0]);
     }
 }

@@ -10,7 +10,7 @@ use ratatui::style::Style;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 /// Minimum inner width in cells at which a prompt or list can have been read.
-pub const READABLE: u16 = 16;
+pub const MIN_READABLE_CELLS: u16 = 16;
 
 /// Texts and state of a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,111 +18,113 @@ pub struct Frame<'a> {
     /// Text at the left of the top border. It comes from the program, never from the model.
     pub title: &'a str,
     /// Text at the right of the top border, such as `1 of 3`. Dropped first if there is no room.
-    pub right: &'a str,
+    pub right_title: &'a str,
     /// Key hints in the bottom border, longest first: the first that fits is drawn, the last is cut if necessary. A
     /// hint is a row of key and action, key first, separated by dots.
     pub hints: &'a [String],
     /// Replaces the hints: the reason the last key did nothing, then a dot and what would work. Without room for both,
     /// only the latter is drawn.
-    pub says: &'a str,
+    pub message: &'a str,
     /// True if the contents accept answers; otherwise the border and the hints are dim.
-    pub listens: bool,
+    pub is_listening: bool,
     /// True if approval destroys something. The frame and its title show this, not by colour alone.
-    pub danger: bool,
+    pub is_destructive: bool,
 }
 
 /// Context with which a prompt is drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct Sight<'a> {
+pub struct PromptContext<'a> {
     /// Whether a key would answer.
     pub listening: Listening,
     /// Key bindings, for the hints.
     pub keys: &'a Keymap,
     pub theme: &'a Theme,
     /// Reason the last key did nothing; empty if it had an effect.
-    pub says: &'a str,
+    pub message: &'a str,
 }
 
 impl Frame<'_> {
     /// Clears the area and draws the frame. Returns the area inside, with a blank at either side. An area of one or two
     /// rows gets no frame.
-    pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
+    pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);
         buffer.set_style(area, theme.ground.patch(theme.text));
         if area.height < 3 || area.width < 5 {
             return area;
         }
-        let (lines, lit, title) = match self.danger {
+        let (lines, lit, title) = match self.is_destructive {
             true => (BorderType::Thick, theme.danger, theme.danger),
             false => (BorderType::Rounded, theme.border, theme.prompt),
         };
-        let border = if self.listens { lit } else { theme.border_dim };
+        let border = if self.is_listening { lit } else { theme.border_dim };
         Block::bordered().border_type(lines).border_style(border).render(area, buffer);
         let room = usize::from(area.width) - 4;
         let mut left = room;
-        if !self.right.is_empty() && width::width(self.title) + width::width(self.right) + 6 <= room {
-            let words = format!(" {} ", clean::one_line(self.right));
-            left = room - width::width(&words) - 1;
-            let x = area.right() - 2 - width::width(&words) as u16;
-            buffer.set_stringn(x, area.y, &words, room, off_border(theme, theme.dim));
+        if !self.right_title.is_empty()
+            && width::text_width(self.title) + width::text_width(self.right_title) + 6 <= room
+        {
+            let words = format!(" {} ", clean::clean_line(self.right_title));
+            left = room - width::text_width(&words) - 1;
+            let x = area.right() - 2 - width::text_width(&words) as u16;
+            buffer.set_stringn(x, area.y, &words, room, text_style(theme, theme.dim));
         }
-        let careful = if self.danger { "careful: " } else { "" };
+        let careful = if self.is_destructive { "careful: " } else { "" };
         let words = format!("{careful}{}", self.title);
-        on_border(&words, left, area.x + 2, area.y, buffer, off_border(theme, title));
-        self.hint(area, buffer, theme);
+        draw_border_text(&words, left, area.x + 2, area.y, buffer, text_style(theme, title));
+        self.draw_hints(area, buffer, theme);
         Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
     }
 
     /// Draws only the hints, onto a frame drawn without any, because they may depend on how much of the contents fit.
-    pub fn hint(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    pub fn draw_hints(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.height < 3 || area.width < 5 {
             return;
         }
         let room = usize::from(area.width) - 4;
         let (x, y) = (area.x + 2, area.bottom() - 1);
-        if !self.says.is_empty() {
-            let words = clean::one_line(self.says);
-            let all = width::width(&words) + 2 <= room;
-            let words = if all { &*words } else { words.rsplit(BETWEEN).next().unwrap_or_default() };
-            return on_border(words, room, x, y, buffer, off_border(theme, theme.warning));
+        if !self.message.is_empty() {
+            let words = clean::clean_line(self.message);
+            let all = width::text_width(&words) + 2 <= room;
+            let words = if all { &*words } else { words.rsplit(HINT_SEPARATOR).next().unwrap_or_default() };
+            return draw_border_text(words, room, x, y, buffer, text_style(theme, theme.warning));
         }
         // The ASCII fallback replaces `…` with three dots, so an ellipsis counts as three cells.
-        let cells = |hint: &String| width::width(hint) + 2 * hint.matches('…').count() + 2;
+        let cells = |hint: &String| width::text_width(hint) + 2 * hint.matches('…').count() + 2;
         let fits = |hint: &&String| cells(hint) <= room;
         if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
-            on_border(hint, room, x, y, buffer, off_border(theme, theme.dim));
-            if self.listens {
-                lit(hint, room, x + 1, y, buffer, theme);
+            draw_border_text(hint, room, x, y, buffer, text_style(theme, theme.dim));
+            if self.is_listening {
+                highlight_hints(hint, room, x + 1, y, buffer, theme);
             }
         }
     }
 }
 
 /// Separator between two hints.
-const BETWEEN: &str = " · ";
+const HINT_SEPARATOR: &str = " · ";
 
 /// Highlights each key in a row of hints and draws its action in a quieter style.
-fn lit(hint: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &Theme) {
+fn highlight_hints(hint: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &Theme) {
     let end = x.saturating_add(u16::try_from(room.saturating_sub(2)).unwrap_or(u16::MAX));
     let mut x = x;
-    for part in clean::one_line(hint).split(BETWEEN) {
-        let key = width::width(part.split(' ').next().unwrap_or_default()) as u16;
-        let whole = width::width(part) as u16;
+    for part in clean::clean_line(hint).split(HINT_SEPARATOR) {
+        let key = width::text_width(part.split(' ').next().unwrap_or_default()) as u16;
+        let whole = width::text_width(part) as u16;
         let mut paint = |from: u16, cells: u16, role| {
             let to = from.saturating_add(cells).min(end);
             let place = Rect { x: from.min(to), y, width: to.saturating_sub(from), height: 1 };
-            buffer.set_style(place, off_border(theme, role));
+            buffer.set_style(place, text_style(theme, role));
         };
         paint(x, key, theme.prompt);
         paint(x.saturating_add(key), whole - key, theme.text);
-        x = x.saturating_add(whole).saturating_add(width::width(BETWEEN) as u16);
+        x = x.saturating_add(whole).saturating_add(width::text_width(HINT_SEPARATOR) as u16);
     }
 }
 
 /// Returns the number of rows out of sight, as shown after the count of a list: `3 of 7 · ↓ 2 more`.
-pub fn beyond(above: usize, below: usize) -> Option<String> {
+pub fn hidden_rows_text(above: usize, below: usize) -> Option<String> {
     match (above, below) {
         (0, 0) => None,
         (0, below) => Some(format!("↓ {below} more")),
@@ -132,21 +134,21 @@ pub fn beyond(above: usize, below: usize) -> Option<String> {
 }
 
 /// Returns the rows that the frame itself takes of a height.
-pub fn rows(height: u16) -> u16 {
+pub fn border_rows(height: u16) -> u16 {
     if height < 3 { 0 } else { 2 }
 }
 
 /// Resets the style of text in a border, so that it does not take the border's colour, even if its role has no colour.
-fn off_border(theme: &Theme, role: Style) -> Style {
+fn text_style(theme: &Theme, role: Style) -> Style {
     Style::reset().patch(theme.ground).patch(theme.text).patch(role)
 }
 
-fn on_border(words: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, style: Style) {
-    let words = clean::one_line(words);
+fn draw_border_text(words: &str, room: usize, x: u16, y: u16, buffer: &mut Buffer, style: Style) {
+    let words = clean::clean_line(words);
     if words.is_empty() || room < 3 {
         return;
     }
-    let words = format!(" {} ", width::fit(&words, room - 2));
+    let words = format!(" {} ", width::fit_start(&words, room - 2));
     buffer.set_stringn(x, y, words, room, style);
 }
 
@@ -159,12 +161,17 @@ mod tests {
     #[test]
     fn text_in_a_border_does_not_take_its_colour() {
         for name in ["terminal", "dark", "light"] {
-            let theme = Themes::bundled().choose(name, None);
+            let theme = Themes::bundled().choose_theme(name, None);
             let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 4));
             let hints = ["y approve".to_owned()];
-            let frame =
-                Frame { title: "run?", right: "1 of 2", hints: &hints, listens: true, ..Frame::default() };
-            frame.view(buffer.area, &mut buffer, &theme);
+            let frame = Frame {
+                title: "run?",
+                right_title: "1 of 2",
+                hints: &hints,
+                is_listening: true,
+                ..Frame::default()
+            };
+            frame.draw(buffer.area, &mut buffer, &theme);
             let expected = |role: Style| role.fg.or(theme.text.fg).unwrap_or(Color::Reset);
             let roles =
                 [((3, 0), theme.prompt), ((23, 0), theme.dim), ((3, 3), theme.prompt), ((5, 3), theme.text)];

@@ -7,19 +7,19 @@ pub use held_key::{HeldKey, Press};
 use std::time::Duration;
 
 /// Time without a key press, and time since the prompt was first drawn, before a key answers.
-pub const QUIET: Duration = Duration::from_millis(500);
+pub const QUIET_TIME: Duration = Duration::from_millis(500);
 
 /// Time after fast input before an Enter ends a text field in a prompt. Within a paste the next piece arrives sooner
 /// than this, even over a slow connection.
-pub const PIECE: Duration = Duration::from_millis(150);
+pub const PASTE_GAP: Duration = Duration::from_millis(150);
 
 /// Message for an Enter that came sooner.
-pub const AT_ONCE: &str = "Too soon after a paste, not counted · press it again";
+pub const TOO_SOON_AFTER_PASTE: &str = "Too soon after a paste, not counted · press it again";
 
 /// State of a prompt: accepts answers, or the reason it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listening {
-    Yes,
+    Ready,
     /// The prompt was not drawn yet, is covered, or does not have the focus.
     Unseen,
     /// Accepts answers from this time on if no other key is pressed until then. Draw again at that time.
@@ -30,44 +30,45 @@ pub enum Listening {
 
 impl Listening {
     /// True if a key may answer now.
-    pub fn now(self) -> bool {
-        self == Listening::Yes
+    pub fn is_listening(self) -> bool {
+        self == Listening::Ready
     }
 }
 
 /// Recent key presses; one instance for the whole screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Presses {
-    elsewhere: Option<Duration>,
-    hurried: Option<Duration>,
-    answer: Option<(Chord, Duration)>,
+    last_other_press: Option<Duration>,
+    last_fast_input: Option<Duration>,
+    last_answer: Option<(Chord, Duration)>,
     /// The key that sent the last message.
-    pub sender: HeldKey,
+    pub send_key: HeldKey,
 }
 
 impl Presses {
     /// Records a key that answered nothing, a paste, a click, or the return of the window to the front. Keys that move
     /// within a prompt are not recorded.
-    pub fn elsewhere(&mut self, now: Duration) {
-        self.elsewhere = Some(now);
+    pub fn record_other_press(&mut self, now: Duration) {
+        self.last_other_press = Some(now);
     }
 
     /// Records input faster than a hand can type.
-    pub fn hurried(&mut self, now: Duration) {
-        self.hurried = Some(now);
+    pub fn record_fast_input(&mut self, now: Duration) {
+        self.last_fast_input = Some(now);
     }
 
     /// Records that this key answered a prompt.
-    pub fn answered(&mut self, chord: Chord, now: Duration) {
-        self.answer = Some((chord, now));
+    pub fn record_answer(&mut self, chord: Chord, now: Duration) {
+        self.last_answer = Some((chord, now));
     }
 
     /// Returns whether a key is a repeat of the last answer: the same key without a gap of `QUIET_TIME`. Call it for
     /// every key before anything else; a repeat has no effect anywhere. Any other key ends the series.
     pub fn goes_on(&mut self, chord: Chord, now: Duration) -> bool {
-        let goes_on =
-            self.answer.is_some_and(|(answer, at)| answer == chord && now.saturating_sub(at) < QUIET);
-        self.answer = goes_on.then_some((chord, now));
+        let goes_on = self
+            .last_answer
+            .is_some_and(|(answer, at)| answer == chord && now.saturating_sub(at) < QUIET_TIME);
+        self.last_answer = goes_on.then_some((chord, now));
         goes_on
     }
 }
@@ -89,10 +90,10 @@ pub fn listening(
     if unsent && !moved {
         return Listening::Unsent;
     }
-    let quiet = presses.elsewhere.map_or(seen, |pressed| seen.max(pressed)) + QUIET;
-    let hurried = presses.hurried.map(|at| at + if line { PIECE } else { QUIET });
+    let quiet = presses.last_other_press.map_or(seen, |pressed| seen.max(pressed)) + QUIET_TIME;
+    let hurried = presses.last_fast_input.map(|at| at + if line { PASTE_GAP } else { QUIET_TIME });
     let from = hurried.map_or(quiet, |hurried| hurried.max(quiet));
-    if now < from { Listening::Until(from) } else { Listening::Yes }
+    if now < from { Listening::Until(from) } else { Listening::Ready }
 }
 
 #[cfg(test)]

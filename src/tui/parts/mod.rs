@@ -1,28 +1,28 @@
 //! One module per part of the screen: its state, keys and rendering.
 
 pub mod approval;
-pub mod audit;
-pub mod complete;
+pub mod audit_page;
+#[cfg(test)]
+mod buffer_text;
+pub mod call_summary;
+pub mod completion;
 pub mod composer;
+pub mod confirmation;
 pub mod filter;
 pub mod frame;
-pub mod gist;
-pub mod help;
-pub mod hints;
-pub mod laid;
-pub mod line;
+pub mod help_page;
+pub mod key_hints;
+pub mod line_cache;
 pub mod listening;
-pub mod pace;
 pub mod picker;
-#[cfg(test)]
-mod picture;
 pub mod question;
-pub mod rehearsal;
+pub mod queue_list;
+pub mod rehearsal_lines;
+pub mod reply_timing;
 pub mod review;
-pub mod scope;
-pub mod status;
-pub mod sure;
+pub mod scope_choice;
+pub mod status_bar;
+pub mod text_field;
 pub mod toast;
 pub mod transcript;
-pub mod trust;
-pub mod waits;
+pub mod trust_prompt;

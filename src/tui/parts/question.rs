@@ -1,59 +1,60 @@
 //! The question prompt: shows one question per page and sends only answers that the user chose.
 
-mod draft;
-mod hints;
-mod looks;
-mod rows;
+mod answer_draft;
+mod border_hints;
+mod option_picker;
+mod question_layout;
 
-use super::line::{self, Line};
-use super::listening::{AT_ONCE, Listening};
-use crate::chat::{Answer, CallId, Questions, Status};
+use super::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use super::text_field::{self, TextField};
+use crate::chat::{Answer, AnswerStatus, CallId, Questions};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use answer_draft::{AnswerDraft, accepts_text};
 use crossterm::event::{KeyEvent, KeyEventKind};
-use draft::{Draft, takes_own};
 use ratatui::layout::Position;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Question prompt of one call. Its draft survives parking and is kept until the call is answered or declined.
 #[derive(Debug, Clone, PartialEq)]
-pub struct QuestionCard {
+pub struct QuestionPrompt {
     call: CallId,
-    seen: Option<Duration>,
-    parked: bool,
+    first_drawn: Option<Duration>,
+    is_parked: bool,
     /// Index of the page shown. The page after the last question is the review of all answers.
-    at: usize,
-    pages: Vec<Draft>,
-    writing: Option<(Writing, Line)>,
-    rows: usize,
+    page: usize,
+    pages: Vec<AnswerDraft>,
+    open_line: Option<(LineKind, TextField)>,
+    visible_rows: usize,
     /// Width in cells of the text answer in the last frame.
-    cells: usize,
+    line_width: usize,
     /// Scroll offset of content that does not fit: first the question, then the focused option, then its preview. On the
     /// review page, of the answers.
-    read: usize,
+    scroll: usize,
     /// Part of `read` that scrolls the question.
-    text: usize,
+    question_scroll: usize,
 }
 
 /// Purpose of the line being edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Writing {
-    OwnWords,
+enum LineKind {
+    #[serde(rename = "own_words")]
+    TextAnswer,
     Note,
 }
 
 /// Result of a key press.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
+pub enum KeyResult {
     /// The prompt handled the key, or ignored it; nothing is left to do.
-    Nothing,
+    Handled,
     /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Says(String),
+    Explained(String),
     /// An option was selected and the prompt stays open. Repeats of the same held key must be ignored.
-    Took,
+    Selected,
     /// The key is not for the prompt: it goes to the composer and delays the prompt like any key typed there.
-    Passed,
+    PassedOn,
     /// The prompt was parked with its draft.
     Parked,
     /// The answer to send to the model.
@@ -62,31 +63,31 @@ pub enum Reply {
 
 /// Part of the prompt that a frame showed. Pass it to [`QuestionCard::drawn`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct DrawnFrame {
     /// Position of the terminal's cursor if a line is being edited.
     pub cursor: Option<Position>,
-    readable: bool,
-    rows: usize,
-    cells: usize,
-    read: usize,
-    text: usize,
+    is_readable: bool,
+    visible_rows: usize,
+    line_width: usize,
+    scroll: usize,
+    question_scroll: usize,
 }
 
-impl QuestionCard {
+impl QuestionPrompt {
     /// Creates the prompt of a call with nothing selected.
     pub fn new(call: CallId, asked: &Questions) -> Self {
-        let pages = vec![Draft::default(); asked.list.len()];
+        let pages = vec![AnswerDraft::default(); asked.list.len()];
         Self {
             call,
-            seen: None,
-            parked: false,
-            at: 0,
+            first_drawn: None,
+            is_parked: false,
+            page: 0,
             pages,
-            writing: None,
-            rows: 1,
-            cells: usize::MAX,
-            read: 0,
-            text: 0,
+            open_line: None,
+            visible_rows: 1,
+            line_width: usize::MAX,
+            scroll: 0,
+            question_scroll: 0,
         }
     }
 
@@ -95,280 +96,315 @@ impl QuestionCard {
     }
 
     /// Returns the time of the first frame since the prompt was opened or restored.
-    pub fn seen(&self) -> Option<Duration> {
-        self.seen
+    pub fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
     }
 
     /// Returns the index of the page. The page after the last question is the review of all answers.
     pub fn page(&self) -> usize {
-        self.at
+        self.page
     }
 
     /// Returns whether the prompt is parked as a chip above the composer.
     pub fn is_parked(&self) -> bool {
-        self.parked
+        self.is_parked
     }
 
     /// Returns whether a line is being edited. The prompt then receives every key.
     pub fn is_writing(&self) -> bool {
-        self.writing.is_some()
+        self.open_line.is_some()
     }
 
     /// Parks the prompt with its draft.
     pub fn park(&mut self) {
-        self.parked = true;
+        self.is_parked = true;
     }
 
     /// Restores a parked prompt with its draft.
-    pub fn bring_back(&mut self) {
-        (self.parked, self.seen) = (false, None);
+    pub fn restore(&mut self) {
+        (self.is_parked, self.first_drawn) = (false, None);
     }
 
     /// Returns the answer that declines the questions, for the key on the chip.
-    pub fn declined() -> Answer {
-        Answer::without(Status::Declined)
+    pub fn declined_answer() -> Answer {
+        Answer::from_status(AnswerStatus::Declined)
     }
 
     /// Records which part of the prompt is now on the screen.
-    pub fn drawn(&mut self, now: Duration, seen: Seen) {
-        (self.rows, self.read, self.text) = (seen.rows.max(1), seen.read, seen.text);
-        self.cells = seen.cells.max(1);
-        if seen.readable {
-            self.seen.get_or_insert(now);
+    pub fn record_frame(&mut self, now: Duration, seen: DrawnFrame) {
+        (self.visible_rows, self.scroll, self.question_scroll) =
+            (seen.visible_rows.max(1), seen.scroll, seen.question_scroll);
+        self.line_width = seen.line_width.max(1);
+        if seen.is_readable {
+            self.first_drawn.get_or_insert(now);
         }
     }
 
     /// Inserts pasted text into the line being edited. Returns false if there is none: a paste never answers.
-    pub fn pasted(&mut self, text: &str) -> bool {
-        let Some((_, line)) = &mut self.writing else { return false };
+    pub fn insert_paste(&mut self, text: &str) -> bool {
+        let Some((_, line)) = &mut self.open_line else { return false };
         line.insert(text);
         true
     }
 
     /// Handles a key that was checked with [`super::listening::Presses::goes_on`].
-    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> Reply {
-        if self.writing.is_some() {
-            return self.write(key, keys, asked, listening);
+    pub fn handle_key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        asked: &Questions,
+        listening: Listening,
+    ) -> KeyResult {
+        if self.open_line.is_some() {
+            return self.handle_line_key(key, keys, asked, listening);
         }
-        let digit =
-            Chord::from(key).typed().and_then(|letter| letter.to_digit(10)).filter(|digit| *digit > 0);
+        let digit = Chord::from(key)
+            .typed_character()
+            .and_then(|letter| letter.to_digit(10))
+            .filter(|digit| *digit > 0);
         let action = keys.lookup(Scope::Question, key);
-        if self.parked || !listening.now() || (action.is_none() && digit.is_none()) {
-            return Reply::Passed;
+        if self.is_parked || !listening.is_listening() || (action.is_none() && digit.is_none()) {
+            return KeyResult::PassedOn;
         }
         match action {
-            Some(action) => self.act(action, key.kind == KeyEventKind::Press, keys, asked),
-            None if key.kind != KeyEventKind::Press => Reply::Nothing,
+            Some(action) => self.handle_action(action, key.kind == KeyEventKind::Press, keys, asked),
+            None if key.kind != KeyEventKind::Press => KeyResult::Handled,
             None => {
                 let row = digit.map_or(0, |digit| digit as usize - 1);
-                if self.at == self.pages.len() && row < self.pages.len() {
+                if self.page == self.pages.len() && row < self.pages.len() {
                     // On the review page a digit opens that question.
-                    self.turn_to(row);
-                } else if self.at < self.pages.len() && row < self.choices(asked) {
-                    self.move_to(row);
-                    return self.pick(asked, true);
+                    self.show_page(row);
+                } else if self.page < self.pages.len() && row < self.option_count(asked) {
+                    self.focus_row(row);
+                    return self.select_option(asked, true);
                 } else {
-                    return self.no_such(row + 1, asked);
+                    return self.explain_missing_row(row + 1, asked);
                 }
-                Reply::Nothing
+                KeyResult::Handled
             }
         }
     }
 
     /// Handles a key for the line being edited.
-    fn write(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> Reply {
-        let Some((what, line)) = &mut self.writing else { return Reply::Nothing };
+    fn handle_line_key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        asked: &Questions,
+        listening: Listening,
+    ) -> KeyResult {
+        let Some((what, line)) = &mut self.open_line else { return KeyResult::Handled };
         let what = *what;
-        if what == Writing::OwnWords
+        if what == LineKind::TextAnswer
             && let Some(way @ (Action::Up | Action::Down)) = keys.lookup(Scope::List, key)
         {
-            line.step(self.cells, way == Action::Down);
-            return Reply::Nothing;
+            line.move_row(self.line_width, way == Action::Down);
+            return KeyResult::Handled;
         }
         match line.key(key, keys) {
             // Enter that arrives with a paste is part of the pasted text.
-            line::Reply::Accepted if matches!(listening, Listening::Until(_)) => {
-                if what != Writing::OwnWords {
-                    return Reply::Says(AT_ONCE.to_owned());
+            text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {
+                if what != LineKind::TextAnswer {
+                    return KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned());
                 }
                 line.insert("\n");
             }
-            line::Reply::Accepted if key.kind == KeyEventKind::Press => {
+            text_field::KeyResult::Accepted if key.kind == KeyEventKind::Press => {
                 let text = line.text().trim().to_owned();
-                self.writing = None;
-                return self.written(what, text, asked);
+                self.open_line = None;
+                return self.accept_line(what, text, asked);
             }
-            line::Reply::Closed => {
+            text_field::KeyResult::Cancelled => {
                 let text = line.text().trim().to_owned();
-                self.writing = None;
-                self.left(what, text);
+                self.open_line = None;
+                self.store_unfinished_line(what, text);
             }
-            line::Reply::Passed => return Reply::Passed,
-            line::Reply::Moved | line::Reply::Changed | line::Reply::Accepted => {}
+            text_field::KeyResult::PassedOn => return KeyResult::PassedOn,
+            text_field::KeyResult::Handled
+            | text_field::KeyResult::Changed
+            | text_field::KeyResult::Accepted => {}
         }
-        Reply::Nothing
+        KeyResult::Handled
     }
 
     /// Scrolls content that does not fit by a number of lines, for the mouse wheel.
-    pub fn read_on(&mut self, lines: isize) {
-        self.read = self.read.saturating_add_signed(lines);
+    pub fn scroll_content(&mut self, lines: isize) {
+        self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    fn act(&mut self, action: Action, pressed: bool, keys: &Keymap, asked: &Questions) -> Reply {
-        let last =
-            if self.at < self.pages.len() { self.choices(asked).saturating_sub(1) } else { usize::MAX };
-        let cursor = self.pages.get(self.at).map_or(self.read, |page| page.cursor);
+    fn handle_action(
+        &mut self,
+        action: Action,
+        pressed: bool,
+        keys: &Keymap,
+        asked: &Questions,
+    ) -> KeyResult {
+        let last = if self.page < self.pages.len() {
+            self.option_count(asked).saturating_sub(1)
+        } else {
+            usize::MAX
+        };
+        let cursor = self.pages.get(self.page).map_or(self.scroll, |page| page.cursor);
         match action {
-            Action::Up => self.move_to(cursor.saturating_sub(1)),
-            Action::Down => self.move_to((cursor + 1).min(last)),
-            Action::PageUp => self.move_to(cursor.saturating_sub(self.rows)),
-            Action::PageDown => self.move_to((cursor + self.rows).min(last)),
-            Action::Top => self.move_to(0),
-            Action::Bottom => self.move_to(last),
-            Action::ReadUp => self.read = self.read.saturating_sub(1),
-            Action::ReadDown => self.read = self.read.saturating_add(1),
-            Action::NextQuestion => self.turn_to((self.at + 1) % self.page_count()),
-            Action::PreviousQuestion => self.turn_to((self.at + self.page_count() - 1) % self.page_count()),
+            Action::Up => self.focus_row(cursor.saturating_sub(1)),
+            Action::Down => self.focus_row((cursor + 1).min(last)),
+            Action::PageUp => self.focus_row(cursor.saturating_sub(self.visible_rows)),
+            Action::PageDown => self.focus_row((cursor + self.visible_rows).min(last)),
+            Action::Top => self.focus_row(0),
+            Action::Bottom => self.focus_row(last),
+            Action::ReadUp => self.scroll = self.scroll.saturating_sub(1),
+            Action::ReadDown => self.scroll = self.scroll.saturating_add(1),
+            Action::NextQuestion => self.show_page((self.page + 1) % self.page_count()),
+            Action::PreviousQuestion => {
+                self.show_page((self.page + self.page_count() - 1) % self.page_count())
+            }
             Action::Accept | Action::Tick | Action::Decline | Action::Park | Action::Note if !pressed => {}
-            Action::Accept if self.at == self.pages.len() && self.pages.iter().all(Draft::is_empty) => {
-                let (later, no) =
-                    (keys.hint(Scope::Question, Action::Park), keys.hint(Scope::Question, Action::Decline));
-                return Reply::Says(format!("No answers yet · {later} for later, {no} to decline"));
+            Action::Accept
+                if self.page == self.pages.len() && self.pages.iter().all(AnswerDraft::is_empty) =>
+            {
+                let (later, no) = (
+                    keys.first_chord(Scope::Question, Action::Park),
+                    keys.first_chord(Scope::Question, Action::Decline),
+                );
+                return KeyResult::Explained(format!("No answers yet · {later} for later, {no} to decline"));
             }
-            Action::Accept if self.at == self.pages.len() => return self.send(asked),
-            Action::Accept => return self.pick(asked, false),
-            Action::Tick if self.at < self.pages.len() && asked.list[self.at].multi => {
-                return self.pick(asked, true);
+            Action::Accept if self.page == self.pages.len() => return self.build_answer(asked),
+            Action::Accept => return self.select_option(asked, false),
+            Action::Tick if self.page < self.pages.len() && asked.list[self.page].is_multiple => {
+                return self.select_option(asked, true);
             }
-            Action::Note if self.at < self.pages.len() => {
-                let page = &self.pages[self.at];
-                let left = page.halves.get(&page.cursor).or(page.notes.get(&page.cursor));
-                self.writing = Some((Writing::Note, Line::new(left.map_or("", String::as_str))));
+            Action::Note if self.page < self.pages.len() => {
+                let page = &self.pages[self.page];
+                let left = page.unfinished_notes.get(&page.cursor).or(page.notes.get(&page.cursor));
+                self.open_line = Some((LineKind::Note, TextField::new(left.map_or("", String::as_str))));
             }
-            Action::Decline => return Reply::Answered(Self::declined()),
+            Action::Decline => return KeyResult::Answered(Self::declined_answer()),
             Action::Park => {
-                self.parked = true;
-                return Reply::Parked;
+                self.is_parked = true;
+                return KeyResult::Parked;
             }
-            _ => return Reply::Passed,
+            _ => return KeyResult::PassedOn,
         }
-        Reply::Nothing
+        KeyResult::Handled
     }
 
     /// Selects the option under the cursor. In a multiple-choice question `tick` toggles it; otherwise Enter continues.
-    fn pick(&mut self, asked: &Questions, tick: bool) -> Reply {
-        let question = &asked.list[self.at];
-        let page = &mut self.pages[self.at];
+    fn select_option(&mut self, asked: &Questions, tick: bool) -> KeyResult {
+        let question = &asked.list[self.page];
+        let page = &mut self.pages[self.page];
         if page.cursor >= question.options.len() {
-            if takes_own(question) {
-                self.writing = Some((Writing::OwnWords, Line::of_lines(&page.own)));
+            if accepts_text(question) {
+                self.open_line = Some((LineKind::TextAnswer, TextField::multiline(&page.text_answer)));
             }
-            return Reply::Nothing;
+            return KeyResult::Handled;
         }
-        if question.multi {
+        if question.is_multiple {
             let none = page.picks.is_empty();
             match page.picks.binary_search(&page.cursor) {
                 Ok(at) if tick => _ = page.picks.remove(at),
                 Err(at) if tick || none => page.picks.insert(at, page.cursor),
                 Ok(_) | Err(_) => {}
             }
-            page.taken = false;
+            page.is_text_selected = false;
             return match (tick, none) {
-                (true, _) => Reply::Nothing,
+                (true, _) => KeyResult::Handled,
                 // Show the option that Enter just ticked before sending it.
-                (false, true) => Reply::Took,
-                (false, false) => self.go_on(asked),
+                (false, true) => KeyResult::Selected,
+                (false, false) => self.show_next_unanswered(asked),
             };
         }
         page.picks = vec![page.cursor];
-        page.taken = false;
+        page.is_text_selected = false;
         // A digit does not send a single question, so that the user sees the choice first. Enter sends it.
-        if tick && self.pages.len() == 1 { Reply::Nothing } else { self.go_on(asked) }
+        if tick && self.pages.len() == 1 { KeyResult::Handled } else { self.show_next_unanswered(asked) }
     }
 
-    fn written(&mut self, what: Writing, text: String, asked: &Questions) -> Reply {
-        let page = &mut self.pages[self.at];
+    fn accept_line(&mut self, what: LineKind, text: String, asked: &Questions) -> KeyResult {
+        let page = &mut self.pages[self.page];
         match what {
-            Writing::Note => {
-                page.halves.remove(&page.cursor);
+            LineKind::Note => {
+                page.unfinished_notes.remove(&page.cursor);
                 match text.is_empty() {
                     true => _ = page.notes.remove(&page.cursor),
                     false => _ = page.notes.insert(page.cursor, text),
                 }
             }
-            Writing::OwnWords => {
-                page.taken = !text.is_empty();
-                page.own = text;
-                if page.taken {
+            LineKind::TextAnswer => {
+                page.is_text_selected = !text.is_empty();
+                page.text_answer = text;
+                if page.is_text_selected {
                     page.picks.clear();
-                    return self.go_on(asked);
+                    return self.show_next_unanswered(asked);
                 }
             }
         }
-        Reply::Nothing
+        KeyResult::Handled
     }
 
     /// Keeps the text of a line that was closed without Enter. It is no answer; reopening the line shows it again.
-    fn left(&mut self, what: Writing, text: String) {
-        let page = &mut self.pages[self.at];
+    fn store_unfinished_line(&mut self, what: LineKind, text: String) {
+        let page = &mut self.pages[self.page];
         match what {
-            Writing::Note => {
+            LineKind::Note => {
                 let note = page.notes.get(&page.cursor).map_or("", String::as_str);
                 match text == note {
-                    true => _ = page.halves.remove(&page.cursor),
-                    false => _ = page.halves.insert(page.cursor, text),
+                    true => _ = page.unfinished_notes.remove(&page.cursor),
+                    false => _ = page.unfinished_notes.insert(page.cursor, text),
                 }
             }
-            Writing::OwnWords => {
-                page.taken &= page.own == text;
-                page.own = text;
+            LineKind::TextAnswer => {
+                page.is_text_selected &= page.text_answer == text;
+                page.text_answer = text;
             }
         }
     }
 
     /// Moves to the next unanswered question, or to the review page. Sends the answer of a single question.
-    fn go_on(&mut self, asked: &Questions) -> Reply {
+    fn show_next_unanswered(&mut self, asked: &Questions) -> KeyResult {
         if self.pages.len() == 1 {
-            return self.send(asked);
+            return self.build_answer(asked);
         }
         let count = self.pages.len();
-        let next = (1..count).map(|step| (self.at + step) % count).find(|at| self.pages[*at].is_empty());
-        self.turn_to(next.unwrap_or(count));
-        Reply::Nothing
+        let next = (1..count).map(|step| (self.page + step) % count).find(|at| self.pages[*at].is_empty());
+        self.show_page(next.unwrap_or(count));
+        KeyResult::Handled
     }
 
     /// Sends the answers if there is at least one. Without any, the prompt can only be parked or declined.
-    fn send(&self, asked: &Questions) -> Reply {
-        if self.pages.iter().all(Draft::is_empty) {
-            return Reply::Nothing;
+    fn build_answer(&self, asked: &Questions) -> KeyResult {
+        if self.pages.iter().all(AnswerDraft::is_empty) {
+            return KeyResult::Handled;
         }
-        let given = asked.list.iter().zip(&self.pages).map(|(question, page)| page.given(question));
-        Reply::Answered(Answer { given: given.collect(), ..Answer::without(Status::Answered) })
+        let given = asked.list.iter().zip(&self.pages).map(|(question, page)| page.to_given(question));
+        KeyResult::Answered(Answer {
+            answers: given.collect(),
+            ..Answer::from_status(AnswerStatus::Answered)
+        })
     }
 
     /// Returns the number of options, including the text answer.
-    fn choices(&self, asked: &Questions) -> usize {
-        let question = &asked.list[self.at];
-        question.options.len() + usize::from(takes_own(question))
+    fn option_count(&self, asked: &Questions) -> usize {
+        let question = &asked.list[self.page];
+        question.options.len() + usize::from(accepts_text(question))
     }
 
     fn page_count(&self) -> usize {
         self.pages.len() + usize::from(self.pages.len() > 1)
     }
 
-    fn move_to(&mut self, row: usize) {
-        match self.pages.get_mut(self.at) {
+    fn focus_row(&mut self, row: usize) {
+        match self.pages.get_mut(self.page) {
             Some(page) => {
                 page.cursor = row;
                 // Keep the scroll offset of the question; reset that of the option and its preview.
-                self.read = self.read.min(self.text);
+                self.scroll = self.scroll.min(self.question_scroll);
             }
-            None => self.read = row,
+            None => self.scroll = row,
         }
     }
 
-    fn turn_to(&mut self, at: usize) {
-        (self.at, self.read, self.text) = (at, 0, 0);
+    fn show_page(&mut self, at: usize) {
+        (self.page, self.scroll, self.question_scroll) = (at, 0, 0);
     }
 }
 

@@ -1,13 +1,13 @@
 //! The review of a batch of changes in an approval prompt: every difference, each file and hunk ticked or rejected.
 
-mod rows;
+mod review_rows;
 
 use crate::chat::{Batch, Rejected};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::hints::{Hint, hint};
+use crate::tui::parts::key_hints::{Hint, key_hint};
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
-pub use rows::Row;
+pub use review_rows::Row;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ pub struct Review {
     cursor: usize,
     /// Items and hunks (by their first line after the change) that are not ticked.
     rejected: BTreeSet<(usize, Option<usize>)>,
-    laid: RefCell<Option<Box<LaidOut>>>,
+    layout_cache: RefCell<Option<Box<ReviewLayout>>>,
 }
 
 /// Rows as they were laid out last.
 #[derive(Debug, Clone)]
-struct LaidOut {
+struct ReviewLayout {
     width: usize,
     theme: Theme,
     rows: Arc<Vec<Row>>,
@@ -38,11 +38,11 @@ impl PartialEq for Review {
 }
 
 /// An item or hunk that can be ticked.
-type Stop = (usize, Option<usize>);
+type TickTarget = (usize, Option<usize>);
 
 /// Iterates over everything that can be ticked, from top to bottom.
-fn stops(batch: &Batch) -> impl Iterator<Item = Stop> {
-    batch.selected(&[]).flat_map(|(at, item)| {
+fn tick_targets(batch: &Batch) -> impl Iterator<Item = TickTarget> {
+    batch.selected_items(&[]).flat_map(|(at, item)| {
         let hunks = item.diff.iter().filter(|_| item.has_hunks()).flat_map(|diff| &diff.hunks);
         std::iter::once((at, None)).chain(hunks.map(move |hunk| (at, Some(hunk.after))))
     })
@@ -51,7 +51,7 @@ fn stops(batch: &Batch) -> impl Iterator<Item = Stop> {
 /// Ticked part of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ticked {
-    Whole,
+    All,
     /// Some of its hunks.
     Part,
     None,
@@ -59,18 +59,18 @@ pub enum Ticked {
 
 /// Counts of items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct TickCount {
     /// Items that are ticked completely.
-    pub whole: usize,
+    pub full: usize,
     /// Items with some hunks ticked.
-    pub part: usize,
+    pub partial: usize,
     /// Items that can be ticked.
-    pub all: usize,
+    pub total: usize,
 }
 
-impl std::fmt::Display for Count {
+impl std::fmt::Display for TickCount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { whole, part, all } = self;
+        let Self { full: whole, partial: part, total: all } = self;
         match part {
             0 => write!(f, "{whole} of {all} ticked"),
             part => write!(f, "{whole} of {all} ticked, {part} in part"),
@@ -82,29 +82,29 @@ impl Review {
     /// Returns what the user rejected, in the form a decision needs.
     pub fn rejected(&self, batch: &Batch) -> Vec<Rejected> {
         let of = |(at, _): (usize, _)| match self.ticked(batch, (at, None)) {
-            Ticked::Whole => None,
+            Ticked::All => None,
             Ticked::None => Some(Rejected { item: at, hunks: Vec::new() }),
             Ticked::Part => {
                 let own = self.rejected_hunks(at);
                 Some(Rejected { item: at, hunks: own.collect() })
             }
         };
-        batch.selected(&[]).filter_map(of).collect()
+        batch.selected_items(&[]).filter_map(of).collect()
     }
 
     /// Describes what the ticked part destroys.
-    pub fn destroys(&self, batch: &Batch) -> Option<String> {
+    pub fn describe_destruction(&self, batch: &Batch) -> Option<String> {
         batch.destroys(&self.rejected(batch))
     }
 
     /// Counts the ticked items.
-    pub fn count(&self, batch: &Batch) -> Count {
-        batch.selected(&[]).fold(Count::default(), |count, (at, _)| {
+    pub fn count_ticked(&self, batch: &Batch) -> TickCount {
+        batch.selected_items(&[]).fold(TickCount::default(), |count, (at, _)| {
             let ticked = self.ticked(batch, (at, None));
-            Count {
-                whole: count.whole + usize::from(ticked == Ticked::Whole),
-                part: count.part + usize::from(ticked == Ticked::Part),
-                all: count.all + 1,
+            TickCount {
+                full: count.full + usize::from(ticked == Ticked::All),
+                partial: count.partial + usize::from(ticked == Ticked::Part),
+                total: count.total + 1,
             }
         })
     }
@@ -115,14 +115,14 @@ impl Review {
     }
 
     /// Returns how much of an item or hunk is ticked.
-    pub fn ticked(&self, batch: &Batch, (at, hunk): Stop) -> Ticked {
+    pub fn ticked(&self, batch: &Batch, (at, hunk): TickTarget) -> Ticked {
         if self.rejected.contains(&(at, None)) || hunk.is_some() && self.rejected.contains(&(at, hunk)) {
             return Ticked::None;
         }
         let own = self.rejected_hunks(at).count();
         let all = batch.items.get(at).and_then(|item| item.diff.as_ref()).map_or(0, |diff| diff.hunks.len());
         match (hunk, own) {
-            (Some(_), _) | (None, 0) => Ticked::Whole,
+            (Some(_), _) | (None, 0) => Ticked::All,
             (None, own) if own >= all => Ticked::None,
             (None, _) => Ticked::Part,
         }
@@ -130,7 +130,7 @@ impl Review {
 
     /// Toggles the tick of the item or hunk under the cursor.
     fn toggle(&mut self, batch: &Batch) {
-        let Some(stop @ (at, hunk)) = stops(batch).nth(self.cursor) else { return };
+        let Some(stop @ (at, hunk)) = tick_targets(batch).nth(self.cursor) else { return };
         let was = self.ticked(batch, stop);
         if let (Some(_), true) = (hunk, self.rejected.remove(&(at, None))) {
             // The whole item was rejected, so its other hunks stay rejected.
@@ -138,11 +138,11 @@ impl Review {
             self.rejected.extend(others.map(|hunk| (at, Some(hunk.after))));
         }
         match (hunk, was) {
-            (Some(_), Ticked::Whole | Ticked::Part) => drop(self.rejected.insert(stop)),
+            (Some(_), Ticked::All | Ticked::Part) => drop(self.rejected.insert(stop)),
             (Some(_), Ticked::None) => drop(self.rejected.remove(&stop)),
             (None, was) => {
                 self.rejected.retain(|(item, _)| *item != at);
-                if was == Ticked::Whole {
+                if was == Ticked::All {
                     self.rejected.insert(stop);
                 }
             }
@@ -152,7 +152,7 @@ impl Review {
     /// Ticks everything, or nothing if everything is ticked.
     fn toggle_all(&mut self, batch: &Batch) {
         if self.rejected.is_empty() {
-            self.rejected = batch.selected(&[]).map(|(at, _)| (at, None)).collect();
+            self.rejected = batch.selected_items(&[]).map(|(at, _)| (at, None)).collect();
         } else {
             self.rejected.clear();
         }
@@ -160,8 +160,13 @@ impl Review {
 
     /// Handles a key that moves or ticks. Returns the row to scroll to, or `None` if the key means something else.
     /// `top` is the first visible row and `page` the number of visible rows.
-    pub fn act(&mut self, action: Action, batch: &Batch, (top, page): (usize, usize)) -> Option<usize> {
-        let heads = self.heads();
+    pub fn handle_action(
+        &mut self,
+        action: Action,
+        batch: &Batch,
+        (top, page): (usize, usize),
+    ) -> Option<usize> {
+        let heads = self.heading_rows();
         let last = heads.len().saturating_sub(1);
         match action {
             Action::Tick => self.toggle(batch),
@@ -183,7 +188,7 @@ impl Review {
                 }
             }
             Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
-                let rows = self.laid.borrow().as_ref().map_or(0, |laid| laid.rows.len());
+                let rows = self.layout_cache.borrow().as_ref().map_or(0, |laid| laid.rows.len());
                 let end = rows.saturating_sub(page);
                 let top = match action {
                     Action::PageUp => top.saturating_sub(page),
@@ -206,46 +211,48 @@ impl Review {
     }
 
     /// Returns the rows at which items and hunks begin, in the last layout.
-    fn heads(&self) -> Vec<usize> {
-        let laid = self.laid.borrow();
+    fn heading_rows(&self) -> Vec<usize> {
+        let laid = self.layout_cache.borrow();
         let rows = laid.as_ref().map(|laid| laid.rows.iter().enumerate());
-        rows.into_iter().flatten().filter(|(_, row)| row.stop().is_some()).map(|(at, _)| at).collect()
+        rows.into_iter().flatten().filter(|(_, row)| row.tick_target().is_some()).map(|(at, _)| at).collect()
     }
 
     /// Returns all rows, laid out for a width, with the lines of `end` after the changes.
-    pub fn rows(
+    pub fn lay_out_rows(
         &self,
         batch: &Batch,
         width: usize,
         theme: &Theme,
         end: impl FnOnce() -> Vec<Line<'static>>,
     ) -> Arc<Vec<Row>> {
-        if let Some(laid) = &*self.laid.borrow()
+        if let Some(laid) = &*self.layout_cache.borrow()
             && laid.width == width
             && laid.theme == *theme
         {
             return laid.rows.clone();
         }
-        let mut rows = rows::lay_out(batch, width, theme);
-        rows.extend(end().into_iter().map(Row::text));
+        let mut rows = review_rows::lay_out_batch(batch, width, theme);
+        rows.extend(end().into_iter().map(Row::plain));
         let rows = Arc::new(rows);
-        *self.laid.borrow_mut() = Some(Box::new(LaidOut { width, theme: theme.clone(), rows: rows.clone() }));
+        *self.layout_cache.borrow_mut() =
+            Some(Box::new(ReviewLayout { width, theme: theme.clone(), rows: rows.clone() }));
         rows
     }
 
     /// Returns a row with its tick and cursor, dimmed if it is rejected.
-    pub fn line(&self, row: &Row, batch: &Batch, theme: &Theme) -> Line<'static> {
-        let at_cursor = row.stop().is_some() && row.stop() == stops(batch).nth(self.cursor);
-        row.line(|stop| self.ticked(batch, stop), at_cursor, theme)
+    pub fn draw_row(&self, row: &Row, batch: &Batch, theme: &Theme) -> Line<'static> {
+        let at_cursor =
+            row.tick_target().is_some() && row.tick_target() == tick_targets(batch).nth(self.cursor);
+        row.styled_line(|stop| self.ticked(batch, stop), at_cursor, theme)
     }
 
     /// Returns the key hints of the review.
     pub fn hints(&self, batch: &Batch, keys: &Keymap) -> [Option<Hint>; 2] {
-        let key = |action| keys.hint(Scope::Approval, action);
-        let many = stops(batch).nth(1).is_some();
+        let key = |action| keys.first_chord(Scope::Approval, action);
+        let many = tick_targets(batch).nth(1).is_some();
         let space = if many { key(Action::Tick) } else { String::new() };
         let all = if many { key(Action::TickAll) } else { String::new() };
-        [hint(2, &space, &["tick", "tick"]), hint(7, &all, &["all or none", "all"])]
+        [key_hint(2, &space, &["tick", "tick"]), key_hint(7, &all, &["all or none", "all"])]
     }
 }
 

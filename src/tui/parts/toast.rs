@@ -10,19 +10,19 @@ use ratatui::widgets::{Clear, Widget};
 use std::time::Duration;
 
 /// Maximum number of toasts on the screen.
-const SHOWN: usize = 2;
+const MAX_VISIBLE: usize = 2;
 /// Maximum number of `Danger` toasts that wait for room; beyond it, the oldest is dropped.
-const KEPT: usize = 50;
+const MAX_WAITING: usize = 50;
 /// Maximum width of a toast in cells.
-const WIDEST: u16 = 100;
+const MAX_CELLS: u16 = 100;
 /// Time for which the shortest toast stays.
-const LEAST: Duration = Duration::from_secs(4);
+const MIN_TIME: Duration = Duration::from_secs(4);
 /// Additional time per character, at a slow reading speed.
-const PER_CHARACTER: Duration = Duration::from_millis(60);
+const TIME_PER_CHARACTER: Duration = Duration::from_millis(60);
 /// Maximum time for which a toast stays.
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_TIME: Duration = Duration::from_secs(20);
 /// A `Danger` toast ignores keys for this time, because they were pressed before it could be read.
-const SEEN: Duration = Duration::from_secs(2);
+const MIN_READING_TIME: Duration = Duration::from_secs(2);
 
 /// Severity of a toast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Kind {
     Setting,
     Warning,
     /// An error. Stays until a key is pressed.
-    Danger,
+    Error,
 }
 
 /// The current toasts.
@@ -45,72 +45,72 @@ pub struct Toasts {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Toast {
-    words: String,
+    text: String,
     kind: Kind,
     /// Time at which the toast disappears; `None` if it stays until a key is pressed.
-    until: Option<Duration>,
+    expires_at: Option<Duration>,
     /// Time at which the toast appeared; `None` while it waits for room.
-    since: Option<Duration>,
+    visible_since: Option<Duration>,
 }
 
 impl Toasts {
     /// Shows a toast. A repeated text moves to the front and starts its time again. If there are too many, the oldest
     /// that is not `Danger` is dropped; a `Danger` toast without room returns when another has gone.
     pub fn push(&mut self, kind: Kind, words: &str, now: Duration) {
-        let words = clean::clean(words).trim().to_owned();
+        let words = clean::clean_text(words).trim().to_owned();
         if words.is_empty() {
             return;
         }
-        let stays = (LEAST
-            + PER_CHARACTER * u32::try_from(words.chars().count()).unwrap_or(u32::MAX).min(1000))
-        .min(LONGEST);
-        let until = (kind != Kind::Danger).then(|| now + stays);
-        self.list.retain(|toast| toast.words != words);
-        self.list.insert(0, Toast { words, kind, until, since: None });
-        while self.list.len() > SHOWN
-            && let Some(oldest) = self.list.iter().skip(1).rposition(|toast| toast.kind != Kind::Danger)
+        let stays = (MIN_TIME
+            + TIME_PER_CHARACTER * u32::try_from(words.chars().count()).unwrap_or(u32::MAX).min(1000))
+        .min(MAX_TIME);
+        let until = (kind != Kind::Error).then(|| now + stays);
+        self.list.retain(|toast| toast.text != words);
+        self.list.insert(0, Toast { text: words, kind, expires_at: until, visible_since: None });
+        while self.list.len() > MAX_VISIBLE
+            && let Some(oldest) = self.list.iter().skip(1).rposition(|toast| toast.kind != Kind::Error)
         {
             self.list.remove(oldest + 1);
         }
-        self.list.truncate(KEPT);
-        self.show(now);
+        self.list.truncate(MAX_WAITING);
+        self.update_visibility(now);
     }
 
     /// Removes a toast whose text is outdated.
-    pub fn withdraw(&mut self, words: &str, now: Duration) {
-        self.list.retain(|toast| toast.words != words);
-        self.show(now);
+    pub fn remove_text(&mut self, words: &str, now: Duration) {
+        self.list.retain(|toast| toast.text != words);
+        self.update_visibility(now);
     }
 
     /// Removes the toasts about the previous session. `Danger` toasts stay until they were read, and saved settings
     /// apply to every session.
-    pub fn session_changes(&mut self, now: Duration) {
-        self.list.retain(|toast| matches!(toast.kind, Kind::Danger | Kind::Setting));
-        self.show(now);
+    pub fn remove_session_toasts(&mut self, now: Duration) {
+        self.list.retain(|toast| matches!(toast.kind, Kind::Error | Kind::Setting));
+        self.update_visibility(now);
     }
 
     /// Removes toasts whose time is over. Returns whether the screen changes.
-    pub fn tick(&mut self, now: Duration) -> bool {
+    pub fn remove_expired(&mut self, now: Duration) -> bool {
         let before = self.list.len();
-        self.list.retain(|toast| toast.until.is_none_or(|until| now < until));
-        self.show(now);
+        self.list.retain(|toast| toast.expires_at.is_none_or(|until| now < until));
+        self.update_visibility(now);
         self.list.len() != before
     }
 
     /// Removes `Danger` toasts that could have been read before this key press. Returns whether there were any.
-    pub fn key(&mut self, now: Duration) -> bool {
+    pub fn dismiss_read_errors(&mut self, now: Duration) -> bool {
         let before = self.list.len();
         self.list.retain(|toast| {
-            let read = toast.since.is_some_and(|since| now >= since + SEEN);
-            toast.kind != Kind::Danger || !read
+            let read = toast.visible_since.is_some_and(|since| now >= since + MIN_READING_TIME);
+            toast.kind != Kind::Error || !read
         });
-        self.show(now);
+        self.update_visibility(now);
         self.list.len() != before
     }
 
     /// Time at which the next toast disappears. Draw again at that time.
-    pub fn next(&self) -> Option<Duration> {
-        self.list.iter().filter_map(|toast| toast.until).min()
+    pub fn next_expiry(&self) -> Option<Duration> {
+        self.list.iter().filter_map(|toast| toast.expires_at).min()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -120,31 +120,33 @@ impl Toasts {
     /// Returns the rows the toasts need at this width.
     pub fn height(&self, width: u16) -> u16 {
         let rows: usize =
-            self.list.iter().take(SHOWN).map(|toast| toast.lines(width, Style::new()).len()).sum();
+            self.list.iter().take(MAX_VISIBLE).map(|toast| toast.wrap_text(width, Style::new()).len()).sum();
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
     /// Draws the toasts from the top down at the right edge, newest first, all with the same width. Text without room
     /// is cut with `…`.
-    pub fn view(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let mut left = area;
-        let lines = self.list.iter().take(SHOWN).flat_map(|toast| toast.lines(area.width, Style::new()));
+        let lines =
+            self.list.iter().take(MAX_VISIBLE).flat_map(|toast| toast.wrap_text(area.width, Style::new()));
         let widest = lines.map(|line| line.width()).max().unwrap_or(0) + 3;
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
-        for toast in self.list.iter().take(SHOWN) {
+        for toast in self.list.iter().take(MAX_VISIBLE) {
             let style = match toast.kind {
                 Kind::Info | Kind::Setting => theme.accent,
                 Kind::Warning => theme.warning,
-                Kind::Danger => theme.danger,
+                Kind::Error => theme.danger,
             };
-            let mut lines = toast.lines(area.width, theme.ground.patch(theme.text));
+            let mut lines = toast.wrap_text(area.width, theme.ground.patch(theme.text));
             let cut = lines.len() > usize::from(left.height);
             lines.truncate(usize::from(left.height));
             if cut && let Some(last) = lines.last_mut() {
                 let words: String = last.spans.iter().map(|span| span.content.as_ref()).collect();
-                let words =
-                    width::cut(&words, usize::from(area.width.saturating_sub(5))).trim_end().to_owned();
+                let words = width::cut_to_width(&words, usize::from(area.width.saturating_sub(5)))
+                    .trim_end()
+                    .to_owned();
                 last.spans = vec![Span::styled(words, last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {
@@ -162,17 +164,17 @@ impl Toasts {
     }
 
     /// Starts the time of toasts that became visible. Toasts without room must be seen again.
-    fn show(&mut self, now: Duration) {
+    fn update_visibility(&mut self, now: Duration) {
         for (place, toast) in self.list.iter_mut().enumerate() {
-            toast.since = (place < SHOWN).then(|| toast.since.unwrap_or(now));
+            toast.visible_since = (place < MAX_VISIBLE).then(|| toast.visible_since.unwrap_or(now));
         }
     }
 }
 
 impl Toast {
     /// Returns the wrapped text, with room for the bar at its left and a blank at its right.
-    fn lines(&self, width: u16, style: Style) -> Vec<Line<'static>> {
-        wrap::plain(&self.words, style, usize::from(width.min(WIDEST).saturating_sub(3).max(1)))
+    fn wrap_text(&self, width: u16, style: Style) -> Vec<Line<'static>> {
+        wrap::wrap_plain(&self.text, style, usize::from(width.min(MAX_CELLS).saturating_sub(3).max(1)))
     }
 }
 

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 impl Screen {
     /// Tries to save the session; the result comes with the next batch.
-    pub(super) fn save(&mut self) {
-        let _ = self.back.send(Event::Saved(self.line.file.save()));
+    pub(super) fn save_session(&mut self) {
+        let _ = self.event_sender.send(Event::Saved(self.link.file.save()));
     }
 
     /// Writes the session to another file and leaves.
-    pub(super) fn save_to(&mut self, file: PathBuf) -> io::Result<()> {
-        let saved = self.line.file.save_to(&file);
+    pub(super) fn save_session_to(&mut self, file: PathBuf) -> io::Result<()> {
+        let saved = self.link.file.save_to(&file);
         saved.map_err(|error| io::Error::other(format!("cannot save to {}: {error}", file.display())))?;
         self.saved_to = Some(file);
         self.left = true;
@@ -22,11 +22,14 @@ impl Screen {
     }
 
     /// Describes the entries that are lost if the session still cannot be saved on leaving.
-    pub(super) fn loss(&mut self) -> Option<String> {
+    pub(super) fn describe_loss(&mut self) -> Option<String> {
         self.state.saving.unsaved()?;
-        let unsaved = self.line.file.save();
-        self.state.saving.note(unsaved, Duration::ZERO);
+        let unsaved = self.link.file.save();
+        self.state.saving.record_result(unsaved, Duration::ZERO);
         let reason = &self.state.saving.unsaved()?.reason;
-        Some(format!("{reason}. Lost: {}", self.state.saving.loss(self.state.agent.session.entries())))
+        Some(format!(
+            "{reason}. Lost: {}",
+            self.state.saving.describe_loss(self.state.agent.session.entries())
+        ))
     }
 }

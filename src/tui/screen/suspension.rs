@@ -1,7 +1,7 @@
 //! Job control: suspends the program and takes the terminal again.
 
 use super::Screen;
-use super::due::Due;
+use super::urgency::Urgency;
 use crate::tui::event::Event;
 use crate::tui::input::Input;
 use crate::tui::input::parse::Parser;
@@ -9,25 +9,25 @@ use std::io;
 
 impl Screen {
     /// Suspends the program as the shell does, and continues when it is resumed.
-    pub(super) async fn suspend(&mut self) -> io::Result<()> {
+    pub(super) async fn suspend_program(&mut self) -> io::Result<()> {
         self.input = None;
-        self.terminal.leave();
+        self.terminal.hand_over();
         // SIGSTOP cannot be ignored; the whole process group stops, as with the terminal's own key.
         rustix::process::kill_current_process_group(rustix::process::Signal::STOP)?;
         // The stop may happen shortly after the call; only SIGCONT shows that it is over.
-        self.signals.goes_on.recv().await;
-        self.take_again()
+        self.signals.resume.recv().await;
+        self.retake_terminal()
     }
 
-    pub(super) fn take_again(&mut self) -> io::Result<()> {
-        self.terminal.enter()?;
+    pub(super) fn retake_terminal(&mut self) -> io::Result<()> {
+        self.terminal.take_again()?;
         // A key meant for another program must not answer a prompt.
-        self.take(Event::Tick(self.began.elapsed()));
-        self.take(Event::Focused(true));
-        self.input = Some(Input::start(self.back.clone(), Parser::default())?);
-        self.canvas.forget();
-        self.resize();
-        self.due = Due::Now;
+        self.handle_event(Event::Tick(self.began.elapsed()));
+        self.handle_event(Event::Focused(true));
+        self.input = Some(Input::start(self.event_sender.clone(), Parser::default())?);
+        self.canvas.invalidate();
+        self.update_size();
+        self.urgency = Urgency::Now;
         self.drawn = None;
         Ok(())
     }

@@ -1,41 +1,41 @@
 //! Tests of the whole screen without a terminal: typing, key presses, time, and what is drawn.
 
-mod ascii;
-mod audit;
-mod bar;
-mod beneath;
-mod big;
-mod cards;
-mod connect;
-mod hands;
-mod hostile;
-mod keeping;
-mod laws;
-mod leaving;
-mod looks;
-mod models;
-mod modes;
-mod notices;
-mod outputs;
-mod pictures;
-mod questions;
-mod rehearsed;
-mod sessions;
-mod speed;
-mod sure;
-mod trust;
-mod unheard;
-mod unseen;
-mod unsent;
-mod waiting;
-mod waits;
-mod writing;
+mod approval_keys;
+mod ascii_mode;
+mod audit_screen;
+mod command_output;
+mod composer_screens;
+mod confirmations;
+mod dry_run_screens;
+mod fast_typing;
+mod frame_cost;
+mod hostile_text;
+mod key_rejections;
+mod large_prompts;
+mod mode_change;
+mod model_choice;
+mod properties;
+mod provider_choice;
+mod question_keys;
+mod queue_screens;
+mod reply_waits;
+mod rule_storing;
+mod saved_drafts;
+mod screen_layout;
+mod screen_snapshots;
+mod scrollbar_dragging;
+mod session_search;
+mod sub_agent_screens;
+mod toasts;
+mod trust_screens;
+mod unplanned_calls;
+mod unsaved_exit;
 
 use super::effect::Effect;
 use super::event::Event;
 use super::host::Connection;
 use super::keys::Keymap;
-use super::parts::transcript::cache::Cache;
+use super::parts::transcript::layout_cache::LayoutCache;
 use super::state::State;
 use super::theme::{Theme, Themes};
 use super::{update, view};
@@ -54,27 +54,27 @@ static THEMES: OnceLock<Themes> = OnceLock::new();
 /// A screen of 80 by 24 and the effects it has requested.
 pub struct Screen {
     pub state: State,
-    pub cache: Cache,
+    pub cache: LayoutCache,
     pub effects: Vec<Effect>,
 }
 
 impl Screen {
     pub fn new() -> Self {
-        Self::of(agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]))
+        Self::from_agent(agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]))
     }
 
-    pub fn dry() -> Self {
+    pub fn dry_run() -> Self {
         let policy = Policy { mode: Mode::Ask, dry_run: true, ..Policy::default() };
-        Self::of(agent::State::new(policy, "gpt-5-mini".into(), String::new(), vec![]))
+        Self::from_agent(agent::State::new(policy, "gpt-5-mini".into(), String::new(), vec![]))
     }
 
     /// A session with these entries.
-    pub fn with(entries: impl IntoIterator<Item = Entry>) -> Self {
+    pub fn with_entries(entries: impl IntoIterator<Item = Entry>) -> Self {
         let blank = agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]);
-        Self::of(agent::resume(Session::replay(entries), blank).0)
+        Self::from_agent(agent::resume(Session::replay(entries), blank).0)
     }
 
-    fn of(agent: agent::State) -> Self {
+    fn from_agent(agent: agent::State) -> Self {
         let connection = Connection {
             model: "gpt-5-mini".into(),
             source: "from your settings".into(),
@@ -85,137 +85,141 @@ impl Screen {
             SessionId("01J".into()),
             connection,
             THEMES.get_or_init(Themes::bundled).clone(),
-            Theme::plain(),
+            Theme::without_colours(),
             Keymap::default(),
             view::tests::settings(),
-            (Unsent::default(), Vec::new(), Vec::new()),
+            (UnsentText::default(), Vec::new(), Vec::new()),
         );
-        let mut screen = Self { state, cache: Cache::default(), effects };
-        screen.frame();
+        let mut screen = Self { state, cache: LayoutCache::default(), effects };
+        screen.draw_frame();
         screen
     }
 
-    pub fn happens(&mut self, event: Event) {
+    pub fn handle_event(&mut self, event: Event) {
         let effects = update::update(&mut self.state, &mut self.cache, event);
         self.effects.extend(effects);
     }
 
     /// Advances the clock and draws a frame.
-    pub fn waits(&mut self, ms: u64) {
+    pub fn advance_ms(&mut self, ms: u64) {
         let now = self.state.now + Duration::from_millis(ms);
-        self.happens(Event::Tick(now));
-        self.frame();
+        self.handle_event(Event::Tick(now));
+        self.draw_frame();
     }
 
-    pub fn presses(&mut self, chord: &str) {
-        self.happens(Event::Key(key(chord)));
-        self.comes_to_rest();
-        self.frame();
+    pub fn press_key(&mut self, chord: &str) {
+        self.handle_event(Event::Key(key(chord)));
+        self.release_held_key();
+        self.draw_frame();
     }
 
     /// Handles a held-back key as if no other followed.
-    fn comes_to_rest(&mut self) {
-        if let Some(until) = self.state.held_until() {
-            self.happens(Event::Tick(until));
-            self.happens(Event::Quiet);
+    fn release_held_key(&mut self) {
+        if let Some(until) = self.state.held_key_deadline() {
+            self.handle_event(Event::Tick(until));
+            self.handle_event(Event::InputIdle);
         }
     }
 
     /// Types text at the speed of a user.
-    pub fn types(&mut self, text: &str) {
+    pub fn type_text(&mut self, text: &str) {
         for letter in text.chars() {
-            self.waits(100);
-            self.happens(Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
-            self.comes_to_rest();
-            self.frame();
+            self.advance_ms(100);
+            self.handle_event(Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            self.release_held_key();
+            self.draw_frame();
         }
     }
 
-    pub fn says(&mut self, text: &str) {
-        self.types(text);
-        self.presses("enter");
+    pub fn send_text(&mut self, text: &str) {
+        self.type_text(text);
+        self.press_key("enter");
         // The terminal reports that Enter was released.
-        self.happens(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key("enter") }));
+        self.handle_event(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key("enter") }));
     }
 
-    pub fn chunk(&mut self, chunk: Chunk) {
-        let turn = self.state.agent.turn().expect("a turn runs");
+    pub fn receive_chunk(&mut self, chunk: Chunk) {
+        let turn = self.state.agent.current_turn().expect("a turn runs");
         let after = Duration::from_secs(3);
-        self.happens(Event::Agent(agent::Event::Chunk { turn, chunk, after }));
+        self.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, after }));
     }
 
-    pub fn replies(&mut self, text: &str) {
-        self.chunk(Chunk::Text(text.into()));
-        self.chunk(Chunk::Done(Finish::Stop));
-        self.frame();
+    pub fn receive_reply(&mut self, text: &str) {
+        self.receive_chunk(Chunk::Text(text.into()));
+        self.receive_chunk(Chunk::Done(FinishReason::Stop));
+        self.draw_frame();
     }
 
     /// Lets the model call a tool, which has planned the call.
-    pub fn calls(&mut self, id: &str, name: &str, intent: Intent) {
+    pub fn receive_call(&mut self, id: &str, name: &str, intent: Intent) {
         let arguments = format!(r#"{{"of":"{id}"}}"#);
-        self.chunk(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments }));
-        self.chunk(Chunk::Done(Finish::Stop));
-        self.planned(id, intent);
+        self.receive_chunk(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments }));
+        self.receive_chunk(Chunk::Done(FinishReason::Stop));
+        self.finish_planning(id, intent);
     }
 
-    pub fn planned(&mut self, id: &str, intent: Intent) {
-        let turn = self.state.agent.turn().expect("a turn runs");
-        self.happens(Event::Agent(agent::Event::Planned { turn, call: id.into(), intent: Ok(intent) }));
-        self.frame();
+    pub fn finish_planning(&mut self, id: &str, intent: Intent) {
+        let turn = self.state.agent.current_turn().expect("a turn runs");
+        self.handle_event(Event::Agent(agent::Event::CallPlanned {
+            turn,
+            call: id.into(),
+            intent: Ok(intent),
+        }));
+        self.draw_frame();
     }
 
-    pub fn finished(&mut self, id: &str, outcome: Outcome) {
-        let turn = self.state.agent.turn().expect("a turn runs");
+    pub fn finish_call(&mut self, id: &str, outcome: Outcome) {
+        let turn = self.state.agent.current_turn().expect("a turn runs");
         let took = Duration::from_millis(12);
-        self.happens(Event::Agent(agent::Event::Finished {
+        self.handle_event(Event::Agent(agent::Event::CallFinished {
             turn,
             call: id.into(),
             outcome,
-            staged: None,
-            took,
+            result_source: None,
+            duration: took,
         }));
-        self.frame();
+        self.draw_frame();
     }
 
     /// Draws a frame as the event loop does.
-    pub fn frame(&mut self) -> Buffer {
+    pub fn draw_frame(&mut self) -> Buffer {
         let (width, height) = self.state.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let shown = view::view(&self.state, &mut self.cache, &mut buffer);
+        let shown = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
         let now = self.state.now;
-        update::shown(&mut self.state, now, shown.card);
+        update::record_frame(&mut self.state, now, shown.prompt);
         buffer
     }
 
     /// Returns the screen as text, without trailing blanks.
-    pub fn shows(&mut self) -> String {
-        text(&self.frame())
+    pub fn screen_text(&mut self) -> String {
+        buffer_text(&self.draw_frame())
     }
 
-    pub fn resized(&mut self, width: u16, height: u16) {
-        self.happens(Event::Resized(width, height));
-        self.frame();
+    pub fn resize_screen(&mut self, width: u16, height: u16) {
+        self.handle_event(Event::Resized(width, height));
+        self.draw_frame();
     }
 
     /// Counts the decisions and answers in the log.
-    pub fn decided(&self) -> usize {
+    pub fn count_decisions(&self) -> usize {
         let counts = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
         self.state.agent.session.entries().iter().filter(counts).count()
     }
 }
 
 /// Number of cases for an expensive test: `thorough` if `AYE_TEST_THOROUGH` is set, as in CI, otherwise `quick`.
-pub fn often(thorough: usize, quick: usize) -> usize {
+pub fn case_count(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
 
 /// All items if `AYE_TEST_THOROUGH` is set, otherwise every `each`th, starting at `from`.
-pub fn part_of<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
-    all.iter().skip(often(0, from)).step_by(often(1, each))
+pub fn select_cases<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
+    all.iter().skip(case_count(0, from)).step_by(case_count(1, each))
 }
 
 /// Returns a rendered buffer as text; the second cell of a wide character is skipped.
-pub fn text(buffer: &Buffer) -> String {
+pub fn buffer_text(buffer: &Buffer) -> String {
     let mut lines = Vec::new();
     for row in buffer.content.chunks(usize::from(buffer.area.width.max(1))) {
         let (mut line, mut skip) = (String::new(), 0);
@@ -225,7 +229,7 @@ pub fn text(buffer: &Buffer) -> String {
                 continue;
             }
             line.push_str(cell.symbol());
-            skip = crate::tui::text::width::width(cell.symbol()).saturating_sub(1);
+            skip = crate::tui::text::width::text_width(cell.symbol()).saturating_sub(1);
         }
         lines.push(line.trim_end().to_owned());
     }
@@ -259,11 +263,11 @@ pub fn key(chord: &str) -> KeyEvent {
     KeyEvent::new(code, modifiers)
 }
 
-pub fn said(text: &str) -> Entry {
-    Entry::Said { text: text.into() }
+pub fn user_message(text: &str) -> Entry {
+    Entry::UserMessage { text: text.into() }
 }
 
-pub fn replied(text: &str) -> Entry {
+pub fn reply_entry(text: &str) -> Entry {
     Entry::Replied {
         text: text.into(),
         reasoning: String::new(),
@@ -276,11 +280,11 @@ pub fn replied(text: &str) -> Entry {
     }
 }
 
-pub fn ended() -> Entry {
+pub fn turn_end() -> Entry {
     Entry::Ended { ending: Ending::Finished }
 }
 
-pub fn command(line: &str) -> Intent {
+pub fn command_intent(line: &str) -> Intent {
     let line = CommandLine {
         command: line.into(),
         folder: "/project".into(),
@@ -292,22 +296,22 @@ pub fn command(line: &str) -> Intent {
         summary: line.command.clone(),
         access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
-        always: None,
+        grant: None,
         destroys: None,
-        basis: Basis::default(),
+        preconditions: Preconditions::default(),
         work: Work::Command(line),
     }))
 }
 
-pub fn read(path: &str) -> Intent {
+pub fn read_intent(path: &str) -> Intent {
     Intent::Act(Box::new(Plan {
         title: "read a file?".into(),
         summary: path.into(),
         access: Access::Read(vec![path.into()]),
         preview: Preview::Text(path.into()),
-        always: None,
+        grant: None,
         destroys: None,
-        basis: Basis::default(),
+        preconditions: Preconditions::default(),
         work: Work::Arguments(serde_json::Value::Null),
     }))
 }
@@ -325,9 +329,11 @@ impl crate::tui::host::SessionFile for NoFile {
     }
 }
 
-pub fn question() -> Intent {
-    let choice =
-        |label: &str, description: &str| Choice { description: description.into(), ..Choice::new(label) };
+pub fn question_intent() -> Intent {
+    let choice = |label: &str, description: &str| QuestionOption {
+        description: description.into(),
+        ..QuestionOption::new(label)
+    };
     Intent::Ask(Questions {
         list: vec![Question {
             keyword: "clock".into(),
@@ -337,7 +343,7 @@ pub fn question() -> Intent {
                 choice("a trait", "more code"),
                 choice("real", ""),
             ],
-            multi: false,
+            is_multiple: false,
             allow_text: true,
             recommended: Some(0),
         }],

@@ -17,66 +17,70 @@ const END: &str = "\u{2069}";
 
 /// Visual order of the cells of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct VisualOrder {
     /// For each drawn cell, the cell of the text it shows.
-    from: Vec<u16>,
+    source_cells: Vec<u16>,
     /// Mirrored brackets, by the cell they are drawn in.
-    turned: Vec<(u16, char)>,
+    mirrored: Vec<(u16, char)>,
 }
 
 /// A grapheme of a line and its position.
-struct Letter<'a> {
+struct Grapheme<'a> {
     text: &'a str,
     /// Its first cell.
     cell: usize,
     width: usize,
 }
 
-impl Letter<'_> {
-    fn class(&self) -> BidiClass {
+impl Grapheme<'_> {
+    fn bidi_class(&self) -> BidiClass {
         self.text.chars().next().map_or(BidiClass::ON, bidi_class)
     }
 
-    fn is_from_right(&self) -> bool {
-        matches!(self.class(), BidiClass::R | BidiClass::AL)
+    fn is_right_to_left(&self) -> bool {
+        matches!(self.bidi_class(), BidiClass::R | BidiClass::AL)
     }
 
     /// Returns whether it separates two runs of text.
-    fn is_border(&self) -> bool {
+    fn is_separator(&self) -> bool {
         matches!(self.text, "│" | "┃" | "┼" | "─" | "▌")
     }
 }
 
-impl Order {
+impl VisualOrder {
     /// Returns the visual order of a line; `None` if it is the logical order.
-    pub fn of(line: &Line<'_>) -> Option<Order> {
+    pub fn from_line(line: &Line<'_>) -> Option<VisualOrder> {
         // Fast path for nearly every line.
-        if !line.spans.iter().any(|span| !span.content.is_ascii() && span.content.chars().any(may_turn)) {
+        if !line
+            .spans
+            .iter()
+            .any(|span| !span.content.is_ascii() && span.content.chars().any(may_be_right_to_left))
+        {
             return None;
         }
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
         let (mut letters, mut cell) = (Vec::new(), 0);
         for text in text.graphemes(true) {
-            let width = width::width(text);
-            letters.push(Letter { text, cell, width });
+            let width = width::text_width(text);
+            letters.push(Grapheme { text, cell, width });
             cell += width;
         }
-        if !letters.iter().any(Letter::is_from_right) {
+        if !letters.iter().any(Grapheme::is_right_to_left) {
             return None;
         }
-        let mut order = Order {
-            from: (0..cell).filter_map(|cell| u16::try_from(cell).ok()).collect(),
-            turned: Vec::new(),
+        let mut order = VisualOrder {
+            source_cells: (0..cell).filter_map(|cell| u16::try_from(cell).ok()).collect(),
+            mirrored: Vec::new(),
         };
-        for stretch in stretches(&letters) {
-            order.turn(&letters[stretch]);
+        for stretch in split_runs(&letters) {
+            order.order_run(&letters[stretch]);
         }
         Some(order)
     }
 
     /// Orders one run.
-    fn turn(&mut self, letters: &[Letter<'_>]) {
-        let Some(first) = letters.first().filter(|_| letters.iter().any(Letter::is_from_right)) else {
+    fn order_run(&mut self, letters: &[Grapheme<'_>]) {
+        let Some(first) = letters.first().filter(|_| letters.iter().any(Grapheme::is_right_to_left)) else {
             return;
         };
         let (mut text, mut bytes) = (String::new(), Vec::new());
@@ -101,29 +105,29 @@ impl Order {
             let letter = &letters[at];
             for under in 0..letter.width {
                 if let (Some(place), Ok(from)) =
-                    (self.from.get_mut(cell + under), u16::try_from(letter.cell + under))
+                    (self.source_cells.get_mut(cell + under), u16::try_from(letter.cell + under))
                 {
                     *place = from;
                 }
             }
             if levels[at].is_rtl()
-                && let (Some(other), Ok(cell)) = (other_side(letter.text), u16::try_from(cell))
+                && let (Some(other), Ok(cell)) = (mirrored_bracket(letter.text), u16::try_from(cell))
             {
-                self.turned.push((cell, other));
+                self.mirrored.push((cell, other));
             }
             cell += letter.width;
         }
     }
 
     /// Returns the cell of the text that is drawn in this cell.
-    pub fn of_cell(&self, cell: u16) -> u16 {
-        self.from.get(usize::from(cell)).copied().unwrap_or(cell)
+    pub fn source_cell(&self, cell: u16) -> u16 {
+        self.source_cells.get(usize::from(cell)).copied().unwrap_or(cell)
     }
 
     /// Returns the ranges in which these cells of the text are drawn, sorted.
-    pub fn drawn(&self, cells: Range<u16>) -> Vec<Range<u16>> {
+    pub fn drawn_ranges(&self, cells: Range<u16>) -> Vec<Range<u16>> {
         let mut drawn: Vec<Range<u16>> = Vec::new();
-        for (at, _) in (0u16..).zip(&self.from).filter(|(_, from)| cells.contains(from)) {
+        for (at, _) in (0u16..).zip(&self.source_cells).filter(|(_, from)| cells.contains(from)) {
             match drawn.last_mut() {
                 Some(last) if last.end == at => last.end += 1,
                 _ => drawn.push(at..at + 1),
@@ -133,32 +137,32 @@ impl Order {
     }
 
     /// Reorders a row that was drawn in logical order.
-    pub fn apply(&self, row: Rect, buffer: &mut Buffer) {
+    pub fn reorder_row(&self, row: Rect, buffer: &mut Buffer) {
         let row = row.intersection(buffer.area);
         if row.is_empty() {
             return;
         }
         let cells: Vec<Cell> = (row.left()..row.right()).map(|x| buffer[(x, row.y)].clone()).collect();
-        for (at, from) in (0u16..row.width).zip(&self.from) {
+        for (at, from) in (0u16..row.width).zip(&self.source_cells) {
             if let Some(cell) = cells.get(usize::from(*from)) {
                 buffer[(row.x + at, row.y)] = cell.clone();
             }
         }
-        for (at, bracket) in self.turned.iter().filter(|(at, _)| *at < row.width) {
+        for (at, bracket) in self.mirrored.iter().filter(|(at, _)| *at < row.width) {
             buffer[(row.x + at, row.y)].set_char(*bracket);
         }
     }
 }
 
 /// Returns whether a word is a path, an option or similar, whose first symbol belongs to it in any context.
-fn is_name(word: &[Letter<'_>]) -> bool {
+fn is_name(word: &[Grapheme<'_>]) -> bool {
     word.first().is_some_and(|first| matches!(first.text, "@" | "/" | "." | "~" | "-" | "$" | "#"))
-        && word.iter().any(|letter| letter.class() == BidiClass::L)
-        && !word.iter().any(Letter::is_from_right)
+        && word.iter().any(|letter| letter.bidi_class() == BidiClass::L)
+        && !word.iter().any(Grapheme::is_right_to_left)
 }
 
 /// Returns whether a character may be right-to-left, by the blocks of all such scripts.
-fn may_turn(c: char) -> bool {
+fn may_be_right_to_left(c: char) -> bool {
     matches!(
         c,
         '\u{590}'..='\u{8ff}'
@@ -171,15 +175,17 @@ fn may_turn(c: char) -> bool {
 
 /// Splits a line into runs that are ordered on their own: text between borders and wide gaps, without a prefix such as
 /// a list bullet and without trailing spaces.
-fn stretches(letters: &[Letter<'_>]) -> Vec<Range<usize>> {
+fn split_runs(letters: &[Grapheme<'_>]) -> Vec<Range<usize>> {
     let blank = |at: usize| letters.get(at).is_some_and(|letter| letter.text == " ");
-    let parts =
-        |at: &usize| letters[*at].is_border() || (blank(*at) && (blank(at + 1) || *at > 0 && blank(at - 1)));
+    let parts = |at: &usize| {
+        letters[*at].is_separator() || (blank(*at) && (blank(at + 1) || *at > 0 && blank(at - 1)))
+    };
     let mut stretches = Vec::new();
     let mut at = 0;
     while at < letters.len() {
         let end = (at..letters.len()).find(parts).unwrap_or(letters.len());
-        let letter = |at: &usize| matches!(letters[*at].class(), BidiClass::L | BidiClass::R | BidiClass::AL);
+        let letter =
+            |at: &usize| matches!(letters[*at].bidi_class(), BidiClass::L | BidiClass::R | BidiClass::AL);
         if let Some(first) = (at..end).find(letter) {
             let last = (first..end).rev().find(|at| !blank(*at)).unwrap_or(first);
             stretches.push(first..last + 1);
@@ -189,7 +195,7 @@ fn stretches(letters: &[Letter<'_>]) -> Vec<Range<usize>> {
     stretches
 }
 
-fn other_side(bracket: &str) -> Option<char> {
+fn mirrored_bracket(bracket: &str) -> Option<char> {
     Some(match bracket {
         "(" => ')',
         ")" => '(',
@@ -208,15 +214,15 @@ fn other_side(bracket: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::hidden::find_hidden;
+    use crate::chat::hidden_chars::find_hidden;
     use proptest::prelude::*;
 
-    fn drawn(text: &str) -> String {
+    fn draw_text(text: &str) -> String {
         let line = Line::from(text.to_owned());
         let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
         buffer.set_line(0, 0, &line, 40);
-        if let Some(order) = Order::of(&line) {
-            order.apply(buffer.area, &mut buffer);
+        if let Some(order) = VisualOrder::from_line(&line) {
+            order.reorder_row(buffer.area, &mut buffer);
         }
         let row: String = buffer.content.iter().map(Cell::symbol).collect();
         row.trim_end().to_owned()
@@ -238,7 +244,7 @@ mod tests {
             ("plain", "plain"),
             ("漢字", "漢 字 "),
         ] {
-            assert_eq!(drawn(text), expected.trim_end(), "{text}");
+            assert_eq!(draw_text(text), expected.trim_end(), "{text}");
         }
     }
 
@@ -247,31 +253,31 @@ mod tests {
         let turns = |c: &char| matches!(bidi_class(*c), BidiClass::R | BidiClass::AL);
         for c in ('\0'..=char::MAX).filter(turns) {
             let shows = find_hidden(&c.to_string()).is_none();
-            assert!(may_turn(c) || !shows, "{:04x}", u32::from(c));
+            assert!(may_be_right_to_left(c) || !shows, "{:04x}", u32::from(c));
         }
     }
 
     #[test]
     fn every_run_keeps_its_columns() {
-        assert_eq!(drawn("│ שלום │ עולם │ 12 │"), "│ םולש │ םלוע │ 12 │");
-        assert_eq!(drawn("▌ שלום"), "▌ םולש");
-        assert_eq!(drawn("✓ read_file  שלום   12 ms"), "✓ read_file  םולש   12 ms");
+        assert_eq!(draw_text("│ שלום │ עולם │ 12 │"), "│ םולש │ םלוע │ 12 │");
+        assert_eq!(draw_text("▌ שלום"), "▌ םולש");
+        assert_eq!(draw_text("✓ read_file  שלום   12 ms"), "✓ read_file  םולש   12 ms");
     }
 
     #[test]
     fn finds_a_link_where_it_is_drawn() {
-        let order = Order::of(&Line::from("ראה src/a.rs")).unwrap();
-        assert_eq!(order.drawn(4..12).first(), Some(&(0..8)));
-        assert_eq!(order.of_cell(0), 4);
+        let order = VisualOrder::from_line(&Line::from("ראה src/a.rs")).unwrap();
+        assert_eq!(order.drawn_ranges(4..12).first(), Some(&(0..8)));
+        assert_eq!(order.source_cell(0), 4);
     }
 
     proptest! {
         #[test]
         fn r34_draws_every_cell_once(text in "[a-z0-9 ()│שלוםאב\u{5b8}مرحبا漢🇩🇪.,:/-]{0,40}") {
-            if let Some(Order { from, .. }) = Order::of(&Line::from(text)) {
-                let mut cells = from.clone();
+            if let Some(VisualOrder { source_cells, .. }) = VisualOrder::from_line(&Line::from(text)) {
+                let mut cells = source_cells.clone();
                 cells.sort_unstable();
-                prop_assert!(cells.iter().enumerate().all(|(at, cell)| at == usize::from(*cell)), "{:?}", from);
+                prop_assert!(cells.iter().enumerate().all(|(at, cell)| at == usize::from(*cell)), "{:?}", source_cells);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Lays out a diff as lines, without hiding or truncating anything: side by side if the width allows it, otherwise one
 //! below the other.
 
-use super::reveal::{Shown, reveal};
-use super::width::width as cells;
-use super::wrap::{Shape, wrap};
+use super::reveal::{RevealedPart, reveal_text};
+use super::width::text_width as cells;
+use super::wrap::{Shape, wrap_pieces};
 use super::{Page, Piece, reveal};
 use crate::chat::{Diff, Hunk, edit};
 use crate::tui::theme::Theme;
@@ -14,54 +14,57 @@ use std::time::Duration;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Lines longer than this, in bytes, are shown without highlighted words.
-const LONGEST: usize = 2000;
+const MAX_WORD_DIFF_LINE: usize = 2000;
 /// Time limit for finding changed words in one pair of lines.
-const PATIENCE: Duration = Duration::from_millis(5);
+const WORD_DIFF_TIMEOUT: Duration = Duration::from_millis(5);
 /// Minimum text columns next to line numbers; if there are fewer, line numbers are omitted.
-const LEAST: usize = 8;
+const MIN_TEXT_COLUMNS: usize = 8;
 /// Minimum columns of one side in a side-by-side diff; with fewer, most lines of code would wrap.
-const SIDE: usize = 68;
+const MIN_SIDE_COLUMNS: usize = 68;
 /// Separator between the sides.
-const BETWEEN: &str = " │ ";
+const SIDE_SEPARATOR: &str = " │ ";
 
 /// Lays out the header `path · new file · +3 −1`, the changes with line numbers, and the note. Invisible characters are
 /// marked, long lines wrap.
-pub fn layout(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let mut page = wrap(&header_pieces(diff, theme), &Shape::of_width(width));
-    page.lines.extend(changes(diff, width, theme));
+pub fn lay_out_diff(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut page = wrap_pieces(&header_pieces(diff, theme), &Shape::with_width(width));
+    page.lines.extend(lay_out_changes(diff, width, theme));
     page.lines
 }
 
 /// Lays out the changes and the note without the header.
-pub fn changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = Page::default();
     let last =
         diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
     // A diff with only additions or only removals has one side.
-    let two = width >= 2 * SIDE + cells(BETWEEN) && diff.added > 0 && diff.removed > 0;
-    let side = if two { (width - cells(BETWEEN)) / 2 } else { width };
-    let gutter = Gutter { digits: last.to_string().len(), two, width: side, theme };
+    let two = width >= 2 * MIN_SIDE_COLUMNS + cells(SIDE_SEPARATOR) && diff.added > 0 && diff.removed > 0;
+    let side = if two { (width - cells(SIDE_SEPARATOR)) / 2 } else { width };
+    let gutter = Gutter { digits: last.to_string().len(), is_side_by_side: two, width: side, theme };
     for (at, hunk) in diff.hunks.iter().enumerate() {
         if at > 0 {
             page.lines.push(Line::styled("⋯", theme.dim));
         }
-        gutter.hunk(hunk, &mut page);
+        gutter.lay_out_hunk(hunk, &mut page);
     }
     if let Some(note) = &diff.note {
-        page.append(wrap(&reveal::pieces(note, theme.warning, theme.mark), &Shape::of_width(width)));
+        page.append_page(wrap_pieces(
+            &reveal::revealed_pieces(note, theme.warning, theme.mark),
+            &Shape::with_width(width),
+        ));
     }
     page.lines
 }
 
 /// Returns the header `path · new file · +3 −1` as one line, not truncated.
-pub fn header(diff: &Diff, theme: &Theme) -> Line<'static> {
+pub fn lay_out_header(diff: &Diff, theme: &Theme) -> Line<'static> {
     let pieces = header_pieces(diff, theme).into_iter();
     Line::from_iter(pieces.map(|piece| Span::styled(piece.text.replace('\n', "<U+000A>"), piece.style)))
 }
 
 fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
     let path = diff.path.to_string_lossy().replace('\n', "<U+000A>");
-    let mut pieces = reveal::pieces(&path, theme.strong, theme.mark);
+    let mut pieces = reveal::revealed_pieces(&path, theme.strong, theme.mark);
     let mut push = |text: String, style| pieces.push(Piece::new(text, style));
     if diff.created {
         push(" · new file".into(), theme.dim);
@@ -77,7 +80,7 @@ fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
 struct Gutter<'a> {
     digits: usize,
     /// True for a side-by-side diff.
-    two: bool,
+    is_side_by_side: bool,
     /// Width of one side.
     width: usize,
     theme: &'a Theme,
@@ -85,52 +88,52 @@ struct Gutter<'a> {
 
 /// Kind of a line in a diff.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Does {
+enum LineChange {
     Stay,
     Come,
     Go,
 }
 
 impl Gutter<'_> {
-    fn hunk(&self, hunk: &Hunk, page: &mut Page) {
+    fn lay_out_hunk(&self, hunk: &Hunk, page: &mut Page) {
         let (mut before, mut after) = (hunk.before, hunk.after);
         let mut rest = hunk.lines.as_slice();
         while let Some((first, tail)) = rest.split_first() {
-            if let edit::Line::Same(text) = first {
-                let stays = self.line(Does::Stay, after, &[(text, false)]);
-                if self.two {
-                    let left = self.line(Does::Stay, before, &[(text, false)]);
-                    self.beside(left, stays, page);
+            if let edit::DiffLine::Same(text) = first {
+                let stays = self.lay_out_line(LineChange::Stay, after, &[(text, false)]);
+                if self.is_side_by_side {
+                    let left = self.lay_out_line(LineChange::Stay, before, &[(text, false)]);
+                    self.merge_sides(left, stays, page);
                 } else {
                     page.lines.extend(stays);
                 }
                 (before, after, rest) = (before + 1, after + 1, tail);
                 continue;
             }
-            let (removed, tail) = run(rest, |line| match line {
-                edit::Line::Removed(text) => Some(text),
-                edit::Line::Added(_) | edit::Line::Same(_) => None,
+            let (removed, tail) = split_run(rest, |line| match line {
+                edit::DiffLine::Removed(text) => Some(text),
+                edit::DiffLine::Added(_) | edit::DiffLine::Same(_) => None,
             });
-            let (added, tail) = run(tail, |line| match line {
-                edit::Line::Added(text) => Some(text),
-                edit::Line::Removed(_) | edit::Line::Same(_) => None,
+            let (added, tail) = split_run(tail, |line| match line {
+                edit::DiffLine::Added(text) => Some(text),
+                edit::DiffLine::Removed(_) | edit::DiffLine::Same(_) => None,
             });
             rest = tail;
             let paired = removed.len() == added.len();
             let pairs: Vec<_> =
-                removed.iter().zip(&added).map(|(from, to)| paired.then(|| words(from, to))).collect();
+                removed.iter().zip(&added).map(|(from, to)| paired.then(|| split_words(from, to))).collect();
             let pair = |at: usize| pairs.get(at).and_then(Option::as_ref);
             let mut goes = removed.iter().enumerate().map(|(at, text)| {
                 let parts = pair(at).map_or_else(|| vec![(*text, false)], |(from, _)| from.clone());
-                self.line(Does::Go, before + at, &parts)
+                self.lay_out_line(LineChange::Go, before + at, &parts)
             });
             let mut comes = added.iter().enumerate().map(|(at, text)| {
                 let parts = pair(at).map_or_else(|| vec![(*text, false)], |(_, to)| to.clone());
-                self.line(Does::Come, after + at, &parts)
+                self.lay_out_line(LineChange::Come, after + at, &parts)
             });
-            if self.two {
+            if self.is_side_by_side {
                 for _ in 0..removed.len().max(added.len()) {
-                    self.beside(goes.next().unwrap_or_default(), comes.next().unwrap_or_default(), page);
+                    self.merge_sides(goes.next().unwrap_or_default(), comes.next().unwrap_or_default(), page);
                 }
             } else {
                 page.lines.extend(goes.chain(comes).flatten());
@@ -140,28 +143,28 @@ impl Gutter<'_> {
     }
 
     /// Puts the old and new lines into the same rows.
-    fn beside(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, page: &mut Page) {
+    fn merge_sides(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, page: &mut Page) {
         let rows = left.len().max(right.len());
         let (mut left, mut right) = (left.into_iter(), right.into_iter());
         for _ in 0..rows {
             let mut line = left.next().unwrap_or_default();
             let free = self.width.saturating_sub(line.spans.iter().map(|span| cells(&span.content)).sum());
             line.spans.push(Span::raw(" ".repeat(free)));
-            line.spans.push(Span::styled(BETWEEN, self.theme.border_dim));
+            line.spans.push(Span::styled(SIDE_SEPARATOR, self.theme.border_dim));
             line.spans.extend(right.next().unwrap_or_default().spans);
             page.lines.push(line);
         }
     }
 
     /// Lays out one line of the file with its changed parts highlighted.
-    fn line(&self, does: Does, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
+    fn lay_out_line(&self, does: LineChange, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
         let (sign, style, stressed) = match does {
-            Does::Stay => (" ", self.theme.text, self.theme.text),
-            Does::Come => ("+", self.theme.added, self.theme.added_part),
-            Does::Go => ("−", self.theme.removed, self.theme.removed_part),
+            LineChange::Stay => (" ", self.theme.text, self.theme.text),
+            LineChange::Come => ("+", self.theme.added, self.theme.added_part),
+            LineChange::Go => ("−", self.theme.removed, self.theme.removed_part),
         };
-        let pieces = self.revealed(parts, style, stressed);
-        let numbered = self.width >= self.digits + 3 + LEAST;
+        let pieces = self.reveal_parts(parts, style, stressed);
+        let numbered = self.width >= self.digits + 3 + MIN_TEXT_COLUMNS;
         let (first, rest) = match numbered {
             true => (format!("{number:>0$} ", self.digits), " ".repeat(self.digits + 1)),
             false => (String::new(), String::new()),
@@ -171,7 +174,7 @@ impl Gutter<'_> {
         };
         let shape =
             Shape { width: self.width, first: before(first, sign), rest: before(rest, " "), verbatim: true };
-        let mut lines = wrap(&pieces, &shape).lines;
+        let mut lines = wrap_pieces(&pieces, &shape).lines;
         // Extend the background to the end of the line, so that a block of changes is one area.
         if style.bg.is_some() {
             for line in &mut lines {
@@ -183,17 +186,17 @@ impl Gutter<'_> {
     }
 
     /// Returns the revealed parts of a line. A tab is a dimmed arrow, because code is full of them.
-    fn revealed(&self, parts: &[(&str, bool)], style: Style, stressed: Style) -> Vec<Piece> {
+    fn reveal_parts(&self, parts: &[(&str, bool)], style: Style, stressed: Style) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (text, changed) in parts {
             let style = if *changed { style.patch(stressed) } else { style };
-            for shown in reveal(text) {
+            for shown in reveal_text(text) {
                 pieces.push(match shown {
-                    Shown::Text(text) => Piece::new(text.replace('\n', " "), style),
-                    Shown::Mark(text) if text.starts_with('→') => {
+                    RevealedPart::Text(text) => Piece::new(text.replace('\n', " "), style),
+                    RevealedPart::Mark(text) if text.starts_with('→') => {
                         Piece::new(text, style.patch(Style { bg: style.bg, ..self.theme.dim }))
                     }
-                    Shown::Mark(text) => Piece::new(text, style.patch(self.theme.mark)),
+                    RevealedPart::Mark(text) => Piece::new(text, style.patch(self.theme.mark)),
                 });
             }
         }
@@ -202,10 +205,10 @@ impl Gutter<'_> {
 }
 
 /// Splits off the lines of one kind at the start of a slice.
-fn run<'l>(
-    lines: &'l [edit::Line],
-    text: impl Fn(&'l edit::Line) -> Option<&'l String>,
-) -> (Vec<&'l str>, &'l [edit::Line]) {
+fn split_run<'l>(
+    lines: &'l [edit::DiffLine],
+    text: impl Fn(&'l edit::DiffLine) -> Option<&'l String>,
+) -> (Vec<&'l str>, &'l [edit::DiffLine]) {
     let run: Vec<&str> = lines.iter().map_while(|line| text(line).map(String::as_str)).collect();
     let rest = &lines[run.len()..];
     (run, rest)
@@ -215,14 +218,14 @@ type Parts<'l> = Vec<(&'l str, bool)>;
 
 /// Splits two versions of a line into unchanged and changed parts. If almost everything changed, nothing is
 /// highlighted, as it would not help.
-fn words<'l>(from: &'l str, to: &'l str) -> (Parts<'l>, Parts<'l>) {
+fn split_words<'l>(from: &'l str, to: &'l str) -> (Parts<'l>, Parts<'l>) {
     let whole = || (vec![(from, false)], vec![(to, false)]);
-    if from.len().max(to.len()) > LONGEST {
+    if from.len().max(to.len()) > MAX_WORD_DIFF_LINE {
         return whole();
     }
     let (old, new): (Vec<&str>, Vec<&str>) =
         (from.split_word_bounds().collect(), to.split_word_bounds().collect());
-    let changes = TextDiff::configure().timeout(PATIENCE).diff_slices(&old, &new);
+    let changes = TextDiff::configure().timeout(WORD_DIFF_TIMEOUT).diff_slices(&old, &new);
     if changes.ratio() < 0.4 {
         return whole();
     }

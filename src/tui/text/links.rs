@@ -1,7 +1,7 @@
 //! Links in laid-out text.
 
 use super::{Page, Piece};
-use crate::chat::link::{self, Target};
+use crate::chat::link::{self, LinkTarget};
 use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,25 +18,30 @@ pub struct Link {
     /// One past the last cell.
     pub end: u16,
     /// Target of the link.
-    pub target: Arc<Target>,
+    pub target: Arc<LinkTarget>,
 }
 
 /// Returns the links of these lines, each once, at its first visible cell; `ctrl-o` puts a letter on each.
-pub fn visible(page: &Page, lines: Range<usize>) -> Vec<&Link> {
+pub fn visible_links(page: &Page, lines: Range<usize>) -> Vec<&Link> {
     let mut seen = std::collections::HashSet::new();
     page.links.iter().filter(|link| lines.contains(&link.line) && seen.insert(link.id)).collect()
 }
 
 /// Returns the link at a cell of a page, if any.
-pub fn at(page: &Page, line: usize, column: u16) -> Option<&Link> {
+pub fn link_at(page: &Page, line: usize, column: u16) -> Option<&Link> {
     page.links.iter().find(|link| link.line == line && (link.start..link.end).contains(&column))
 }
 
 /// Splits clean text into pieces: links in the style `look`, the rest in `style`.
-pub fn split(text: &str, style: Style, look: Style, exists: &dyn Fn(&Target) -> bool) -> Vec<Piece> {
+pub fn split_links(
+    text: &str,
+    style: Style,
+    look: Style,
+    exists: &dyn Fn(&LinkTarget) -> bool,
+) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut from = 0;
-    for found in link::find(text, exists) {
+    for found in link::find_links(text, exists) {
         if from < found.range.start {
             pieces.push(Piece::new(&text[from..found.range.start], style));
         }

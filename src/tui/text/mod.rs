@@ -30,7 +30,7 @@ pub struct Page {
 
 impl Page {
     /// Appends another page below this one.
-    pub fn append(&mut self, other: Page) {
+    pub fn append_page(&mut self, other: Page) {
         let (lines, ids) = (self.lines.len(), self.links.iter().map(|link| link.id + 1).max().unwrap_or(0));
         self.links.extend(other.links.into_iter().map(|link| Link {
             id: link.id + ids,
@@ -41,7 +41,7 @@ impl Page {
     }
 
     /// Indents every line by this many columns.
-    pub fn indented(mut self, by: u16) -> Page {
+    pub fn indent_lines(mut self, by: u16) -> Page {
         for line in &mut self.lines {
             line.spans.insert(0, Span::raw(" ".repeat(usize::from(by))));
         }
@@ -52,7 +52,7 @@ impl Page {
     }
 
     /// Keeps only this many lines.
-    pub fn truncate(&mut self, lines: usize) {
+    pub fn truncate_lines(&mut self, lines: usize) {
         self.lines.truncate(lines);
         self.links.retain(|link| link.line < lines);
     }

@@ -1,41 +1,41 @@
 //! Command output as the user and the model see it: with its colours; all other escape sequences are shown as marks.
 
 use super::clean::expand_tabs;
-use super::wrap::{Shape, wrap};
+use super::wrap::{Shape, wrap_pieces};
 use super::{Piece, clean};
-use crate::chat::escape;
-use crate::chat::link::{self, Target};
+use crate::chat::escape_sequences;
+use crate::chat::link::{self, LinkTarget};
 use crate::tui::theme::Theme;
-use crate::tui::theme::ink::{Ink, Tint};
+use crate::tui::theme::output_ink::{Ink, Tint};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
 
 /// Output text with styled ranges.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Shown {
+pub struct StyledOutput {
     /// Cleaned text.
     pub text: String,
     /// End of each styled range in bytes, with its style.
-    pub looks: Vec<(usize, Style)>,
+    pub style_ends: Vec<(usize, Style)>,
 }
 
-impl Shown {
+impl StyledOutput {
     /// Truncates the text at a byte.
-    pub fn cut(&mut self, end: usize) {
+    pub fn truncate_at(&mut self, end: usize) {
         self.text.truncate(end);
-        let whole = self.looks.partition_point(|(to, _)| *to < end);
-        self.looks.truncate(whole + 1);
-        if let Some((to, _)) = self.looks.last_mut() {
+        let whole = self.style_ends.partition_point(|(to, _)| *to < end);
+        self.style_ends.truncate(whole + 1);
+        if let Some((to, _)) = self.style_ends.last_mut() {
             *to = end.min(*to);
         }
     }
 
     /// Returns the last lines, at most `count`, with their styles.
-    pub fn last(&self, count: usize) -> Vec<Vec<(&str, Style)>> {
+    pub fn last_lines(&self, count: usize) -> Vec<Vec<(&str, Style)>> {
         let mut lines = vec![Vec::new()];
         let mut at = 0;
-        for (end, look) in &self.looks {
+        for (end, look) in &self.style_ends {
             for (nth, part) in self.text[at..*end].split('\n').enumerate() {
                 if nth > 0 {
                     lines.push(Vec::new());
@@ -54,18 +54,18 @@ impl Shown {
 }
 
 /// Parses output with colours. `base` is the style of text without a colour.
-pub fn shown(text: &str, base: Style, theme: &Theme) -> Shown {
-    let mut shown = Shown::default();
+pub fn parse_output(text: &str, base: Style, theme: &Theme) -> StyledOutput {
+    let mut shown = StyledOutput::default();
     let (mut ink, mut column) = (Ink::default(), 0);
-    for piece in escape::pieces(&escape::readable_output(text)) {
+    for piece in escape_sequences::split_colors(&escape_sequences::readable_output(text)) {
         match piece {
-            escape::Piece::Color(color) => change_ink(&mut ink, color),
-            escape::Piece::Text(text) => {
+            escape_sequences::OutputPart::Color(color) => apply_sgr(&mut ink, color),
+            escape_sequences::OutputPart::Text(text) => {
                 expand_tabs(text, &mut column, &mut shown.text);
-                let (end, look) = (shown.text.len(), theme.ink(base, &ink));
-                match shown.looks.last_mut() {
+                let (end, look) = (shown.text.len(), theme.ink_style(base, &ink));
+                match shown.style_ends.last_mut() {
                     Some((last, same)) if *same == look => *last = end,
-                    _ => shown.looks.push((end, look)),
+                    _ => shown.style_ends.push((end, look)),
                 }
             }
         }
@@ -74,24 +74,24 @@ pub fn shown(text: &str, base: Style, theme: &Theme) -> Shown {
 }
 
 /// Cleans text that was not written for a terminal.
-pub fn unchanged(text: &str, look: Style) -> Shown {
-    let text = clean::clean(text).into_owned();
-    Shown { looks: vec![(text.len(), look)], text }
+pub fn clean_output(text: &str, look: Style) -> StyledOutput {
+    let text = clean::clean_text(text).into_owned();
+    StyledOutput { style_ends: vec![(text.len(), look)], text }
 }
 
 /// Returns output with colours as lines of this width.
-pub fn lines(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
-    let pieces = pieces(&shown(text, base, theme), base, &|_| false);
-    wrap(&pieces, &Shape { verbatim: true, ..Shape::of_width(width) }).lines
+pub fn lay_out_output(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    let pieces = output_pieces(&parse_output(text, base, theme), base, &|_| false);
+    wrap_pieces(&pieces, &Shape { verbatim: true, ..Shape::with_width(width) }).lines
 }
 
 /// Returns output as pieces, with its links.
-pub fn pieces(shown: &Shown, link: Style, exists: &dyn Fn(&Target) -> bool) -> Vec<Piece> {
+pub fn output_pieces(shown: &StyledOutput, link: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut links = link::find(&shown.text, exists).into_iter().peekable();
+    let mut links = link::find_links(&shown.text, exists).into_iter().peekable();
     let mut target = None;
     let mut at = 0;
-    for (end, look) in &shown.looks {
+    for (end, look) in &shown.style_ends {
         while at < *end {
             if links.peek().is_some_and(|link| link.range.end <= at) {
                 links.next();
@@ -115,7 +115,7 @@ pub fn pieces(shown: &Shown, link: Style, exists: &dyn Fn(&Target) -> bool) -> V
 }
 
 /// Applies an SGR sequence.
-fn change_ink(ink: &mut Ink, sequence: &str) {
+fn apply_sgr(ink: &mut Ink, sequence: &str) {
     let numbers = sequence.trim_start_matches("\x1b[").trim_end_matches('m');
     let mut numbers = numbers.split(';');
     while let Some(number) = numbers.next() {
@@ -125,10 +125,10 @@ fn change_ink(ink: &mut Ink, sequence: &str) {
             None => (number, None),
         };
         let mut tint = || match &mut parts {
-            Some(parts) => colour(&mut parts.by_ref().map(value)),
-            None => colour(&mut numbers.by_ref().map(value)),
+            Some(parts) => parse_colour(&mut parts.by_ref().map(parse_number)),
+            None => parse_colour(&mut numbers.by_ref().map(parse_number)),
         };
-        match value(number) {
+        match parse_number(number) {
             0 => *ink = Ink::default(),
             1 => (ink.bold, ink.dim) = (true, false),
             2 => (ink.bold, ink.dim) = (false, true),
@@ -139,24 +139,24 @@ fn change_ink(ink: &mut Ink, sequence: &str) {
             23 => ink.italic = false,
             24 => ink.underlined = false,
             27 => ink.reversed = false,
-            number @ 30..=37 => ink.letters = Tint::Numbered(number - 30),
-            38 => ink.letters = tint(),
-            39 => ink.letters = Tint::Own,
-            number @ 40..=47 => ink.ground = Tint::Numbered(number - 40),
-            48 => ink.ground = tint(),
-            49 => ink.ground = Tint::Own,
-            number @ 90..=97 => ink.letters = Tint::Numbered(number - 90 + 8),
-            number @ 100..=107 => ink.ground = Tint::Numbered(number - 100 + 8),
+            number @ 30..=37 => ink.foreground = Tint::Numbered(number - 30),
+            38 => ink.foreground = tint(),
+            39 => ink.foreground = Tint::Own,
+            number @ 40..=47 => ink.background = Tint::Numbered(number - 40),
+            48 => ink.background = tint(),
+            49 => ink.background = Tint::Own,
+            number @ 90..=97 => ink.foreground = Tint::Numbered(number - 90 + 8),
+            number @ 100..=107 => ink.background = Tint::Numbered(number - 100 + 8),
             _ => {}
         }
     }
 }
 
-fn value(number: &str) -> u8 {
+fn parse_number(number: &str) -> u8 {
     number.parse().unwrap_or(0)
 }
 
-fn colour(numbers: &mut dyn Iterator<Item = u8>) -> Tint {
+fn parse_colour(numbers: &mut dyn Iterator<Item = u8>) -> Tint {
     let mut next = || numbers.next().unwrap_or(0);
     match next() {
         5 => Tint::Numbered(next()),

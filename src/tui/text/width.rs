@@ -5,15 +5,15 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Returns the width of a text on one line.
-pub fn width(text: &str) -> usize {
+pub fn text_width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|byte| !byte.is_ascii_control()).count();
     }
-    text.graphemes(true).map(of).sum()
+    text.graphemes(true).map(grapheme_width).sum()
 }
 
 /// Returns the width of one grapheme. One with a control character is not drawn and has width 0.
-pub(super) fn of(grapheme: &str) -> usize {
+pub(super) fn grapheme_width(grapheme: &str) -> usize {
     match grapheme.len() {
         1 => usize::from(!grapheme.as_bytes()[0].is_ascii_control()),
         _ if grapheme.contains(char::is_control) => 0,
@@ -22,10 +22,10 @@ pub(super) fn of(grapheme: &str) -> usize {
 }
 
 /// Returns the longest prefix that fits into `cells`, cut between graphemes.
-pub fn cut(text: &str, cells: usize) -> &str {
+pub fn cut_to_width(text: &str, cells: usize) -> &str {
     let mut used = 0;
     for (at, grapheme) in text.grapheme_indices(true) {
-        used += of(grapheme);
+        used += grapheme_width(grapheme);
         if used > cells {
             return &text[..at];
         }
@@ -34,17 +34,17 @@ pub fn cut(text: &str, cells: usize) -> &str {
 }
 
 /// Returns the text, truncated to `cells` with `…` at the end if needed.
-pub fn fit(text: &str, cells: usize) -> Cow<'_, str> {
+pub fn fit_start(text: &str, cells: usize) -> Cow<'_, str> {
     match () {
-        () if width(text) <= cells => Cow::Borrowed(text),
+        () if text_width(text) <= cells => Cow::Borrowed(text),
         () if cells == 0 => Cow::Borrowed(""),
-        () => Cow::Owned(format!("{}…", cut(text, cells - 1))),
+        () => Cow::Owned(format!("{}…", cut_to_width(text, cells - 1))),
     }
 }
 
 /// Returns the text, truncated to `cells` with `…` at the start if needed: for paths, whose end matters.
 pub fn fit_end(text: &str, cells: usize) -> Cow<'_, str> {
-    if width(text) <= cells {
+    if text_width(text) <= cells {
         return Cow::Borrowed(text);
     }
     if cells == 0 {
@@ -52,7 +52,7 @@ pub fn fit_end(text: &str, cells: usize) -> Cow<'_, str> {
     }
     let (mut used, mut from) = (1, text.len());
     for (at, grapheme) in text.grapheme_indices(true).rev() {
-        used += of(grapheme);
+        used += grapheme_width(grapheme);
         if used > cells {
             break;
         }
@@ -90,16 +90,16 @@ mod tests {
         for text in texts {
             let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
             let (end, _) = buffer.set_stringn(0, 0, text, 40, Style::new());
-            assert_eq!(width(text), usize::from(end), "{text:?}");
+            assert_eq!(text_width(text), usize::from(end), "{text:?}");
         }
     }
 
     #[test]
     fn truncates_between_graphemes() {
-        assert_eq!(cut("a漢b", 2), "a");
-        assert_eq!(cut("👩\u{200d}👧x", 2), "👩\u{200d}👧");
+        assert_eq!(cut_to_width("a漢b", 2), "a");
+        assert_eq!(cut_to_width("👩\u{200d}👧x", 2), "👩\u{200d}👧");
         assert_eq!(
-            (fit("abcdef", 4), fit("abc", 3), fit("abc", 0)),
+            (fit_start("abcdef", 4), fit_start("abc", 3), fit_start("abc", 0)),
             ("abc…".into(), "abc".into(), "".into())
         );
         assert_eq!((fit_end("src/main.rs", 8), fit_end("漢字", 2)), ("…main.rs".into(), "…".into()));

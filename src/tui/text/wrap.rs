@@ -1,7 +1,7 @@
 //! Wraps styled text to a width.
 
 use super::{Link, Page, width};
-use crate::chat::link::Target;
+use crate::chat::link::LinkTarget;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct Piece {
     pub text: String,
     pub style: Style,
     /// Link target. Adjacent pieces that share one target (the same `Arc`) are one link.
-    pub link: Option<Arc<Target>>,
+    pub link: Option<Arc<LinkTarget>>,
 }
 
 impl Piece {
@@ -39,62 +39,62 @@ pub struct Shape {
 
 impl Shape {
     /// Returns a shape of this width without indentation.
-    pub fn of_width(width: usize) -> Shape {
+    pub fn with_width(width: usize) -> Shape {
         Shape { width, ..Shape::default() }
     }
 }
 
 /// Wraps pieces into lines no wider than the shape. Returns at least one line, also for empty text. A glyph wider than
 /// a whole line is shown as `…`.
-pub fn wrap(pieces: &[Piece], shape: &Shape) -> Page {
+pub fn wrap_pieces(pieces: &[Piece], shape: &Shape) -> Page {
     wrap_with(pieces, shape, None)
 }
 
 /// Wraps code so that a continuation line cannot be mistaken for a new line: it starts with `on` instead of the end
 /// of the indentation. Lines break after spaces or before operators that join commands, if possible.
-pub fn going_on(pieces: &[Piece], shape: &Shape, on: &Piece) -> Page {
+pub fn wrap_code(pieces: &[Piece], shape: &Shape, on: &Piece) -> Page {
     wrap_with(pieces, shape, Some(on))
 }
 
 /// Prefix of a continuation line.
-pub const ON: &str = "↪ ";
+pub const CONTINUATION_MARK: &str = "↪ ";
 
 fn wrap_with(pieces: &[Piece], shape: &Shape, on: Option<&Piece>) -> Page {
-    let mut wrapping = Wrapping { pieces, shape, on, page: Page::default(), link: None };
+    let mut wrapping = Wrapper { pieces, shape, continuation: on, page: Page::default(), link: None };
     let mut line = Vec::new();
     for (piece, Piece { text, .. }) in pieces.iter().enumerate() {
         for (at, grapheme) in text.grapheme_indices(true) {
             if grapheme == "\n" {
-                wrapping.line(&line);
+                wrapping.lay_out_line(&line);
                 line.clear();
             } else {
-                line.push(Atom::new(piece, at, grapheme));
+                line.push(Grapheme::new(piece, at, grapheme));
             }
         }
     }
-    wrapping.line(&line);
+    wrapping.lay_out_line(&line);
     wrapping.page
 }
 
 /// Cleans and wraps text of one style.
-pub fn plain(text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
-    let text = super::clean::clean(text);
-    wrap(&[Piece::new(text, style)], &Shape::of_width(width)).lines
+pub fn wrap_plain(text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
+    let text = super::clean::clean_text(text);
+    wrap_pieces(&[Piece::new(text, style)], &Shape::with_width(width)).lines
 }
 
 /// A grapheme.
 #[derive(Clone, Copy)]
-struct Atom {
+struct Grapheme {
     piece: usize,
     at: usize,
     length: usize,
     cells: usize,
-    kind: Kind,
+    kind: BreakClass,
 }
 
 /// Line breaking class of a grapheme.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BreakClass {
     Blank,
     Letter,
     /// A glyph of a script that breaks anywhere.
@@ -107,13 +107,13 @@ enum Kind {
     Other,
 }
 
-impl Atom {
-    fn new(piece: usize, at: usize, grapheme: &str) -> Atom {
-        let cells = width::of(grapheme);
+impl Grapheme {
+    fn new(piece: usize, at: usize, grapheme: &str) -> Grapheme {
+        let cells = width::grapheme_width(grapheme);
         let kind = match grapheme.chars().next().unwrap_or(' ') {
             // A space with a combining mark is a glyph.
-            ' ' if grapheme.len() == 1 => Kind::Blank,
-            '-' => Kind::Hyphen,
+            ' ' if grapheme.len() == 1 => BreakClass::Blank,
+            '-' => BreakClass::Hyphen,
             '、'..='。'
             | '）'
             | '」'
@@ -129,57 +129,62 @@ impl Atom {
             | '．'
             | '’'
             | '”'
-            | '…' => Kind::Closing,
-            '（' | '「' | '『' | '【' | '《' | '〈' | '‘' | '“' => Kind::Opening,
-            _ if cells > 1 => Kind::Wide,
-            first if first.is_alphabetic() => Kind::Letter,
-            _ => Kind::Other,
+            | '…' => BreakClass::Closing,
+            '（' | '「' | '『' | '【' | '《' | '〈' | '‘' | '“' => BreakClass::Opening,
+            _ if cells > 1 => BreakClass::Wide,
+            first if first.is_alphabetic() => BreakClass::Letter,
+            _ => BreakClass::Other,
         };
-        Atom { piece, at, length: grapheme.len(), cells, kind }
+        Grapheme { piece, at, length: grapheme.len(), cells, kind }
     }
 }
 
 /// Returns whether a line of prose may break between two graphemes.
-fn breaks(before: Option<&Atom>, left: &Atom, right: &Atom) -> bool {
+fn can_break(before: Option<&Grapheme>, left: &Grapheme, right: &Grapheme) -> bool {
     match (left.kind, right.kind) {
-        (_, Kind::Blank | Kind::Closing) | (Kind::Opening, _) => false,
-        (Kind::Blank | Kind::Closing, _) => left.kind == Kind::Blank || left.cells > 1,
-        (Kind::Wide, _) | (_, Kind::Wide) => true,
+        (_, BreakClass::Blank | BreakClass::Closing) | (BreakClass::Opening, _) => false,
+        (BreakClass::Blank | BreakClass::Closing, _) => left.kind == BreakClass::Blank || left.cells > 1,
+        (BreakClass::Wide, _) | (_, BreakClass::Wide) => true,
         // Between the parts of a word, but not after the dashes of an option.
-        (Kind::Hyphen, Kind::Letter) => before.is_some_and(|before| before.kind == Kind::Letter),
-        (_, Kind::Opening) => right.cells > 1,
-        (Kind::Letter | Kind::Hyphen | Kind::Other, Kind::Letter | Kind::Hyphen | Kind::Other) => false,
+        (BreakClass::Hyphen, BreakClass::Letter) => {
+            before.is_some_and(|before| before.kind == BreakClass::Letter)
+        }
+        (_, BreakClass::Opening) => right.cells > 1,
+        (
+            BreakClass::Letter | BreakClass::Hyphen | BreakClass::Other,
+            BreakClass::Letter | BreakClass::Hyphen | BreakClass::Other,
+        ) => false,
     }
 }
 
-struct Wrapping<'a> {
+struct Wrapper<'a> {
     pieces: &'a [Piece],
     shape: &'a Shape,
     /// Prefix of continuation lines; if set, lines break as code does.
-    on: Option<&'a Piece>,
+    continuation: Option<&'a Piece>,
     page: Page,
     /// Last link laid out: the next piece with the same target continues it.
-    link: Option<(u32, Arc<Target>)>,
+    link: Option<(u32, Arc<LinkTarget>)>,
 }
 
-impl Wrapping<'_> {
+impl Wrapper<'_> {
     /// Lays out one line of the text.
-    fn line(&mut self, atoms: &[Atom]) {
+    fn lay_out_line(&mut self, atoms: &[Grapheme]) {
         let mut start = 0;
         loop {
-            let (indent, room) = self.indent(start > 0);
-            let end = self.end(&atoms[start..], room).map_or(atoms.len(), |end| start + end);
+            let (indent, room) = self.line_prefix(start > 0);
+            let end = self.fitting_graphemes(&atoms[start..], room).map_or(atoms.len(), |end| start + end);
             let shown = match self.shape.verbatim {
                 true => end,
-                false => trimmed(&atoms[start..end]) + start,
+                false => trimmed_length(&atoms[start..end]) + start,
             };
             // Spaces that fill a whole line are dropped with it, unless the text has nothing else.
             if shown > start || end == atoms.len() {
-                self.put(indent, &atoms[start..shown], room);
+                self.push_line(indent, &atoms[start..shown], room);
             }
             start = end;
             if !self.shape.verbatim {
-                start += atoms[start..].iter().take_while(|atom| atom.kind == Kind::Blank).count();
+                start += atoms[start..].iter().take_while(|atom| atom.kind == BreakClass::Blank).count();
             }
             if start >= atoms.len() {
                 return;
@@ -188,13 +193,14 @@ impl Wrapping<'_> {
     }
 
     /// Returns the prefix of the next line, which may be a continuation, and the remaining columns.
-    fn indent(&self, goes_on: bool) -> (Vec<Piece>, usize) {
+    fn line_prefix(&self, goes_on: bool) -> (Vec<Piece>, usize) {
         let indent = if self.page.lines.is_empty() { &self.shape.first } else { &self.shape.rest };
         let mut indent = indent.clone();
-        let wide = |indent: &[Piece]| indent.iter().map(|piece| width::width(&piece.text)).sum::<usize>();
-        if let Some(on) = self.on.filter(|_| goes_on) {
+        let wide =
+            |indent: &[Piece]| indent.iter().map(|piece| width::text_width(&piece.text)).sum::<usize>();
+        if let Some(on) = self.continuation.filter(|_| goes_on) {
             // Replaces spaces at the end of the indentation, or is added to it.
-            let blanks = " ".repeat(width::width(&on.text));
+            let blanks = " ".repeat(width::text_width(&on.text));
             if let Some(last) = indent.last_mut()
                 && let Some(before) = last.text.strip_suffix(&blanks)
             {
@@ -209,14 +215,14 @@ impl Wrapping<'_> {
     }
 
     /// Returns the number of graphemes that fit; `None` for all.
-    fn end(&self, atoms: &[Atom], room: usize) -> Option<usize> {
+    fn fitting_graphemes(&self, atoms: &[Grapheme], room: usize) -> Option<usize> {
         let (mut used, mut last) = (0, None);
         for (at, atom) in atoms.iter().enumerate() {
             let before = at.checked_sub(2).map(|before| &atoms[before]);
-            let may = match (at, self.on) {
+            let may = match (at, self.continuation) {
                 (0, _) => false,
-                (_, Some(_)) => self.joins(&atoms[at - 1], atom),
-                (_, None) => !self.shape.verbatim && breaks(before, &atoms[at - 1], atom),
+                (_, Some(_)) => self.can_break_code(&atoms[at - 1], atom),
+                (_, None) => !self.shape.verbatim && can_break(before, &atoms[at - 1], atom),
             };
             if may {
                 last = Some(at);
@@ -224,7 +230,7 @@ impl Wrapping<'_> {
             used += atom.cells;
             if used > room {
                 return match last {
-                    _ if !self.shape.verbatim && atom.kind == Kind::Blank => Some(at),
+                    _ if !self.shape.verbatim && atom.kind == BreakClass::Blank => Some(at),
                     Some(last) => Some(last),
                     None => Some(at.max(1)),
                 };
@@ -234,23 +240,24 @@ impl Wrapping<'_> {
     }
 
     /// Returns whether a line of code may break here: after spaces, and before an operator that joins commands.
-    fn joins(&self, before: &Atom, after: &Atom) -> bool {
-        let sign = |atom: &Atom| {
+    fn can_break_code(&self, before: &Grapheme, after: &Grapheme) -> bool {
+        let sign = |atom: &Grapheme| {
             let text = &self.pieces[atom.piece].text[atom.at..atom.at + atom.length];
             matches!(text, "|" | "&" | ";")
         };
-        let redirects =
-            |atom: &Atom| matches!(&self.pieces[atom.piece].text[atom.at..atom.at + atom.length], "<" | ">");
+        let redirects = |atom: &Grapheme| {
+            matches!(&self.pieces[atom.piece].text[atom.at..atom.at + atom.length], "<" | ">")
+        };
         match (before.kind, after.kind) {
-            (_, Kind::Blank) => false,
-            (Kind::Blank, _) => true,
+            (_, BreakClass::Blank) => false,
+            (BreakClass::Blank, _) => true,
             (_, _) => sign(after) && !sign(before) && !redirects(before),
         }
     }
 
-    fn put(&mut self, indent: Vec<Piece>, atoms: &[Atom], room: usize) {
+    fn push_line(&mut self, indent: Vec<Piece>, atoms: &[Grapheme], room: usize) {
         let line = self.page.lines.len();
-        let mut column: usize = indent.iter().map(|piece| width::width(&piece.text)).sum();
+        let mut column: usize = indent.iter().map(|piece| width::text_width(&piece.text)).sum();
         let mut spans: Vec<Span> =
             indent.into_iter().map(|piece| Span::styled(piece.text, piece.style)).collect();
         for run in atoms.chunk_by(|left, right| left.piece == right.piece) {
@@ -264,10 +271,10 @@ impl Wrapping<'_> {
             spans.push(Span::styled(text, piece.style));
             if let Some(target) = piece.link.as_ref().filter(|_| cells > 0) {
                 let link = Link {
-                    id: self.id(target),
+                    id: self.link_id(target),
                     line,
-                    start: cell(column),
-                    end: cell(column + cells),
+                    start: to_cell(column),
+                    end: to_cell(column + cells),
                     target: target.clone(),
                 };
                 match self.page.links.last_mut() {
@@ -282,7 +289,7 @@ impl Wrapping<'_> {
         self.page.lines.push(Line::from(spans));
     }
 
-    fn id(&mut self, target: &Arc<Target>) -> u32 {
+    fn link_id(&mut self, target: &Arc<LinkTarget>) -> u32 {
         match &self.link {
             Some((id, last)) if Arc::ptr_eq(last, target) => *id,
             last => {
@@ -294,13 +301,13 @@ impl Wrapping<'_> {
     }
 }
 
-fn cell(column: usize) -> u16 {
+fn to_cell(column: usize) -> u16 {
     u16::try_from(column).unwrap_or(u16::MAX)
 }
 
 /// Returns the number of graphemes without trailing spaces.
-fn trimmed(atoms: &[Atom]) -> usize {
-    atoms.iter().rposition(|atom| atom.kind != Kind::Blank).map_or(0, |last| last + 1)
+fn trimmed_length(atoms: &[Grapheme]) -> usize {
+    atoms.iter().rposition(|atom| atom.kind != BreakClass::Blank).map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]

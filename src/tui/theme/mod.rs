@@ -1,15 +1,15 @@
 //! Themes: styles by role. The view uses roles and never names a colour.
 
+pub mod catalog;
 pub mod depth;
-pub mod ink;
-pub mod load;
-mod plain;
+mod no_colour;
+pub mod output_ink;
 mod roles;
-mod source;
-pub mod told;
+pub mod terminal_background;
+mod theme_source;
 
-pub use depth::{Depth, for_depth};
-pub use load::{Themes, Warning};
+pub use catalog::{ThemeWarning, Themes};
+pub use depth::{ColourDepth, adapt_to_depth};
 pub use roles::ROLES;
 
 use ratatui::style::{Modifier, Style};
@@ -22,7 +22,7 @@ pub struct Theme {
     /// True if it is made for a light terminal.
     pub light: bool,
     /// Colour support it is adapted to.
-    pub depth: Depth,
+    pub depth: ColourDepth,
     /// Background of the screen; the default colours keep the terminal's own.
     pub ground: Style,
     /// Background used instead if `ground` keeps the terminal's own and that does not suit the theme.
@@ -88,7 +88,7 @@ pub struct Theme {
 
 impl Theme {
     /// Returns the style of a scroll bar's thumb: a background in the colour of the borders, highlighted while dragged.
-    pub fn bar(&self, held: bool) -> Style {
+    pub fn scroll_bar_style(&self, held: bool) -> Style {
         let frame = if held { self.border } else { self.border_dim };
         match frame.fg {
             Some(colour) => Style::new().bg(colour),

@@ -1,6 +1,6 @@
 //! Contrast of the bundled themes, inheritance, and warnings about invalid lines.
 
-use super::ink::contrast;
+use super::output_ink::contrast_ratio;
 use super::*;
 use crate::tui::parts::frame::Frame;
 use ratatui::buffer::Buffer;
@@ -14,7 +14,7 @@ const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 fn rgb(colour: Color) -> [u8; 3] {
     match colour {
         Color::Rgb(red, green, blue) => [red, green, blue],
-        Color::Indexed(index @ 16..) => depth::shown(index),
+        Color::Indexed(index @ 16..) => depth::palette_rgb(index),
         other => panic!("{other:?} has no known look"),
     }
 }
@@ -32,21 +32,21 @@ fn assert_readable(theme: &Theme, least: f64) {
             grounds = vec![code, rgb(theme.added.bg.unwrap()), rgb(theme.removed.bg.unwrap())];
         }
         for ground in grounds {
-            let found = contrast(fg, ground);
+            let found = contrast_ratio(fg, ground);
             assert!(found >= least, "{} of {} is {found:.2}:1 on {ground:02x?}", role, theme.name);
         }
     }
-    let border = contrast(rgb(theme.border.fg.unwrap()), ground);
+    let border = contrast_ratio(rgb(theme.border.fg.unwrap()), ground);
     assert!(border >= 3.0, "the border of {} is {border:.2}:1", theme.name);
 }
 
 #[test]
 fn every_theme_is_readable() {
     for (name, least) in [("dark", 4.5), ("light", 4.5), ("colour-blind", 4.5), ("high-contrast", 7.0)] {
-        let theme = Themes::bundled().choose(name, None);
+        let theme = Themes::bundled().choose_theme(name, None);
         assert_eq!(theme.name, name);
         assert_readable(&theme, least);
-        assert_readable(&for_depth(theme, Depth::Palette), 4.5);
+        assert_readable(&adapt_to_depth(theme, ColourDepth::Palette), 4.5);
     }
 }
 
@@ -65,7 +65,7 @@ fn bundled_themes_are_complete_and_without_warnings() {
 
 #[test]
 fn terminal_theme_uses_only_the_terminals_colours() {
-    let theme = Themes::bundled().choose("terminal", None);
+    let theme = Themes::bundled().choose_theme("terminal", None);
     for role in ROLES {
         let style = theme.role(role).unwrap();
         for colour in [style.fg, style.bg].into_iter().flatten() {
@@ -78,7 +78,7 @@ fn terminal_theme_uses_only_the_terminals_colours() {
 
 #[test]
 fn added_and_removed_lines_differ_without_red_and_green() {
-    let theme = Themes::bundled().choose("colour-blind", None);
+    let theme = Themes::bundled().choose_theme("colour-blind", None);
     let pairs = [
         (theme.added.fg, theme.removed.fg),
         (theme.added.bg, theme.removed.bg),
@@ -94,8 +94,8 @@ fn added_and_removed_lines_differ_without_red_and_green() {
 #[test]
 fn theme_sets_its_background_unless_the_terminals_suits_it() {
     let ground = |name: &str, light| {
-        let themes = Themes::bundled().fitted(Depth::True, light);
-        themes.choose(name, light).ground.bg
+        let themes = Themes::bundled().adapted_to_terminal(ColourDepth::True, light);
+        themes.choose_theme(name, light).ground.bg
     };
     let colour = |[red, green, blue]: [u8; 3]| Some(Color::Rgb(red, green, blue));
     for (name, light) in [("dark", false), ("colour-blind", false), ("light", true)] {
@@ -111,22 +111,22 @@ fn theme_sets_its_background_unless_the_terminals_suits_it() {
 fn background_of_a_users_theme_is_always_drawn() {
     let own = [("mine".into(), "inherits = 'dark'\nground = { bg = '#101010' }".into())];
     for light in [None, Some(false), Some(true)] {
-        let themes = Themes::with(&own).fitted(Depth::True, light);
-        assert_eq!(themes.choose("mine", light).ground.bg, Some(Color::Rgb(16, 16, 16)));
+        let themes = Themes::with_themes(&own).adapted_to_terminal(ColourDepth::True, light);
+        assert_eq!(themes.choose_theme("mine", light).ground.bg, Some(Color::Rgb(16, 16, 16)));
     }
 }
 
 #[test]
 fn auto_follows_the_terminal() {
     let themes = Themes::bundled();
-    let name = |setting, light| themes.choose(setting, light).name;
+    let name = |setting, light| themes.choose_theme(setting, light).name;
     assert_eq!((name("auto", Some(true)), name("auto", Some(false))), ("light".into(), "dark".into()));
     assert_eq!((name("auto", None), name("no such", Some(true))), ("dark".into(), "light".into()));
     assert_eq!(name("terminal", Some(true)), "terminal");
 }
 
-fn with(text: &str) -> (Theme, Vec<Warning>) {
-    let themes = Themes::with(&[("mine".into(), text.into())]);
+fn with(text: &str) -> (Theme, Vec<ThemeWarning>) {
+    let themes = Themes::with_themes(&[("mine".into(), text.into())]);
     (themes.get("mine").unwrap().clone(), themes.warnings)
 }
 
@@ -135,7 +135,7 @@ fn users_theme_inherits_all_other_roles() {
     let (theme, warnings) = with(
         "inherits = 'dark'\naccent = { fg = 'blue', bold = true }\ndim = 244\n[palette]\nblue = '#00f'\n",
     );
-    let dark = Themes::bundled().choose("dark", None);
+    let dark = Themes::bundled().choose_theme("dark", None);
     assert_eq!(warnings, []);
     assert_eq!(theme.accent, Style::new().fg(Color::Rgb(0, 0, 255)).add_modifier(Modifier::BOLD));
     assert_eq!(theme.dim, Style::new().fg(Color::Indexed(244)));
@@ -147,7 +147,7 @@ fn users_theme_inherits_all_other_roles() {
 fn invalid_line_causes_a_warning_and_keeps_the_theme() {
     let text = "inherits = 'dark'\naccent = 'bleu'\ntextt = 'red'\ndim = { fg = 'red', blink = true }\nlight = 3\nlink = = \nwarning = '#ff0000'\n";
     let (theme, warnings) = with(text);
-    let dark = Themes::bundled().choose("dark", None);
+    let dark = Themes::bundled().choose_theme("dark", None);
     assert_eq!(theme.accent, dark.accent);
     assert_eq!(theme.warning, Style::new().fg(Color::Rgb(255, 0, 0)));
     assert_eq!(theme.dim.fg, dark.danger.fg, "valid keys of a role are used, with the red of the palette");
@@ -169,7 +169,7 @@ fn circular_inheritance_is_ignored_with_a_warning() {
         ("b", "inherits = 'a'\ndim = 'blue'"),
         ("c", "inherits = 'z'"),
     ];
-    let themes = Themes::with(&own.map(|(name, text)| (name.into(), text.into())));
+    let themes = Themes::with_themes(&own.map(|(name, text)| (name.into(), text.into())));
     let a = themes.get("a").unwrap();
     assert_eq!((a.text.fg, a.dim.fg), (Some(Color::Red), Some(Color::Blue)));
     assert!(themes.warnings.iter().any(|warning| warning.message.contains("ignoring this circular")));
@@ -193,35 +193,35 @@ fn reads_a_folder_of_themes_that_may_be_missing() {
 /// Returns the lowest contrast of any character in a row of a frame.
 fn faintest(theme: &Theme, frame: &Frame<'_>, row: u16) -> f64 {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 5));
-    frame.view(buffer.area, &mut buffer, theme);
+    frame.draw(buffer.area, &mut buffer, theme);
     let ground = theme.ground.bg.map_or(if theme.light { LIGHT } else { DARK }, rgb);
     let letters = (0..60).map(|x| &buffer[(x, row)]).filter(|cell| cell.symbol().is_ascii());
     let letters = letters.filter(|cell| cell.symbol() != " ");
-    letters.map(|cell| contrast(rgb(cell.fg), ground)).fold(f64::INFINITY, f64::min)
+    letters.map(|cell| contrast_ratio(rgb(cell.fg), ground)).fold(f64::INFINITY, f64::min)
 }
 
 #[test]
 fn keys_of_a_listening_prompt_are_readable_in_every_theme() {
     let hints = ["y yes · a always… · n no".to_owned()];
-    let frame = Frame { title: "run?", hints: &hints, listens: true, ..Frame::default() };
-    let danger = Frame { danger: true, ..frame.clone() };
-    let says = Frame { says: "too soon · press it again", ..frame.clone() };
+    let frame = Frame { title: "run?", hints: &hints, is_listening: true, ..Frame::default() };
+    let danger = Frame { is_destructive: true, ..frame.clone() };
+    let says = Frame { message: "too soon · press it again", ..frame.clone() };
     for name in ["dark", "light", "colour-blind", "high-contrast"] {
-        for depth in [Depth::True, Depth::Palette] {
-            let theme = for_depth(Themes::bundled().choose(name, None), depth);
+        for depth in [ColourDepth::True, ColourDepth::Palette] {
+            let theme = adapt_to_depth(Themes::bundled().choose_theme(name, None), depth);
             for (what, frame, row) in [("hints", &frame, 4), ("danger", &danger, 0), ("says", &says, 4)] {
                 let found = faintest(&theme, frame, row);
                 assert!(found >= 4.5, "{what} in {name}: {found:.2}:1");
             }
         }
     }
-    let theme = Themes::bundled().choose("terminal", None);
+    let theme = Themes::bundled().choose_theme("terminal", None);
     let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 5));
-    frame.view(buffer.area, &mut buffer, &theme);
+    frame.draw(buffer.area, &mut buffer, &theme);
     let (key, label) = (&buffer[(3, 4)], &buffer[(5, 4)]);
     assert!(key.symbol() == "y" && key.modifier == Modifier::BOLD, "{key:?}");
     assert!(label.symbol() == "y" && label.modifier.is_empty(), "the terminal's own colour: {label:?}");
-    let waits = Frame { listens: false, ..frame };
-    waits.view(buffer.area, &mut buffer, &theme);
+    let waits = Frame { is_listening: false, ..frame };
+    waits.draw(buffer.area, &mut buffer, &theme);
     assert_eq!(buffer[(3, 4)].modifier, theme.dim.add_modifier, "until it listens they are dim");
 }

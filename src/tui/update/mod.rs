@@ -1,60 +1,64 @@
 //! Applies events to the screen's state. This module routes each event; its submodules handle them.
 
-mod agent;
-mod audit;
-mod card;
-mod commands;
-mod connect;
-mod copy;
-mod grants;
-mod host;
-mod key;
-mod leaving;
-mod links;
-mod models;
-mod modes;
+mod agent_events;
+mod audit_list;
+mod clipboard_copy;
+mod composer_input;
+pub mod confirmation_keys;
+mod exit_prompt;
+mod grant_list;
+mod host_replies;
+mod key_dispatch;
+mod key_explanations;
+mod link_letters;
+mod mode_list;
+mod model_list;
 mod mouse;
-mod overlay;
-pub mod rehearsal;
-mod search;
-mod sessions;
-pub mod sure;
-mod trust;
-mod unheard;
-mod waits;
-mod writing;
+mod overlay_input;
+mod prompt_keys;
+mod provider_list;
+mod queue_keys;
+pub mod rehearsal_list;
+mod search_input;
+mod session_list;
+mod slash_commands;
+mod trust_decision;
 
 use super::effect::Effect;
 use super::event::Event;
-use super::overlay::{Overlay, Picking};
+use super::overlay::{Overlay, PickedAction};
 use super::parts::toast::Kind;
-use super::parts::transcript::cache::Cache;
-use super::prompt::Seen;
+use super::parts::transcript::layout_cache::LayoutCache;
+use super::prompt::DrawnPrompt;
 use super::state::State;
 use std::time::Duration;
 
 /// Applies one event to the state and returns the effects to run. The cache only saves work: with an empty cache the
 /// resulting state is the same.
-pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect> {
+pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<Effect> {
     let is_touched = is_input(&event);
     let mut effects = match event {
         Event::Tick(now) => {
-            tick(state, now);
+            advance_clock(state, now);
             state.saving.take_due(now).then_some(Effect::Save).into_iter().collect()
         }
-        Event::Key(key) => key::pressed(state, cache, key),
+        Event::Key(key) => key_dispatch::handle_key_event(state, cache, key),
         Event::Pasted(text) => {
-            let begun = if state.held.is_some() { key::hurried(state, cache) } else { Vec::new() };
-            begun.into_iter().chain(writing::pasted(state, cache, &text)).collect()
+            let begun = if state.held_key.is_some() {
+                key_dispatch::handle_fast_input(state, cache)
+            } else {
+                Vec::new()
+            };
+            begun.into_iter().chain(composer_input::handle_paste(state, cache, &text)).collect()
         }
-        Event::Early(text) => writing::early(state, &text),
-        Event::Hurried => key::hurried(state, cache),
-        Event::Quiet => key::quiet(state, cache),
-        Event::Mouse(event) => mouse::moved(state, cache, event),
+        Event::TypedEarly(text) => composer_input::insert_early_input(state, &text),
+        Event::TooFast => key_dispatch::handle_fast_input(state, cache),
+        Event::InputIdle => key_dispatch::release_held_key(state, cache),
+        Event::Mouse(event) => mouse::handle_mouse(state, cache, event),
         Event::Focused(front) => {
-            state.front = front;
+            state.has_focus = front;
             if front {
-                state.presses.elsewhere(state.now);
+                state.recent_keys.record_other_press(state.now);
             }
             Vec::new()
         }
@@ -62,25 +66,25 @@ pub fn update(state: &mut State, cache: &mut Cache, event: Event) -> Vec<Effect>
             state.size = (width, height);
             Vec::new()
         }
-        Event::Agent(event) => agent::happened(state, event),
-        Event::Host(reply) => host::replied(state, cache, reply),
+        Event::Agent(event) => agent_events::handle_agent_event(state, event),
+        Event::Host(reply) => host_replies::handle_host_reply(state, cache, reply),
         Event::Edited(text) => {
             if let Some(text) = text
-                && !card::edited(state, &text)
+                && !prompt_keys::apply_editor_text_to_prompt(state, &text)
             {
                 state.composer.set(&text);
             }
             Vec::new()
         }
-        Event::Saved(unsaved) => leaving::tried(state, unsaved),
+        Event::Saved(unsaved) => exit_prompt::handle_save_result(state, unsaved),
         Event::Notice(text) => {
-            state.notice(&text, Kind::Warning);
+            state.show_notice(&text, Kind::Warning);
             Vec::new()
         }
-        Event::Lost => Vec::new(),
+        Event::TerminalLost => Vec::new(),
     };
-    effects.extend(agent::settle(state));
-    effects.extend(state.keep_unsent(is_touched));
+    effects.extend(agent_events::sync_prompt_and_title(state));
+    effects.extend(state.save_unsent_if_due(is_touched));
     effects
 }
 
@@ -89,9 +93,9 @@ fn is_input(event: &Event) -> bool {
     match event {
         Event::Key(_)
         | Event::Pasted(_)
-        | Event::Early(_)
-        | Event::Hurried
-        | Event::Quiet
+        | Event::TypedEarly(_)
+        | Event::TooFast
+        | Event::InputIdle
         | Event::Mouse(_)
         | Event::Edited(_) => true,
         Event::Tick(_)
@@ -101,75 +105,76 @@ fn is_input(event: &Event) -> bool {
         | Event::Host(_)
         | Event::Saved(_)
         | Event::Notice(_)
-        | Event::Lost => false,
+        | Event::TerminalLost => false,
     }
 }
 
 /// Records that a picture is on the screen since `now`; the part of a prompt that it showed counts as seen.
 ///
 /// Returns whether the next picture differs because of that.
-pub fn shown(state: &mut State, now: Duration, seen: Option<Seen>) -> bool {
+pub fn record_frame(state: &mut State, now: Duration, seen: Option<DrawnPrompt>) -> bool {
     state.now = now;
-    if let Some(Overlay::Sure(card, _)) = state.overlays.last_mut() {
-        return card.drawn(now);
+    if let Some(Overlay::Confirmation(card, _)) = state.overlays.last_mut() {
+        return card.record_frame(now);
     }
-    if let (Some(list), Some(Seen::Waits(seen))) = (&mut state.waits, seen) {
-        let before = list.seen();
-        list.drawn(now, seen);
-        return before != list.seen();
+    if let (Some(list), Some(DrawnPrompt::Queue(seen))) = (&mut state.open_queue, seen) {
+        let before = list.first_drawn();
+        list.record_frame(now, seen);
+        return before != list.first_drawn();
     }
     match (&mut state.prompt, seen) {
-        (Some(prompt), Some(seen)) => prompt.drawn(now, seen),
+        (Some(prompt), Some(seen)) => prompt.record_frame(now, seen),
         (None, _) | (_, None) => false,
     }
 }
 
 /// Applies the options of the command line: the first message, calls to offer, or a list to open.
-pub fn begin(
+pub fn apply_start_options(
     state: &mut State,
     says: String,
-    offers: Option<crate::agent::Offered>,
-    picks: Option<Picking>,
+    offers: Option<crate::agent::ApplyRequest>,
+    picks: Option<PickedAction>,
 ) -> Vec<Effect> {
     let first_screen = says.is_empty() && offers.is_none() && state.agent.session.entries().is_empty();
     if !first_screen {
         // The first screen shows warnings itself.
-        for warned in state.warned.clone() {
-            state.toasts.push(Kind::Warning, &warned.words, state.now);
+        for warned in state.warnings.clone() {
+            state.toasts.push(Kind::Warning, &warned.text, state.now);
         }
     }
-    let mut effects = picks.map(|picking| sessions::open(state, picking)).unwrap_or_default();
+    let mut effects =
+        picks.map(|picking| session_list::open_session_list(state, picking)).unwrap_or_default();
     if let Some(offered) = offers {
-        effects.extend(agent::happened(state, crate::agent::Event::Offered(offered)));
+        effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(offered)));
     }
-    effects.extend(trust::look(state, says));
-    effects.extend(agent::settle(state));
+    effects.extend(trust_decision::check_project_files(state, says));
+    effects.extend(agent_events::sync_prompt_and_title(state));
     effects
 }
 
 /// Returns the commands that can be completed after a slash.
-pub fn command_names() -> Vec<super::parts::complete::Candidate> {
-    writing::commands()
+pub fn command_candidates() -> Vec<super::parts::completion::Candidate> {
+    composer_input::command_candidates()
 }
 
 /// Saves the draft and ends the running turn before the program exits.
-pub fn farewell(state: &mut State) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = state.keep_now().into_iter().collect();
-    effects.extend(left(state));
+pub fn prepare_exit(state: &mut State) -> Vec<Effect> {
+    let mut effects: Vec<Effect> = state.save_unsent_now().into_iter().collect();
+    effects.extend(interrupt_turn(state));
     effects
 }
 
 /// Ends the running turn as interrupted, so that the session on disk does not stop in the middle of it. A call that
 /// waits for the user keeps waiting.
-pub fn left(state: &mut State) -> Vec<Effect> {
-    if state.agent.waiting().is_some() {
+pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
+    if state.agent.waiting_call().is_some() {
         return Vec::new();
     }
-    vec![Effect::Agent(crate::agent::update(&mut state.agent, crate::agent::Event::Interrupted))]
+    vec![Effect::Agent(crate::agent::update(&mut state.agent, crate::agent::Event::TurnInterrupted))]
 }
 
-fn tick(state: &mut State, now: Duration) {
-    let due = state.wakes_at().is_some_and(|at| at <= now);
+fn advance_clock(state: &mut State, now: Duration) {
+    let due = state.next_change().is_some_and(|at| at <= now);
     state.now = now;
-    state.moved |= due | state.toasts.tick(now);
+    state.has_moved |= due | state.toasts.remove_expired(now);
 }

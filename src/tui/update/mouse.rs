@@ -1,32 +1,32 @@
 //! Mouse input: the wheel scrolls, the scroll bar is dragged, a click opens what it hits. A click never answers a
 //! prompt.
 
-use super::{card, links};
+use super::{link_letters, prompt_keys};
 use crate::tui::effect::Effect;
-use crate::tui::parts::transcript::cache::Cache;
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
-use crate::tui::text::links::at;
-use crate::tui::view::{layout, visible};
+use crate::tui::text::links::link_at;
+use crate::tui::view::{layout, visible_lines};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 /// Lines per step of the wheel.
-const STEP: isize = 3;
+const WHEEL_LINES: isize = 3;
 
 /// Handles one mouse event.
-pub fn moved(state: &mut State, cache: &mut Cache, event: MouseEvent) -> Vec<Effect> {
+pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEvent) -> Vec<Effect> {
     match event.kind {
-        MouseEventKind::ScrollUp if card::read_on(state, &event, -STEP) => {}
-        MouseEventKind::ScrollDown if card::read_on(state, &event, STEP) => {}
-        MouseEventKind::ScrollUp => return scroll(state, cache, -STEP),
-        MouseEventKind::ScrollDown => return scroll(state, cache, STEP),
+        MouseEventKind::ScrollUp if prompt_keys::scroll_prompt(state, &event, -WHEEL_LINES) => {}
+        MouseEventKind::ScrollDown if prompt_keys::scroll_prompt(state, &event, WHEEL_LINES) => {}
+        MouseEventKind::ScrollUp => return scroll_transcript(state, cache, -WHEEL_LINES),
+        MouseEventKind::ScrollDown => return scroll_transcript(state, cache, WHEEL_LINES),
         MouseEventKind::Down(MouseButton::Left) => {
             // The click may only have brought the window to the front.
-            state.presses.elsewhere(state.now);
-            return click(state, cache, event.column, event.row);
+            state.recent_keys.record_other_press(state.now);
+            return handle_click(state, cache, event.column, event.row);
         }
-        MouseEventKind::Drag(MouseButton::Left) => drag(state, cache, event.row),
-        MouseEventKind::Up(_) => state.transcript.held = None,
+        MouseEventKind::Drag(MouseButton::Left) => drag_scrollbar(state, cache, event.row),
+        MouseEventKind::Up(_) => state.transcript.dragged_row = None,
         MouseEventKind::Down(_)
         | MouseEventKind::Drag(_)
         | MouseEventKind::Moved
@@ -36,25 +36,25 @@ pub fn moved(state: &mut State, cache: &mut Cache, event: MouseEvent) -> Vec<Eff
     Vec::new()
 }
 
-fn scroll(state: &mut State, cache: &mut Cache, by: isize) -> Vec<Effect> {
+fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, by: isize) -> Vec<Effect> {
     if !state.overlays.is_empty() {
-        return super::overlay::scroll(state, cache, by);
+        return super::overlay_input::scroll_overlay(state, cache, by);
     }
     let height = layout::transcript_height(state);
     let mut transcript = std::mem::take(&mut state.transcript);
-    transcript.scroll(&state.ground(), cache, height, by);
+    transcript.scroll_by(&state.layout_context(), cache, height, by);
     state.transcript = transcript;
     Vec::new()
 }
 
-fn click(state: &mut State, cache: &mut Cache, column: u16, row: u16) -> Vec<Effect> {
-    let areas = layout::areas(state);
+fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u16) -> Vec<Effect> {
+    let areas = layout::compute_areas(state);
     let (area, clicked) = (areas.transcript, Position::new(column, row));
     if !state.overlays.is_empty() {
         return Vec::new();
     }
-    if areas.bar().contains(clicked) {
-        grab(state, cache, row);
+    if areas.scroll_bar().contains(clicked) {
+        grab_scrollbar(state, cache, row);
         return Vec::new();
     }
     if !area.contains(clicked) {
@@ -62,45 +62,46 @@ fn click(state: &mut State, cache: &mut Cache, column: u16, row: u16) -> Vec<Eff
     }
     let height = usize::from(area.height);
     let mut transcript = std::mem::take(&mut state.transcript);
-    let ground = state.ground();
-    let seen = transcript.seen(&ground, cache, height);
+    let ground = state.layout_context();
+    let seen = transcript.visible_lines(&ground, cache, height);
     let hit = seen.get(usize::from(row - area.y));
     let target = hit.and_then(|seen| {
-        let (page, line) = seen.laid.line(seen.place.line)?;
+        let (page, line) = seen.layout.find_line(seen.position.line)?;
         let drawn = column.saturating_sub(area.x);
-        let column = visible::order(state, &page.lines[line]).map_or(drawn, |order| order.of_cell(drawn));
-        at(page, line, column).map(|link| link.target.clone())
+        let column = visible_lines::visual_order(state, &page.lines[line])
+            .map_or(drawn, |order| order.source_cell(drawn));
+        link_at(page, line, column).map(|link| link.target.clone())
     });
     if let (None, Some(seen)) = (&target, hit)
-        && seen.place.line <= 1
+        && seen.position.line <= 1
     {
-        transcript.toggle(&ground, seen.place.item);
+        transcript.toggle_entry(&ground, seen.position.item);
     }
     state.transcript = transcript;
-    target.map_or_else(Vec::new, |target| links::open(state, &target))
+    target.map_or_else(Vec::new, |target| link_letters::open_link(state, &target))
 }
 
 /// Grabs the scroll bar. A click outside its thumb moves the thumb to the mouse.
-fn grab(state: &mut State, cache: &mut Cache, row: u16) {
-    let area = layout::areas(state).transcript;
-    let bar = state.transcript.bar(&state.ground(), cache, usize::from(area.height));
+fn grab_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
+    let area = layout::compute_areas(state).transcript;
+    let bar = state.transcript.scrollbar(&state.layout_context(), cache, usize::from(area.height));
     let Some(bar) = bar else { return };
     let at = row.saturating_sub(area.y);
     let on_thumb = at.checked_sub(bar.top).filter(|held| *held < bar.length);
-    state.transcript.held = Some(on_thumb.unwrap_or(bar.length / 2));
+    state.transcript.dragged_row = Some(on_thumb.unwrap_or(bar.length / 2));
     if on_thumb.is_none() {
-        drag(state, cache, row);
+        drag_scrollbar(state, cache, row);
     }
 }
 
 /// Moves the thumb with the mouse, within the bar.
-fn drag(state: &mut State, cache: &mut Cache, row: u16) {
-    let area = layout::areas(state).transcript;
-    let Some(held) = state.transcript.held else { return };
+fn drag_scrollbar(state: &mut State, cache: &mut LayoutCache, row: u16) {
+    let area = layout::compute_areas(state).transcript;
+    let Some(held) = state.transcript.dragged_row else { return };
     let mut transcript = std::mem::take(&mut state.transcript);
-    let ground = state.ground();
-    if let Some(bar) = transcript.bar(&ground, cache, usize::from(area.height)) {
-        transcript.slide(&ground, cache, bar, row.saturating_sub(area.y).saturating_sub(held));
+    let ground = state.layout_context();
+    if let Some(bar) = transcript.scrollbar(&ground, cache, usize::from(area.height)) {
+        transcript.drag_scrollbar(&ground, cache, bar, row.saturating_sub(area.y).saturating_sub(held));
     }
     state.transcript = transcript;
 }

@@ -5,7 +5,7 @@
 use ratatui::buffer::{Buffer, Cell};
 
 /// Replaces all symbols by ASCII.
-pub fn plain(buffer: &mut Buffer) {
+pub fn replace_symbols(buffer: &mut Buffer) {
     let width = usize::from(buffer.area.width.max(1));
     for row in buffer.content.chunks_mut(width) {
         for x in 0..row.len() {
@@ -16,9 +16,9 @@ pub fn plain(buffer: &mut Buffer) {
             let mut chars = row[x].symbol().chars();
             let (Some(sign), None) = (chars.next(), chars.next()) else { continue };
             match sign {
-                '…' | '⋯' => dots(row, x),
+                '…' | '⋯' => replace_ellipsis(row, x),
                 sign => {
-                    if let Some(letter) = letter(sign) {
+                    if let Some(letter) = ascii_for(sign) {
                         row[x].set_char(letter);
                     }
                 }
@@ -29,9 +29,9 @@ pub fn plain(buffer: &mut Buffer) {
 
 /// Replaces an ellipsis: by three dots if there is space after it or in a border, by one dot before a blank, otherwise
 /// by `>`, because a dot would read as part of a path.
-fn dots(row: &mut [Cell], x: usize) {
+fn replace_ellipsis(row: &mut [Cell], x: usize) {
     let blank = |row: &[Cell], at: usize| row.get(at).is_none_or(|cell| cell.symbol() == " ");
-    let room = x + 2 < row.len() && (x + 1..x + 4).all(|at| blank(row, at)) || make_room(row, x);
+    let room = x + 2 < row.len() && (x + 1..x + 4).all(|at| blank(row, at)) || make_space(row, x);
     match (room, x + 1 < row.len() && blank(row, x + 1)) {
         (true, _) => row[x..x + 3].iter_mut().for_each(|cell| {
             cell.set_char('.');
@@ -46,7 +46,7 @@ fn dots(row: &mut [Cell], x: usize) {
 }
 
 /// Makes space in a border by moving the text after `x` two cells to the right, over the line that follows it.
-fn make_room(row: &mut [Cell], x: usize) -> bool {
+fn make_space(row: &mut [Cell], x: usize) -> bool {
     let line = |cell: &Cell| matches!(cell.symbol(), "─" | "━");
     let Some(from) = row.windows(3).skip(x + 1).position(|cells| cells.iter().all(line)) else {
         return false;
@@ -56,7 +56,7 @@ fn make_room(row: &mut [Cell], x: usize) -> bool {
 }
 
 /// Returns the ASCII character for a symbol.
-fn letter(sign: char) -> Option<char> {
+fn ascii_for(sign: char) -> Option<char> {
     Some(match sign {
         '─' | '━' | '═' | '╌' | '┄' | '┈' | '−' | '–' | '—' | '·' => '-',
         '│' | '┃' | '║' | '╎' | '┆' | '┊' | '▌' | '▐' | '▏' | '▎' | '▕' => '|',
@@ -89,7 +89,7 @@ mod tests {
 
     fn to_ascii(row: &str) -> String {
         let mut buffer = Buffer::with_lines([row]);
-        plain(&mut buffer);
+        replace_symbols(&mut buffer);
         buffer.content.iter().map(Cell::symbol).collect()
     }
 

@@ -9,36 +9,36 @@ use ratatui::layout::Rect;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Areas {
     /// Header: title, model, project.
-    pub head: Rect,
+    pub header: Rect,
     /// Line below the header.
-    pub rule: Rect,
+    pub header_line: Rect,
     /// Transcript, without the blank column on either side.
     pub transcript: Rect,
     /// One row for a parked question, the search and similar.
     pub chip: Rect,
     /// Toasts, in rows of their own so that they cover nothing; empty if there are none. Above a prompt the last row is
     /// the blank `air` row.
-    pub told: Rect,
+    pub toasts: Rect,
     /// Separator row, if there is space for one.
-    pub air: Rect,
+    pub separator: Rect,
     /// Prompt of the waiting call.
-    pub card: Rect,
+    pub prompt: Rect,
     /// The composer.
     pub composer: Rect,
     /// Footer: usage, current activity, pending prompts.
-    pub foot: Rect,
+    pub footer: Rect,
 }
 
 impl Areas {
     /// Returns the column of the transcript's scroll bar, at its right; empty if there is no space.
-    pub fn bar(&self) -> Rect {
+    pub fn scroll_bar(&self) -> Rect {
         let Rect { x, width, .. } = self.transcript;
         Rect { x: x + width, width: x.min(1), ..self.transcript }
     }
 }
 
 /// Computes the layout.
-pub fn areas(state: &State) -> Areas {
+pub fn compute_areas(state: &State) -> Areas {
     let (width, height) = state.size;
     let all = Rect::new(0, 0, width, height);
     // Transcript and composer share a blank column at the left.
@@ -50,7 +50,7 @@ pub fn areas(state: &State) -> Areas {
         rows
     };
     // The composer keeps its first row longest: without it nothing can be typed.
-    let open = state.open_card();
+    let open = state.open_prompt();
     let writes = open.is_none() || !state.composer.is_empty();
     let least = u16::from(writes);
     // A dry run must be visible before anything else.
@@ -62,12 +62,12 @@ pub fn areas(state: &State) -> Areas {
     let composer = match writes {
         false => 0,
         // Next to a prompt the composer only shows the draft.
-        true if open.is_some() => take(state.composer.height(width - side, 3).min(3), 1),
-        true => take(state.composer.height(width - side, (height / 3).max(1)), 0),
+        true if open.is_some() => take(state.composer.preferred_height(width - side, 3).min(3), 1),
+        true => take(state.composer.preferred_height(width - side, (height / 3).max(1)), 0),
     };
     // Keep some rows of the transcript above the prompt, if there is space for both.
-    let card = take(state.card_height(width), if height >= 20 { 4 } else { 0 });
-    let wanted = told_rows(state, width - 2 * side);
+    let card = take(state.prompt_height(width), if height >= 20 { 4 } else { 0 });
+    let wanted = toast_rows(state, width - 2 * side);
     // The row is a line between transcript and composer, and blank above a prompt.
     let lent = if open.is_some() { air } else { 0 };
     let told = wanted.saturating_sub(lent).min(left.div_ceil(2));
@@ -84,53 +84,53 @@ pub fn areas(state: &State) -> Areas {
     let (above, air) = (beside(place(told)), place(air));
     let told = if wanted == 0 { 0 } else { above.height + lent };
     Areas {
-        head,
-        rule,
+        header: head,
+        header_line: rule,
         transcript: Rect { width: width - 2 * side, ..beside(transcript) },
         chip,
-        told: Rect { width: width - 2 * side, height: told, ..above },
-        air,
-        card: place(card),
+        toasts: Rect { width: width - 2 * side, height: told, ..above },
+        separator: air,
+        prompt: place(card),
         composer: beside(place(composer)),
-        foot: place(foot),
+        footer: place(foot),
     }
 }
 
 /// Returns the rows for toasts. While links have letters the layout is frozen, so that each letter stays on its link.
-fn told_rows(state: &State, width: u16) -> u16 {
+fn toast_rows(state: &State, width: u16) -> u16 {
     match state.overlays.last() {
-        Some(Overlay::Links(links)) => links.told,
+        Some(Overlay::Links(links)) => links.toast_rows,
         Some(_) | None => state.toasts.height(width),
     }
 }
 
 /// Returns the area of toasts: above the composer, or above the footer if an overlay covers a prompt. The overlay ends
 /// above them, so on a low screen there are fewer.
-pub fn told(state: &State) -> Rect {
-    let areas = areas(state);
+pub fn toast_area(state: &State) -> Rect {
+    let areas = compute_areas(state);
     if matches!(state.overlays.last(), None | Some(Overlay::Links(_))) {
-        return areas.told;
+        return areas.toasts;
     }
-    let bottom = match state.open_card() {
-        Some(_) => state.size.1 - areas.foot.height,
-        None => areas.told.bottom(),
+    let bottom = match state.open_prompt() {
+        Some(_) => state.size.1 - areas.footer.height,
+        None => areas.toasts.bottom(),
     };
     // On a very low screen the overlay needs every row.
-    let most = if bottom < OVER { 0 } else { bottom / OVER };
-    let rows = state.toasts.height(areas.told.width).min(most);
-    Rect { y: bottom - rows, height: rows, ..areas.told }
+    let most = if bottom < TOAST_SHARE { 0 } else { bottom / TOAST_SHARE };
+    let rows = state.toasts.height(areas.toasts.width).min(most);
+    Rect { y: bottom - rows, height: rows, ..areas.toasts }
 }
 
 /// Share of the rows used for toasts when they share the screen with an overlay: one in this many.
-const OVER: u16 = 6;
+const TOAST_SHARE: u16 = 6;
 
 /// Returns the number of rows of the transcript.
 pub fn transcript_height(state: &State) -> usize {
-    usize::from(areas(state).transcript.height)
+    usize::from(compute_areas(state).transcript.height)
 }
 
 fn has_chip(state: &State) -> bool {
     state.transcript.search.is_some()
         || state.prompt.as_ref().is_some_and(Prompt::is_parked)
-        || !state.transcript.follows()
+        || !state.transcript.is_following()
 }

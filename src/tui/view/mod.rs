@@ -4,33 +4,33 @@ mod ascii;
 mod bars;
 pub mod layout;
 mod overlays;
+mod sanitize;
 #[cfg(test)]
 pub mod tests;
-pub mod visible;
-mod wall;
+pub mod visible_lines;
 mod welcome;
 
-use super::focus::{Focus, focus};
-use super::parts::transcript::cache::Cache;
-use super::prompt::Seen;
+use super::focus::{Focus, current_focus};
+use super::parts::transcript::layout_cache::LayoutCache;
+use super::prompt::DrawnPrompt;
 use super::state::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 /// Description of a drawn frame, apart from its cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct DrawnScreen {
     /// Position of the terminal's cursor.
     pub cursor: Option<Position>,
     /// Part of the open prompt that was visible.
-    pub card: Option<Seen>,
+    pub prompt: Option<DrawnPrompt>,
     /// Cells that are links for the terminal (OSC 8).
-    pub links: Vec<Linked>,
+    pub links: Vec<LinkedCells>,
 }
 
 /// Cells of one row that link to an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Linked {
+pub struct LinkedCells {
     /// The cells.
     pub area: Rect,
     /// Address in printable ASCII.
@@ -38,69 +38,69 @@ pub struct Linked {
 }
 
 /// Draws the screen. The cache only saves time: the result is the same with an empty one.
-pub fn view(state: &State, cache: &mut Cache, buffer: &mut Buffer) -> Shown {
+pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) -> DrawnScreen {
     let all = buffer.area;
     buffer.set_style(all, state.theme.ground.patch(state.theme.text));
     if all.is_empty() {
-        return Shown::default();
+        return DrawnScreen::default();
     }
-    let areas = layout::areas(state);
-    bars::head(state, areas.head, buffer);
-    bars::rule(state, areas.rule, buffer);
+    let areas = layout::compute_areas(state);
+    bars::draw_header(state, areas.header, buffer);
+    bars::draw_header_line(state, areas.header_line, buffer);
     let mut links = Vec::new();
     if state.agent.session.entries().is_empty() && state.agent.is_idle() {
-        welcome::draw(state, areas.transcript, buffer);
+        welcome::draw_welcome(state, areas.transcript, buffer);
     } else {
-        links = visible::draw(state, cache, areas.transcript, buffer);
-        visible::bar(state, cache, areas.bar(), buffer);
+        links = visible_lines::draw_lines(state, cache, areas.transcript, buffer);
+        visible_lines::draw_scroll_bar(state, cache, areas.scroll_bar(), buffer);
     }
-    if state.open_card().is_none() {
-        bars::rule(state, areas.air, buffer);
+    if state.open_prompt().is_none() {
+        bars::draw_header_line(state, areas.separator, buffer);
     }
-    bars::chip(state, cache, areas.chip, buffer);
-    bars::foot(state, areas.foot, buffer);
-    let mut shown = front(state, areas, buffer);
-    let toasts = layout::told(state);
-    let over = overlays::draw(state, buffer);
-    state.toasts.view(toasts, buffer, &state.theme);
+    bars::draw_chips(state, cache, areas.chip, buffer);
+    bars::draw_footer(state, areas.footer, buffer);
+    let mut shown = draw_prompt_and_composer(state, areas, buffer);
+    let toasts = layout::toast_area(state);
+    let over = overlays::draw_overlay(state, buffer);
+    state.toasts.draw(toasts, buffer, &state.theme);
     if let Some(over) = over {
         shown.cursor = over.cursor;
         // A covered prompt has not been seen.
-        shown.card = shown.card.filter(|_| over.area.is_empty());
+        shown.prompt = shown.prompt.filter(|_| over.area.is_empty());
         links.retain(|link| !link.area.intersects(over.area));
     }
     links.retain(|link| !link.area.intersects(toasts));
-    wall::guard(buffer);
-    if state.settings.ascii {
-        ascii::plain(buffer);
+    sanitize::replace_controls(buffer);
+    if state.settings.is_ascii {
+        ascii::replace_symbols(buffer);
     }
-    if state.settings.links {
-        shown.links = wall::links(&links, &state.settings);
+    if state.settings.has_links {
+        shown.links = sanitize::resolve_links(&links, &state.settings);
     }
     shown.cursor = shown.cursor.filter(|at| all.contains(*at));
     shown
 }
 
 /// Draws the prompt and the composer. Returns the cursor of the one that has the keyboard.
-fn front(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> Shown {
+fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> DrawnScreen {
     let theme = &state.theme;
-    let focus = focus(state);
+    let focus = current_focus(state);
     // A prompt without a visible row has not been seen.
-    let card = if areas.card.is_empty() { None } else { state.draw_card(areas.card, buffer) };
+    let card = if areas.prompt.is_empty() { None } else { state.draw_prompt(areas.prompt, buffer) };
     let mut cursor = card.filter(|_| focus == Focus::Prompt).and_then(|seen| seen.cursor());
     if !areas.composer.is_empty() {
-        let at = state.composer.view(areas.composer, buffer, theme, focus == Focus::Composer);
+        let at = state.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
             cursor = at;
-            let above = match areas.card.is_empty() {
-                true => areas.air.height + areas.told.height,
-                false => areas.air.height.max(areas.told.height),
+            let above = match areas.prompt.is_empty() {
+                true => areas.separator.height + areas.toasts.height,
+                false => areas.separator.height.max(areas.toasts.height),
             };
             let bottom = areas.composer.y - above;
             let top = areas.transcript.y.min(bottom);
             let above = Rect { y: top, height: bottom - top, ..areas.composer };
-            state.complete.view(above, buffer, theme);
+            state.completion.draw(above, buffer, theme);
         }
     }
-    Shown { cursor, card, links: Vec::new() }
+    DrawnScreen { cursor, prompt: card, links: Vec::new() }
 }

@@ -3,19 +3,19 @@
 use super::{bars, layout};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Links, Overlay, Reader};
-use crate::tui::parts::frame::{Frame, Sight};
-use crate::tui::parts::line;
+use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::listening::Listening;
-use crate::tui::parts::status::Bar;
+use crate::tui::parts::status_bar::StatusBar;
+use crate::tui::parts::text_field;
 use crate::tui::state::State;
-use crate::tui::text::reveal::{Shown, reveal};
+use crate::tui::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::text::{clean, width, wrap};
-use crate::tui::update::sure;
+use crate::tui::update::confirmation_keys;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 /// A drawn overlay.
-pub struct Over {
+pub struct DrawnOverlay {
     /// Area of the overlay; what it covers cannot be clicked.
     pub area: Rect,
     /// Position of the cursor.
@@ -23,14 +23,14 @@ pub struct Over {
 }
 
 /// Draws the overlay in front, if any.
-pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
+pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> {
     let theme = &state.theme;
     let all = buffer.area;
-    let area = inset(state, all);
-    recede(state, buffer);
+    let area = overlay_area(state, all);
+    dim_background(state, buffer);
     let cursor = match state.overlays.last()? {
         Overlay::Help(help) => {
-            help.view(&state.keys, area, buffer, theme);
+            help.draw(&state.keys, area, buffer, theme);
             None
         }
         Overlay::Sessions(picker, ..)
@@ -42,32 +42,32 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Option<Over> {
         | Overlay::Grants(picker, _)
         | Overlay::Rehearsal(picker, _)
         | Overlay::Modes(picker, _)
-        | Overlay::Leaving(picker, _)
-        | Overlay::Copies(picker, _) => picker.view(area, buffer, theme),
-        Overlay::Key(line) => return Some(enter_key(state, line, area, buffer)),
+        | Overlay::UnsavedSession(picker, _)
+        | Overlay::CopyTexts(picker, _) => picker.draw(area, buffer, theme),
+        Overlay::ApiKey(line) => return Some(draw_key_input(state, line, area, buffer)),
         Overlay::Reader(reader) => {
-            read(state, reader, area, buffer);
+            draw_reader(state, reader, area, buffer);
             None
         }
-        Overlay::Sure(card, _) => {
-            let listening = sure::listening(state).unwrap_or(Listening::Unseen);
-            card.view(&Sight { listening, keys: &state.keys, theme, says: "" }, area, buffer);
+        Overlay::Confirmation(card, _) => {
+            let listening = confirmation_keys::confirmation_listening(state).unwrap_or(Listening::Unseen);
+            card.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
             None
         }
-        Overlay::Links(Links { asks: Some(address), .. }) => {
-            asks(state, address, area, buffer);
+        Overlay::Links(Links { confirming: Some(address), .. }) => {
+            draw_address(state, address, area, buffer);
             None
         }
         Overlay::Links(links) => {
-            letters(state, links, buffer);
-            return Some(Over { area: Rect::default(), cursor: None });
+            draw_letters(state, links, buffer);
+            return Some(DrawnOverlay { area: Rect::default(), cursor: None });
         }
     };
-    Some(Over { area, cursor })
+    Some(DrawnOverlay { area, cursor })
 }
 
 /// Dims the screen behind the overlay. Theme previews and links keep their colours.
-fn recede(state: &State, buffer: &mut Buffer) {
+fn dim_background(state: &State, buffer: &mut Buffer) {
     match state.overlays.last() {
         None | Some(Overlay::Themes(..) | Overlay::Links(_)) => {}
         Some(
@@ -76,27 +76,32 @@ fn recede(state: &State, buffer: &mut Buffer) {
             | Overlay::Commands(_)
             | Overlay::Models(..)
             | Overlay::Connect(..)
-            | Overlay::Key(_)
+            | Overlay::ApiKey(_)
             | Overlay::Audit(..)
             | Overlay::Grants(..)
             | Overlay::Rehearsal(..)
             | Overlay::Modes(..)
-            | Overlay::Leaving(..)
-            | Overlay::Sure(..)
-            | Overlay::Copies(..)
+            | Overlay::UnsavedSession(..)
+            | Overlay::Confirmation(..)
+            | Overlay::CopyTexts(..)
             | Overlay::Reader(_),
         ) => {
             let all = buffer.area;
             buffer.set_style(all, state.theme.border_dim);
-            bars::dry_run(state, layout::areas(state).foot, buffer);
+            bars::highlight_dry_run(state, layout::compute_areas(state).footer, buffer);
         }
     }
 }
 
 /// Draws the input of an API key. Only its length is visible.
-fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) -> Over {
+fn draw_key_input(
+    state: &State,
+    line: &text_field::TextField,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> DrawnOverlay {
     let theme = &state.theme;
-    let key = |action| state.keys.hint(Scope::Line, action);
+    let key = |action| state.keys.first_chord(Scope::TextField, action);
     let hints = [
         format!("{} save and connect · {} back", key(Action::Accept), key(Action::Close)),
         format!("{} save · {} back", key(Action::Accept), key(Action::Close)),
@@ -105,21 +110,27 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
     // Local servers found on this machine receive no key: the key is for the configured provider.
     let connection = &state.connection;
     let named = !connection.profile.is_empty() || connection.source.ends_with("from --base-url");
-    let whose = match connection.tour || !named {
+    let whose = match connection.is_tour || !named {
         true => "its provider: OpenAI, unless your settings name another".to_owned(),
         // For example the provider that rejected the last key.
         false => {
-            format!("the current provider: {}", clean::one_line(&connection.source))
+            format!("the current provider: {}", clean::clean_line(&connection.source))
         }
     };
     let words = format!("Saved in a file that only you can read, and sent only to {whose}.");
-    let words = wrap::plain(&words, theme.dim, usize::from(width.saturating_sub(4)).max(1));
+    let words = wrap::wrap_plain(&words, theme.dim, usize::from(width.saturating_sub(4)).max(1));
     let height = area.height.min(u16::try_from(words.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
     let area = Rect { x, y, width, height };
-    let frame = Frame { title: "Enter API key", right: "", hints: &hints, listens: true, ..Frame::default() };
-    let inside = frame.view(area, buffer, theme);
-    let Some(row) = inside.rows().next() else { return Over { area, cursor: None } };
+    let frame = Frame {
+        title: "Enter API key",
+        right_title: "",
+        hints: &hints,
+        is_listening: true,
+        ..Frame::default()
+    };
+    let inside = frame.draw(area, buffer, theme);
+    let Some(row) = inside.rows().next() else { return DrawnOverlay { area, cursor: None } };
     let dots = "•".repeat(line.text().chars().count());
     let shown = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
     let (x, _) = buffer.set_stringn(row.x, row.y, "❯ ", usize::from(row.width), theme.accent);
@@ -127,24 +138,30 @@ fn enter_key(state: &State, line: &line::Line, area: Rect, buffer: &mut Buffer) 
     for (row, line) in inside.rows().skip(2).zip(&words) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
-    Over { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
+    DrawnOverlay { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
 }
 
 /// Returns the area for an overlay. It leaves a border of the screen visible if there is space; in a dry run always the
 /// footer. Toasts are drawn below it.
-fn inset(state: &State, all: Rect) -> Rect {
+fn overlay_area(state: &State, all: Rect) -> Rect {
     let y = if all.height >= 16 { 1 } else { 0 };
-    let foot = y.max(layout::areas(state).foot.height * u16::from(state.agent.is_dry_run()));
-    let told = layout::told(state);
+    let foot = y.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
+    let told = layout::toast_area(state);
     let bottom = if told.is_empty() { all.height - foot } else { told.y.min(all.height - foot) };
     Rect { y: all.y + y, height: bottom.saturating_sub(y), ..all }
 }
 
-fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
+fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ move · page-up/page-down page · esc back".to_owned(), "esc back".to_owned()];
-    let frame = Frame { title: &reader.title, right: "", hints: &hints, listens: true, ..Frame::default() };
-    let inside = frame.view(area, buffer, &state.theme);
-    let lines = reader.lines(usize::from(inside.width).max(1), &state.theme);
+    let frame = Frame {
+        title: &reader.title,
+        right_title: "",
+        hints: &hints,
+        is_listening: true,
+        ..Frame::default()
+    };
+    let inside = frame.draw(area, buffer, &state.theme);
+    let lines = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme);
     let top = reader.top.min(lines.len().saturating_sub(usize::from(inside.height)));
     for (row, line) in inside.rows().zip(&lines[top..]) {
         buffer.set_line(row.x, row.y, line, row.width);
@@ -152,31 +169,36 @@ fn read(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Shows a web address in full before it is opened.
-fn asks(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
+fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
-    let frame =
-        Frame { title: "Open this address?", right: "", hints: &hints, listens: true, ..Frame::default() };
-    let shown: String = reveal(address)
+    let frame = Frame {
+        title: "Open this address?",
+        right_title: "",
+        hints: &hints,
+        is_listening: true,
+        ..Frame::default()
+    };
+    let shown: String = reveal_text(address)
         .into_iter()
         .map(|shown| match shown {
-            Shown::Text(text) | Shown::Mark(text) => text,
+            RevealedPart::Text(text) | RevealedPart::Mark(text) => text,
         })
         .collect();
     let width = usize::from(area.width.saturating_sub(4)).max(1);
-    let lines = wrap::plain(&shown, state.theme.text, width);
+    let lines = wrap::wrap_plain(&shown, state.theme.text, width);
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
-    let inside = frame.view(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, &state.theme);
+    let inside = frame.draw(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, &state.theme);
     for (row, line) in inside.rows().zip(&lines) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
 }
 
 /// Draws a letter on each link, and the targets in the bottom row.
-fn letters(state: &State, links: &Links, buffer: &mut Buffer) {
+fn draw_letters(state: &State, links: &Links, buffer: &mut Buffer) {
     let all = buffer.area;
     for link in &links.list {
-        if all.contains(Position::from(link.at)) {
-            buffer.set_string(link.at.0, link.at.1, link.letter.to_string(), state.theme.found);
+        if all.contains(Position::from(link.position)) {
+            buffer.set_string(link.position.0, link.position.1, link.letter.to_string(), state.theme.found);
         }
     }
     let words: Vec<String> =
@@ -184,11 +206,11 @@ fn letters(state: &State, links: &Links, buffer: &mut Buffer) {
     let row = Rect { y: all.bottom() - 1, height: 1, ..all };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, state.theme.ground.patch(state.theme.text));
-    let mut bar = Bar::between("  ", state.theme.dim);
+    let mut bar = StatusBar::with_separator("  ", state.theme.dim);
     if state.agent.is_dry_run() {
-        bar.left("DRY RUN", state.theme.danger, 0);
+        bar.push_left("DRY RUN", state.theme.danger, 0);
     }
-    bar.left(format!("open: {}", words.join("  ")), state.theme.accent, 0).shrinks();
-    bar.right("shift copy · esc back", state.theme.dim, 1);
+    bar.push_left(format!("open: {}", words.join("  ")), state.theme.accent, 0).shrink_last();
+    bar.push_right("shift copy · esc back", state.theme.dim, 1);
     bar.draw(row, buffer);
 }

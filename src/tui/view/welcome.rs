@@ -2,11 +2,11 @@
 
 use crate::agent::Mode;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::trust;
+use crate::tui::parts::trust_prompt;
 use crate::tui::state::State;
-use crate::tui::text::clean::clean;
+use crate::tui::text::clean::clean_text;
 use crate::tui::text::width;
-use crate::tui::text::wrap::{Piece, Shape, wrap};
+use crate::tui::text::wrap::{Piece, Shape, wrap_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,37 +14,39 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 /// Maximum line length in columns; longer lines are hard to read.
-const WIDEST: usize = 92;
+const MAX_LINE: usize = 92;
 
 /// Maximum number of warnings shown.
-const WRONG: usize = 4;
+const MAX_WARNINGS: usize = 4;
 
 /// Lines that belong together. If space is short, sections with the highest `goes` are dropped first; 0 is never
 /// dropped.
 struct Section {
     lines: Vec<Line<'static>>,
-    goes: u8,
+    priority: u8,
 }
 
 /// Draws the welcome screen.
-pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
+pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     let side = if area.width > 60 { 2 } else { 0 };
     let area = Rect { x: area.x + side, width: area.width.saturating_sub(side), ..area };
-    let width = usize::from(area.width).clamp(1, WIDEST);
-    let mut sections = vec![title(state, width), connection(state, width), wrong(state, width)];
-    if state.connection.tour {
-        sections.extend([begin(state, width), others(state, width)]);
+    let width = usize::from(area.width).clamp(1, MAX_LINE);
+    let mut sections =
+        vec![title_section(state, width), connection_section(state, width), warnings_section(state, width)];
+    if state.connection.is_tour {
+        sections.extend([first_step_section(state, width), providers_section(state, width)]);
     }
-    sections.push(keys(state, width));
+    sections.push(keys_section(state, width));
     sections.retain(|section| !section.lines.is_empty());
     let rows = usize::from(area.height);
-    while height(&sections) > rows
-        && let Some(at) =
-            (0..sections.len()).filter(|at| sections[*at].goes > 0).max_by_key(|at| sections[*at].goes)
+    while sections_height(&sections) > rows
+        && let Some(at) = (0..sections.len())
+            .filter(|at| sections[*at].priority > 0)
+            .max_by_key(|at| sections[*at].priority)
     {
         sections.remove(at);
     }
-    let above = (rows.saturating_sub(height(&sections)) / 3).min(6);
+    let above = (rows.saturating_sub(sections_height(&sections)) / 3).min(6);
     let blank = [Line::default()];
     let lines = sections.iter().enumerate().flat_map(|(at, section)| {
         let apart = if at > 0 { &blank[..] } else { &[] };
@@ -55,25 +57,25 @@ pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn height(sections: &[Section]) -> usize {
+fn sections_height(sections: &[Section]) -> usize {
     let lines: usize = sections.iter().map(|section| section.lines.len()).sum();
     lines + sections.len().saturating_sub(1)
 }
 
-fn title(state: &State, width: usize) -> Section {
+fn title_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let words = [("aye", theme.heading), ("  the terminal copilot that asks first", theme.dim)];
-    Section { lines: say(&words, width, ""), goes: 3 }
+    Section { lines: wrap_words(&words, width, ""), priority: 3 }
 }
 
 /// Model, provider and permission mode or dry run.
-fn connection(state: &State, width: usize) -> Section {
+fn connection_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let connection = &state.connection;
-    let mut lines = if connection.tour {
+    let mut lines = if connection.is_tour {
         let words = "a built-in script, not a model. It needs no key and no network. Its tools are real and work in \
             a small sample project.";
-        say(
+        wrap_words(
             &[
                 ("Connected to ", theme.text),
                 ("the tour", theme.strong),
@@ -89,64 +91,65 @@ fn connection(state: &State, width: usize) -> Section {
         let from = connection.source.strip_prefix(model.as_str()).unwrap_or(&connection.source);
         let dot = if from.is_empty() || from.starts_with([' ', ',']) { "" } else { ", " };
         let from = if model.is_empty() { format!("{from}.") } else { format!("{dot}{from}.") };
-        say(&[("Connected to ", theme.text), (model, theme.strong), (&from, theme.text)], width, "")
+        wrap_words(&[("Connected to ", theme.text), (model, theme.strong), (&from, theme.text)], width, "")
     };
     let mode = state.agent.policy.mode;
     if state.agent.is_dry_run() {
         let words = "Dry run: nothing is changed; you see what would be done. ";
-        let commands = match &state.agent.unstaged {
+        let commands = match &state.agent.no_sandbox_reason {
             None => "Commands run in an overlay sandbox.".to_owned(),
             Some(why) => format!(
                 "Commands do not run: no overlay sandbox ({why}). The model receives {}.",
-                state.agent.stands_in()
+                state.agent.describe_simulation()
             ),
         };
-        lines.extend(say(&[(words, theme.danger), (&commands, theme.text)], width, ""));
-    } else if !connection.tour {
-        let words = format!("{} mode: {}", mode.word(), mode.meaning());
-        lines.extend(say(&[(&words, caution(mode, theme))], width, ""));
+        lines.extend(wrap_words(&[(words, theme.danger), (&commands, theme.text)], width, ""));
+    } else if !connection.is_tour {
+        let words = format!("{} mode: {}", mode.as_str(), mode.description());
+        lines.extend(wrap_words(&[(&words, mode_style(mode, theme))], width, ""));
     }
-    lines.extend(project(state, width));
-    Section { lines, goes: 0 }
+    lines.extend(project_lines(state, width));
+    Section { lines, priority: 0 }
 }
 
 /// Warnings about settings, rules and themes; `/notices` lists all of them.
-fn wrong(state: &State, width: usize) -> Section {
+fn warnings_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for words in state.warned_here().take(WRONG) {
-        lines.extend(say(&[(&clean(words), theme.warning)], width, "! "));
+    for words in state.current_warnings().take(MAX_WARNINGS) {
+        lines.extend(wrap_words(&[(&clean_text(words), theme.warning)], width, "! "));
     }
-    let more = state.warned_here().count().saturating_sub(WRONG);
+    let more = state.current_warnings().count().saturating_sub(MAX_WARNINGS);
     if more > 0 {
-        lines.extend(say(&[(&format!("{more} more · /notices lists all"), theme.dim)], width, "  "));
+        lines.extend(wrap_words(&[(&format!("{more} more · /notices lists all"), theme.dim)], width, "  "));
     }
-    Section { lines, goes: 0 }
+    Section { lines, priority: 0 }
 }
 
 /// Project instructions sent to the model, and project files that are not used.
-fn project(state: &State, width: usize) -> Vec<Line<'static>> {
+fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
     let theme = &state.theme;
-    let told: Vec<String> = state.agent.instructions.iter().map(trust::told).collect();
+    let told: Vec<String> =
+        state.agent.instructions.iter().map(trust_prompt::describe_instructions).collect();
     let mut lines = Vec::new();
     if !told.is_empty() {
         let words =
             format!("Project instructions, trusted and sent with every request: {}.", told.join(", "));
-        lines.extend(say(&[(&words, theme.dim)], width, ""));
+        lines.extend(wrap_words(&[(&words, theme.dim)], width, ""));
     }
-    let left_out = &state.trusting.left_out;
-    if !left_out.is_empty() && state.trusting.asks.is_none() {
+    let left_out = &state.trust.unused_files;
+    if !left_out.is_empty() && state.trust.pending.is_none() {
         let words =
             format!("Not used, because you do not trust it: {}. Review with /trust.", left_out.join(", "));
-        lines.extend(say(&[(&words, theme.warning)], width, ""));
+        lines.extend(wrap_words(&[(&words, theme.warning)], width, ""));
     }
     lines
 }
 
 /// First step in the tour.
-fn begin(state: &State, width: usize) -> Section {
+fn first_step_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
-    let enter = state.keys.hint(Scope::Composer, Action::Send);
+    let enter = state.keys.first_chord(Scope::Composer, Action::Send);
     let words = [
         ("Type ", theme.text),
         ("say hello", theme.person),
@@ -154,18 +157,18 @@ fn begin(state: &State, width: usize) -> Section {
         (&enter, theme.accent),
         (" to start.", theme.text),
     ];
-    Section { lines: say(&words, width, "❯ "), goes: 0 }
+    Section { lines: wrap_words(&words, width, "❯ "), priority: 0 }
 }
 
 /// Providers that can be used instead of the tour.
-fn others(state: &State, width: usize) -> Section {
+fn providers_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
-    let key = state.keys.hint(Scope::Anywhere, Action::Connect);
+    let key = state.keys.first_chord(Scope::Anywhere, Action::Connect);
     let key = if key.is_empty() { "/connect".to_owned() } else { key };
     let words =
         [("To connect to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
-    let mut lines = say(&words, width, "");
-    for server in &state.local {
+    let mut lines = wrap_words(&words, width, "");
+    for server in &state.local_servers {
         let models = match server.models.as_slice() {
             [] => String::new(),
             [one] => format!(" · {one}"),
@@ -174,23 +177,23 @@ fn others(state: &State, width: usize) -> Section {
         let words = [(server.name.as_str(), theme.strong), (" is running on this machine", theme.text)];
         let mut line = words.to_vec();
         line.push((&models, theme.dim));
-        lines.extend(say(&line, width, "• "));
+        lines.extend(wrap_words(&line, width, "• "));
     }
-    if state.local.is_empty() {
+    if state.local_servers.is_empty() {
         let words = "Ollama, LM Studio, llama.cpp or vLLM, if one is running on this machine";
-        lines.extend(say(&[(words, theme.dim)], width, "• "));
+        lines.extend(wrap_words(&[(words, theme.dim)], width, "• "));
     }
     let words = "OpenAI, or the provider in your settings, with an API key";
-    lines.extend(say(&[(words, theme.dim)], width, "• "));
-    Section { lines, goes: 1 }
+    lines.extend(wrap_words(&[(words, theme.dim)], width, "• "));
+    Section { lines, priority: 1 }
 }
 
 /// The most important keys.
-fn keys(state: &State, width: usize) -> Section {
+fn keys_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let mode = state.agent.policy.mode;
     let mut hints = vec![
-        (Scope::Composer, Action::Send, sends(mode)),
+        (Scope::Composer, Action::Send, send_label(mode)),
         (Scope::Anywhere, Action::Palette, "Command palette"),
         (Scope::Anywhere, Action::Sessions, "Continue another session"),
         (Scope::Anywhere, Action::Help, "Key help"),
@@ -198,30 +201,30 @@ fn keys(state: &State, width: usize) -> Section {
     if state.agent.is_dry_run() {
         hints[0].2 = "Send message; tool calls are only rehearsed";
     }
-    let careful = (!state.agent.is_dry_run()).then(|| caution(mode, theme));
-    if state.connection.tour {
+    let careful = (!state.agent.is_dry_run()).then(|| mode_style(mode, theme));
+    if state.connection.is_tour {
         hints.remove(0);
     } else {
         hints.insert(3, (Scope::Anywhere, Action::Connect, "Switch provider"));
     }
     let mut lines = Vec::new();
     for (scope, action, words) in hints {
-        let hint = state.keys.hint(scope, action);
+        let hint = state.keys.first_chord(scope, action);
         if !hint.is_empty() {
-            let gap = " ".repeat(9usize.saturating_sub(width::width(&hint)).max(1));
+            let gap = " ".repeat(9usize.saturating_sub(width::text_width(&hint)).max(1));
             let first = vec![Piece::new(hint, theme.accent), Piece::new(gap, theme.dim)];
-            let room = first.iter().map(|piece| width::width(&piece.text)).sum();
+            let room = first.iter().map(|piece| width::text_width(&piece.text)).sum();
             let rest = vec![Piece::new(" ".repeat(room), theme.dim)];
             let shape = Shape { width, first, rest, verbatim: false };
             let style = careful.filter(|_| action == Action::Send).unwrap_or(theme.dim);
-            lines.extend(wrap(&[Piece::new(words, style)], &shape).lines);
+            lines.extend(wrap_pieces(&[Piece::new(words, style)], &shape).lines);
         }
     }
-    Section { lines, goes: 2 }
+    Section { lines, priority: 2 }
 }
 
 /// Effect of sending a message in this mode, with regard to approval.
-fn sends(mode: Mode) -> &'static str {
+fn send_label(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => "Send message; nothing is changed or run",
         Mode::Ask => "Send message; nothing is changed or run without your approval",
@@ -231,7 +234,7 @@ fn sends(mode: Mode) -> &'static str {
 }
 
 /// Returns the style for a mode: the fewer approvals it needs, the more prominent.
-fn caution(mode: Mode, theme: &Theme) -> Style {
+fn mode_style(mode: Mode, theme: &Theme) -> Style {
     match mode {
         Mode::Plan | Mode::Ask => theme.dim,
         Mode::Auto => theme.warning,
@@ -240,7 +243,7 @@ fn caution(mode: Mode, theme: &Theme) -> Style {
 }
 
 /// Wraps a paragraph in several styles after a bullet, with hanging indentation.
-fn say(words: &[(&str, Style)], width: usize, sign: &str) -> Vec<Line<'static>> {
+fn wrap_words(words: &[(&str, Style)], width: usize, sign: &str) -> Vec<Line<'static>> {
     let pieces: Vec<Piece> = words
         .iter()
         .filter(|(text, _)| !text.is_empty())
@@ -248,6 +251,6 @@ fn say(words: &[(&str, Style)], width: usize, sign: &str) -> Vec<Line<'static>> 
         .collect();
     let style = words.first().map_or(Style::new(), |(_, style)| *style);
     let lead = |text: String| if text.is_empty() { Vec::new() } else { vec![Piece::new(text, style)] };
-    let rest = lead(" ".repeat(width::width(sign)));
-    wrap(&pieces, &Shape { width, first: lead(sign.to_owned()), rest, verbatim: false }).lines
+    let rest = lead(" ".repeat(width::text_width(sign)));
+    wrap_pieces(&pieces, &Shape { width, first: lead(sign.to_owned()), rest, verbatim: false }).lines
 }

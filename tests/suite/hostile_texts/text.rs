@@ -152,7 +152,7 @@ pub fn squash(text: &str) -> String {
 
 /// The first character of what was printed that a terminal would obey or not show.
 pub fn forbidden(printed: &str) -> Option<(usize, char)> {
-    aye::chat::hidden::find_hidden(printed)
+    aye::chat::hidden_chars::find_hidden(printed)
 }
 
 /// What a terminal was sent without the sequences of the program itself, and with the texts of those that hold one.

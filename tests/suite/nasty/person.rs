@@ -2,7 +2,9 @@
 
 use crate::support::Dice;
 use crate::support::program::Program;
-use aye::chat::{By, CallId, Decision, Entry, Giver, Questions, Session, Source, Status};
+use aye::chat::{
+    AnswerOrigin, AnswerStatus, AnswerValue, CallId, Decider, Decision, Entry, Questions, Session,
+};
 use std::time::{Duration, Instant};
 
 /// A card listens by then, on a machine that is not too busy.
@@ -16,7 +18,7 @@ pub enum Pressed {
     /// A call was told this, by this key.
     Decided(CallId, Decision, String),
     /// Questions were answered like this.
-    Answered(CallId, Status, Vec<Source>),
+    Answered(CallId, AnswerStatus, Vec<AnswerValue>),
 }
 
 /// What waits for the person, as the session has it.
@@ -50,16 +52,16 @@ pub fn entries(program: &Program) -> Vec<Entry> {
 /// The decisions of a session, oldest first. A person cannot have read a card in less than half a second.
 pub fn decisions(entries: &[Entry]) -> Vec<Pressed> {
     let of = |entry: &Entry| match entry {
-        Entry::Decided { call, decision, by: By::Person { key, after_ms }, .. } => {
+        Entry::Decided { call, decision, by: Decider::User { key, after_ms }, .. } => {
             assert!(*after_ms >= 500, "{call} was decided after {after_ms} ms");
             Some(Pressed::Decided(call.clone(), decision.clone(), key.clone()))
         }
         Entry::Answered { call, answer, .. } => {
-            assert_eq!(answer.giver, Giver::Person);
-            let sources = answer.given.iter().map(|given| given.source.clone()).collect();
+            assert_eq!(answer.origin, AnswerOrigin::User);
+            let sources = answer.answers.iter().map(|given| given.value.clone()).collect();
             Some(Pressed::Answered(call.clone(), answer.status, sources))
         }
-        Entry::Decided { by: By::Nobody, .. } => panic!("nobody decided: {entry:?}"),
+        Entry::Decided { by: Decider::Headless, .. } => panic!("nobody decided: {entry:?}"),
         _ => None,
     };
     entries.iter().filter_map(of).collect()
@@ -69,14 +71,14 @@ pub fn decisions(entries: &[Entry]) -> Vec<Pressed> {
 fn open(entries: &[Entry]) -> (usize, Option<CallId>, Option<Open>) {
     let session = Session::replay(entries.iter().cloned());
     let calls = session.open_calls();
-    let undecided = |id: &&CallId| session.call(id).is_some_and(|call| call.decided.is_none());
+    let undecided = |id: &&CallId| session.call(id).is_some_and(|call| call.decided_at.is_none());
     let last = calls.last().filter(undecided).cloned();
     let first = calls.iter().find_map(|id| {
         let call = session.call(id)?;
         if let Some(questions) = &call.questions {
             return Some(Open::Question(id.clone(), questions.clone()));
         }
-        let asks = call.shown.as_ref().is_some_and(|shown| shown.verdict == "ask") && !call.started;
+        let asks = call.plan.as_ref().is_some_and(|shown| shown.verdict == "ask") && !call.is_started;
         asks.then(|| Open::Approval(id.clone()))
     });
     (calls.len(), last, first)
@@ -135,7 +137,7 @@ impl Person {
     }
 
     fn asked(&mut self, call: &CallId, asked: &Questions, program: &mut Program, dice: &mut Dice) {
-        let declined = Pressed::Answered(call.clone(), Status::Declined, Vec::new());
+        let declined = Pressed::Answered(call.clone(), AnswerStatus::Declined, Vec::new());
         match dice.below(6) {
             0 => self.press(program, &["x"], &declined),
             1 => self.press(program, &["\x1b", "", "\x1bx"], &declined),
@@ -145,14 +147,14 @@ impl Person {
             _ => {
                 let (mut keys, mut sources) = (Vec::new(), Vec::new());
                 for question in &asked.list {
-                    match (question.options.is_empty(), question.multi) {
+                    match (question.options.is_empty(), question.is_multiple) {
                         (true, _) => keys.extend(["\r", "", "w", "y", "", "\r", ""]),
                         (false, true) => keys.extend(["1", "", "\r", ""]),
                         (false, false) => keys.extend(["1", ""]),
                     }
                     sources.push(match question.options.is_empty() {
-                        true => Source::Written("wy".into()),
-                        false => Source::Picked(vec![0]),
+                        true => AnswerValue::Text("wy".into()),
+                        false => AnswerValue::Selected(vec![0]),
                     });
                 }
                 let [only] = asked.list.as_slice() else {
@@ -160,13 +162,13 @@ impl Person {
                         keys.push("see wy");
                     }
                     keys.push("\r");
-                    let all = Pressed::Answered(call.clone(), Status::Answered, sources);
+                    let all = Pressed::Answered(call.clone(), AnswerStatus::Answered, sources);
                     return self.press(program, &keys, &all);
                 };
-                if !only.options.is_empty() && !only.multi {
+                if !only.options.is_empty() && !only.is_multiple {
                     keys.push("\r");
                 }
-                self.press(program, &keys, &Pressed::Answered(call.clone(), Status::Answered, sources));
+                self.press(program, &keys, &Pressed::Answered(call.clone(), AnswerStatus::Answered, sources));
             }
         }
     }

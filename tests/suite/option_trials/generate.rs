@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::words::{ABSENT, DECOYS, FOLDERS, PATTERNS, PLAIN, REVISIONS, VALUES};
-use aye::policy::grammar::{Holds, Operands, Role};
+use aye::policy::grammar::{Operands, Role, ValueKind};
 
 /// A program, its options, and what it takes as operands.
 pub struct Recipe {
@@ -25,7 +25,7 @@ pub struct Choice {
     pub name: &'static str,
     pub takes: Takes,
     /// What its value is, if it takes one.
-    pub holds: Holds,
+    pub holds: ValueKind,
     /// Words that it knows as values.
     pub words: &'static [&'static str],
     /// What it does besides.
@@ -199,7 +199,7 @@ impl<'a> Generator<'a> {
             }
         }
         if first.is_empty() && !recipe.scripts.is_empty() && self.random.percent(50) {
-            operands.push(self.operand(Holds::Script, recipe));
+            operands.push(self.operand(ValueKind::Script, recipe));
         }
         let more = [0, 0, 1, 1, 1, 1, 2, 2, 3][self.random.below(9)];
         match rest {
@@ -211,7 +211,7 @@ impl<'a> Generator<'a> {
         operands
     }
 
-    fn operand(&mut self, kind: Holds, recipe: &Recipe) -> String {
+    fn operand(&mut self, kind: ValueKind, recipe: &Recipe) -> String {
         // An operand that is plainly named is judged right as a rule.
         if self.target == Target::Decoy && names_file(kind) && self.random.percent(8) {
             return self.take_decoy();
@@ -220,22 +220,22 @@ impl<'a> Generator<'a> {
     }
 
     /// What such a value or operand is as a rule, without a decoy.
-    fn named(&mut self, kind: Holds, recipe: &Recipe) -> String {
+    fn named(&mut self, kind: ValueKind, recipe: &Recipe) -> String {
         match kind {
-            Holds::Word | Holds::Number => self.random.pick(VALUES).to_owned(),
-            Holds::Pattern => self.random.pick(PATTERNS).to_owned(),
-            Holds::Script if recipe.scripts.is_empty() => self.random.pick(VALUES).to_owned(),
-            Holds::Script => self.random.pick(recipe.scripts).to_owned(),
-            Holds::Names | Holds::Below | Holds::Place => self.path(60),
-            Holds::Read if recipe.operands.first.contains(&Holds::Pattern) => self.path(60),
-            Holds::Read | Holds::List | Holds::Delete => self.path(20),
-            Holds::Write => self.random.pick(ABSENT).to_owned(),
-            Holds::Program => {
+            ValueKind::Word | ValueKind::Number => self.random.pick(VALUES).to_owned(),
+            ValueKind::Pattern => self.random.pick(PATTERNS).to_owned(),
+            ValueKind::Script if recipe.scripts.is_empty() => self.random.pick(VALUES).to_owned(),
+            ValueKind::Script => self.random.pick(recipe.scripts).to_owned(),
+            ValueKind::Names | ValueKind::Recursive | ValueKind::Folder => self.path(60),
+            ValueKind::Read if recipe.operands.first.contains(&ValueKind::Pattern) => self.path(60),
+            ValueKind::Read | ValueKind::List | ValueKind::Delete => self.path(20),
+            ValueKind::Write => self.random.pick(ABSENT).to_owned(),
+            ValueKind::Program => {
                 self.random.pick(&["cat", "true", "'cat .env'", "./x.sh", "README.md", "x"]).to_owned()
             }
-            Holds::Revision if self.random.percent(50) => self.path(15),
-            Holds::Revision => self.random.pick(REVISIONS).to_owned(),
-            Holds::Range => self
+            ValueKind::Revision if self.random.percent(50) => self.path(15),
+            ValueKind::Revision => self.random.pick(REVISIONS).to_owned(),
+            ValueKind::Range => self
                 .random
                 .pick(&["1,2:README.md", ":main:src/main.rs", "1,1:.env", "/fn/,+1:src/lib.rs"])
                 .to_owned(),
@@ -290,7 +290,7 @@ impl<'a> Generator<'a> {
             let none = Choice {
                 name: "-",
                 takes: Takes::Nothing,
-                holds: Holds::Word,
+                holds: ValueKind::Word,
                 words: &[],
                 role: Role::Plain,
             };
@@ -366,17 +366,19 @@ impl<'a> Generator<'a> {
 }
 
 /// Whether such an operand or value is a path.
-fn names_file(kind: Holds) -> bool {
+fn names_file(kind: ValueKind) -> bool {
     match kind {
-        Holds::Names
-        | Holds::Read
-        | Holds::Below
-        | Holds::List
-        | Holds::Write
-        | Holds::Delete
-        | Holds::Place => true,
-        Holds::Revision | Holds::Range => true,
-        Holds::Word | Holds::Number | Holds::Pattern | Holds::Script | Holds::Program => false,
+        ValueKind::Names
+        | ValueKind::Read
+        | ValueKind::Recursive
+        | ValueKind::List
+        | ValueKind::Write
+        | ValueKind::Delete
+        | ValueKind::Folder => true,
+        ValueKind::Revision | ValueKind::Range => true,
+        ValueKind::Word | ValueKind::Number | ValueKind::Pattern | ValueKind::Script | ValueKind::Program => {
+            false
+        }
     }
 }
 

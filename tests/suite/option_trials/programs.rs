@@ -1,7 +1,7 @@
 //! What the trials give to each program: its options and kinds of operands come from its grammar, the rest is here.
 
 use super::generate::{Choice, Recipe, Takes};
-use aye::policy::grammar::{self, Holds, NO_OPERANDS, Operands, Program, Role, Value};
+use aye::policy::grammar::{self, NO_OPERANDS, Operands, OptionValue, Program, Role, ValueKind};
 
 /// The first operand of programs with a language of their own, or with words that mean something to them.
 #[rustfmt::skip]
@@ -93,15 +93,15 @@ type Other = (&'static str, &'static [(&'static str, Takes)], Operands);
 /// Programs that the policy reads by code of their own, with the options that they are tried with.
 #[rustfmt::skip]
 const OTHERS: &[Other] = &[
-    ("echo", &[("-n", Takes::Nothing), ("-e", Takes::Nothing), ("-E", Takes::Nothing)], grammar::all(Holds::Word)),
-    ("printf", &[("-v", Takes::Required)], grammar::first(&[Holds::Script], Some(Holds::Word))),
-    ("test", &[], grammar::first(&[Holds::Script], Some(Holds::Names))),
-    ("printenv", &[("-0", Takes::Nothing), ("--null", Takes::Nothing)], grammar::first(&[Holds::Script], Some(Holds::Word))),
+    ("echo", &[("-n", Takes::Nothing), ("-e", Takes::Nothing), ("-E", Takes::Nothing)], grammar::operands_of(ValueKind::Word)),
+    ("printf", &[("-v", Takes::Required)], grammar::leading_operands(&[ValueKind::Script], Some(ValueKind::Word))),
+    ("test", &[], grammar::leading_operands(&[ValueKind::Script], Some(ValueKind::Names))),
+    ("printenv", &[("-0", Takes::Nothing), ("--null", Takes::Nothing)], grammar::leading_operands(&[ValueKind::Script], Some(ValueKind::Word))),
     ("tar", &[("-v", Takes::Nothing), ("-z", Takes::Nothing), ("-O", Takes::Nothing), ("-C", Takes::Required),
         ("-T", Takes::Required), ("--to-command", Takes::Required), ("--index-file", Takes::Required)],
-        grammar::first(&[Holds::Script, Holds::Read], Some(Holds::Word))),
-    ("command", &[], grammar::first(&[Holds::Script], Some(Holds::Word))),
-    ("cd", &[("-P", Takes::Nothing), ("-L", Takes::Nothing)], grammar::all(Holds::Names)),
+        grammar::leading_operands(&[ValueKind::Script, ValueKind::Read], Some(ValueKind::Word))),
+    ("command", &[], grammar::leading_operands(&[ValueKind::Script], Some(ValueKind::Word))),
+    ("cd", &[("-P", Takes::Nothing), ("-L", Takes::Nothing)], grammar::operands_of(ValueKind::Names)),
 ];
 
 /// The recipe of every program of the grammar, and of those that the policy reads by code of its own. A program of which the grammar
@@ -115,7 +115,7 @@ pub fn recipes() -> Vec<Recipe> {
         let options = options.iter().map(|(name, takes)| Choice {
             name,
             takes: *takes,
-            holds: Holds::Word,
+            holds: ValueKind::Word,
             words: &[],
             role: Role::Plain,
         });
@@ -148,17 +148,17 @@ fn add(words: &str, program: &'static Program, recipes: &mut Vec<Recipe>) {
         return;
     }
     let scripts = scripts_of(words);
-    let needs_script = program.operands.first.contains(&Holds::Script);
+    let needs_script = program.operands.first.contains(&ValueKind::Script);
     assert!(
         !needs_script || !scripts.is_empty(),
         "the trials do not know what script to give to {words}: add it to SCRIPTS"
     );
     let options = program.options.iter().flat_map(|option| {
         let (takes, holds) = match option.value {
-            Value::None => (Takes::Nothing, Holds::Word),
-            Value::Required(holds) => (Takes::Required, holds),
-            Value::Optional(holds) => (Takes::Optional, holds),
-            Value::OptionalNumber { .. } => (Takes::Optional, Holds::Number),
+            OptionValue::None => (Takes::Nothing, ValueKind::Word),
+            OptionValue::Required(holds) => (Takes::Required, holds),
+            OptionValue::Optional(holds) => (Takes::Optional, holds),
+            OptionValue::OptionalNumber { .. } => (Takes::Optional, ValueKind::Number),
         };
         option.all_names().map(move |name| Choice {
             name,

@@ -3,7 +3,7 @@
 use super::evidence::{Effect, Ran, SECONDS, Watch};
 use super::scratch::Scratch;
 use crate::support::program::program;
-use aye::chat::{CommandLine, Openings, Walls};
+use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::shell::Shell;
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
 use std::thread::sleep;
@@ -33,7 +33,7 @@ impl Sandbox {
             command: text.to_owned(),
             folder: scratch.project(project),
             seconds: SECONDS,
-            walls: Walls::raised(Openings::default()),
+            sandbox: CommandSandbox::enforced(SandboxAccess::default()),
             ..CommandLine::default()
         };
         let ran = self.runtime.block_on(self.shell.run_read_only(&line, runs_git(text), &[], &|_| {}));

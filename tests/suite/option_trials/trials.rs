@@ -6,11 +6,11 @@ use super::sandbox::{self, Sandbox};
 use super::scratch::{PROJECTS, Scratch};
 use super::words::is_decoy;
 use aye::chat::Intent;
-use aye::policy::{Policy, Rules, Verdict, judge};
+use aye::policy::{Policy, Rules, Verdict, judge_plan};
 use aye::project::disk::Disk;
 use aye::tools::Tool;
 use aye::tools::bash_exec::BashExec;
-use aye::tools::toolbox::Settings;
+use aye::tools::toolbox::ToolSettings;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Trials {
             disks,
             watches: BTreeMap::new(),
             forms: Forms::new(),
-            tool: BashExec::new(Settings::default()),
+            tool: BashExec::new(ToolSettings::default()),
             sandbox: None,
             runs: 0,
             stopped: Vec::new(),
@@ -69,9 +69,9 @@ impl Trials {
     pub fn is_allowed(&self, project: &str, text: &str) -> bool {
         let plan = self.tool.plan(&json!({ "command": text }), &self.disks[project]);
         let Ok(Intent::Act(plan)) = plan else { return false };
-        match judge(&Policy::default(), &[], &Rules::default(), "bash_exec", &plan) {
+        match judge_plan(&Policy::default(), &[], &Rules::default(), "bash_exec", &plan) {
             Verdict::Allow(_) => true,
-            Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Refuse(_) => false,
+            Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Deny(_) => false,
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::staged::line;
 use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::{DisclosedPaths, OverlayShell, View};
 use aye::project::rehearsal::Rehearsal;
-use aye::project::shell::{Ran, Shell};
-use aye::project::stage::{Disclosed, StageShell, View};
+use aye::project::shell::{CommandOutcome, Shell};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,32 +17,32 @@ pub const SECRET: &str = "zq8-hunter-27xw";
 pub struct Place {
     root: PathBuf,
     pub play: Arc<Rehearsal>,
-    pub shell: StageShell,
+    pub shell: OverlayShell,
 }
 
 impl Place {
-    pub fn new(root: &Path, disclosed: Disclosed) -> Self {
+    pub fn new(root: &Path, disclosed: DisclosedPaths) -> Self {
         Self::with_overlay(root, &root.join("layers/one"), disclosed)
     }
 
     /// With the overlay in this folder.
-    pub fn with_overlay(root: &Path, overlay: &Path, disclosed: Disclosed) -> Self {
+    pub fn with_overlay(root: &Path, overlay: &Path, disclosed: DisclosedPaths) -> Self {
         let own = root.join("home/.aye");
         let shell = Shell::new(super::program::program())
-            .keeping(vec![own.clone()], vec![own.join("credentials.toml")]);
+            .with_closed_paths(vec![own.clone()], vec![own.join("credentials.toml")]);
         let disk = Arc::new(Disk::new(&root.join("project")).unwrap());
         let play = Arc::new(Rehearsal::new(disk, overlay.to_owned()));
-        let shell = StageShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
+        let shell = OverlayShell::new(Arc::new(shell), play.clone()).with_disclosed(disclosed);
         Self { root: root.to_owned(), play, shell }
     }
 
     pub fn reading(root: &Path, read: &[&str]) -> Self {
         let read = read.iter().map(|path| root.join(path)).collect();
-        Self::new(root, Disclosed { read, is_writable: false })
+        Self::new(root, DisclosedPaths { read, is_writable: false })
     }
 
-    pub async fn runs(&self, command: &str, view: View) -> Ran {
-        let ran = self.shell.run(&line(command, &self.root.join("project")), view, &|_| {}).await;
+    pub async fn runs(&self, command: &str, view: View) -> CommandOutcome {
+        let ran = self.shell.run_in_overlay(&line(command, &self.root.join("project")), view, &|_| {}).await;
         ran.unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 
@@ -53,7 +53,8 @@ impl Place {
 
     /// Whether a secret came into the layer.
     pub fn has_copied(&self) -> bool {
-        let found = Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.folder()).status().unwrap();
+        let found =
+            Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.overlay_folder()).status().unwrap();
         found.success()
     }
 }

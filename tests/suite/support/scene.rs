@@ -1,7 +1,7 @@
 //! A project, a scripted model, and nobody or a person: everything real but the model and the screen.
 
 use super::folder::Folder;
-use aye::agent::{self, Effect, Event, Offer, State, Waiting};
+use aye::agent::{self, Effect, Event, State, SubAgentConfig, WaitingCall};
 use aye::chat::*;
 use aye::llm::Llm;
 use aye::llm::scripted::{Reply, Scripted, says};
@@ -37,11 +37,11 @@ impl Log for Memory {
         Ok(())
     }
 
-    fn grew(&mut self, _: &Grown) -> io::Result<()> {
+    fn append_reply_piece(&mut self, _: &PartialReply) -> io::Result<()> {
         Ok(())
     }
 
-    fn printed(&mut self, _: &Printed) -> io::Result<()> {
+    fn append_output_piece(&mut self, _: &PartialOutput) -> io::Result<()> {
         Ok(())
     }
 }
@@ -91,10 +91,11 @@ impl Scene {
         let place = Folder::new();
         let project = place.path().join("project");
         std::fs::create_dir(&project).unwrap();
-        let tools = Arc::new(Toolbox::builtin(aye::tools::Settings::default()));
+        let tools = Arc::new(Toolbox::with_builtin_tools(aye::tools::ToolSettings::default()));
         let policy = Policy { dry_run, ..Policy::default() };
-        let mut state = State::new(policy, "scripted".into(), "words".into(), tools.specs());
-        state.offer = Some(Offer { system: "words beneath".into(), tools: tools.specs_beneath() });
+        let mut state = State::new(policy, "scripted".into(), "words".into(), tools.tool_specs());
+        state.sub_agent_config =
+            Some(SubAgentConfig { system_prompt: "words beneath".into(), tools: tools.sub_agent_specs() });
         let log = Memory::default();
         let disk = Arc::new(Disk::new(&project).unwrap());
         let (runtime, events) = if dry_run {
@@ -138,12 +139,12 @@ impl Scene {
     }
 
     fn run(&mut self, effects: Vec<Effect>) {
-        self.trouble.extend(self.runtime.run(effects));
+        self.trouble.extend(self.runtime.execute(effects));
     }
 
     /// Waits until the agent is idle or waits for the person.
     pub async fn settles(&mut self) {
-        while !self.state.is_idle() && self.state.waiting().is_none() {
+        while !self.state.is_idle() && self.state.waiting_call().is_none() {
             self.step().await;
         }
     }
@@ -162,7 +163,7 @@ impl Scene {
 
     /// The person says something.
     pub async fn say(&mut self, text: &str) {
-        self.happens(Event::Said(text.into())).await;
+        self.happens(Event::UserMessage(text.into())).await;
     }
 
     /// The person says yes to what waits.
@@ -172,11 +173,11 @@ impl Scene {
 
     /// The person decides what waits.
     pub async fn decide(&mut self, decision: Decision) {
-        let Some(Waiting::Approval { call, .. }) = self.state.waiting() else {
+        let Some(WaitingCall::Approval { call, .. }) = self.state.waiting_call() else {
             panic!("nothing waits for a yes")
         };
-        let by = By::Person { key: "y".into(), after_ms: 900 };
-        let event = Event::Decided { call: call.id.clone(), decision, by };
+        let by = Decider::User { key: "y".into(), after_ms: 900 };
+        let event = Event::CallDecided { call: call.id.clone(), decision, by };
         self.happens(event).await;
     }
 

@@ -4,16 +4,16 @@ use super::folder::Folder;
 use super::program::program;
 use aye::chat::CommandLine;
 use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::OverlayShell;
 use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::Shell;
-use aye::project::stage::StageShell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A stage over a project, with the layer in `layer`.
-pub fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<StageShell>) {
+pub fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<OverlayShell>) {
     let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), layer));
-    let shell = Arc::new(StageShell::new(Arc::new(Shell::new(program())), play.clone()));
+    let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
     (play, shell)
 }
 
@@ -25,7 +25,7 @@ pub fn line(command: &str, folder: &Path) -> CommandLine {
 
 /// The paths that differ from the project.
 pub fn changed(play: &Rehearsal) -> Vec<String> {
-    play.changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
+    play.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
 /// An empty project with a stage over it; the layer is the only thing in the folder `layers`.
@@ -33,7 +33,7 @@ pub struct Empty {
     pub root: Folder,
     pub project: PathBuf,
     pub play: Arc<Rehearsal>,
-    pub shell: Arc<StageShell>,
+    pub shell: Arc<OverlayShell>,
 }
 
 impl Empty {
@@ -49,7 +49,7 @@ impl Empty {
 /// Throws an overlay away. A process that another test starts holds its lock for a moment, until it is another program.
 pub async fn throw_away(layer: &Path) {
     let mut tries = 0;
-    while let Err(error) = aye::project::rehearsal::clear(layer) {
+    while let Err(error) = aye::project::rehearsal::remove_overlay(layer) {
         tries += 1;
         assert!(tries < 500, "{error}");
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;

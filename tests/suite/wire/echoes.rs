@@ -18,7 +18,7 @@ fn with_tools(messages: Vec<Message>) -> Request {
 
 /// Has this reply come, answers its calls under other ids, and gives the message as the next request has it.
 async fn next_request(settings: &Settings, service: &Service) -> Value {
-    let go = || Message::Person("go".into());
+    let go = || Message::User("go".into());
     let out: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(vec![go()])).collect().await;
     let (mut text, mut calls, mut echo) = (String::new(), Vec::new(), None);
     assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{}", told(&out));
@@ -102,7 +102,7 @@ async fn reasoning_of_deepseek_goes_back_with_its_calls_where_that_is_set() {
         .finish("tool_calls")
         .done();
     let service = Service::strict([answer.clone()]).await;
-    let back = Settings { reasoning_back: true, ..Settings::new(&service.base_url) };
+    let back = Settings { send_reasoning_back: true, ..Settings::new(&service.base_url) };
     assert_eq!(next_request(&back, &service).await["reasoning_content"], "so be it");
     let plain = Settings::new(&service.base_url);
     assert_eq!(next_request(&plain, &service).await.get("reasoning_content"), None);
@@ -112,7 +112,7 @@ async fn reasoning_of_deepseek_goes_back_with_its_calls_where_that_is_set() {
 async fn reasoning_between_tags_goes_back_between_tags_where_that_is_set() {
     let answer = Answer::stream().says("<think>so be").says(" it</think>\n\nDone.").finish("stop").done();
     let service = Service::start([answer]).await;
-    let back = Settings { reasoning_back: true, ..Settings::new(&service.base_url) };
+    let back = Settings { send_reasoning_back: true, ..Settings::new(&service.base_url) };
     assert_eq!(next_request(&back, &service).await["content"], "<think>\nso be it\n</think>\n\nDone.");
     assert_eq!(next_request(&Settings::new(&service.base_url), &service).await["content"], "Done.");
 }
@@ -124,14 +124,14 @@ async fn a_chat_request_is_told_what_the_settings_say() {
         key: Some(Secret::new("sk-secret")),
         key_header: Some("x-api-key".into()),
         query: vec![("api-version".into(), "1".into())],
-        effort: Some("low".into()),
+        reasoning_effort: Some("low".into()),
         parallel_calls: Some(false),
-        most: Some(50),
-        most_name: Some("max_completion_tokens".into()),
+        max_tokens: Some(50),
+        max_tokens_name: Some("max_completion_tokens".into()),
         ..Settings::new(&format!("{}/?tenant=t", service.base_url))
     };
     let model = OpenAi::new(settings.clone());
-    let _: Vec<_> = model.stream(with_tools(vec![Message::Person("hi".into())])).collect().await;
+    let _: Vec<_> = model.stream(with_tools(vec![Message::User("hi".into())])).collect().await;
     let asked = &service.received()[0];
     assert_eq!(asked.line, "POST /v1/chat/completions?tenant=t&api-version=1 HTTP/1.1");
     assert_eq!((asked.header("authorization"), asked.header("x-api-key")), (None, Some("sk-secret")));
@@ -142,12 +142,12 @@ async fn a_chat_request_is_told_what_the_settings_say() {
     let listed = &service.received()[1];
     assert_eq!(listed.line, "GET /v1/models?tenant=t&api-version=1 HTTP/1.1");
     assert_eq!(listed.header("x-api-key"), Some("sk-secret"));
-    let _ = model.window("m").await;
+    let _ = model.context_window("m").await;
     let seen = &service.received()[2];
     assert_eq!(seen.line, "GET /v1/models?tenant=t&api-version=1 HTTP/1.1");
     assert_eq!(seen.header("x-api-key"), Some("sk-secret"));
     let mute = OpenAi::new(Settings { tools: false, ..settings });
-    let _: Vec<_> = mute.stream(with_tools(vec![Message::Person("hi".into())])).collect().await;
+    let _: Vec<_> = mute.stream(with_tools(vec![Message::User("hi".into())])).collect().await;
     let asked = &service.received()[3];
     assert_eq!((asked.body.get("tools"), asked.body.get("parallel_tool_calls")), (None, None));
 }

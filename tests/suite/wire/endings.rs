@@ -15,7 +15,7 @@ const IDLE: Duration = Duration::from_millis(800);
 
 /// A model whose patience is so many times as long.
 fn impatient(service: &Service, factor: u32) -> OpenAi {
-    OpenAi::new(Settings { idle: IDLE * factor, ..Settings::new(&service.base_url) })
+    OpenAi::new(Settings { idle_limit: IDLE * factor, ..Settings::new(&service.base_url) })
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn silences(answer: Answer, factor: u32) -> Vec<bool> {
     let service = Service::start([answer]).await;
     let all: Vec<_> = impatient(&service, factor).stream(asks("hi")).collect().await;
     let quiet = |item: &Result<Chunk, Error>| match item {
-        Ok(Chunk::Quiet { since, limit }) => {
+        Ok(Chunk::Silent { since, limit }) => {
             assert_eq!(*limit, IDLE * factor);
             Some(!since.is_zero())
         }

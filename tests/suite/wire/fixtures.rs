@@ -229,12 +229,12 @@ async fn cut_anywhere(fixture: Fixture) -> Result<(), String> {
 async fn comes_of(fixture: &Fixture, answers: &[Answer]) -> String {
     let service = Service::start(answers.to_vec()).await;
     let idle = Duration::from_secs(fixture.idle.unwrap_or(30));
-    let model = OpenAi::new(Settings { idle, ..Settings::new(&service.base_url) });
+    let model = OpenAi::new(Settings { idle_limit: idle, ..Settings::new(&service.base_url) });
     let request = Request {
         model: "m".into(),
-        messages: vec![Message::Person("hi".into())],
+        messages: vec![Message::User("hi".into())],
         tools: vec![],
-        most: None,
+        max_tokens: None,
         pictures: vec![],
     };
     let out: Vec<_> = model.stream(request).collect().await;

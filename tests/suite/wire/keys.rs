@@ -5,8 +5,8 @@ use crate::support::promise::kept;
 use crate::support::service::{Answer, Service};
 use async_trait::async_trait;
 use aye::chat::{Chunk, Request};
-use aye::llm::client::{Proxy, Way};
-use aye::llm::{AskKey, Error, First, Keyed, Llm, OpenAi, Secret, Settings};
+use aye::llm::client::{ConnectionOptions, Proxy};
+use aye::llm::{AuthProvider, DefaultModel, Error, KeySource, Llm, OpenAi, Secret, Settings};
 use futures::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 struct Counts(AtomicUsize);
 
 #[async_trait]
-impl AskKey for Counts {
-    async fn ask(&self) -> Result<Secret, Error> {
+impl KeySource for Counts {
+    async fn request_key(&self) -> Result<Secret, Error> {
         tokio::task::yield_now().await;
         Ok(Secret::new(&format!("key-{}", self.0.fetch_add(1, Ordering::SeqCst) + 1)))
     }
@@ -48,7 +48,7 @@ async fn a_key_is_asked_for_with_the_first_request_and_once_more_where_it_is_ref
     let service =
         Service::strict([says("a"), says("b"), refuses(), says("c"), refuses(), refuses(), says("d")]).await;
     let source = Arc::new(Counts::default());
-    let model = Keyed::asking(Settings::new(&service.base_url), source.clone());
+    let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
     assert_eq!(source.0.load(Ordering::SeqCst), 0, "nothing was sent yet");
     assert_eq!((reply(&model).await, reply(&model).await), ("a.".into(), "b.".into()));
     assert_eq!(reply(&model).await, "c.", "with a new key");
@@ -63,12 +63,12 @@ async fn a_key_is_asked_for_with_the_first_request_and_once_more_where_it_is_ref
 async fn requests_that_come_together_ask_for_the_key_once() {
     let service = Service::strict([says("a")]).await;
     let source = Arc::new(Counts::default());
-    let model = Keyed::asking(Settings::new(&service.base_url), source.clone());
+    let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
     let all = (0..5).map(|_| reply(&model));
     assert!(futures::future::join_all(all).await.iter().all(|reply| reply == "a."));
     assert_eq!(source.0.load(Ordering::SeqCst), 1);
     let refusing = Service::strict([refuses()]).await;
-    let model = Keyed::asking(Settings::new(&refusing.base_url), Arc::new(Counts::default()));
+    let model = AuthProvider::with_key_source(Settings::new(&refusing.base_url), Arc::new(Counts::default()));
     assert!(model.models().await.is_err());
     assert_eq!(keys(&refusing), ["key-1", "key-2"], "the list of models asks once more, too");
 }
@@ -77,13 +77,13 @@ async fn requests_that_come_together_ask_for_the_key_once() {
 async fn whoever_has_no_key_is_quoted_and_nothing_is_sent() {
     struct None;
     #[async_trait]
-    impl AskKey for None {
-        async fn ask(&self) -> Result<Secret, Error> {
-            Err(Error::NotAModel("the safe is shut".to_owned()))
+    impl KeySource for None {
+        async fn request_key(&self) -> Result<Secret, Error> {
+            Err(Error::InvalidReply("the safe is shut".to_owned()))
         }
     }
     let service = Service::strict([says("a")]).await;
-    let model = Keyed::asking(Settings::new(&service.base_url), Arc::new(None));
+    let model = AuthProvider::with_key_source(Settings::new(&service.base_url), Arc::new(None));
     assert_eq!(reply(&model).await, "!the safe is shut");
     assert!(service.received().is_empty());
 }
@@ -92,12 +92,12 @@ async fn whoever_has_no_key_is_quoted_and_nothing_is_sent() {
 async fn the_first_model_one_can_talk_with_answers_and_its_name_comes_first() {
     let list = r#"{"data":[{"id":"text-embedding-3"},{"id":"whisper-1"},{"id":"talker"},{"id":"other"}]}"#;
     let service = Service::strict([Answer::body(200, "application/json", &[], list), says("a")]).await;
-    let model = First::of(Keyed::of(Settings::new(&service.base_url)));
+    let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&service.base_url)));
     let unnamed = || Request { model: String::new(), ..asks("hi") };
     for _ in 0..2 {
         let all: Vec<_> = model.stream(unnamed()).collect().await;
         assert!(
-            matches!(&all[0], Ok(Chunk::Answering { model, instead: None }) if model == "talker"),
+            matches!(&all[0], Ok(Chunk::ModelChosen { model, instead: None }) if model == "talker"),
             "{all:?}"
         );
         assert_eq!(told(&all[1..]), "a.");
@@ -110,7 +110,7 @@ async fn the_first_model_one_can_talk_with_answers_and_its_name_comes_first() {
     let drawing =
         Service::strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), says("a")])
             .await;
-    let model = First::of(Keyed::of(Settings::new(&drawing.base_url)));
+    let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&drawing.base_url)));
     let all: Vec<_> = model.stream(unnamed()).collect().await;
     assert_eq!(told(&all), "@image-1@a.", "better than none");
 }
@@ -120,19 +120,19 @@ async fn a_proxy_is_used_where_one_is_named_and_not_where_none_is_wanted() {
     let service = Service::strict([says("straight")]).await;
     let proxy = Service::strict([says("through")]).await;
     let by = |base_url: &str, proxy: Proxy| {
-        let way = Way { proxy, ..Way::default() };
-        OpenAi::new(Settings { way, ..Settings::new(base_url) })
+        let connection = ConnectionOptions { proxy, ..ConnectionOptions::default() };
+        OpenAi::new(Settings { connection, ..Settings::new(base_url) })
     };
     let address = proxy.base_url.trim_end_matches("/v1").replace("http://", "http://me:secret@");
-    let through = by("http://192.0.2.1/v1", Proxy::Through(Secret::new(&address)));
+    let through = by("http://192.0.2.1/v1", Proxy::Address(Secret::new(&address)));
     assert_eq!(reply(&through).await, "through.");
     assert_eq!(proxy.received()[0].line, "POST http://192.0.2.1/v1/chat/completions HTTP/1.1");
     assert!(proxy.received()[0].header("proxy-authorization").is_some());
     // One that is named is meant for this machine too.
-    assert_eq!(reply(&by(&service.base_url, Proxy::Through(Secret::new(&address)))).await, "through.");
-    assert_eq!(reply(&by(&service.base_url, Proxy::Straight)).await, "straight.");
+    assert_eq!(reply(&by(&service.base_url, Proxy::Address(Secret::new(&address)))).await, "through.");
+    assert_eq!(reply(&by(&service.base_url, Proxy::Direct)).await, "straight.");
     assert_eq!(reply(&by(&service.base_url, Proxy::System)).await, "straight.");
-    let gone = by("http://192.0.2.1/v1", Proxy::Through(Secret::new("http://me:secret@127.0.0.1:1")));
+    let gone = by("http://192.0.2.1/v1", Proxy::Address(Secret::new("http://me:secret@127.0.0.1:1")));
     let listed = gone.models().await.unwrap_err();
     assert!(!format!("{listed} {listed:?}").contains("secret"), "{listed}");
 }
@@ -140,8 +140,9 @@ async fn a_proxy_is_used_where_one_is_named_and_not_where_none_is_wanted() {
 #[tokio::test]
 async fn a_connection_that_is_not_made_in_time_is_given_up() {
     // Nobody answers at an address that is for documentation.
-    let way = Way { connect: std::time::Duration::from_millis(50), ..Way::default() };
-    let model = OpenAi::new(Settings { way, ..Settings::new("http://192.0.2.1/v1") });
+    let connection =
+        ConnectionOptions { connect: std::time::Duration::from_millis(50), ..ConnectionOptions::default() };
+    let model = OpenAi::new(Settings { connection, ..Settings::new("http://192.0.2.1/v1") });
     let began = std::time::Instant::now();
     let error = model.models().await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
@@ -161,7 +162,7 @@ async fn r42_no_list_of_models_follows_a_redirect() {
                 headers: vec![("x-api-key".into(), Secret::new("other-secret"))],
                 ..Settings::new(&service.base_url)
             };
-            let error = Keyed::of(settings).models().await.unwrap_err().to_string();
+            let error = AuthProvider::with_settings(settings).models().await.unwrap_err().to_string();
             assert!(error.contains("not followed") && !error.contains("secret"), "{error}");
         }
     }

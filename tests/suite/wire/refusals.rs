@@ -4,8 +4,8 @@ use super::{asks, collect, model, once, told};
 use crate::support::closed::closed_port;
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, Request};
-use aye::llm::patience::WATCHED;
-use aye::llm::{First, Keyed, Llm, OpenAi, Secret, Settings};
+use aye::llm::timeouts::INTERACTIVE_MAX_WAIT;
+use aye::llm::{AuthProvider, DefaultModel, Llm, OpenAi, Secret, Settings};
 use futures::StreamExt;
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ async fn r49_asking_for_the_models_is_tried_again_like_the_rest_and_the_first_is
     let list = || Answer::body(200, JSON, &[], r#"{"data": [{"id": "one"}, {"id": "two"}]}"#);
     let reply = || Answer::stream().says("a").done();
     let service = Service::strict([busy(), list(), busy(), reply(), reply()]).await;
-    let first = First::of(Keyed::of(Settings::new(&service.base_url)));
+    let first = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&service.base_url)));
     let request = || Request { model: String::new(), ..asks("hi") };
     let out: Vec<_> = first.stream(request()).collect().await;
     assert_eq!(told(&out), "~2~@one@~2~a.");
@@ -101,15 +101,16 @@ async fn r49_asking_for_the_models_is_tried_again_like_the_rest_and_the_first_is
 async fn r49_a_wait_is_skipped_at_the_word_of_the_person() {
     let long = Answer::body(429, JSON, &["retry-after: 3000"], "{}");
     let service = Service::strict([long, Answer::stream().says("a").done()]).await;
-    let watched = Settings { longest_wait: WATCHED, ..Settings::new(&service.base_url) };
-    for model in
-        [Box::new(OpenAi::new(watched.clone())) as Box<dyn Llm>, Box::new(First::of(Keyed::of(watched)))]
-    {
+    let watched = Settings { longest_wait: INTERACTIVE_MAX_WAIT, ..Settings::new(&service.base_url) };
+    for model in [
+        Box::new(OpenAi::new(watched.clone())) as Box<dyn Llm>,
+        Box::new(DefaultModel::for_provider(AuthProvider::with_settings(watched))),
+    ] {
         let mut reply = model.stream(asks("hi"));
         while let Some(item) = reply.next().await {
             if let Ok(Chunk::Retrying { wait, .. }) = &item {
                 assert_eq!(wait.as_secs(), 3000);
-                model.hurry();
+                model.end_wait();
             }
             assert!(item.is_ok(), "{item:?}");
         }

@@ -4,7 +4,7 @@ use super::{collect, model, told};
 use crate::support::promise::kept;
 use crate::support::service::{Answer, Service};
 use aye::llm::models::Model;
-use aye::llm::{OpenAi, Secret, Settings, local};
+use aye::llm::{OpenAi, Secret, Settings, local_servers};
 use serde_json::json;
 
 #[tokio::test]
@@ -13,7 +13,7 @@ async fn a_request_is_what_services_expect() {
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
         headers: vec![("X-Title".into(), Secret::new("aye"))],
-        extra: json!({"temperature": 0.5}).as_object().unwrap().clone(),
+        parameters: json!({"temperature": 0.5}).as_object().unwrap().clone(),
         ..Settings::new(&format!("{}/", service.base_url))
     };
     collect(&OpenAi::new(settings)).await;
@@ -48,7 +48,7 @@ async fn the_models_of_a_service_are_listed() {
     let service = Service::strict([Answer::body(200, "application/json", &[], list)]).await;
     let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
     let listed = OpenAi::new(settings).models().await.unwrap();
-    let expected = [Model::named("a"), Model { context: Some(4096), ..Model::named("b") }];
+    let expected = [Model::from_name("a"), Model { context_window: Some(4096), ..Model::from_name("b") }];
     assert_eq!(listed, expected);
     assert_eq!(service.received()[0].line, "GET /v1/models HTTP/1.1");
     assert_eq!(service.received()[0].header("authorization"), Some("Bearer sk-secret"));
@@ -68,17 +68,17 @@ async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     // A machine under load may miss the fifth of a second now and then.
     for _ in 0..100 {
         let began = std::time::Instant::now();
-        found = local::find_at(&places).await;
+        found = local_servers::find_servers_at(&places).await;
         let took = began.elapsed();
         assert!(kept(std::time::Duration::from_secs(1), took), "{took:?}");
         if !found.is_empty() {
             break;
         }
     }
-    let expected = local::Server {
+    let expected = local_servers::Server {
         name: "good".into(),
         base_url: good.base_url.clone(),
-        models: vec![Model::named("a")],
+        models: vec![Model::from_name("a")],
     };
     assert_eq!(found, [expected]);
     assert_eq!(good.received()[0].header("authorization"), None);

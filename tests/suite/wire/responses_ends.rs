@@ -68,8 +68,8 @@ async fn r48_every_end_of_a_response_is_understood() {
         "a!The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.";
     in_time(silence.to_owned(), async |factor| {
         let service = Service::strict([stream(&[says("a")]).then(Step::Stall)]).await;
-        let idle = Duration::from_secs(factor.into());
-        let settings = Settings { api: Api::Responses, idle, ..Settings::new(&service.base_url) };
+        let idle_limit = Duration::from_secs(factor.into());
+        let settings = Settings { api: Api::Responses, idle_limit, ..Settings::new(&service.base_url) };
         told(&collect(&OpenAi::new(settings)).await).replace(&format!("for {factor} s"), "for 1 s")
     })
     .await;

@@ -72,15 +72,15 @@ async fn a_request_to_the_responses_api_is_what_services_expect() {
         key: Some(Secret::new("sk-secret")),
         key_header: Some("api-key".into()),
         query: vec![("api-version".into(), "2026-01-01".into()), ("a b".into(), "ü&".into())],
-        effort: Some("high".into()),
+        reasoning_effort: Some("high".into()),
         parallel_calls: Some(true),
-        most: Some(500),
-        extra: json!({"temperature": 0.5, "store": null}).as_object().unwrap().clone(),
+        max_tokens: Some(500),
+        parameters: json!({"temperature": 0.5, "store": null}).as_object().unwrap().clone(),
         ..here(&service)
     };
     let request = Request {
-        most: Some(100),
-        ..with_tools(vec![Message::System("s".into()), Message::Person("hi".into())])
+        max_tokens: Some(100),
+        ..with_tools(vec![Message::System("s".into()), Message::User("hi".into())])
     };
     let _: Vec<_> = OpenAi::new(settings).stream(request).collect().await;
     let asked = &service.received()[0];
@@ -105,7 +105,7 @@ async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
     ])
     .await;
     let settings = here(&service);
-    let mut talk = vec![Message::Person("go".into())];
+    let mut talk = vec![Message::User("go".into())];
     let (text, mut calls, echo) = reply(&settings, with_tools(talk.clone())).await;
     assert_eq!((text.as_str(), calls.len(), echo.is_some()), ("I look.", 2, true));
     // The session names a call apart where it has had its name before.
@@ -138,7 +138,7 @@ async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
     ];
     assert_eq!(service.received()[1].body["input"], json!(first));
     talk.push(Message::Model { text, calls, echo: echo.map(Box::new) });
-    talk.push(Message::Person("bye".into()));
+    talk.push(Message::User("bye".into()));
     reply(&settings, with_tools(talk)).await;
     let mut third = first;
     third.push(written("m2", "final_answer", "Done."));
@@ -151,10 +151,10 @@ async fn sealed_reasoning_goes_to_nobody_else() {
     let service = Service::strict([items(&[sealed("r1"), call("c1")]), items(&[])]).await;
     let chat = Service::strict([Answer::stream().says("a").done()]).await;
     let other = Service::strict([items(&[])]).await;
-    let (text, calls, echo) = reply(&here(&service), with_tools(vec![Message::Person("go".into())])).await;
+    let (text, calls, echo) = reply(&here(&service), with_tools(vec![Message::User("go".into())])).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     let talk =
-        vec![Message::Person("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
+        vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
     reply(&here(&other), with_tools(talk.clone())).await;
     reply(&Settings::new(&chat.base_url), with_tools(talk.clone())).await;
     reply(&here(&service), Request { model: "another".into(), ..with_tools(talk) }).await;
@@ -170,7 +170,7 @@ async fn a_reply_that_is_not_whole_leaves_nothing_to_send_back() {
         json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [sealed("r1"), call("c1")]}}),
     );
     let service = Service::strict([stream(&[cut])]).await;
-    let (_, _, echo) = reply(&here(&service), with_tools(vec![Message::Person("go".into())])).await;
+    let (_, _, echo) = reply(&here(&service), with_tools(vec![Message::User("go".into())])).await;
     assert_eq!(echo, None);
 }
 
@@ -178,15 +178,15 @@ async fn a_reply_that_is_not_whole_leaves_nothing_to_send_back() {
 async fn reasoning_that_can_be_read_goes_back_only_where_that_is_set() {
     let plain = json!({"type": "reasoning", "id": "r1", "summary": [], "content": [{"type": "reasoning_text", "text": "because"}], "encrypted_content": null});
     let service = Service::strict([items(&[plain.clone(), call("c1")])]).await;
-    let ask = || with_tools(vec![Message::Person("go".into())]);
+    let ask = || with_tools(vec![Message::User("go".into())]);
     assert_eq!(reply(&here(&service), ask()).await.2, None);
-    let back = Settings { reasoning_back: true, ..here(&service) };
+    let back = Settings { send_reasoning_back: true, ..here(&service) };
     let (text, calls, echo) = reply(&back, ask()).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     reply(
         &back,
         with_tools(vec![
-            Message::Person("go".into()),
+            Message::User("go".into()),
             Message::Model { text, calls, echo: echo.map(Box::new) },
             outcome,
         ]),
@@ -264,9 +264,9 @@ async fn a_talk_that_is_too_long_is_told_as_that() {
     {
         let service = Service::strict([answer]).await;
         let mut scene = Scene::asking(OpenAi::new(here(&service)));
-        scene.takes(Event::Said("go".into()));
-        let Event::Failed { too_long, why, .. } = scene.next().await else { panic!("it fails") };
-        assert_eq!(too_long, expected, "{why}");
+        scene.takes(Event::UserMessage("go".into()));
+        let Event::RequestFailed { too_long, reason, .. } = scene.next().await else { panic!("it fails") };
+        assert_eq!(too_long, expected, "{reason}");
     }
 }
 

@@ -15,7 +15,7 @@ fn server(path: &str, tokens: u32) -> Option<OpenAi> {
         return None;
     };
     let extra = json!({"max_tokens": tokens}).as_object().cloned()?;
-    Some(OpenAi::new(Settings { extra, ..Settings::new(&format!("{base}{path}")) }))
+    Some(OpenAi::new(Settings { parameters: extra, ..Settings::new(&format!("{base}{path}")) }))
 }
 
 async fn collect(model: &OpenAi) -> Vec<Result<Chunk, Error>> {
@@ -50,11 +50,11 @@ async fn a_reply_can_be_dropped_and_the_next_one_comes() {
 async fn a_wrong_path_and_a_talk_too_long_are_told() {
     let Some(wrong) = server("/nowhere", 8) else { return };
     let out = collect(&wrong).await;
-    assert!(matches!(out[..], [Err(Error::Service { status: 404, .. })]), "{out:?}");
+    assert!(matches!(out[..], [Err(Error::Provider { status: 404, .. })]), "{out:?}");
     let Some(model) = server("", 8) else { return };
-    let request = Request { messages: vec![aye::chat::Message::Person("word ".repeat(60_000))], ..asks("") };
+    let request = Request { messages: vec![aye::chat::Message::User("word ".repeat(60_000))], ..asks("") };
     let out: Vec<_> = model.stream(request).collect().await;
-    assert!(matches!(out[..], [Err(Error::Service { status: 400, .. })]), "{}", told(&out));
+    assert!(matches!(out[..], [Err(Error::Provider { status: 400, .. })]), "{}", told(&out));
 }
 
 #[tokio::test]

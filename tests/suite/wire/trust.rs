@@ -2,7 +2,7 @@
 
 use super::{collect, told};
 use crate::support::service::{Answer, Service};
-use aye::llm::client::Way;
+use aye::llm::client::ConnectionOptions;
 use aye::llm::{OpenAi, Secret, Settings};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -77,7 +77,7 @@ fn trusting(port: u16) -> Settings {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/wire/data/untrusted.pem");
     Settings {
         key: Some(Secret::new("sk-secret")),
-        way: Way { roots: Some(file), ..Way::default() },
+        connection: ConnectionOptions { roots: Some(file), ..ConnectionOptions::default() },
         ..Settings::new(&format!("https://127.0.0.1:{port}/v1"))
     }
 }

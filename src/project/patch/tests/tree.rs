@@ -1,7 +1,7 @@
 //! Random trees of files, links and folders: created on disk, read from disk, and written as an overlay like the kernel
 //! does.
 
-use crate::project::patch::names::umask;
+use crate::project::patch::git_names::current_umask;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rustix::fs::{CWD, FileType, XattrFlags, lsetxattr, mknodat};
@@ -14,28 +14,28 @@ use std::path::{Path, PathBuf};
 
 /// Entries by path; a folder comes before its entries.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Tree(pub BTreeMap<PathBuf, Kind>);
+pub struct Tree(pub BTreeMap<PathBuf, TreeEntry>);
 
 #[derive(Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum TreeEntry {
     Folder(u32),
     File(Vec<u8>, u32),
     Link(PathBuf),
     Pipe,
 }
 
-impl Kind {
+impl TreeEntry {
     /// Creates a file with the default mode.
-    pub fn file(bytes: &[u8]) -> Self {
-        Self::File(bytes.to_vec(), 0o666 & !umask())
+    pub fn new_file(bytes: &[u8]) -> Self {
+        Self::File(bytes.to_vec(), 0o666 & !current_umask())
     }
 
-    pub fn program(bytes: &[u8]) -> Self {
-        Self::File(bytes.to_vec(), 0o777 & !umask())
+    pub fn new_program(bytes: &[u8]) -> Self {
+        Self::File(bytes.to_vec(), 0o777 & !current_umask())
     }
 
-    fn folder() -> Self {
-        Self::Folder(0o777 & !umask())
+    fn new_folder() -> Self {
+        Self::Folder(0o777 & !current_umask())
     }
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Tree {
     }
 }
 
-impl std::fmt::Debug for Kind {
+impl std::fmt::Debug for TreeEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Folder(mode) => write!(f, "folder {mode:o}"),
@@ -61,43 +61,43 @@ impl std::fmt::Debug for Kind {
 
 impl Tree {
     /// Puts an entry at a path and replaces everything in its way.
-    pub fn put(&mut self, path: &Path, kind: Kind) {
+    pub fn put_entry(&mut self, path: &Path, kind: TreeEntry) {
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            if !matches!(self.0.get(folder), Some(Kind::Folder(_))) {
-                self.0.insert(folder.to_owned(), Kind::folder());
+            if !matches!(self.0.get(folder), Some(TreeEntry::Folder(_))) {
+                self.0.insert(folder.to_owned(), TreeEntry::new_folder());
             }
         }
-        self.remove(path);
+        self.remove_path(path);
         self.0.insert(path.to_owned(), kind);
     }
 
-    fn remove(&mut self, path: &Path) {
+    fn remove_path(&mut self, path: &Path) {
         self.0.retain(|other, _| !other.starts_with(path));
     }
 
-    fn change(&mut self, change: &Step) {
+    fn apply_step(&mut self, change: &TreeStep) {
         match change {
-            Step::Put(path, kind) => self.put(path, kind.clone()),
-            Step::Remove(path) => self.remove(path),
-            Step::Move(from, to) if !to.starts_with(from) && !from.starts_with(to) => {
-                let moved: Vec<(PathBuf, Kind)> = self
+            TreeStep::Put(path, kind) => self.put_entry(path, kind.clone()),
+            TreeStep::Remove(path) => self.remove_path(path),
+            TreeStep::Move(from, to) if !to.starts_with(from) && !from.starts_with(to) => {
+                let moved: Vec<(PathBuf, TreeEntry)> = self
                     .0
                     .iter()
                     .filter(|(path, _)| path.starts_with(from))
                     .map(|(path, kind)| (path.clone(), kind.clone()))
                     .collect();
-                self.remove(from);
+                self.remove_path(from);
                 for (path, kind) in moved {
                     let below = path.strip_prefix(from).unwrap();
                     let at = if below.as_os_str().is_empty() { to.clone() } else { to.join(below) };
-                    self.put(&at, kind);
+                    self.put_entry(&at, kind);
                 }
             }
-            Step::Move(_, _) => {}
-            Step::Mode(path, to) => match self.0.get_mut(path) {
-                Some(Kind::File(_, mode)) => *mode = *to & !umask(),
-                Some(Kind::Folder(mode)) => *mode = (*to | 0o700) & !umask(),
-                Some(Kind::Link(_) | Kind::Pipe) | None => {}
+            TreeStep::Move(_, _) => {}
+            TreeStep::Mode(path, to) => match self.0.get_mut(path) {
+                Some(TreeEntry::File(_, mode)) => *mode = *to & !current_umask(),
+                Some(TreeEntry::Folder(mode)) => *mode = (*to | 0o700) & !current_umask(),
+                Some(TreeEntry::Link(_) | TreeEntry::Pipe) | None => {}
             },
         }
     }
@@ -108,27 +108,27 @@ impl Tree {
             folder.as_os_str().is_empty()
                 || match self.0.get(folder) {
                     None => true,
-                    Some(Kind::Folder(mode)) => *mode == 0o777 & !umask(),
+                    Some(TreeEntry::Folder(mode)) => *mode == 0o777 & !current_umask(),
                     Some(_) => false,
                 }
         });
-        let usual = [0o666, 0o777].map(|mode| mode & !umask());
+        let usual = [0o666, 0o777].map(|mode| mode & !current_umask());
         folders
             && match self.0.get(path) {
-                None | Some(Kind::Link(_)) => true,
-                Some(Kind::File(_, mode)) => usual.contains(mode),
-                Some(Kind::Folder(_) | Kind::Pipe) => false,
+                None | Some(TreeEntry::Link(_)) => true,
+                Some(TreeEntry::File(_, mode)) => usual.contains(mode),
+                Some(TreeEntry::Folder(_) | TreeEntry::Pipe) => false,
             }
     }
 
     /// Creates the tree on disk.
-    pub fn make(&self, root: &Path) {
+    pub fn create_on_disk(&self, root: &Path) {
         fs::create_dir_all(root).unwrap();
-        self.0.iter().for_each(|(path, kind)| make(&root.join(path), kind));
+        self.0.iter().for_each(|(path, kind)| create_entry(&root.join(path), kind));
     }
 
     /// Reads a tree from disk, without its `.git`.
-    pub fn read(root: &Path) -> Self {
+    pub fn read_from_disk(root: &Path) -> Self {
         let (mut tree, mut folders) = (Self::default(), vec![PathBuf::new()]);
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(root.join(&folder)).unwrap().flatten() {
@@ -136,12 +136,12 @@ impl Tree {
                 let mode = meta.permissions().mode() & 0o7777;
                 let kind = match meta.file_type() {
                     _ if path == Path::new(".git") => continue,
-                    kind if kind.is_dir() => Kind::Folder(mode),
-                    kind if kind.is_symlink() => Kind::Link(fs::read_link(root.join(&path)).unwrap()),
-                    kind if kind.is_fifo() => Kind::Pipe,
-                    _ => Kind::File(fs::read(root.join(&path)).unwrap(), mode),
+                    kind if kind.is_dir() => TreeEntry::Folder(mode),
+                    kind if kind.is_symlink() => TreeEntry::Link(fs::read_link(root.join(&path)).unwrap()),
+                    kind if kind.is_fifo() => TreeEntry::Pipe,
+                    _ => TreeEntry::File(fs::read(root.join(&path)).unwrap(), mode),
                 };
-                if matches!(kind, Kind::Folder(_)) {
+                if matches!(kind, TreeEntry::Folder(_)) {
                     folders.push(path.clone());
                 }
                 tree.0.insert(path, kind);
@@ -152,7 +152,7 @@ impl Tree {
 
     /// Fills an empty upper folder so that it shows this tree over `before`. The bits of `seed` choose between
     /// equivalent forms of the kernel's overlay.
-    pub fn lay_over(&self, before: &Self, upper: &Path, mut seed: u64) {
+    pub fn write_as_overlay(&self, before: &Self, upper: &Path, mut seed: u64) {
         let mut is_chosen = || {
             seed = seed.rotate_left(1);
             seed & 1 == 1
@@ -164,9 +164,9 @@ impl Tree {
             let is_whole = whole.iter().any(|folder| path.starts_with(folder));
             let was = before.0.get(path);
             match (was, kind) {
-                (Some(Kind::Folder(_)), Kind::Folder(_)) if !is_whole => {
+                (Some(TreeEntry::Folder(_)), TreeEntry::Folder(_)) if !is_whole => {
                     // A merged folder exists only because of its entries.
-                    make(&at, kind);
+                    create_entry(&at, kind);
                     if is_chosen() {
                         lsetxattr(&at, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
                         whole.push(path.clone());
@@ -174,8 +174,8 @@ impl Tree {
                 }
                 (was, kind) if !is_whole && was == Some(kind) && !is_chosen() => {}
                 (was, kind) => {
-                    make(&at, kind);
-                    if matches!(kind, Kind::Folder(_)) && (was.is_some() || is_chosen()) && !is_whole {
+                    create_entry(&at, kind);
+                    if matches!(kind, TreeEntry::Folder(_)) && (was.is_some() || is_chosen()) && !is_whole {
                         lsetxattr(&at, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
                         whole.push(path.clone());
                     }
@@ -186,7 +186,7 @@ impl Tree {
             let parent = path.parent().unwrap();
             let is_hidden = whole.iter().any(|folder| path.starts_with(folder));
             let has_folder =
-                parent.as_os_str().is_empty() || matches!(self.0.get(parent), Some(Kind::Folder(_)));
+                parent.as_os_str().is_empty() || matches!(self.0.get(parent), Some(TreeEntry::Folder(_)));
             if has_folder && !is_hidden {
                 mknodat(CWD, upper.join(path), FileType::CharacterDevice, 0o600.into(), 0).unwrap();
             }
@@ -194,48 +194,48 @@ impl Tree {
     }
 }
 
-fn make(at: &Path, kind: &Kind) {
+fn create_entry(at: &Path, kind: &TreeEntry) {
     let set = |mode: u32| fs::set_permissions(at, fs::Permissions::from_mode(mode)).unwrap();
     match kind {
-        Kind::Folder(mode) => {
+        TreeEntry::Folder(mode) => {
             fs::create_dir(at).unwrap();
             set(*mode);
         }
-        Kind::File(bytes, mode) => {
+        TreeEntry::File(bytes, mode) => {
             fs::write(at, bytes).unwrap();
             set(*mode);
         }
-        Kind::Link(to) => symlink(to, at).unwrap(),
-        Kind::Pipe => mknodat(CWD, at, FileType::Fifo, 0o600.into(), 0).unwrap(),
+        TreeEntry::Link(to) => symlink(to, at).unwrap(),
+        TreeEntry::Pipe => mknodat(CWD, at, FileType::Fifo, 0o600.into(), 0).unwrap(),
     }
 }
 
 #[derive(Debug, Clone)]
-enum Step {
-    Put(PathBuf, Kind),
+enum TreeStep {
+    Put(PathBuf, TreeEntry),
     Remove(PathBuf),
     Move(PathBuf, PathBuf),
     Mode(PathBuf, u32),
 }
 
 /// Generates two trees; the second is derived from the first by a few steps.
-pub fn trees() -> impl Strategy<Value = (Tree, Tree)> {
+pub fn tree_pairs() -> impl Strategy<Value = (Tree, Tree)> {
     let step = prop_oneof![
-        4 => (path(), kind()).prop_map(|(path, kind)| Step::Put(path, kind)),
-        2 => path().prop_map(Step::Remove),
-        2 => (path(), path()).prop_map(|(from, to)| Step::Move(from, to)),
-        1 => (path(), prop_oneof![Just(0o777), Just(0o666), Just(0o640), Just(0o755)]).prop_map(|(path, mode)| Step::Mode(path, mode)),
+        4 => (any_path(), any_entry()).prop_map(|(path, kind)| TreeStep::Put(path, kind)),
+        2 => any_path().prop_map(TreeStep::Remove),
+        2 => (any_path(), any_path()).prop_map(|(from, to)| TreeStep::Move(from, to)),
+        1 => (any_path(), prop_oneof![Just(0o777), Just(0o666), Just(0o640), Just(0o755)]).prop_map(|(path, mode)| TreeStep::Mode(path, mode)),
     ];
-    (vec((path(), kind()), 0..10), vec(step, 0..8)).prop_map(|(all, steps)| {
+    (vec((any_path(), any_entry()), 0..10), vec(step, 0..8)).prop_map(|(all, steps)| {
         let mut before = Tree::default();
-        all.into_iter().for_each(|(path, kind)| before.put(&path, kind));
+        all.into_iter().for_each(|(path, kind)| before.put_entry(&path, kind));
         let mut after = before.clone();
-        steps.iter().for_each(|step| after.change(step));
+        steps.iter().for_each(|step| after.apply_step(step));
         (before, after)
     })
 }
 
-fn path() -> impl Strategy<Value = PathBuf> {
+fn any_path() -> impl Strategy<Value = PathBuf> {
     // Few names, so that steps affect the same paths.
     let names: &[&[u8]] = &[
         b"a",
@@ -257,7 +257,7 @@ fn path() -> impl Strategy<Value = PathBuf> {
         .prop_map(|parts| parts.into_iter().map(OsStr::from_bytes).collect())
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
+fn any_entry() -> impl Strategy<Value = TreeEntry> {
     let bytes = || {
         const LINES: [&str; 10] = [
             "",
@@ -285,12 +285,12 @@ fn kind() -> impl Strategy<Value = Kind> {
         Just(b".".to_vec())
     ];
     prop_oneof![
-        6 => bytes().prop_map(|bytes| Kind::file(&bytes)),
-        2 => bytes().prop_map(|bytes| Kind::program(&bytes)),
-        1 => (bytes(), prop_oneof![Just(0o600), Just(0o4755), Just(0o444)]).prop_map(|(bytes, mode)| Kind::File(bytes, mode)),
-        2 => link.prop_map(|to| Kind::Link(std::ffi::OsString::from_vec(to).into())),
-        1 => Just(Kind::folder()),
-        1 => Just(Kind::Folder(0o700)),
-        1 => Just(Kind::Pipe),
+        6 => bytes().prop_map(|bytes| TreeEntry::new_file(&bytes)),
+        2 => bytes().prop_map(|bytes| TreeEntry::new_program(&bytes)),
+        1 => (bytes(), prop_oneof![Just(0o600), Just(0o4755), Just(0o444)]).prop_map(|(bytes, mode)| TreeEntry::File(bytes, mode)),
+        2 => link.prop_map(|to| TreeEntry::Link(std::ffi::OsString::from_vec(to).into())),
+        1 => Just(TreeEntry::new_folder()),
+        1 => Just(TreeEntry::Folder(0o700)),
+        1 => Just(TreeEntry::Pipe),
     ]
 }

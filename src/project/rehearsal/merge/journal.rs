@@ -13,9 +13,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// File name of the journal, next to the overlay's folders.
-pub(super) const JOURNAL: &str = "merging-folders";
+pub(super) const JOURNAL_FILE: &str = "merging-folders";
 /// Prefix of the attributes that the kernel's overlay sets itself.
-const OVERLAY: &[u8] = b"user.overlay.";
+const OVERLAY_PREFIX: &[u8] = b"user.overlay.";
 
 /// Mode and times of a folder after the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,35 +29,35 @@ pub(super) struct Journal<'a> {
     layer: &'a Path,
     known: HashMap<PathBuf, Attributes>,
     /// Folders recorded by an interrupted merge, by parent folder.
-    before: HashMap<PathBuf, Vec<OsString>>,
+    interrupted: HashMap<PathBuf, Vec<OsString>>,
 }
 
 impl<'a> Journal<'a> {
     /// Reads the journal of an interrupted merge, if any.
-    pub(super) fn open(layer: &'a Path) -> Self {
-        let mut journal = Self { layer, known: HashMap::new(), before: HashMap::new() };
-        let bytes = fs::read(layer.join(JOURNAL)).unwrap_or_default();
-        for (path, its) in bytes.split(|byte| *byte == 0).filter_map(line) {
+    pub(super) fn read_interrupted(layer: &'a Path) -> Self {
+        let mut journal = Self { layer, known: HashMap::new(), interrupted: HashMap::new() };
+        let bytes = fs::read(layer.join(JOURNAL_FILE)).unwrap_or_default();
+        for (path, its) in bytes.split(|byte| *byte == 0).filter_map(parse_line) {
             if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
-                journal.before.entry(folder.to_owned()).or_default().push(name.to_owned());
+                journal.interrupted.entry(folder.to_owned()).or_default().push(name.to_owned());
             }
             journal.known.insert(path, its);
         }
         journal
     }
 
-    pub(super) fn get(&self, path: &Path) -> Option<Attributes> {
+    pub(super) fn get_recorded(&self, path: &Path) -> Option<Attributes> {
         self.known.get(path).copied()
     }
 
     /// Returns the names of the subfolders that an interrupted merge recorded, once per folder.
-    pub(super) fn take_before(&mut self, folder: &Path) -> Vec<OsString> {
-        self.before.remove(folder).unwrap_or_default()
+    pub(super) fn take_recorded(&mut self, folder: &Path) -> Vec<OsString> {
+        self.interrupted.remove(folder).unwrap_or_default()
     }
 
     /// Records the attributes of a folder. On a full disk this fails silently: the merge continues, and the attributes
     /// are lost only if it is interrupted.
-    pub(super) fn note(&mut self, path: &Path, its: Attributes) {
+    pub(super) fn record(&mut self, path: &Path, its: Attributes) {
         if self.known.insert(path.to_owned(), its).is_some() {
             return;
         }
@@ -66,21 +66,21 @@ impl<'a> Journal<'a> {
         let mut line = format!("\0{:o} {seconds} {part} {} ", its.mode, path.len()).into_bytes();
         line.extend(path);
         line.push(0);
-        let file = File::options().create(true).append(true).open(self.layer.join(JOURNAL));
+        let file = File::options().create(true).append(true).open(self.layer.join(JOURNAL_FILE));
         let _ = file.and_then(|mut file| file.write_all(&line));
     }
 }
 
 /// Removes the journal of an earlier merge.
 pub(in super::super) fn forget_journal(layer: &Path) -> io::Result<()> {
-    match fs::remove_file(layer.join(JOURNAL)) {
+    match fs::remove_file(layer.join(JOURNAL_FILE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
 /// Parses a line of the journal. `None` if it is truncated.
-fn line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
+fn parse_line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
     let mut words = line.splitn(5, |byte| *byte == b' ');
     let mut word = || std::str::from_utf8(words.next()?).ok();
     let mode = RawMode::from_str_radix(word()?, 8).ok()?;
@@ -93,7 +93,7 @@ fn line(line: &[u8]) -> Option<(PathBuf, Attributes)> {
 }
 
 /// Gives `to` the owner, extended attributes, mode and times of another folder.
-pub(super) fn take_over(
+pub(super) fn copy_folder_attributes(
     from: Option<BorrowedFd<'_>>,
     to: BorrowedFd<'_>,
     about: &Stat,
@@ -101,22 +101,22 @@ pub(super) fn take_over(
 ) -> io::Result<()> {
     let now = fstat(to)?;
     if let Some(from) = from {
-        copy_extended(from, to);
+        copy_extended_attributes(from, to);
     }
     if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
         // An unprivileged user cannot change the owner and does not need to: the folder is already theirs.
         let (user, group) = (Uid::from_raw(about.st_uid), Gid::from_raw(about.st_gid));
         let _ = rustix::fs::fchown(to, Some(user), Some(group));
     }
-    if attributes(&now).mode != its.mode || (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
+    if read_attributes(&now).mode != its.mode || (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid) {
         fchmod(to, Mode::from_raw_mode(its.mode))?;
     }
     Ok(futimens(to, &its.times())?)
 }
 
 /// Makes the extended attributes of two folders equal, as far as permitted, except those of the overlay.
-fn copy_extended(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
-    let (new, old) = (extended(from), extended(to));
+fn copy_extended_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
+    let (new, old) = (list_extended_attributes(from), list_extended_attributes(to));
     for name in old.iter().filter(|name| !new.contains(name)) {
         let _ = fremovexattr(to, name.as_c_str());
     }
@@ -127,7 +127,7 @@ fn copy_extended(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
     }
 }
 
-fn extended(folder: BorrowedFd<'_>) -> Vec<CString> {
+fn list_extended_attributes(folder: BorrowedFd<'_>) -> Vec<CString> {
     let mut names = [0u8; 256];
     let names = match flistxattr(folder, &mut names[..]) {
         Ok(length) => names[..length].to_vec(),
@@ -138,11 +138,11 @@ fn extended(folder: BorrowedFd<'_>) -> Vec<CString> {
             names
         }
     };
-    let names = names.split_inclusive(|byte| *byte == 0).filter(|name| !name.starts_with(OVERLAY));
+    let names = names.split_inclusive(|byte| *byte == 0).filter(|name| !name.starts_with(OVERLAY_PREFIX));
     names.filter_map(|name| CStr::from_bytes_with_nul(name).ok().map(CStr::to_owned)).collect()
 }
 
-pub(super) fn attributes(about: &Stat) -> Attributes {
+pub(super) fn read_attributes(about: &Stat) -> Attributes {
     Attributes {
         mode: (about.st_mode & 0o7777) as RawMode,
         modified: (about.st_mtime, about.st_mtime_nsec as i64),

@@ -4,15 +4,15 @@ use super::*;
 use crossterm::event::KeyModifiers as M;
 use proptest::prelude::*;
 
-fn key(code: KeyCode, modifiers: M) -> Sent {
-    Sent::Key(KeyEvent::new(code, modifiers))
+fn key(code: KeyCode, modifiers: M) -> TerminalInput {
+    TerminalInput::Key(KeyEvent::new(code, modifiers))
 }
 
 #[track_caller]
-fn check(bytes: &str, expected: &[Sent]) {
-    assert_eq!(Parser::default().feed(bytes.as_bytes()), expected, "{bytes:?}");
+fn check(bytes: &str, expected: &[TerminalInput]) {
+    assert_eq!(Parser::default().parse_bytes(bytes.as_bytes()), expected, "{bytes:?}");
     let mut parser = Parser::default();
-    let in_pieces: Vec<Sent> = bytes.bytes().flat_map(|byte| parser.feed(&[byte])).collect();
+    let in_pieces: Vec<TerminalInput> = bytes.bytes().flat_map(|byte| parser.parse_bytes(&[byte])).collect();
     assert_eq!(in_pieces, expected, "{bytes:?} byte by byte");
 }
 
@@ -45,15 +45,18 @@ fn parses_keys_of_the_legacy_and_the_new_protocol() {
 fn paste_is_text_whatever_it_contains() {
     check(
         "\x1b[200~y\r\n\x1b[A\x1b[201~n",
-        &[Sent::Paste("y\n\x1b[A".into()), key(KeyCode::Char('n'), M::NONE)],
+        &[TerminalInput::Paste("y\n\x1b[A".into()), key(KeyCode::Char('n'), M::NONE)],
     );
 }
 
 #[test]
 fn parses_mouse_and_focus() {
-    check("\x1b[I\x1b[O", &[Sent::Focus(true), Sent::Focus(false)]);
+    check("\x1b[I\x1b[O", &[TerminalInput::Focus(true), TerminalInput::Focus(false)]);
     let wheel = crossterm::event::MouseEventKind::ScrollUp;
-    check("\x1b[<64;3;4M", &[Sent::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })]);
+    check(
+        "\x1b[<64;3;4M",
+        &[TerminalInput::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })],
+    );
 }
 
 #[test]
@@ -65,17 +68,17 @@ fn answers_of_the_terminal_are_not_keys() {
 #[test]
 fn r05_paste_without_end_does_not_block_the_keyboard() {
     let mut parser = Parser::default();
-    assert_eq!(parser.feed(b"\x1b[200~abc"), []);
+    assert_eq!(parser.parse_bytes(b"\x1b[200~abc"), []);
     assert!(parser.is_waiting());
-    assert_eq!(parser.settle(), [Sent::Paste("abc".into())]);
-    assert_eq!(parser.feed(b"y"), [key(KeyCode::Char('y'), M::NONE)]);
+    assert_eq!(parser.end_wait(), [TerminalInput::Paste("abc".into())]);
+    assert_eq!(parser.parse_bytes(b"y"), [key(KeyCode::Char('y'), M::NONE)]);
 }
 
 #[test]
 fn escape_without_more_bytes_is_the_esc_key() {
     let mut parser = Parser::default();
-    assert_eq!(parser.feed(b"\x1b"), []);
-    assert_eq!(parser.settle(), [key(KeyCode::Esc, M::NONE)]);
+    assert_eq!(parser.parse_bytes(b"\x1b"), []);
+    assert_eq!(parser.end_wait(), [key(KeyCode::Esc, M::NONE)]);
     assert!(!parser.is_waiting());
 }
 
@@ -83,8 +86,8 @@ proptest! {
     #[test]
     fn any_bytes_are_accepted_and_leave_a_working_keyboard(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let mut parser = Parser::default();
-        parser.feed(&bytes);
-        parser.settle();
-        prop_assert_eq!(parser.feed(b"q"), [key(KeyCode::Char('q'), M::NONE)]);
+        parser.parse_bytes(&bytes);
+        parser.end_wait();
+        prop_assert_eq!(parser.parse_bytes(b"q"), [key(KeyCode::Char('q'), M::NONE)]);
     }
 }

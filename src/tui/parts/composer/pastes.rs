@@ -1,15 +1,15 @@
 //! Folded pastes: each is one private-use character in the draft, drawn as a label and sent in full.
 
-use crate::chat::escape;
+use crate::chat::escape_sequences;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Pastes with more lines are folded.
-const LINES: usize = 8;
+const MAX_INLINE_LINES: usize = 8;
 /// Pastes with more characters are folded.
-const CHARACTERS: usize = 1000;
+const MAX_INLINE_CHARS: usize = 1000;
 /// Characters that represent pastes: Unicode's last private-use plane, which real text does not use.
-const FOLDED: Range<u32> = 0x10_0000..0x10_FFFE;
+const FOLDED_CHARS: Range<u32> = 0x10_0000..0x10_FFFE;
 
 /// Folded pastes, in the order of their characters.
 #[derive(Default)]
@@ -17,26 +17,26 @@ pub(super) struct Pastes(Vec<Arc<str>>);
 
 impl Pastes {
     /// Returns the paste that a character represents.
-    pub fn of(&self, letter: char) -> Option<&str> {
+    pub fn paste_text(&self, letter: char) -> Option<&str> {
         self.get(letter).map(|paste| &**paste)
     }
 
     /// Returns the paste that a character represents, as a shared pointer.
     pub fn get(&self, letter: char) -> Option<&Arc<str>> {
-        let at = u32::from(letter).checked_sub(FOLDED.start)?;
+        let at = u32::from(letter).checked_sub(FOLDED_CHARS.start)?;
         self.0.get(at as usize)
     }
 
     /// Folds a long paste. Returns a short one unchanged as `Err`.
-    pub fn folded(&mut self, paste: String) -> Result<char, String> {
-        let long = paste.lines().count() > LINES || paste.chars().count() > CHARACTERS;
+    pub fn fold_if_long(&mut self, paste: String) -> Result<char, String> {
+        let long = paste.lines().count() > MAX_INLINE_LINES || paste.chars().count() > MAX_INLINE_CHARS;
         if long { self.fold(paste) } else { Err(paste) }
     }
 
     /// Folds a paste. Returns it as `Err` if all characters are used.
     pub fn fold(&mut self, paste: String) -> Result<char, String> {
         let number = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        let letter = FOLDED.start.checked_add(number).filter(|letter| FOLDED.contains(letter));
+        let letter = FOLDED_CHARS.start.checked_add(number).filter(|letter| FOLDED_CHARS.contains(letter));
         match letter.and_then(char::from_u32) {
             Some(letter) => {
                 self.0.push(paste.into());
@@ -47,11 +47,11 @@ impl Pastes {
     }
 
     /// Folds characters of the private-use plane in a text, so that they cannot be taken for a paste.
-    pub fn guarded(&mut self, text: &str) -> String {
-        if !text.chars().any(|c| FOLDED.contains(&u32::from(c))) {
+    pub fn fold_private_chars(&mut self, text: &str) -> String {
+        if !text.chars().any(|c| FOLDED_CHARS.contains(&u32::from(c))) {
             return text.to_owned();
         }
-        let guard = |c: char| match FOLDED.contains(&u32::from(c)) {
+        let guard = |c: char| match FOLDED_CHARS.contains(&u32::from(c)) {
             true => self.fold(c.to_string()).unwrap_or(c),
             false => c,
         };
@@ -59,10 +59,10 @@ impl Pastes {
     }
 
     /// Replaces each folded character with its paste.
-    pub fn unfolded(&self, text: &str) -> String {
+    pub fn unfold(&self, text: &str) -> String {
         let mut whole = String::with_capacity(text.len());
         for c in text.chars() {
-            match self.of(c) {
+            match self.paste_text(c) {
                 Some(paste) => whole.push_str(paste),
                 None => whole.push(c),
             }
@@ -72,7 +72,7 @@ impl Pastes {
 }
 
 /// Returns the label of a folded paste.
-pub(super) fn label(paste: &str) -> String {
+pub(super) fn paste_label(paste: &str) -> String {
     match (paste.lines().count(), paste.chars().count()) {
         (0 | 1, 1) => "[pasted 1 character]".to_owned(),
         (0 | 1, characters) => format!("[pasted {characters} characters]"),
@@ -81,11 +81,11 @@ pub(super) fn label(paste: &str) -> String {
 }
 
 /// Removes escape sequences and control characters from pasted text, except tabs and newlines. Normalizes line ends.
-pub(super) fn harmless(text: &str) -> String {
+pub(super) fn clean_paste(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let kept = |c: char| c == '\n' || c == '\t' || !c.is_control();
     if text.chars().all(kept) {
         return text;
     }
-    escape::strip(&text)
+    escape_sequences::strip_controls(&text)
 }

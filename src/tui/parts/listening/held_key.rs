@@ -3,18 +3,18 @@
 //! A keyboard starts to repeat a key after a pause, so a repeat can be the first event a prompt receives after half a
 //! second of quiet. Most terminals do not report when a key is released, and report a repeat like any press.
 
-use super::QUIET;
+use super::QUIET_TIME;
 use crate::tui::keys::Chord;
 use std::time::Duration;
 
 /// A prompt that appears within this time after a send may receive repeats of a key that is still held.
-const SOON: Duration = Duration::from_secs(2);
+const SUSPECT_TIME: Duration = Duration::from_secs(2);
 /// A held key repeats at equal intervals. Presses whose intervals differ by at most this, or by a fifth, may be
 /// repeats.
-const EVEN: Duration = Duration::from_millis(60);
+const INTERVAL_TOLERANCE: Duration = Duration::from_millis(60);
 
 /// Number of even presses that are ignored. After them, a user who presses evenly is accepted.
-const IGNORED: usize = 3;
+const IGNORED_PRESSES: usize = 3;
 
 /// Classification of a key press for a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +34,12 @@ pub struct HeldKey {
     last: Option<(Chord, Duration)>,
     /// Time between the last two presses, if they were of the same key.
     interval: Option<Duration>,
-    sent: Option<Sent>,
+    sent: Option<SentMessage>,
 }
 
 /// A message that a key sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Sent {
+struct SentMessage {
     by: Chord,
     at: Duration,
     /// True if the terminal reported that the key was released.
@@ -53,7 +53,7 @@ struct Sent {
 impl HeldKey {
     /// Records that the last key sent a message.
     pub fn note_sent(&mut self, now: Duration) {
-        self.sent = self.last.as_ref().map(|(by, _)| Sent {
+        self.sent = self.last.as_ref().map(|(by, _)| SentMessage {
             by: *by,
             at: now,
             is_released: false,
@@ -70,7 +70,7 @@ impl HeldKey {
     }
 
     /// Records a press and classifies it for a prompt first drawn at `seen`; `None` if no prompt would take it.
-    pub fn judge(&mut self, chord: Chord, seen: Option<Duration>, now: Duration) -> Press {
+    pub fn classify_press(&mut self, chord: Chord, seen: Option<Duration>, now: Duration) -> Press {
         let interval = self.last.filter(|(last, _)| *last == chord).map(|(_, at)| now.saturating_sub(at));
         let before = std::mem::replace(&mut self.interval, interval);
         self.last = Some((chord, now));
@@ -79,15 +79,15 @@ impl HeldKey {
             sent.is_released = true;
         }
         let (Some(seen), Some(sent)) = (seen, &mut self.sent) else { return Press::Deliberate };
-        let is_soon = seen <= sent.at.saturating_add(SOON);
+        let is_soon = seen <= sent.at.saturating_add(SUSPECT_TIME);
         if sent.is_released || !is_soon {
             return Press::Deliberate;
         }
-        if interval.is_some_and(|interval| interval < QUIET) {
+        if interval.is_some_and(|interval| interval < QUIET_TIME) {
             return Press::Held;
         }
-        let is_even = |(a, b): (Duration, Duration)| a.abs_diff(b) <= EVEN.max(a.max(b) / 5);
-        if sent.is_armed && sent.even < IGNORED && interval.zip(before).is_some_and(is_even) {
+        let is_even = |(a, b): (Duration, Duration)| a.abs_diff(b) <= INTERVAL_TOLERANCE.max(a.max(b) / 5);
+        if sent.is_armed && sent.even < IGNORED_PRESSES && interval.zip(before).is_some_and(is_even) {
             sent.even += 1;
             return Press::Held;
         }
@@ -110,7 +110,7 @@ mod tests {
     /// A state in which Enter sent a message at 10 s.
     fn sent() -> HeldKey {
         let mut key = HeldKey::default();
-        assert_eq!(key.judge(enter(), None, ms(10_000)), Press::Deliberate);
+        assert_eq!(key.classify_press(enter(), None, ms(10_000)), Press::Deliberate);
         key.note_sent(ms(10_000));
         key
     }
@@ -127,7 +127,7 @@ mod tests {
                         // A busy machine reads keys a little early or late.
                         let now = ms(at + n % 3 * 10);
                         let seen = Some(ms(10_000 + seen)).filter(|seen| *seen <= now);
-                        let press = key.judge(enter(), seen, now);
+                        let press = key.classify_press(enter(), seen, now);
                         // If pause and interval differ, the second press has no previous interval to compare with.
                         let may = seen.is_some() && n == 1 && interval >= 500 && interval != pause;
                         assert!(
@@ -145,27 +145,27 @@ mod tests {
     fn r03_the_second_deliberate_press_answers() {
         let mut key = sent();
         let seen = Some(ms(10_100));
-        assert_eq!(key.judge(enter(), seen, ms(13_000)), Press::Arms);
-        assert_eq!(key.judge(enter(), seen, ms(13_300)), Press::Held);
-        assert_eq!(key.judge(enter(), seen, ms(14_500)), Press::Deliberate);
+        assert_eq!(key.classify_press(enter(), seen, ms(13_000)), Press::Arms);
+        assert_eq!(key.classify_press(enter(), seen, ms(13_300)), Press::Held);
+        assert_eq!(key.classify_press(enter(), seen, ms(14_500)), Press::Deliberate);
         // The next prompt of the same turn needs no further press.
-        assert_eq!(key.judge(enter(), Some(ms(15_000)), ms(18_000)), Press::Deliberate);
+        assert_eq!(key.classify_press(enter(), Some(ms(15_000)), ms(18_000)), Press::Deliberate);
     }
 
     #[test]
     fn r03_other_keys_later_prompts_and_released_keys_answer_at_once() {
         let seen = Some(ms(10_100));
-        assert_eq!(sent().judge("1".parse().unwrap(), seen, ms(11_000)), Press::Deliberate);
-        assert_eq!(sent().judge(enter(), Some(ms(12_001)), ms(13_000)), Press::Deliberate);
-        assert_eq!(HeldKey::default().judge(enter(), seen, ms(11_000)), Press::Deliberate);
+        assert_eq!(sent().classify_press("1".parse().unwrap(), seen, ms(11_000)), Press::Deliberate);
+        assert_eq!(sent().classify_press(enter(), Some(ms(12_001)), ms(13_000)), Press::Deliberate);
+        assert_eq!(HeldKey::default().classify_press(enter(), seen, ms(11_000)), Press::Deliberate);
         let mut key = sent();
         key.note_release(enter());
-        assert_eq!(key.judge(enter(), seen, ms(11_000)), Press::Deliberate);
+        assert_eq!(key.classify_press(enter(), seen, ms(11_000)), Press::Deliberate);
         let mut key = sent();
-        assert_eq!(key.judge("x".parse().unwrap(), None, ms(10_500)), Press::Deliberate);
-        assert_eq!(key.judge(enter(), seen, ms(11_500)), Press::Deliberate);
+        assert_eq!(key.classify_press("x".parse().unwrap(), None, ms(10_500)), Press::Deliberate);
+        assert_eq!(key.classify_press(enter(), seen, ms(11_500)), Press::Deliberate);
         let mut key = sent();
         key.note_release("tab".parse().unwrap());
-        assert_eq!(key.judge(enter(), seen, ms(11_000)), Press::Arms);
+        assert_eq!(key.classify_press(enter(), seen, ms(11_000)), Press::Arms);
     }
 }

@@ -20,43 +20,43 @@ fn check(
 ) {
     let mut presses = Presses::default();
     if let Some(pressed) = pressed {
-        presses.elsewhere(ms(pressed));
+        presses.record_other_press(ms(pressed));
     }
     assert_eq!(listening(seen.map(ms), &presses, unsent, moved, false, ms(now)), expected);
 }
 
 #[test]
 fn r03_a_prompt_accepts_answers_after_a_quiet_time_on_screen() {
-    use Listening::{Unseen, Unsent, Until, Yes};
+    use Listening::{Ready, Unseen, Unsent, Until};
     let nothing = (false, false);
     check(None, None, nothing, 9_000, Unseen);
     check(Some(1_000), None, nothing, 1_000, Until(ms(1_500)));
     check(Some(1_000), None, nothing, 1_499, Until(ms(1_500)));
-    check(Some(1_000), None, nothing, 1_500, Yes);
+    check(Some(1_000), None, nothing, 1_500, Ready);
     check(Some(1_000), Some(1_400), nothing, 1_500, Until(ms(1_900)));
     check(Some(1_000), Some(60_000), nothing, 60_499, Until(ms(60_500)));
-    check(Some(1_000), Some(60_000), nothing, 60_500, Yes);
+    check(Some(1_000), Some(60_000), nothing, 60_500, Ready);
     check(Some(1_000), Some(100), nothing, 1_499, Until(ms(1_500)));
     check(Some(1_000), None, (true, false), 9_000, Unsent);
-    check(Some(1_000), None, (true, true), 9_000, Yes);
+    check(Some(1_000), None, (true, true), 9_000, Ready);
     check(Some(1_000), Some(8_900), (true, true), 9_000, Until(ms(9_400)));
 }
 
 #[test]
 fn r05_fast_input_is_text_in_a_field_and_delays_a_prompt() {
     let mut presses = Presses::default();
-    presses.hurried(ms(2_000));
+    presses.record_fast_input(ms(2_000));
     let at = |line, now| listening(Some(ms(0)), &presses, false, false, line, ms(now));
     assert_eq!(at(false, 2_499), Listening::Until(ms(2_500)));
-    assert_eq!(at(false, 2_500), Listening::Yes);
+    assert_eq!(at(false, 2_500), Listening::Ready);
     assert_eq!(at(true, 2_149), Listening::Until(ms(2_150)));
-    assert_eq!(at(true, 2_150), Listening::Yes);
+    assert_eq!(at(true, 2_150), Listening::Ready);
     let mut presses = presses.clone();
-    presses.elsewhere(ms(2_100));
+    presses.record_other_press(ms(2_100));
     let at = |now| listening(Some(ms(0)), &presses, false, false, true, ms(now));
     assert_eq!(
         (at(2_599), at(2_600)),
-        (Listening::Until(ms(2_600)), Listening::Yes),
+        (Listening::Until(ms(2_600)), Listening::Ready),
         "a click delays a text field as well"
     );
 }
@@ -65,7 +65,7 @@ fn r05_fast_input_is_text_in_a_field_and_delays_a_prompt() {
 struct Dice(u64);
 
 impl Dice {
-    fn throw(&mut self, from: u64, to: u64) -> u64 {
+    fn next_in_range(&mut self, from: u64, to: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         from + (self.0 >> 33) % (to - from)
     }
@@ -75,18 +75,20 @@ impl Dice {
 fn r03_typing_ahead_never_answers_and_loses_no_character_in_200_trials() {
     let mut dice = Dice(3);
     for trial in 0..200 {
-        let shown = ms(dice.throw(0, 3_000));
+        let shown = ms(dice.next_in_range(0, 3_000));
         let (mut now, mut composer, mut typed) = (ms(0), Vec::new(), Vec::new());
         let mut presses = Presses::default();
         while now < ms(5_000) {
-            let key = chord(["y", "enter", "1", "space"][dice.throw(0, 4) as usize]);
+            let key = chord(["y", "enter", "1", "space"][dice.next_in_range(0, 4) as usize]);
             typed.push(key);
             let seen = (now >= shown).then_some(shown);
-            if !presses.goes_on(key, now) && !listening(seen, &presses, false, false, false, now).now() {
-                presses.elsewhere(now);
+            if !presses.goes_on(key, now)
+                && !listening(seen, &presses, false, false, false, now).is_listening()
+            {
+                presses.record_other_press(now);
                 composer.push(key);
             }
-            now += ms(dice.throw(30, 200));
+            now += ms(dice.next_in_range(30, 200));
         }
         assert_eq!(composer, typed, "trial {trial}");
     }
@@ -98,8 +100,8 @@ fn r04_a_double_press_answers_one_prompt_in_200_trials() {
     for trial in 0..200 {
         let mut presses = Presses::default();
         let first = ms(1_000);
-        presses.answered(chord("y"), first);
-        let again = first + ms(dice.throw(1, 500));
+        presses.record_answer(chord("y"), first);
+        let again = first + ms(dice.next_in_range(1, 500));
         assert!(presses.goes_on(chord("y"), again), "trial {trial}");
     }
 }
@@ -111,9 +113,9 @@ fn r04_a_key_held_for_three_seconds_answers_one_prompt() {
         if presses.goes_on(chord("y"), now) {
             continue;
         }
-        if listening(seen, &presses, false, false, false, now).now() {
+        if listening(seen, &presses, false, false, false, now).is_listening() {
             answers += 1;
-            presses.answered(chord("y"), now);
+            presses.record_answer(chord("y"), now);
             seen = Some(now);
         }
     }
@@ -123,7 +125,7 @@ fn r04_a_key_held_for_three_seconds_answers_one_prompt() {
 #[test]
 fn r04_a_gap_or_another_key_makes_the_same_key_a_new_press() {
     let mut presses = Presses::default();
-    presses.answered(chord("y"), ms(0));
+    presses.record_answer(chord("y"), ms(0));
     assert!(!presses.clone().goes_on(chord("y"), ms(500)));
     assert!(!presses.goes_on(chord("x"), ms(100)));
     assert!(!presses.goes_on(chord("y"), ms(200)));
@@ -132,6 +134,6 @@ fn r04_a_gap_or_another_key_makes_the_same_key_a_new_press() {
 #[test]
 fn r06_focusing_the_window_counts_as_a_press() {
     let mut presses = Presses::default();
-    presses.elsewhere(ms(9_000));
+    presses.record_other_press(ms(9_000));
     assert_eq!(listening(Some(ms(0)), &presses, false, false, false, ms(9_100)), Listening::Until(ms(9_500)));
 }

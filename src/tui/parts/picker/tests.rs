@@ -1,7 +1,7 @@
 //! Lists: keys and rendering.
 
 use super::*;
-use crate::tui::parts::picture::picture;
+use crate::tui::parts::buffer_text::buffer_text;
 use crate::tui::theme::Theme;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -9,38 +9,38 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Modifier;
 use rustix::time::{ClockId, clock_gettime};
 
-fn sessions() -> Picker {
+fn session_picker() -> Picker {
     let rows = vec![
-        Row::new("fix the flaky retry test").more("gpt-5-mini · dry run").detail("14:02"),
-        Row::new("rename the config section").more("gpt-5-mini").detail("yesterday"),
-        Row::new("漢字 in file names").more("qwen3").detail("3 March"),
-        Row::new("retry policy").detail("2 March"),
+        Row::new("fix the flaky retry test").with_secondary("gpt-5-mini · dry run").with_detail("14:02"),
+        Row::new("rename the config section").with_secondary("gpt-5-mini").with_detail("yesterday"),
+        Row::new("漢字 in file names").with_secondary("qwen3").with_detail("3 March"),
+        Row::new("retry policy").with_detail("2 March"),
     ];
     Picker::new("sessions", "no sessions yet", rows)
 }
 
-fn drawn(picker: &Picker, width: u16, height: u16) -> Buffer {
+fn draw_buffer(picker: &Picker, width: u16, height: u16) -> Buffer {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    let cursor = picker.view(area, &mut buffer, &Theme::plain());
+    let cursor = picker.draw(area, &mut buffer, &Theme::without_colours());
     assert!(cursor.is_none_or(|cursor| area.contains(cursor)));
     buffer
 }
 
-fn shows(picker: &Picker, width: u16, height: u16) -> String {
-    picture(&drawn(picker, width, height))
+fn screen_text(picker: &Picker, width: u16, height: u16) -> String {
+    buffer_text(&draw_buffer(picker, width, height))
 }
 
-fn press(picker: &mut Picker, pressed: &str) -> Pick {
+fn press_keys(picker: &mut Picker, pressed: &str) -> Pick {
     let keys = Keymap::default();
-    let mut last = Pick::Nothing;
+    let mut last = Pick::Handled;
     for chord in pressed.split(' ') {
-        last = picker.key(&key(chord), &keys);
+        last = picker.key(&key_event(chord), &keys);
     }
     last
 }
 
-fn key(chord: &str) -> KeyEvent {
+fn key_event(chord: &str) -> KeyEvent {
     use crossterm::event::{KeyCode, KeyModifiers};
     let (held, name) = match chord.strip_prefix("ctrl-") {
         Some(name) => (KeyModifiers::CONTROL, name),
@@ -63,7 +63,7 @@ fn key(chord: &str) -> KeyEvent {
 
 #[test]
 fn a_list_shows_its_columns() {
-    assert_snapshot!(shows(&sessions(), 80, 14), @r"
+    assert_snapshot!(screen_text(&session_picker(), 80, 14), @r"
     ╭─ sessions ────────────────────────────────────────────────────────── 4 of 4 ─╮
     │ ❯ type to filter                                                             │
     │ ❯ fix the flaky retry test   gpt-5-mini · dry run                      14:02 │
@@ -78,11 +78,11 @@ fn a_list_shows_its_columns() {
 #[test]
 fn a_long_title_does_not_cut_the_second_column() {
     let rows = vec![
-        Row::new("run echo x >/tmp/one; echo y >/tmp/two; echo z >/tmp/three").detail("07:51"),
-        Row::new(&"a long title ".repeat(9)).more("dry run, waiting for you").detail("07:46"),
-        Row::new("Tidy the build").more("copy, waiting for you").detail("07:44"),
+        Row::new("run echo x >/tmp/one; echo y >/tmp/two; echo z >/tmp/three").with_detail("07:51"),
+        Row::new(&"a long title ".repeat(9)).with_secondary("dry run, waiting for you").with_detail("07:46"),
+        Row::new("Tidy the build").with_secondary("copy, waiting for you").with_detail("07:44"),
     ];
-    let shown = shows(&Picker::new("sessions", "none", rows), 80, 14);
+    let shown = screen_text(&Picker::new("sessions", "none", rows), 80, 14);
     for words in ["dry run, waiting for you", "copy, waiting for you", "echo z >/tmp/three  ", "07:46"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
@@ -90,7 +90,7 @@ fn a_long_title_does_not_cut_the_second_column() {
 
 #[test]
 fn a_small_screen_is_filled_completely() {
-    assert_snapshot!(shows(&sessions(), 40, 8), @r"
+    assert_snapshot!(screen_text(&session_picker(), 40, 8), @r"
     ╭─ sessions ────────────────── 4 of 4 ─╮
     │ ❯ type to filter                     │
     │ ❯ fix the flaky retry test     14:02 │
@@ -104,9 +104,9 @@ fn a_small_screen_is_filled_completely() {
 
 #[test]
 fn typed_text_filters_rows_and_is_highlighted() {
-    let mut picker = sessions();
-    press(&mut picker, "r e t");
-    assert_snapshot!(shows(&picker, 60, 12), @r"
+    let mut picker = session_picker();
+    press_keys(&mut picker, "r e t");
+    assert_snapshot!(screen_text(&picker, 60, 12), @r"
     ╭─ sessions ────────────────────────────────────── 3 of 4 ─╮
     │ ❯ ret                                                    │
     │ ❯ fix the flaky retry test  gpt-5-mini · dry run   14:02 │
@@ -116,7 +116,7 @@ fn typed_text_filters_rows_and_is_highlighted() {
     │                                                          │
     ╰─ ↑↓ move · enter pick · type to filter · esc back ───────╯
     ");
-    let buffer = drawn(&picker, 60, 12);
+    let buffer = draw_buffer(&picker, 60, 12);
     let marked: String = buffer
         .content
         .chunks(60)
@@ -129,9 +129,9 @@ fn typed_text_filters_rows_and_is_highlighted() {
 
 #[track_caller]
 fn check(pressed: &str, expected: Pick, current: Option<usize>) {
-    let mut picker = sessions();
-    assert_eq!(press(&mut picker, pressed), expected, "{pressed}");
-    assert_eq!(picker.current(), current, "{pressed}");
+    let mut picker = session_picker();
+    assert_eq!(press_keys(&mut picker, pressed), expected, "{pressed}");
+    assert_eq!(picker.selected_row(), current, "{pressed}");
 }
 
 #[test]
@@ -145,25 +145,25 @@ fn keys_move_pick_and_close() {
     check("end home", Pick::Moved(0), Some(0));
     check("ctrl-end", Pick::Moved(3), Some(3));
     check("down enter", Pick::Picked(1), Some(1));
-    check("esc", Pick::Closed, Some(0));
+    check("esc", Pick::Close, Some(0));
     check("n a m e s enter", Pick::Picked(2), Some(2));
     check("r e n", Pick::Moved(1), Some(1));
-    check("z z z", Pick::Nothing, None);
-    check("z z z enter", Pick::Nothing, None);
+    check("z z z", Pick::Handled, None);
+    check("z z z enter", Pick::Handled, None);
     check("z backspace", Pick::Moved(0), Some(0));
 }
 
 #[test]
 fn the_cursor_stays_on_its_row_when_the_rows_change() {
-    let mut picker = Picker::new("models", "none", vec![Row::new("a"), Row::new("b").key("second")]);
-    press(&mut picker, "down");
-    picker.set_rows(vec![Row::new("new"), Row::new("a"), Row::new("b, renamed").key("second")]);
-    assert_eq!(picker.current(), Some(2));
+    let mut picker = Picker::new("models", "none", vec![Row::new("a"), Row::new("b").with_key("second")]);
+    press_keys(&mut picker, "down");
+    picker.set_rows(vec![Row::new("new"), Row::new("a"), Row::new("b, renamed").with_key("second")]);
+    assert_eq!(picker.selected_row(), Some(2));
     picker.set_rows(vec![Row::new("new")]);
-    assert_eq!(picker.current(), Some(0));
+    assert_eq!(picker.selected_row(), Some(0));
     picker.set_rows(vec![]);
-    assert_eq!(picker.current(), None);
-    assert_snapshot!(shows(&picker, 20, 4), @r"
+    assert_eq!(picker.selected_row(), None);
+    assert_snapshot!(screen_text(&picker, 20, 4), @r"
     ╭─ models ─────────╮
     │ ❯ type to filter │
     │ none             │
@@ -173,13 +173,13 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
 
 #[test]
 fn a_click_picks_the_row_drawn_there() {
-    let mut picker = sessions();
+    let mut picker = session_picker();
     let area = Rect::new(0, 0, 80, 14);
-    let screen = shows(&picker, 80, 14);
+    let screen = screen_text(&picker, 80, 14);
     let row = screen.lines().position(|line| line.contains("rename")).unwrap();
     assert_eq!(picker.click(area, 20, row as u16), Pick::Picked(1));
-    assert_eq!(picker.click(area, 20, 0), Pick::Nothing);
-    assert_eq!(picker.click(area, 0, row as u16), Pick::Nothing);
+    assert_eq!(picker.click(area, 20, 0), Pick::Handled);
+    assert_eq!(picker.click(area, 0, row as u16), Pick::Handled);
     assert_eq!(picker.scroll(1), Pick::Moved(2));
     assert_eq!(picker.scroll(-9), Pick::Moved(0));
 }
@@ -188,20 +188,23 @@ fn a_click_picks_the_row_drawn_there() {
 fn the_list_scrolls_only_when_the_cursor_leaves_it() {
     let rows = (0..50).map(|number| Row::new(&format!("row {number}"))).collect();
     let mut picker = Picker::new("rows", "none", rows);
-    assert!(shows(&picker, 30, 8).contains("row 4") && !shows(&picker, 30, 8).contains("row 5"));
-    press(&mut picker, "down down down down down");
-    assert!(shows(&picker, 30, 8).contains("row 1\n") || shows(&picker, 30, 8).contains("row 1 "));
-    press(&mut picker, "up");
-    assert!(!shows(&picker, 30, 8).contains("row 0"), "scrolled although the cursor was visible");
-    press(&mut picker, "page-down page-down end");
-    assert!(shows(&picker, 30, 8).contains("❯ row 49"));
+    assert!(screen_text(&picker, 30, 8).contains("row 4") && !screen_text(&picker, 30, 8).contains("row 5"));
+    press_keys(&mut picker, "down down down down down");
+    assert!(
+        screen_text(&picker, 30, 8).contains("row 1\n") || screen_text(&picker, 30, 8).contains("row 1 ")
+    );
+    press_keys(&mut picker, "up");
+    assert!(!screen_text(&picker, 30, 8).contains("row 0"), "scrolled although the cursor was visible");
+    press_keys(&mut picker, "page-down page-down end");
+    assert!(screen_text(&picker, 30, 8).contains("❯ row 49"));
 }
 
 #[test]
 fn r32_outside_text_is_sanitized() {
-    let rows = vec![Row::path("a\x1b[2J\nb\u{202e}").more("\x07c").detail("\x1b]0;x\x07d")];
+    let rows =
+        vec![Row::from_path("a\x1b[2J\nb\u{202e}").with_secondary("\x07c").with_detail("\x1b]0;x\x07d")];
     let picker = Picker::new("files", "none", rows);
-    let screen = shows(&picker, 40, 6);
+    let screen = screen_text(&picker, 40, 6);
     assert!(
         screen.contains("a<U+001B>[2J b<U+202E>") && !screen.contains(['\x1b', '\u{202e}', '\x07']),
         "{screen}"
@@ -210,15 +213,15 @@ fn r32_outside_text_is_sanitized() {
 
 #[test]
 fn twenty_thousand_rows_are_matched_only_when_the_filter_changes() {
-    let rows = (0..20_000).map(|number| Row::path(&format!("src/part/{number}/main.rs"))).collect();
+    let rows = (0..20_000).map(|number| Row::from_path(&format!("src/part/{number}/main.rs"))).collect();
     let mut picker = Picker::new("files", "none", rows);
-    press(&mut picker, "1 9 9 9 9");
-    assert_eq!(picker.current(), Some(19_999));
+    press_keys(&mut picker, "1 9 9 9 9");
+    assert_eq!(picker.selected_row(), Some(19_999));
     let work = || clock_gettime(ClockId::ThreadCPUTime);
     let start = work();
     for _ in 0..50 {
-        press(&mut picker, "down");
-        drawn(&picker, 80, 24);
+        press_keys(&mut picker, "down");
+        draw_buffer(&picker, 80, 24);
     }
     assert!((work() - start).tv_sec < 5, "{:?}", work() - start);
 }
@@ -233,33 +236,33 @@ proptest! {
         height in 1u16..16,
     ) {
         let rows = texts.iter().map(|(text, more, detail, path)| {
-            let row = if *path { Row::path(text) } else { Row::new(text) };
-            row.more(more).detail(detail)
+            let row = if *path { Row::from_path(text) } else { Row::new(text) };
+            row.with_secondary(more).with_detail(detail)
         });
         let mut picker = Picker::new("list", "nothing here", rows.collect());
         for chord in &pressed {
-            press(&mut picker, chord);
-            drawn(&picker, width, height);
+            press_keys(&mut picker, chord);
+            draw_buffer(&picker, width, height);
             picker.click(Rect::new(0, 0, width, height), width / 2, height / 2);
         }
-        drawn(&picker, width, height);
-        prop_assert!(picker.current().is_none_or(|row| row < texts.len()));
+        draw_buffer(&picker, width, height);
+        prop_assert!(picker.selected_row().is_none_or(|row| row < texts.len()));
     }
 }
 
 #[test]
 fn a_filtered_tree_row_shows_its_full_name_with_the_match_highlighted() {
     let rows = vec![
-        Row::new("src/").within(0, "src/").signed(),
-        Row::new("~ src/retry.rs").detail("+3 −1").within(1, "~ retry.rs").signed(),
+        Row::new("src/").in_tree(0, "src/").with_sign(),
+        Row::new("~ src/retry.rs").with_detail("+3 −1").in_tree(1, "~ retry.rs").with_sign(),
     ];
     let mut picker = Picker::new("rehearsed", "", rows);
-    let shown = shows(&picker, 60, 12);
+    let shown = screen_text(&picker, 60, 12);
     assert!(shown.contains("❯ src/") && shown.contains("    ~ retry.rs"), "{shown}");
     let theme = crate::tui::theme::Themes::bundled().all[0].clone();
     let drawn = |picker: &Picker| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 12));
-        picker.view(buffer.area, &mut buffer, &theme);
+        picker.draw(buffer.area, &mut buffer, &theme);
         buffer
     };
     let coloured = |picker: &Picker, text: &str| {
@@ -270,14 +273,14 @@ fn a_filtered_tree_row_shows_its_full_name_with_the_match_highlighted() {
     assert_eq!(coloured(&picker, "+"), theme.added.fg);
     assert_eq!(coloured(&picker, "−"), theme.removed.fg);
     assert_eq!(coloured(&picker, "~"), theme.accent.fg);
-    press(&mut picker, "r e t r y");
-    let shown = shows(&picker, 60, 12);
+    press_keys(&mut picker, "r e t r y");
+    let shown = screen_text(&picker, 60, 12);
     assert!(shown.contains("❯ ~ src/retry.rs") && !shown.contains("❯ src/"), "{shown}");
     let is_match = |cell: &&ratatui::buffer::Cell| Some(cell.fg) == theme.found.fg;
     let marked: String = drawn(&picker).content.iter().filter(is_match).map(|cell| cell.symbol()).collect();
     assert_eq!(marked, "retry");
-    press(&mut picker, "backspace backspace backspace backspace backspace");
-    assert!(shows(&picker, 60, 12).contains("    ~ retry.rs"), "the tree is shown again");
+    press_keys(&mut picker, "backspace backspace backspace backspace backspace");
+    assert!(screen_text(&picker, 60, 12).contains("    ~ retry.rs"), "the tree is shown again");
 }
 
 #[test]
@@ -285,12 +288,12 @@ fn hidden_rows_are_counted_even_with_a_long_title() {
     for title in ["files", "Rehearsed: 6 files changed, +47 −2, 3 folders, 2 commands"] {
         let rows = (0..16).map(|n| Row::new(&format!("row {n}"))).collect();
         let mut picker = Picker::new(title, "", rows);
-        let shown = shows(&picker, 60, 15);
+        let shown = screen_text(&picker, 60, 15);
         assert!(shown.contains("↓ 4 more") && shown.contains(&title[..5]), "{shown}");
-        press(&mut picker, "end");
-        assert!(shows(&picker, 60, 15).contains("↑ 4 more"));
+        press_keys(&mut picker, "end");
+        assert!(screen_text(&picker, 60, 15).contains("↑ 4 more"));
         // If all rows fit, no count of hidden rows is shown.
-        let shown = shows(&picker, 80, 19);
+        let shown = screen_text(&picker, 80, 19);
         assert!((0..16).all(|n| shown.contains(&format!("row {n}"))) && !shown.contains("more"), "{shown}");
     }
 }

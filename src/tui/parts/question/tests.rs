@@ -1,12 +1,12 @@
 //! Tests of keys and drawing of the question prompt.
 
 mod drafts;
-mod large;
-mod words;
+mod long_content;
+mod notes;
 
 use super::*;
-use crate::chat::{Choice, Dropped, Note, Question, Source};
-use crate::tui::parts::frame::Sight;
+use crate::chat::{AnswerValue, Dropped, OptionNote, Question, QuestionOption};
+use crate::tui::parts::frame::PromptContext;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -14,8 +14,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 fn question(keyword: &str, multi: bool) -> Question {
-    let choice =
-        |(label, description): (&str, &str)| Choice { description: description.into(), ..Choice::new(label) };
+    let choice = |(label, description): (&str, &str)| QuestionOption {
+        description: description.into(),
+        ..QuestionOption::new(label)
+    };
     let options = [
         ("tokio::time::pause", "virtual time; the test takes no time at all"),
         ("a Clock trait", "more code, but the library gets testable"),
@@ -25,30 +27,30 @@ fn question(keyword: &str, multi: bool) -> Question {
         keyword: keyword.into(),
         text: "Which clock should the test use?".into(),
         options: options.into_iter().map(choice).collect(),
-        multi,
+        is_multiple: multi,
         allow_text: true,
         recommended: Some(0),
     }
 }
 
-fn asked(list: Vec<Question>) -> Questions {
+fn questions(list: Vec<Question>) -> Questions {
     Questions { list, dropped: Dropped::default() }
 }
 
-fn draw(card: &mut QuestionCard, asked: &Questions, (width, height): (u16, u16)) -> String {
+fn draw(card: &mut QuestionPrompt, asked: &Questions, (width, height): (u16, u16)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    let (keys, theme) = (Keymap::default(), Theme::plain());
-    let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, says: "" };
-    let seen = card.view(asked, None, &sight, area, &mut buffer);
-    card.drawn(Duration::ZERO, seen);
+    let (keys, theme) = (Keymap::default(), Theme::without_colours());
+    let sight = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+    let seen = card.draw(asked, None, &sight, area, &mut buffer);
+    card.record_frame(Duration::ZERO, seen);
     let rows = buffer.content.chunks(usize::from(width.max(1)));
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
 /// Presses keys written as characters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter, `_` Esc.
-fn press(card: &mut QuestionCard, asked: &Questions, letters: &str) -> Reply {
-    let mut last = Reply::Nothing;
+fn press(card: &mut QuestionPrompt, asked: &Questions, letters: &str) -> KeyResult {
+    let mut last = KeyResult::Handled;
     for letter in letters.chars() {
         let code = match letter {
             '>' => KeyCode::Tab,
@@ -60,27 +62,31 @@ fn press(card: &mut QuestionCard, asked: &Questions, letters: &str) -> Reply {
         };
         let held = if letter == '^' { KeyModifiers::ALT } else { KeyModifiers::NONE };
         let key = KeyEvent::new(code, held);
-        last = card.key(&key, &Keymap::default(), asked, Listening::Yes);
+        last = card.handle_key(&key, &Keymap::default(), asked, Listening::Ready);
     }
     last
 }
 
 #[track_caller]
-fn check(asked: &Questions, letters: &str, expected: Option<&[Source]>) {
-    let mut card = QuestionCard::new("1".into(), asked);
+fn assert_answer(asked: &Questions, letters: &str, expected: Option<&[AnswerValue]>) {
+    let mut card = QuestionPrompt::new("1".into(), asked);
     let sources = match press(&mut card, asked, letters) {
-        Reply::Answered(answer) => {
-            Some(answer.given.into_iter().map(|given| given.source).collect::<Vec<_>>())
+        KeyResult::Answered(answer) => {
+            Some(answer.answers.into_iter().map(|given| given.value).collect::<Vec<_>>())
         }
-        Reply::Nothing | Reply::Says(_) | Reply::Took | Reply::Passed | Reply::Parked => None,
+        KeyResult::Handled
+        | KeyResult::Explained(_)
+        | KeyResult::Selected
+        | KeyResult::PassedOn
+        | KeyResult::Parked => None,
     };
     assert_eq!(sources.as_deref(), expected, "{letters}");
 }
 
 #[test]
 fn the_prompt_shows_question_options_and_keys() {
-    let asked = asked(vec![question("clock", false), question("other", true)]);
-    let mut card = QuestionCard::new("1".into(), &asked);
+    let asked = questions(vec![question("clock", false), question("other", true)]);
+    let mut card = QuestionPrompt::new("1".into(), &asked);
     insta::assert_snapshot!(draw(&mut card, &asked, (90, 8)), @r#"
 ╭─ question · clock ──────────────────────────────────────────────────────────── 1 of 2 ─╮
 │ Which clock should the test use?                                                       │
@@ -124,56 +130,57 @@ fn the_prompt_shows_question_options_and_keys() {
 
 #[test]
 fn the_selected_answers_are_sent() {
-    let one = asked(vec![question("clock", false)]);
-    check(&one, "!", Some(&[Source::Picked(vec![0])]));
-    check(&one, "vv!", Some(&[Source::Picked(vec![2])]));
-    check(&one, "2", None);
-    check(&one, "2!", Some(&[Source::Picked(vec![1])]));
-    check(&one, "4none!", Some(&[Source::Written("none".into())]));
-    check(&one, "4none_", None);
-    let several = asked(vec![question("clock", true)]);
-    check(&several, "31!", Some(&[Source::Picked(vec![0, 2])]));
-    check(&several, "311!", Some(&[Source::Picked(vec![2])]));
+    let one = questions(vec![question("clock", false)]);
+    assert_answer(&one, "!", Some(&[AnswerValue::Selected(vec![0])]));
+    assert_answer(&one, "vv!", Some(&[AnswerValue::Selected(vec![2])]));
+    assert_answer(&one, "2", None);
+    assert_answer(&one, "2!", Some(&[AnswerValue::Selected(vec![1])]));
+    assert_answer(&one, "4none!", Some(&[AnswerValue::Text("none".into())]));
+    assert_answer(&one, "4none_", None);
+    let several = questions(vec![question("clock", true)]);
+    assert_answer(&several, "31!", Some(&[AnswerValue::Selected(vec![0, 2])]));
+    assert_answer(&several, "311!", Some(&[AnswerValue::Selected(vec![2])]));
 }
 
 #[test]
 fn r16_nothing_is_picked_or_sent_without_a_key() {
-    let two = asked(vec![question("a", false), question("b", false)]);
-    check(&two, ">>!", None);
-    check(&two, "2>>", None);
-    check(&two, "23", None);
-    check(&two, "23!", Some(&[Source::Picked(vec![1]), Source::Picked(vec![2])]));
-    check(&two, "2>!", Some(&[Source::Picked(vec![1]), Source::Skipped]));
-    check(&two, "x", Some(&[]));
+    let two = questions(vec![question("a", false), question("b", false)]);
+    assert_answer(&two, ">>!", None);
+    assert_answer(&two, "2>>", None);
+    assert_answer(&two, "23", None);
+    assert_answer(&two, "23!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![2])]));
+    assert_answer(&two, "2>!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Skipped]));
+    assert_answer(&two, "x", Some(&[]));
 }
 
 #[test]
 fn r16_a_prompt_that_does_not_listen_passes_every_key_on() {
-    let one = asked(vec![question("clock", false)]);
+    let one = questions(vec![question("clock", false)]);
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::MAX)] {
         for code in [KeyCode::Enter, KeyCode::Char('1'), KeyCode::Char('x'), KeyCode::Esc] {
             let key = KeyEvent::new(code, KeyModifiers::NONE);
-            let reply = QuestionCard::new("1".into(), &one).key(&key, &Keymap::default(), &one, listening);
-            assert_eq!(reply, Reply::Passed);
+            let reply =
+                QuestionPrompt::new("1".into(), &one).handle_key(&key, &Keymap::default(), &one, listening);
+            assert_eq!(reply, KeyResult::PassedOn);
         }
     }
 }
 
 #[test]
 fn esc_parks_the_prompt_with_its_draft() {
-    let one = asked(vec![question("clock", false)]);
-    let mut card = QuestionCard::new("1".into(), &one);
+    let one = questions(vec![question("clock", false)]);
+    let mut card = QuestionPrompt::new("1".into(), &one);
     draw(&mut card, &one, (60, 15));
     press(&mut card, &one, "2nbecause!");
-    assert_eq!(press(&mut card, &one, "_"), Reply::Parked);
-    assert_eq!(card.chip(&Keymap::default()), "1 question waiting · ctrl-q · alt-x decline");
-    assert_eq!(press(&mut card, &one, "!"), Reply::Passed);
-    card.bring_back();
-    assert_eq!(card.seen(), None);
-    let Reply::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
+    assert_eq!(press(&mut card, &one, "_"), KeyResult::Parked);
+    assert_eq!(card.chip_text(&Keymap::default()), "1 question waiting · ctrl-q · alt-x decline");
+    assert_eq!(press(&mut card, &one, "!"), KeyResult::PassedOn);
+    card.restore();
+    assert_eq!(card.first_drawn(), None);
+    let KeyResult::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
     assert_eq!(
-        (&answer.given[0].source, &answer.given[0].notes[0]),
-        (&Source::Picked(vec![1]), &Note { option: 1, text: "because".into() })
+        (&answer.answers[0].value, &answer.answers[0].notes[0]),
+        (&AnswerValue::Selected(vec![1]), &OptionNote { option: 1, text: "because".into() })
     );
 }
 
@@ -181,8 +188,8 @@ fn esc_parks_the_prompt_with_its_draft() {
 fn r09_model_text_stays_inside_the_prompt() {
     let mut hostile = question("a\n\x1b[2J", false);
     hostile.text = "x\x1b[2J\u{202e}╰──╯".into();
-    let asked = asked(vec![hostile]);
-    let shown = draw(&mut QuestionCard::new("1".into(), &asked), &asked, (60, 15));
+    let asked = questions(vec![hostile]);
+    let shown = draw(&mut QuestionPrompt::new("1".into(), &asked), &asked, (60, 15));
     assert!(!shown.contains(['\x1b', '\u{202e}']));
     assert!(shown.lines().skip(1).take(13).all(|row| row.starts_with('│') && row.ends_with('│')), "{shown}");
 }
@@ -190,9 +197,9 @@ fn r09_model_text_stays_inside_the_prompt() {
 #[test]
 fn the_focused_row_is_always_visible() {
     let mut many = question("clock", false);
-    many.options = (0..25).map(|n| Choice::new(&format!("option {n}"))).collect();
-    let asked = asked(vec![many]);
-    let mut card = QuestionCard::new("1".into(), &asked);
+    many.options = (0..25).map(|n| QuestionOption::new(&format!("option {n}"))).collect();
+    let asked = questions(vec![many]);
+    let mut card = QuestionPrompt::new("1".into(), &asked);
     for n in 0..25 {
         let shown = draw(&mut card, &asked, (60, 6));
         assert!(shown.contains("❯") && shown.contains(&format!("option {n} ")), "{shown}");
@@ -208,8 +215,8 @@ proptest! {
         strange.options[0].label = text;
         let mut empty = question("b", false);
         empty.options.clear();
-        let asked = asked(vec![strange, empty]);
-        let mut card = QuestionCard::new("1".into(), &asked);
+        let asked = questions(vec![strange, empty]);
+        let mut card = QuestionPrompt::new("1".into(), &asked);
         for letter in letters.chars() {
             draw(&mut card, &asked, (width, height));
             press(&mut card, &asked, &letter.to_string());

@@ -1,25 +1,26 @@
 //! The review of a batch: keys and rendering within the approval prompt.
 
 use super::*;
-use crate::chat::altered::Did;
+use crate::chat::dry_run_summary::ChangeKind;
 use crate::chat::{
-    Access, Basis, BatchWork, CallId, Decision, Digest, Edit, Group, Item, Plan, Preview, ToolCall, Work,
+    Access, BatchWork, CallId, Decision, Digest, Edit, Group, Item, Plan, Preconditions, Preview, ToolCall,
+    Work,
 };
-use crate::tui::parts::approval::{Approval, Card, Reply};
-use crate::tui::parts::frame::Sight;
+use crate::tui::parts::approval::{Approval, ApprovalContent, KeyResult};
+use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::Listening;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-fn item(path: &str, before: Option<&str>, after: &str) -> Item {
+fn review_item(path: &str, before: Option<&str>, after: &str) -> Item {
     let edit = Edit { path: path.into(), before: before.map(str::to_owned), after: after.to_owned() };
     Item {
         path: path.into(),
         from: None,
-        did: if before.is_some() { Did::Changed } else { Did::Made },
-        folder: false,
+        kind: if before.is_some() { ChangeKind::Modified } else { ChangeKind::Created },
+        is_folder: false,
         diff: Some(edit.diff()),
         notes: vec![],
         blocked: None,
@@ -30,24 +31,28 @@ fn item(path: &str, before: Option<&str>, after: &str) -> Item {
 }
 
 /// Returns `a` with two hunks, a new file `b`, and a deleted file `c`.
-fn items() -> Vec<Item> {
+fn sample_items() -> Vec<Item> {
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
-    let gone = Item { did: Did::Deleted, destroys: Some("deletes c".into()), ..item("c", Some("x\n"), "") };
-    vec![item("a", Some(&before), &after), item("b", None, "new\n"), gone]
+    let gone = Item {
+        kind: ChangeKind::Deleted,
+        destroys: Some("deletes c".into()),
+        ..review_item("c", Some("x\n"), "")
+    };
+    vec![review_item("a", Some(&before), &after), review_item("b", None, "new\n"), gone]
 }
 
-fn plan(items: Vec<Item>) -> Plan {
+fn batch_plan(items: Vec<Item>) -> Plan {
     let work = BatchWork { items: vec![vec![]; items.len()], ..BatchWork::default() };
     let batch = Batch { group: Group::Source, notes: vec![], items };
     Plan {
         title: "apply source changes?".into(),
-        summary: batch.words(),
+        summary: batch.describe_batch(),
         access: Access::Write("a".into()),
         destroys: batch.destroys(&[]),
         preview: Preview::Batch(batch),
-        always: None,
-        basis: Basis::default(),
+        grant: None,
+        preconditions: Preconditions::default(),
         work: Work::Batch(work),
     }
 }
@@ -62,51 +67,51 @@ struct Prompt {
 impl Prompt {
     fn new(items: Vec<Item>, size: (u16, u16)) -> Self {
         let card = Approval::new(CallId("1".into()));
-        let mut prompt = Self { card, plan: plan(items), size, now: 0 };
-        prompt.shows();
+        let mut prompt = Self { card, plan: batch_plan(items), size, now: 0 };
+        prompt.screen_text();
         prompt.now = 1000;
         prompt
     }
 
-    fn shows(&mut self) -> String {
+    fn screen_text(&mut self) -> String {
         let area = Rect::new(0, 0, self.size.0, self.size.1);
         let mut buffer = Buffer::empty(area);
         let call = ToolCall { id: "1".into(), name: "apply_group".into(), arguments: "{}".into() };
-        let card = Card {
-            by: None,
+        let card = ApprovalContent {
+            sub_agent: None,
             plan: &self.plan,
             call: &call,
             reason: "separate decision for each change",
-            may: "",
-            place: (1, 2),
+            sandbox_note: "",
+            position: (1, 2),
             home: None,
         };
-        let (keys, theme) = (Keymap::default(), Theme::plain());
-        let sight = Sight { listening: Listening::Yes, keys: &keys, theme: &theme, says: "" };
-        let seen = self.card.view(&card, &sight, area, &mut buffer);
-        self.card.drawn(Duration::from_millis(self.now), seen);
+        let (keys, theme) = (Keymap::default(), Theme::without_colours());
+        let sight = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+        let seen = self.card.draw(&card, &sight, area, &mut buffer);
+        self.card.record_frame(Duration::from_millis(self.now), seen);
         let rows = buffer.content.chunks(usize::from(self.size.0));
         let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
         rows.collect::<Vec<_>>().join("\n")
     }
 
-    fn presses_while(&mut self, code: KeyCode, listening: Listening) -> Reply {
+    fn press_key_while(&mut self, code: KeyCode, listening: Listening) -> KeyResult {
         self.now += 1000;
         let key = KeyEvent::new(code, KeyModifiers::NONE);
         let now = Duration::from_millis(self.now);
-        let reply = self.card.key(&key, &Keymap::default(), &self.plan, listening, now);
-        self.shows();
+        let reply = self.card.handle_key(&key, &Keymap::default(), &self.plan, listening, now);
+        self.screen_text();
         reply
     }
 
-    fn presses(&mut self, code: KeyCode) -> Reply {
-        self.presses_while(code, Listening::Yes)
+    fn press_key(&mut self, code: KeyCode) -> KeyResult {
+        self.press_key_while(code, Listening::Ready)
     }
 }
 
-fn decision(reply: Reply) -> Option<Decision> {
+fn decision_of(reply: KeyResult) -> Option<Decision> {
     match reply {
-        Reply::Decided { decision, .. } => Some(decision),
+        KeyResult::Decided { decision, .. } => Some(decision),
         _ => None,
     }
 }
@@ -115,90 +120,105 @@ const TALL: (u16, u16) = (80, 50);
 
 #[test]
 fn each_file_and_hunk_is_ticked_separately() {
-    let mut prompt = Prompt::new(items(), TALL);
-    let shown = prompt.shows();
+    let mut prompt = Prompt::new(sample_items(), TALL);
+    let shown = prompt.screen_text();
     assert!(shown.contains("❯ [x] ~ a · +2 −2") && shown.contains("3 of 3 ticked · 1 of 2"), "{shown}");
     assert!(shown.contains("[x] hunk 1 of 2") && shown.contains("[x] + b · new file"), "{shown}");
     // One hunk is rejected, so the file is ticked in part.
-    prompt.presses(KeyCode::Down);
-    prompt.presses(KeyCode::Char(' '));
-    let shown = prompt.shows();
+    prompt.press_key(KeyCode::Down);
+    prompt.press_key(KeyCode::Char(' '));
+    let shown = prompt.screen_text();
     assert!(shown.contains("[-] ~ a") && shown.contains("❯ [ ] hunk 1 of 2"), "{shown}");
     // Both hunks are rejected, so the file is rejected.
-    prompt.presses(KeyCode::Down);
-    prompt.presses(KeyCode::Char(' '));
-    let shown = prompt.shows();
+    prompt.press_key(KeyCode::Down);
+    prompt.press_key(KeyCode::Char(' '));
+    let shown = prompt.screen_text();
     assert!(shown.contains("[ ] ~ a") && shown.contains("2 of 3 ticked"), "{shown}");
     // The whole file is ticked again, then one hunk of it.
-    prompt.presses(KeyCode::Up);
-    prompt.presses(KeyCode::Up);
-    prompt.presses(KeyCode::Char(' '));
-    assert!(prompt.shows().contains("[x] ~ a"));
-    prompt.presses(KeyCode::Char(' '));
-    prompt.presses(KeyCode::Down);
-    prompt.presses(KeyCode::Char(' '));
-    let shown = prompt.shows();
+    prompt.press_key(KeyCode::Up);
+    prompt.press_key(KeyCode::Up);
+    prompt.press_key(KeyCode::Char(' '));
+    assert!(prompt.screen_text().contains("[x] ~ a"));
+    prompt.press_key(KeyCode::Char(' '));
+    prompt.press_key(KeyCode::Down);
+    prompt.press_key(KeyCode::Char(' '));
+    let shown = prompt.screen_text();
     assert!(
         shown.contains("[-] ~ a") && shown.contains("[x] hunk 1 of 2") && shown.contains("[ ] hunk 2"),
         "{shown}"
     );
-    let second = items()[0].diff.as_ref().unwrap().hunks[1].after;
+    let second = sample_items()[0].diff.as_ref().unwrap().hunks[1].after;
     let rejected = Rejected { item: 0, hunks: vec![second] };
-    assert_eq!(decision(prompt.presses(KeyCode::Char('Y'))), Some(Decision::Selected(vec![rejected])));
+    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Selected(vec![rejected])));
 }
 
 #[test]
 fn ticked_items_decide_whether_a_capital_is_needed() {
-    let mut prompt = Prompt::new(items(), TALL);
-    assert!(prompt.shows().contains("careful: apply"), "the frame shows the warning");
-    assert!(matches!(prompt.presses(KeyCode::Char('y')), Reply::Says(words) if words.contains("not enough")));
-    assert_eq!(decision(prompt.presses(KeyCode::Enter)), None);
+    let mut prompt = Prompt::new(sample_items(), TALL);
+    assert!(prompt.screen_text().contains("careful: apply"), "the frame shows the warning");
+    assert!(
+        matches!(prompt.press_key(KeyCode::Char('y')), KeyResult::Explained(words) if words.contains("not enough"))
+    );
+    assert_eq!(decision_of(prompt.press_key(KeyCode::Enter)), None);
     for _ in 0..4 {
-        prompt.presses(KeyCode::Down);
+        prompt.press_key(KeyCode::Down);
     }
-    prompt.presses(KeyCode::Char(' '));
-    let shown = prompt.shows();
+    prompt.press_key(KeyCode::Char(' '));
+    let shown = prompt.screen_text();
     assert!(shown.contains("[ ] − c") && !shown.contains("careful: apply"), "{shown}");
     let rejected = Rejected { item: 2, hunks: vec![] };
-    assert!(matches!(prompt.presses(KeyCode::Char('Y')), Reply::Says(_)));
-    assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
+    assert!(matches!(prompt.press_key(KeyCode::Char('Y')), KeyResult::Explained(_)));
+    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
     // A selection without ticks cannot be approved.
-    let mut prompt = Prompt::new(items(), TALL);
-    prompt.presses(KeyCode::Char('t'));
+    let mut prompt = Prompt::new(sample_items(), TALL);
+    prompt.press_key(KeyCode::Char('t'));
     for key in ['y', 'Y'] {
-        let reply = prompt.presses(KeyCode::Char(key));
-        assert!(matches!(&reply, Reply::Says(words) if words.contains("Nothing is ticked")), "{reply:?}");
+        let reply = prompt.press_key(KeyCode::Char(key));
+        assert!(
+            matches!(&reply, KeyResult::Explained(words) if words.contains("Nothing is ticked")),
+            "{reply:?}"
+        );
     }
-    prompt.presses(KeyCode::Char('t'));
-    assert_eq!(decision(prompt.presses(KeyCode::Char('Y'))), Some(Decision::Once));
-    assert_eq!(decision(prompt.presses(KeyCode::Char('n'))), Some(Decision::Deny(String::new())));
+    prompt.press_key(KeyCode::Char('t'));
+    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Once));
+    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('n'))), Some(Decision::Deny(String::new())));
 }
 
 #[test]
 fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
     for size in [(60, 15), (80, 24), (120, 36)] {
         let long: String = (1..=3000).map(|n| format!("line {n}\n")).collect();
-        let all = vec![item("a", None, "x\n"), item("b", None, &long), item("z", None, "end\n")];
+        let all = vec![
+            review_item("a", None, "x\n"),
+            review_item("b", None, &long),
+            review_item("z", None, "end\n"),
+        ];
         let mut prompt = Prompt::new(all, size);
-        let shown = prompt.shows();
+        let shown = prompt.screen_text();
         assert!(shown.contains("more lines") && shown.contains("end jump to the end"), "{shown}");
-        let reply = prompt.presses(KeyCode::Char('y'));
-        assert!(matches!(&reply, Reply::Says(words) if words.contains("Read to the end first")), "{reply:?}");
+        let reply = prompt.press_key(KeyCode::Char('y'));
+        assert!(
+            matches!(&reply, KeyResult::Explained(words) if words.contains("Read to the end first")),
+            "{reply:?}"
+        );
         // Reading does not tick, and a key pressed too soon goes to the composer.
         for _ in 0..30 {
-            prompt.presses(KeyCode::Down);
+            prompt.press_key(KeyCode::Down);
         }
-        assert!(prompt.shows().contains("3 of 3 ticked"));
-        let hasty = prompt.presses_while(KeyCode::Char(' '), Listening::Until(Duration::MAX));
-        assert_eq!(hasty, Reply::Passed);
-        assert_eq!(prompt.presses_while(KeyCode::Char('t'), Listening::Unsent), Reply::Passed);
-        prompt.presses(KeyCode::End);
-        let shown = prompt.shows();
+        assert!(prompt.screen_text().contains("3 of 3 ticked"));
+        let hasty = prompt.press_key_while(KeyCode::Char(' '), Listening::Until(Duration::MAX));
+        assert_eq!(hasty, KeyResult::PassedOn);
+        assert_eq!(prompt.press_key_while(KeyCode::Char('t'), Listening::Unsent), KeyResult::PassedOn);
+        prompt.press_key(KeyCode::End);
+        let shown = prompt.screen_text();
         assert!(shown.contains("❯ [x] + z") && shown.contains("reason: "), "{shown}");
-        prompt.presses(KeyCode::Char(' '));
-        assert!(prompt.shows().contains("2 of 3 ticked"));
+        prompt.press_key(KeyCode::Char(' '));
+        assert!(prompt.screen_text().contains("2 of 3 ticked"));
         let rejected = Rejected { item: 2, hunks: vec![] };
-        assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
+        assert_eq!(
+            decision_of(prompt.press_key(KeyCode::Char('y'))),
+            Some(Decision::Selected(vec![rejected]))
+        );
     }
 }
 
@@ -206,48 +226,52 @@ fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
 fn arrow_keys_reach_every_row_and_tick() {
     for size in [(60, 15), (80, 24)] {
         let long: String = (1..=60).map(|n| format!("line {n}\n")).collect();
-        let all =
-            vec![item("a", None, &long), items().remove(0), item("b", None, &long), item("z", None, "end\n")];
+        let all = vec![
+            review_item("a", None, &long),
+            sample_items().remove(0),
+            review_item("b", None, &long),
+            review_item("z", None, "end\n"),
+        ];
         let mut prompt = Prompt::new(all, size);
         let mut under: Vec<String> = Vec::new();
         for _ in 0..400 {
-            let shown = prompt.shows();
+            let shown = prompt.screen_text();
             under.extend(shown.lines().find(|line| line.contains('❯')).map(|line| line.trim().to_owned()));
-            prompt.presses(KeyCode::Down);
+            prompt.press_key(KeyCode::Down);
         }
-        assert!(prompt.shows().contains("reason: "), "the end: {}", prompt.shows());
+        assert!(prompt.screen_text().contains("reason: "), "the end: {}", prompt.screen_text());
         under.dedup();
         for words in ["+ a", "~ a", "hunk 1 of 2", "hunk 2 of 2", "+ b", "+ z"] {
             assert!(under.iter().any(|line| line.contains(words)), "{words}: {under:?}");
         }
         for _ in 0..400 {
-            prompt.presses(KeyCode::Up);
+            prompt.press_key(KeyCode::Up);
         }
-        assert!(prompt.shows().contains("❯ [x] + a"), "{}", prompt.shows());
+        assert!(prompt.screen_text().contains("❯ [x] + a"), "{}", prompt.screen_text());
     }
 }
 
 #[test]
 fn other_prompts_pass_the_review_keys_to_the_composer() {
-    let mut prompt = Prompt::new(items(), TALL);
+    let mut prompt = Prompt::new(sample_items(), TALL);
     prompt.plan.preview = Preview::Text("x".into());
     for key in [' ', 't'] {
-        assert_eq!(prompt.presses(KeyCode::Char(key)), Reply::Passed);
+        assert_eq!(prompt.press_key(KeyCode::Char(key)), KeyResult::PassedOn);
     }
 }
 
 #[test]
 fn hostile_names_are_escaped_and_blocked_items_cannot_be_ticked() {
-    let mut hostile = item("a\n❯ [x] b\u{202e}\x1b[2J", None, "x\n");
+    let mut hostile = review_item("a\n❯ [x] b\u{202e}\x1b[2J", None, "x\n");
     hostile.from = Some("from\n╰──╯".into());
-    let blocked = Item { blocked: Some("CONFLICT: b\n[x] changed".into()), ..item("b", None, "x\n") };
+    let blocked = Item { blocked: Some("CONFLICT: b\n[x] changed".into()), ..review_item("b", None, "x\n") };
     let mut prompt = Prompt::new(vec![hostile, blocked], TALL);
-    let shown = prompt.shows();
+    let shown = prompt.screen_text();
     assert!(shown.contains("<U+000A>") && shown.contains("<U+202E>") && !shown.contains('\x1b'), "{shown}");
     assert!(shown.contains("✗ + b") && shown.matches("❯ [x]").count() == 2, "{shown}");
     assert!(!shown.contains("of 2 ticked"), "{shown}");
-    prompt.presses(KeyCode::Char('t'));
-    assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), None);
-    prompt.presses(KeyCode::Char('t'));
-    assert_eq!(decision(prompt.presses(KeyCode::Char('y'))), Some(Decision::Once));
+    prompt.press_key(KeyCode::Char('t'));
+    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), None);
+    prompt.press_key(KeyCode::Char('t'));
+    assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Once));
 }

@@ -10,25 +10,25 @@ pub(super) struct Language {
     pub(super) names: &'static str,
     pub(super) kind: Kind,
     /// Starts of line comments, separated by spaces.
-    pub(super) comments: &'static str,
+    pub(super) line_comments: &'static str,
     /// Start and end of a block comment; may be empty.
-    pub(super) block: (&'static str, &'static str),
+    pub(super) block_comment: (&'static str, &'static str),
     /// String delimiters, separated by spaces, longer ones first.
     pub(super) strings: &'static str,
     /// The delimiters whose strings may span lines.
-    pub(super) long: &'static str,
+    pub(super) multiline_strings: &'static str,
     /// Keywords, separated by spaces.
-    pub(super) words: &'static str,
+    pub(super) keywords: &'static str,
     /// Keywords that are values, such as `true`.
     pub(super) values: &'static str,
     /// Types that start with a lowercase letter.
     pub(super) types: &'static str,
     /// Characters allowed in a name, in addition to letters, digits and `_`.
-    pub(super) letters: &'static str,
+    pub(super) name_characters: &'static str,
     /// True if a name that starts with a capital letter is a type.
-    pub(super) large: bool,
+    pub(super) has_capital_types: bool,
     /// True if keywords are case-sensitive.
-    pub(super) case: bool,
+    pub(super) is_case_sensitive: bool,
 }
 
 /// Kind of tokenizer for a language.
@@ -50,40 +50,43 @@ pub(super) enum Kind {
 const CODE: Language = Language {
     names: "",
     kind: Kind::Code,
-    comments: "//",
-    block: ("/*", "*/"),
+    line_comments: "//",
+    block_comment: ("/*", "*/"),
     strings: "\" '",
-    long: "",
-    words: "",
+    multiline_strings: "",
+    keywords: "",
     values: "true false null",
     types: "",
-    letters: "",
-    large: true,
-    case: true,
+    name_characters: "",
+    has_capital_types: true,
+    is_case_sensitive: true,
 };
 /// Defaults of languages with `#` comments.
-const HASH: Language = Language { comments: "#", block: ("", ""), ..CODE };
+const HASH: Language = Language { line_comments: "#", block_comment: ("", ""), ..CODE };
 
 /// Returns the language for the first word of a fence, or for a file by extension or name. Text after a comma or space
 /// (`rust,ignore`) is ignored.
-pub(super) fn language(written: &str) -> Option<&'static Language> {
+pub(super) fn find_language(written: &str) -> Option<&'static Language> {
     let file = written.rsplit(['/', '\\']).next().unwrap_or(written);
     let word = written.split([',', ' ', '{']).next().unwrap_or(written);
     let ending = file.rsplit_once('.').map(|(_, ending)| ending);
     [Some(word), Some(file), ending].into_iter().flatten().find_map(|name| {
         let name = name.to_ascii_lowercase();
-        [large::LANGUAGES, small::LANGUAGES].into_iter().flatten().find(|language| has(language.names, &name))
+        [large::LANGUAGES, small::LANGUAGES]
+            .into_iter()
+            .flatten()
+            .find(|language| has_word(language.names, &name))
     })
 }
 
 /// Returns whether a space-separated list contains a word.
-pub(super) fn has(words: &str, word: &str) -> bool {
+pub(super) fn has_word(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|other| other == word)
 }
 
 /// Returns all names of all languages.
 #[cfg(test)]
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
     let all = [large::LANGUAGES, small::LANGUAGES].into_iter().flatten();
     all.flat_map(|language| language.names.split_ascii_whitespace())
 }

@@ -4,8 +4,8 @@ use super::*;
 
 /// Checks the roles of parts of the first line.
 #[track_caller]
-fn check(language: &str, line: &str, expected: &[(&str, Role)]) {
-    let colours = colours(language, line);
+fn check(language: &str, line: &str, expected: &[(&str, SyntaxRole)]) {
+    let colours = highlight(language, line);
     let mut from = 0;
     let mut found = Vec::new();
     for (length, role) in &colours.lines[0] {
@@ -25,14 +25,14 @@ fn assigns_the_roles_of_each_language() {
     check(
         "rust",
         "let x = \"a\"; // b",
-        &[("let", Role::Keyword), ("\"a\"", Role::String), ("// b", Role::Comment)],
+        &[("let", SyntaxRole::Keyword), ("\"a\"", SyntaxRole::String), ("// b", SyntaxRole::Comment)],
     );
-    check("src/main.rs", "fn main() { 42 }", &[("main", Role::Function), ("42", Role::Number)]);
-    check("py", "def f(): return 1", &[("f", Role::Function), ("return", Role::Keyword)]);
-    check("toml", "a = 1 # b", &[("# b", Role::Comment)]);
-    check("diff", "+added", &[("+added", Role::Added)]);
-    check("rust,ignore", "let x = 1;", &[("let", Role::Keyword)]);
-    check("sh", "# note", &[("# note", Role::Comment)]);
+    check("src/main.rs", "fn main() { 42 }", &[("main", SyntaxRole::Function), ("42", SyntaxRole::Number)]);
+    check("py", "def f(): return 1", &[("f", SyntaxRole::Function), ("return", SyntaxRole::Keyword)]);
+    check("toml", "a = 1 # b", &[("# b", SyntaxRole::Comment)]);
+    check("diff", "+added", &[("+added", SyntaxRole::Added)]);
+    check("rust,ignore", "let x = 1;", &[("let", SyntaxRole::Keyword)]);
+    check("sh", "# note", &[("# note", SyntaxRole::Comment)]);
 }
 
 #[test]
@@ -40,50 +40,62 @@ fn tokenizes_every_kind_of_language() {
     check(
         "ts",
         "const f = async (x: number) => `a${x}`;",
-        &[("const", Role::Keyword), ("number", Role::Type)],
+        &[("const", SyntaxRole::Keyword), ("number", SyntaxRole::Type)],
     );
-    check("ts", "g(`a\\n`)", &[("g", Role::Function), ("\\n", Role::Number)]);
-    check("rust", "fn f<'a>(c: char) -> Vec<&'a str> {", &[("'a", Role::Type), ("Vec", Role::Type)]);
+    check("ts", "g(`a\\n`)", &[("g", SyntaxRole::Function), ("\\n", SyntaxRole::Number)]);
+    check(
+        "rust",
+        "fn f<'a>(c: char) -> Vec<&'a str> {",
+        &[("'a", SyntaxRole::Type), ("Vec", SyntaxRole::Type)],
+    );
     check(
         "rust",
         "let c = 'x'; println!(r#\"a\"b\"#);",
-        &[("'x'", Role::String), ("println", Role::Function)],
+        &[("'x'", SyntaxRole::String), ("println", SyntaxRole::Function)],
     );
-    check("rust", "r#\"a\"b\"#;", &[("r#\"a\"b\"#", Role::String)]);
-    check("python", "@cache", &[("@cache", Role::Function)]);
-    check("python", "x = f\"{y}\" # c", &[("f\"{y}\"", Role::String), ("# c", Role::Comment)]);
+    check("rust", "r#\"a\"b\"#;", &[("r#\"a\"b\"#", SyntaxRole::String)]);
+    check("python", "@cache", &[("@cache", SyntaxRole::Function)]);
+    check("python", "x = f\"{y}\" # c", &[("f\"{y}\"", SyntaxRole::String), ("# c", SyntaxRole::Comment)]);
     check(
         "bash",
         "grep -n 'a' $x # c",
-        &[("grep", Role::Function), ("-n", Role::Number), ("$x", Role::Type)],
+        &[("grep", SyntaxRole::Function), ("-n", SyntaxRole::Number), ("$x", SyntaxRole::Type)],
     );
-    check("bash", "echo a#b | sort", &[("sort", Role::Function)]);
-    check("sql", "select count(*) FROM t -- c", &[("select", Role::Keyword), ("FROM", Role::Keyword)]);
-    check("json", "{\"a\": [1, true, \"b\"]}", &[("\"a\"", Role::Type), ("\"b\"", Role::String)]);
-    check("yaml", "name: \"x\" # c", &[("name", Role::Type), ("\"x\"", Role::String)]);
-    check("css", "a { color: #fff; }", &[("color", Role::Type)]);
+    check("bash", "echo a#b | sort", &[("sort", SyntaxRole::Function)]);
+    check(
+        "sql",
+        "select count(*) FROM t -- c",
+        &[("select", SyntaxRole::Keyword), ("FROM", SyntaxRole::Keyword)],
+    );
+    check("json", "{\"a\": [1, true, \"b\"]}", &[("\"a\"", SyntaxRole::Type), ("\"b\"", SyntaxRole::String)]);
+    check("yaml", "name: \"x\" # c", &[("name", SyntaxRole::Type), ("\"x\"", SyntaxRole::String)]);
+    check("css", "a { color: #fff; }", &[("color", SyntaxRole::Type)]);
     check(
         "html",
         "<a href=\"x\">b</a>",
-        &[("a", Role::Keyword), ("href", Role::Type), ("\"x\"", Role::String)],
+        &[("a", SyntaxRole::Keyword), ("href", SyntaxRole::Type), ("\"x\"", SyntaxRole::String)],
     );
-    check("c", "#include <stdio.h>", &[("#include", Role::Keyword)]);
-    check("diff", "-gone", &[("-gone", Role::Removed)]);
-    check("md", "# Heading", &[("# Heading", Role::Keyword)]);
-    check("Dockerfile", "FROM rust:1 AS build", &[("FROM", Role::Keyword)]);
-    check("go", "func (s *T) Name() string { return MAX }", &[("string", Role::Type), ("MAX", Role::Number)]);
+    check("c", "#include <stdio.h>", &[("#include", SyntaxRole::Keyword)]);
+    check("diff", "-gone", &[("-gone", SyntaxRole::Removed)]);
+    check("md", "# Heading", &[("# Heading", SyntaxRole::Keyword)]);
+    check("Dockerfile", "FROM rust:1 AS build", &[("FROM", SyntaxRole::Keyword)]);
+    check(
+        "go",
+        "func (s *T) Name() string { return MAX }",
+        &[("string", SyntaxRole::Type), ("MAX", SyntaxRole::Number)],
+    );
 }
 
 #[test]
 fn continues_constructs_that_span_lines() {
-    let role = |language: &str, code: &str, line: usize| colours(language, code).lines[line][0].1;
-    assert_eq!(role("rust", "/* a\nb */ let", 1), Role::Comment);
-    assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 1), Role::String);
-    assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 2), Role::Keyword);
-    assert_eq!(role("js", "`a\nb`", 1), Role::String);
-    assert_eq!(role("html", "<!-- a\nb -->", 1), Role::Comment);
+    let role = |language: &str, code: &str, line: usize| highlight(language, code).lines[line][0].1;
+    assert_eq!(role("rust", "/* a\nb */ let", 1), SyntaxRole::Comment);
+    assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 1), SyntaxRole::String);
+    assert_eq!(role("python", "\"\"\"a\nb\"\"\"\nreturn", 2), SyntaxRole::Keyword);
+    assert_eq!(role("js", "`a\nb`", 1), SyntaxRole::String);
+    assert_eq!(role("html", "<!-- a\nb -->", 1), SyntaxRole::Comment);
     // An unclosed quote ends with its line.
-    assert_eq!(role("js", "'a\nreturn", 1), Role::Keyword);
+    assert_eq!(role("js", "'a\nreturn", 1), SyntaxRole::Keyword);
 }
 
 proptest::proptest! {
@@ -95,7 +107,7 @@ proptest::proptest! {
         ]),
         code in "(\\PC|[\"'`#/\\*<>\\\\@$\\n a-c0-9.:=-]){0,80}",
     ) {
-        let colours = colours(language, &code);
+        let colours = highlight(language, &code);
         let lines: Vec<&str> = code.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).collect();
         assert_eq!(colours.lines.len(), lines.len());
         for (line, stretches) in lines.iter().zip(&colours.lines) {
@@ -112,39 +124,39 @@ proptest::proptest! {
 #[test]
 fn no_name_belongs_to_two_languages() {
     let mut seen = std::collections::HashSet::new();
-    for name in languages::names() {
+    for name in languages::all_names() {
         assert!(seen.insert(name), "{name} occurs twice");
     }
 }
 
 #[test]
 fn unknown_language_has_no_colours() {
-    assert_eq!(colours("klingon", "x"), Colours::default());
+    assert_eq!(highlight("klingon", "x"), Highlighting::default());
 }
 
 #[test]
 fn does_not_highlight_long_code() {
-    let theme = crate::tui::theme::Themes::bundled().choose("dark", None);
+    let theme = crate::tui::theme::Themes::bundled().choose_theme("dark", None);
     let roles = |code: &str| {
-        let page = coloured("rust", code, 40, &theme);
+        let page = lay_out_highlighted("rust", code, 40, &theme);
         page.lines.iter().flat_map(|line| &line.spans).any(|span| span.style.fg == theme.syntax_keyword.fg)
     };
-    assert!(roles(&"let\n".repeat(MOST_LINES)));
-    assert!(!roles(&"let\n".repeat(MOST_LINES + 1)));
-    assert!(!roles(&"let ".repeat(LONGEST_LINE)));
+    assert!(roles(&"let\n".repeat(MAX_LINES)));
+    assert!(!roles(&"let\n".repeat(MAX_LINES + 1)));
+    assert!(!roles(&"let ".repeat(MAX_LINE_LENGTH)));
 }
 
 #[test]
 fn highlighting_never_changes_the_text() {
-    let theme = Theme::plain();
+    let theme = Theme::without_colours();
     let code = "fn main() {\n    let größe = \"漢字\";\n}\n";
-    let coloured = block(code, Some(&colours("rust", code)), 14, &theme);
+    let coloured = lay_out_block(code, Some(&highlight("rust", code)), 14, &theme);
     let text = |page: &Page| -> Vec<String> {
         page.lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect()).collect()
     };
-    assert_eq!(text(&coloured), text(&plain(code, 14, &theme)));
+    assert_eq!(text(&coloured), text(&lay_out_plain(code, 14, &theme)));
     assert_eq!(text(&coloured)[..2], [" fn main() {  ", "     let      "]);
-    assert!(text(&coloured).iter().all(|line| width::width(line) == 14));
-    let wrong = Colours { lines: vec![vec![(5, Role::Keyword), (9000, Role::String)]] };
-    assert_eq!(text(&block("größe", Some(&wrong), 14, &theme)), [" größe        "]);
+    assert!(text(&coloured).iter().all(|line| width::text_width(line) == 14));
+    let wrong = Highlighting { lines: vec![vec![(5, SyntaxRole::Keyword), (9000, SyntaxRole::String)]] };
+    assert_eq!(text(&lay_out_block("größe", Some(&wrong), 14, &theme)), [" größe        "]);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chat::Edit;
-use crate::tui::text::width::width;
+use crate::tui::text::width::text_width;
 use crate::tui::theme::Themes;
 
 fn diff(before: Option<&str>, after: &str) -> Diff {
@@ -10,7 +10,7 @@ fn diff(before: Option<&str>, after: &str) -> Diff {
 }
 
 fn dark() -> Theme {
-    Themes::bundled().choose("dark", None)
+    Themes::bundled().choose_theme("dark", None)
 }
 
 fn text(lines: &[Line<'static>]) -> Vec<String> {
@@ -20,7 +20,7 @@ fn text(lines: &[Line<'static>]) -> Vec<String> {
 
 #[track_caller]
 fn check(before: Option<&str>, after: &str, width: usize, expected: &[&str]) {
-    assert_eq!(text(&layout(&diff(before, after), width, &dark())), expected);
+    assert_eq!(text(&lay_out_diff(&diff(before, after), width, &dark())), expected);
 }
 
 #[test]
@@ -37,9 +37,11 @@ fn lines_have_numbers_and_signs() {
 #[test]
 fn changes_come_without_the_header() {
     let long = Diff { path: "a/very/long/path/to/a/file.rs".into(), ..diff(None, "x") };
-    let (all, header) =
-        (layout(&long, 14, &dark()), wrap(&header_pieces(&long, &dark()), &Shape::of_width(14)));
-    assert_eq!(all[header.lines.len()..], changes(&long, 14, &dark()));
+    let (all, header) = (
+        lay_out_diff(&long, 14, &dark()),
+        wrap_pieces(&header_pieces(&long, &dark()), &Shape::with_width(14)),
+    );
+    assert_eq!(all[header.lines.len()..], lay_out_changes(&long, 14, &dark()));
     assert!(header.lines.len() > 1);
 }
 
@@ -47,7 +49,7 @@ fn changes_come_without_the_header() {
 fn distant_changes_are_separated() {
     let before: String = (1..=30).map(|n| format!("line {n}\n")).collect();
     let after = before.replace("line 2\n", "line two\n").replace("line 29\n", "line 29b\n");
-    let lines = text(&layout(&diff(Some(&before), &after), 40, &dark()));
+    let lines = text(&lay_out_diff(&diff(Some(&before), &after), 40, &dark()));
     assert_eq!(lines.iter().filter(|line| *line == "⋯").count(), 1);
     assert!(
         lines.contains(&" 2 + line two".to_owned()) && lines.contains(&"29 − line 29".to_owned()),
@@ -72,8 +74,8 @@ fn r10_marks_invisible_characters() {
     check(None, "\tx", 60, &["src/a.rs · new file · +1 −0", "1 + →   x"]);
     check(None, &format!("a{}b", " ".repeat(40)), 60, &["src/a.rs · new file · +1 −0", "1 + a<40 blanks>b"]);
     let hostile = Diff { path: "a\nb\x1b[1m".into(), ..diff(None, "x") };
-    assert_eq!(text(&layout(&hostile, 60, &dark()))[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
-    assert_eq!(text(&[header(&hostile, &dark())])[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
+    assert_eq!(text(&lay_out_diff(&hostile, 60, &dark()))[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
+    assert_eq!(text(&[lay_out_header(&hostile, &dark())])[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
 }
 
 #[test]
@@ -84,30 +86,30 @@ fn shows_the_note() {
 #[test]
 fn highlights_only_the_changed_word() {
     let theme = dark();
-    let lines = layout(&diff(Some("let x = one(2);\n"), "let x = two(2);\n"), 40, &theme);
+    let lines = lay_out_diff(&diff(Some("let x = one(2);\n"), "let x = two(2);\n"), 40, &theme);
     let stressed = |line: &Line, style: Style| -> String {
         let spans = line.spans.iter().filter(|span| span.style.bg == style.bg);
         spans.map(|span| span.content.as_ref()).collect()
     };
     assert_eq!(stressed(&lines[1], theme.removed_part), "one");
     assert_eq!(stressed(&lines[2], theme.added_part), "two");
-    let lines = layout(&diff(Some("abc\n"), "something else\n"), 40, &theme);
+    let lines = lay_out_diff(&diff(Some("abc\n"), "something else\n"), 40, &theme);
     assert_eq!(stressed(&lines[2], theme.added_part), "");
 }
 
 #[test]
 fn background_of_a_changed_line_extends_to_the_end() {
     let theme = dark();
-    for line in &layout(&diff(Some("a\n"), "b\n"), 20, &theme)[1..] {
-        assert_eq!(line.spans.iter().map(|span| width(&span.content)).sum::<usize>(), 20);
+    for line in &lay_out_diff(&diff(Some("a\n"), "b\n"), 20, &theme)[1..] {
+        assert_eq!(line.spans.iter().map(|span| text_width(&span.content)).sum::<usize>(), 20);
     }
 }
 
 proptest::proptest! {
     #[test]
     fn r34_no_line_is_wider_than_requested(before in "(\\PC|\n|\t|\u{202e}|word ){0,40}", after in "(\\PC|\n|\t|word ){0,40}", cells in 1usize..40) {
-        for line in layout(&diff(Some(&before), &after), cells, &dark()) {
-            let found: usize = line.spans.iter().map(|span| width(&span.content)).sum();
+        for line in lay_out_diff(&diff(Some(&before), &after), cells, &dark()) {
+            let found: usize = line.spans.iter().map(|span| text_width(&span.content)).sum();
             proptest::prop_assert!(found <= cells);
             proptest::prop_assert!(line.spans.iter().all(|span| !span.content.contains(char::is_control)));
         }
@@ -117,12 +119,12 @@ proptest::proptest! {
 #[test]
 fn sides_are_shown_side_by_side_if_the_width_allows_it() {
     let (before, after) = ("a\nb\nc\n", "a\nB\nc\nd\n");
-    let side = |text: &str| format!("{text:<SIDE$}");
+    let side = |text: &str| format!("{text:<MIN_SIDE_COLUMNS$}");
     let row = |left: &str, right: &str| format!("{} │ {right}", side(left)).trim_end().to_owned();
     check(
         Some(before),
         after,
-        2 * SIDE + 3,
+        2 * MIN_SIDE_COLUMNS + 3,
         &[
             "src/a.rs · +2 −1",
             &row("1   a", "1   a"),
@@ -132,7 +134,10 @@ fn sides_are_shown_side_by_side_if_the_width_allows_it() {
         ],
     );
     // With one column less, or with only additions, the sides are shown one below the other.
-    assert_eq!(text(&layout(&diff(Some(before), after), 2 * SIDE + 2, &dark()))[2..4], ["2 − b", "2 + B"]);
+    assert_eq!(
+        text(&lay_out_diff(&diff(Some(before), after), 2 * MIN_SIDE_COLUMNS + 2, &dark()))[2..4],
+        ["2 − b", "2 + B"]
+    );
     check(Some("a\n"), "a\nb\n", 200, &["src/a.rs · +1 −0", "1   a", "2 + b"]);
 }
 
@@ -140,14 +145,14 @@ fn sides_are_shown_side_by_side_if_the_width_allows_it() {
 fn r07_hides_nothing_side_by_side() {
     let long = "word ".repeat(40);
     let change = diff(Some(&format!("x\u{202e}y\n{long}old\n")), &format!("x\u{200b}y\n{long}new\nmore\n"));
-    let shown = text(&layout(&change, 150, &dark())).join("\n");
+    let shown = text(&lay_out_diff(&change, 150, &dark())).join("\n");
     for part in ["<U+202E>", "<U+200B>", "old", "new", "more"] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     assert_eq!(shown.matches('w').count(), 80 + "new".matches('w').count());
-    assert!(layout(&change, 150, &dark()).iter().all(|line| line_width(line) <= 150));
+    assert!(lay_out_diff(&change, 150, &dark()).iter().all(|line| line_width(line) <= 150));
 }
 
 fn line_width(line: &Line<'_>) -> usize {
-    line.spans.iter().map(|span| width(&span.content)).sum()
+    line.spans.iter().map(|span| text_width(&span.content)).sum()
 }

@@ -1,37 +1,43 @@
 //! Lays out Markdown as styled lines.
 
 mod block;
-mod bound;
-mod lay;
-mod read;
-mod stable;
+mod block_layout;
+mod block_parser;
+mod nesting_limit;
+mod stable_prefix;
 mod table;
-pub mod unrendered;
+pub mod unrendered_text;
 
-pub use stable::{defines, stable_prefix, whole_rows};
+pub use stable_prefix::{defines_reference, length_of_whole_rows, stable_prefix};
 
 use super::Page;
-use super::clean::clean;
-use crate::chat::link::Target;
+use super::clean::clean_text;
+use crate::chat::link::LinkTarget;
 use crate::tui::theme::Theme;
 use pulldown_cmark::Options;
 
 /// Returns whether a link target exists.
-pub type Exists<'a> = &'a dyn Fn(&Target) -> bool;
+pub type Exists<'a> = &'a dyn Fn(&LinkTarget) -> bool;
 /// Describes a picture; `None` if there is none.
-pub type Picture<'a> = &'a dyn Fn(&Target) -> Option<String>;
+pub type Picture<'a> = &'a dyn Fn(&LinkTarget) -> Option<String>;
 
 /// Lays out a reply, which is cleaned first. No line is wider than `width`; blocks are separated by one blank line, and
 /// there is none at either end. Raw HTML is shown as text, and nothing is fetched. `exists` is called for each possible
 /// link at each layout: only existing targets become links. `picture` describes images that can be described.
-pub fn layout(source: &str, width: usize, theme: &Theme, exists: Exists<'_>, picture: Picture<'_>) -> Page {
-    let source = clean(source);
-    let blocks = read::read(&bound::bound(&source), theme, (exists, picture));
-    lay::Laying { theme }.blocks(&blocks, width.max(1))
+pub fn lay_out_markdown(
+    source: &str,
+    width: usize,
+    theme: &Theme,
+    exists: Exists<'_>,
+    picture: Picture<'_>,
+) -> Page {
+    let source = clean_text(source);
+    let blocks = block_parser::parse_blocks(&nesting_limit::bound_nesting(&source), theme, (exists, picture));
+    block_layout::BlockLayout { theme }.lay_out_blocks(&blocks, width.max(1))
 }
 
 /// Returns the enabled Markdown extensions.
-fn options() -> Options {
+fn parser_options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS

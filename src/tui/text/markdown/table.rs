@@ -1,52 +1,52 @@
 //! Lays out tables: columns shrink evenly and cells wrap; if columns get too narrow, rows become lists.
 
-use crate::tui::text::width::width;
-use crate::tui::text::wrap::{Shape, wrap};
+use crate::tui::text::width::text_width;
+use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
 use crate::tui::theme::Theme;
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
 /// Separator between columns.
-const BETWEEN: &str = " │ ";
+const COLUMN_SEPARATOR: &str = " │ ";
 /// Minimum column width; a table that needs less becomes a list.
-const NARROWEST: usize = 10;
+const MIN_COLUMN: usize = 10;
 
 type Cell = Vec<Piece>;
 
 /// Lays out rows; the first one is the heading.
-pub(super) fn lay(rows: &[Vec<Cell>], aligned: &[Alignment], cells: usize, theme: &Theme) -> Page {
+pub(super) fn lay_out_table(rows: &[Vec<Cell>], aligned: &[Alignment], cells: usize, theme: &Theme) -> Page {
     let natural: Vec<usize> = (0..aligned.len())
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(natural).max().unwrap_or(0))
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(natural_width).max().unwrap_or(0))
         .collect();
-    match fit(&natural, cells) {
-        Some(widths) => grid(rows, aligned, &widths, theme),
-        None => lists(rows, cells, theme),
+    match fit_columns(&natural, cells) {
+        Some(widths) => lay_out_grid(rows, aligned, &widths, theme),
+        None => lay_out_lists(rows, cells, theme),
     }
 }
 
-fn natural(cell: &Cell) -> usize {
+fn natural_width(cell: &Cell) -> usize {
     let text: String = cell.iter().map(|piece| piece.text.as_str()).collect();
-    text.split('\n').map(width).max().unwrap_or(0)
+    text.split('\n').map(text_width).max().unwrap_or(0)
 }
 
 /// Returns the column widths: narrow columns keep their width, wide ones share the rest.
-fn fit(natural: &[usize], cells: usize) -> Option<Vec<usize>> {
-    let between = width(BETWEEN) * natural.len().saturating_sub(1);
+fn fit_columns(natural: &[usize], cells: usize) -> Option<Vec<usize>> {
+    let between = text_width(COLUMN_SEPARATOR) * natural.len().saturating_sub(1);
     let room = cells.checked_sub(between)?;
     let needs = |cap: usize| -> usize { natural.iter().map(|width| (*width).clamp(1, cap.max(1))).sum() };
     let widest = natural.iter().copied().max().unwrap_or(0).max(1);
     let cap = (1..=widest).rev().find(|cap| needs(*cap) <= room)?;
-    if cap < widest && cap < NARROWEST {
+    if cap < widest && cap < MIN_COLUMN {
         return None;
     }
     Some(natural.iter().map(|width| (*width).clamp(1, cap)).collect())
 }
 
-fn grid(rows: &[Vec<Cell>], aligned: &[Alignment], widths: &[usize], theme: &Theme) -> Page {
+fn lay_out_grid(rows: &[Vec<Cell>], aligned: &[Alignment], widths: &[usize], theme: &Theme) -> Page {
     let mut page = Page::default();
     for (at, row) in rows.iter().enumerate() {
-        page.append(grid_row(row, aligned, widths, theme));
+        page.append_page(lay_out_grid_row(row, aligned, widths, theme));
         if at == 0 {
             let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
             page.lines.push(Line::styled(rule.join("─┼─"), theme.border_dim));
@@ -55,12 +55,12 @@ fn grid(rows: &[Vec<Cell>], aligned: &[Alignment], widths: &[usize], theme: &The
     page
 }
 
-fn grid_row(row: &[Cell], aligned: &[Alignment], widths: &[usize], theme: &Theme) -> Page {
+fn lay_out_grid_row(row: &[Cell], aligned: &[Alignment], widths: &[usize], theme: &Theme) -> Page {
     let empty = Cell::new();
     let cells: Vec<Page> = widths
         .iter()
         .enumerate()
-        .map(|(column, width)| wrap(row.get(column).unwrap_or(&empty), &Shape::of_width(*width)))
+        .map(|(column, width)| wrap_pieces(row.get(column).unwrap_or(&empty), &Shape::with_width(*width)))
         .collect();
     let height = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(1);
     let mut page = Page { lines: vec![Line::default(); height], ..Page::default() };
@@ -69,10 +69,10 @@ fn grid_row(row: &[Cell], aligned: &[Alignment], widths: &[usize], theme: &Theme
         let mut before = vec![0; height];
         for (number, line) in page.lines.iter_mut().enumerate() {
             if at > 0 {
-                line.spans.push(Span::styled(BETWEEN, theme.border_dim));
+                line.spans.push(Span::styled(COLUMN_SEPARATOR, theme.border_dim));
             }
             let spans = cell.lines.get(number).map(|line| line.spans.clone()).unwrap_or_default();
-            let free = widths[at].saturating_sub(spans.iter().map(|span| width(&span.content)).sum());
+            let free = widths[at].saturating_sub(spans.iter().map(|span| text_width(&span.content)).sum());
             before[number] = match aligned.get(at) {
                 Some(Alignment::Right) => free,
                 Some(Alignment::Center) => free / 2,
@@ -82,7 +82,7 @@ fn grid_row(row: &[Cell], aligned: &[Alignment], widths: &[usize], theme: &Theme
             line.spans.extend(spans);
             line.spans.push(Span::raw(" ".repeat(free - before[number])));
         }
-        column += if at > 0 { width(BETWEEN) } else { 0 };
+        column += if at > 0 { text_width(COLUMN_SEPARATOR) } else { 0 };
         let next = cell.links.iter().map(|link| link.id + 1).max().unwrap_or(0);
         for mut link in cell.links {
             let shift = u16::try_from(column + before[link.line]).unwrap_or(u16::MAX);
@@ -97,12 +97,12 @@ fn grid_row(row: &[Cell], aligned: &[Alignment], widths: &[usize], theme: &Theme
 }
 
 /// Lays out each row as a list of `heading: value`, separated by blank lines.
-fn lists(rows: &[Vec<Cell>], cells: usize, theme: &Theme) -> Page {
+fn lay_out_lists(rows: &[Vec<Cell>], cells: usize, theme: &Theme) -> Page {
     let mut page = Page::default();
     let Some((heading, rows)) = rows.split_first() else { return page };
     let rest = vec![Piece::new("  ", theme.text)];
     let mut put = |line: Cell| {
-        page.append(wrap(&line, &Shape { rest: rest.clone(), ..Shape::of_width(cells) }));
+        page.append_page(wrap_pieces(&line, &Shape { rest: rest.clone(), ..Shape::with_width(cells) }));
     };
     if rows.is_empty() {
         heading.iter().for_each(|cell| put(cell.clone()));

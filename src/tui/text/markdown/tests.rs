@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
 fn lay(source: &str, width: usize) -> Page {
-    let theme = Themes::bundled().choose("dark", None);
-    layout(source, width, &theme, &|_| true, &|_| None)
+    let theme = Themes::bundled().choose_theme("dark", None);
+    lay_out_markdown(source, width, &theme, &|_| true, &|_| None)
 }
 
 fn text(page: &Page) -> Vec<String> {
@@ -96,7 +96,7 @@ fn long_address_keeps_its_host_and_its_end() {
     let page = lay(&format!("[docs]({long})"), 100);
     let shown = text(&page).join("");
     assert!(shown.starts_with("docs (https://a.example/xxx") && shown.ends_with("xxxx/the-end)"), "{shown}");
-    assert!(width::width(&shown) <= 70, "{shown}");
+    assert!(width::text_width(&shown) <= 70, "{shown}");
     assert!(page.links.iter().all(|link| link.target.to_string() == long), "the target is not truncated");
 }
 
@@ -147,9 +147,9 @@ fn r32_cleans_characters_from_entities() {
 
 #[test]
 fn code_block_has_a_background_and_highlighting() {
-    let theme = Themes::bundled().choose("dark", None);
+    let theme = Themes::bundled().choose_theme("dark", None);
     let source = "a\n\n```rust\nlet x = 1;\n```";
-    let page = layout(source, 12, &theme, &|_| true, &|_| None);
+    let page = lay_out_markdown(source, 12, &theme, &|_| true, &|_| None);
     assert_eq!(text(&page)[2..], [" let x = 1; "]);
     assert!(page.lines[2].spans.iter().all(|span| span.style.bg == theme.code_block.bg));
     assert!(page.lines[2].spans.iter().any(|span| span.style.fg == theme.syntax_keyword.fg));
@@ -188,7 +188,7 @@ fn r64_hostile_nesting_takes_linear_time() {
         let work = || clock_gettime(ClockId::ThreadCPUTime);
         let start = work();
         for line in text(&lay(&source, 40)) {
-            assert!(width::width(&line) <= 40);
+            assert!(width::text_width(&line) <= 40);
         }
         stable_prefix(&source);
         let start_of: String = source.chars().take(8).collect();
@@ -221,7 +221,7 @@ fn in_parts(before: &str, after: &str, width: usize) -> Page {
     if !page.lines.is_empty() && !after.lines.is_empty() {
         page.lines.push(ratatui::text::Line::default());
     }
-    page.append(after);
+    page.append_page(after);
     page
 }
 
@@ -289,7 +289,7 @@ proptest! {
         let whole = format!("{source}{more}");
         let tail = format!("{rest}{more}");
         // Such a text is laid out as a whole.
-        if defines(before) || defines(&tail) {
+        if defines_reference(before) || defines_reference(&tail) {
             return Ok(());
         }
         let (parts, at_once) = (in_parts(before, &tail, 30), lay(&whole, 30));
@@ -304,7 +304,7 @@ proptest! {
     fn r34_no_line_is_wider_than_requested(source in markdown(), noise in "\\PC{0,20}", width in 1usize..40) {
         let page = lay(&format!("{source}{noise}{source}"), width);
         for line in text(&page) {
-            prop_assert!(width::width(&line) <= width, "{line:?}");
+            prop_assert!(width::text_width(&line) <= width, "{line:?}");
             prop_assert!(line.chars().all(|c| !c.is_control()));
         }
         for link in &page.links {
@@ -326,7 +326,7 @@ fn table_row_is_held_back_until_complete() {
         ("", ""),
         ("|", ""),
     ] {
-        assert_eq!(&text[..whole_rows(text)], shown, "{text:?}");
+        assert_eq!(&text[..length_of_whole_rows(text)], shown, "{text:?}");
     }
 }
 

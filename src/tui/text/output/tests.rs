@@ -5,11 +5,11 @@ use crate::tui::theme::Themes;
 use proptest::prelude::*;
 
 fn dark() -> Theme {
-    Themes::bundled().choose("dark", None)
+    Themes::bundled().choose_theme("dark", None)
 }
 
 fn text(output: &str) -> String {
-    shown(output, Style::new(), &dark()).text
+    parse_output(output, Style::new(), &dark()).text
 }
 
 #[track_caller]
@@ -20,16 +20,16 @@ fn check(output: &str, expected: &str) {
 #[test]
 fn colours_become_styles_at_the_same_place() {
     let theme = dark();
-    let found = shown("a \x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[0m z", theme.text, &theme);
+    let found = parse_output("a \x1b[31mred\x1b[0m \x1b[1;4mbold\x1b[0m z", theme.text, &theme);
     assert_eq!(found.text, "a red bold z");
     let look = |word: &str| {
         let at = found.text.find(word).unwrap();
-        found.looks.iter().find(|(end, _)| at < *end).unwrap().1
+        found.style_ends.iter().find(|(end, _)| at < *end).unwrap().1
     };
     assert_eq!((look("red").fg, look("z")), (theme.danger.fg, theme.text));
     let modifier = look("bold").add_modifier;
     assert!(modifier.contains(ratatui::style::Modifier::BOLD | ratatui::style::Modifier::UNDERLINED));
-    assert_eq!(found.looks.last().unwrap().0, found.text.len());
+    assert_eq!(found.style_ends.last().unwrap().0, found.text.len());
 }
 
 #[test]
@@ -65,15 +65,18 @@ fn expands_tabs_across_colours() {
 #[test]
 fn parses_colours_with_colons() {
     let theme = dark();
-    let found = shown("\x1b[38:2::250:250:250;1mx", theme.text, &theme);
-    assert_eq!(found.looks, shown("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).looks);
+    let found = parse_output("\x1b[38:2::250:250:250;1mx", theme.text, &theme);
+    assert_eq!(
+        found.style_ends,
+        parse_output("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).style_ends
+    );
 }
 
 #[test]
 fn finds_a_link_across_colours() {
     let theme = dark();
-    let found = shown("\x1b[35msrc/main.rs\x1b[0m:\x1b[32m3\x1b[0m: x", theme.text, &theme);
-    let pieces = pieces(&found, theme.link, &|_| true);
+    let found = parse_output("\x1b[35msrc/main.rs\x1b[0m:\x1b[32m3\x1b[0m: x", theme.text, &theme);
+    let pieces = output_pieces(&found, theme.link, &|_| true);
     let linked: Vec<&Piece> = pieces.iter().filter(|piece| piece.link.is_some()).collect();
     let words: String = linked.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(words, "src/main.rs:3");
@@ -96,10 +99,10 @@ proptest! {
     fn r32_output_is_clean_and_its_styles_cover_it(
         output in "(\\PC|[\0-\u{ff}]|\x1b\\[[0-9;]{0,6}[A-Za-z@]|\r|\n|漢|\u{301}){0,80}"
     ) {
-        let found = shown(&output, Style::new(), &dark());
+        let found = parse_output(&output, Style::new(), &dark());
         prop_assert!(found.text.chars().all(|c| c == '\n' || !c.is_control()));
-        prop_assert_eq!(found.looks.last().map_or(0, |(end, _)| *end), found.text.len());
-        let all: String = pieces(&found, Style::new(), &|_| true).into_iter().map(|piece| piece.text).collect();
+        prop_assert_eq!(found.style_ends.last().map_or(0, |(end, _)| *end), found.text.len());
+        let all: String = output_pieces(&found, Style::new(), &|_| true).into_iter().map(|piece| piece.text).collect();
         prop_assert_eq!(all, found.text);
     }
 }

@@ -13,7 +13,7 @@ fn piece(text: &str) -> Piece {
 
 #[track_caller]
 fn check(prose: &str, width: usize, expected: &[&str]) {
-    assert_eq!(text(&wrap(&[piece(prose)], &Shape::of_width(width))), expected);
+    assert_eq!(text(&wrap_pieces(&[piece(prose)], &Shape::with_width(width))), expected);
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn glyph_wider_than_the_line_becomes_an_ellipsis() {
 
 #[test]
 fn code_keeps_all_spaces_and_breaks_at_the_last_column() {
-    let shape = Shape { verbatim: true, ..Shape::of_width(4) };
-    assert_eq!(text(&wrap(&[piece("  ab cd  \n ")], &shape)), ["  ab", " cd ", " ", " "]);
+    let shape = Shape { verbatim: true, ..Shape::with_width(4) };
+    assert_eq!(text(&wrap_pieces(&[piece("  ab cd  \n ")], &shape)), ["  ab", " cd ", " ", " "]);
 }
 
 #[test]
@@ -62,21 +62,21 @@ fn space_with_a_combining_mark_is_a_glyph() {
 #[test]
 fn indentation_is_dropped_if_the_width_is_too_small() {
     let shape =
-        |width| Shape { first: vec![piece("• ")], rest: vec![piece("  ")], ..Shape::of_width(width) };
-    assert_eq!(text(&wrap(&[piece("one two")], &shape(6))), ["• one", "  two"]);
-    assert_eq!(text(&wrap(&[piece("ab")], &shape(2))), ["ab"]);
+        |width| Shape { first: vec![piece("• ")], rest: vec![piece("  ")], ..Shape::with_width(width) };
+    assert_eq!(text(&wrap_pieces(&[piece("one two")], &shape(6))), ["• one", "  two"]);
+    assert_eq!(text(&wrap_pieces(&[piece("ab")], &shape(2))), ["ab"]);
 }
 
 #[test]
 fn link_that_wraps_is_one_link_on_two_lines() {
-    let target = Arc::new(Target::Web("https://a.example".into()));
+    let target = Arc::new(LinkTarget::Web("https://a.example".into()));
     let link = Piece { link: Some(target.clone()), ..piece("see this") };
-    let page = wrap(&[piece("go "), link.clone(), piece("x")], &Shape::of_width(7));
+    let page = wrap_pieces(&[piece("go "), link.clone(), piece("x")], &Shape::with_width(7));
     assert_eq!(text(&page), ["go see", "thisx"]);
     let cells: Vec<_> = page.links.iter().map(|link| (link.id, link.line, link.start, link.end)).collect();
     assert_eq!(cells, [(0, 0, 3, 6), (0, 1, 0, 4)]);
-    let other = Piece { link: Some(Arc::new(Target::Web("https://b.example".into()))), ..piece("b") };
-    let page = wrap(&[link, other], &Shape::of_width(20));
+    let other = Piece { link: Some(Arc::new(LinkTarget::Web("https://b.example".into()))), ..piece("b") };
+    let page = wrap_pieces(&[link, other], &Shape::with_width(20));
     assert_eq!(page.links.iter().map(|link| link.id).collect::<Vec<_>>(), [0, 1]);
 }
 
@@ -87,17 +87,17 @@ proptest! {
         width in 0usize..12,
         verbatim: bool,
     ) {
-        let pieces: Vec<_> = parts.iter().map(|part| piece(&super::super::clean::clean(part))).collect();
-        let shape = Shape { verbatim, first: vec![piece("> ")], rest: vec![piece("  ")], ..Shape::of_width(width) };
-        let page = wrap(&pieces, &shape);
+        let pieces: Vec<_> = parts.iter().map(|part| piece(&super::super::clean::clean_text(part))).collect();
+        let shape = Shape { verbatim, first: vec![piece("> ")], rest: vec![piece("  ")], ..Shape::with_width(width) };
+        let page = wrap_pieces(&pieces, &shape);
         for line in text(&page) {
-            prop_assert!(width::width(&line) <= width.max(1), "{line:?}");
+            prop_assert!(width::text_width(&line) <= width.max(1), "{line:?}");
         }
         if width > 3 {
             let glyphs = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\n')).collect::<String>();
             let shown: String = text(&page).iter().map(|line| glyphs(&line[2.min(line.len())..])).collect();
             // Some graphemes are wider than the narrowest of these lines.
-            let fits = |grapheme: &str| if width::of(grapheme) > width - 2 { "…".into() } else { glyphs(grapheme) };
+            let fits = |grapheme: &str| if width::grapheme_width(grapheme) > width - 2 { "…".into() } else { glyphs(grapheme) };
             let whole = |piece: &Piece| piece.text.graphemes(true).map(fits).collect::<String>();
             prop_assert_eq!(shown, pieces.iter().map(whole).collect::<String>());
         }
@@ -109,7 +109,8 @@ fn goes_on(command: &str, width: usize) -> Vec<String> {
     let first = vec![Piece::new("$ ", Style::new())];
     let rest = vec![Piece::new("  ", Style::new())];
     let shape = Shape { width, first, rest, verbatim: true };
-    let page = going_on(&[Piece::new(command, Style::new())], &shape, &Piece::new(ON, Style::new()));
+    let page =
+        wrap_code(&[Piece::new(command, Style::new())], &shape, &Piece::new(CONTINUATION_MARK, Style::new()));
     let words = |line: &Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect();
     page.lines.iter().map(words).collect()
 }
@@ -131,7 +132,7 @@ fn long_word_breaks_anywhere_and_nothing_is_lost() {
     {
         for width in 1..30 {
             let lines = goes_on(command, width);
-            assert!(lines.iter().all(|line| width::width(line) <= width), "{width}: {lines:?}");
+            assert!(lines.iter().all(|line| width::text_width(line) <= width), "{width}: {lines:?}");
             if width > 3 {
                 let all: String = lines.iter().map(|line| line.chars().skip(2).collect::<String>()).collect();
                 assert_eq!(all, command, "{width}: {lines:?}");

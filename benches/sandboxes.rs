@@ -1,0 +1,131 @@
+//! Benchmarks of the sandboxes: the same command alternately without a sandbox, in the live and in the read-only one,
+//! in projects of 5,000 and 100,000 files with three sensitive ones.
+//!
+//! `AYE_BENCH_PROGRAM` names another build of the program to measure.
+
+use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
+use aye::project::shell::{CommandOutcome, Shell};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Measured commands per kind.
+const RUNS: usize = 200;
+/// Commands before the measurement, to fill caches.
+const WARM: usize = 20;
+/// Files per project, and per folder.
+const SIZES: [usize; 2] = [5_000, 100_000];
+const IN_A_FOLDER: usize = 12;
+/// Time after which the last change of a folder is old enough to be cached, as in a project in use.
+const SETTLED: Duration = Duration::from_millis(2500);
+
+/// Sandbox of the command.
+#[derive(Clone, Copy)]
+enum Kind {
+    Free,
+    Live,
+    ReadOnly,
+}
+
+const KINDS: [(Kind, &str); 3] =
+    [(Kind::Free, "without a sandbox"), (Kind::Live, "live sandbox"), (Kind::ReadOnly, "read-only sandbox")];
+
+fn main() -> io::Result<()> {
+    let program = std::env::var_os("AYE_BENCH_PROGRAM");
+    let program = program.map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from);
+    let place = tempfile::tempdir()?;
+    let other = place.path().join("other");
+    std::fs::create_dir_all(&other)?;
+    let openings = SandboxAccess { write: vec![other], network: false, sockets: false };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut out = io::stdout().lock();
+    for size in SIZES {
+        let project = place.path().canonicalize()?.join(size.to_string());
+        let folders = fill(&project, size)?;
+        std::thread::sleep(SETTLED);
+        let shell = Shell::new(program.clone());
+        let began = Instant::now();
+        runtime.block_on(one(&shell, &project, &openings, Kind::ReadOnly))?;
+        writeln!(
+            out,
+            "{size} files in {folders} folders; the first command took {:.0} ms",
+            milliseconds(began.elapsed())
+        )?;
+        let mut took = KINDS.map(|_| Vec::new());
+        for run in 0..WARM + RUNS {
+            for ((kind, _), took) in KINDS.iter().zip(&mut took) {
+                let time = runtime.block_on(one(&shell, &project, &openings, *kind))?;
+                if run >= WARM {
+                    took.push(time);
+                }
+            }
+        }
+        took.iter_mut().for_each(|took| took.sort());
+        let at = |took: &[Duration], part: usize| milliseconds(took[took.len() * part / 100]);
+        for ((_, name), took) in KINDS.iter().zip(&took) {
+            writeln!(
+                out,
+                "  {name:18} median {:.2} ms · quartiles {:.2} to {:.2} ms · 90 % below {:.2} ms · {RUNS} runs",
+                at(took, 50),
+                at(took, 25),
+                at(took, 75),
+                at(took, 90)
+            )?;
+        }
+        let [free, live, read_only] = &took;
+        writeln!(
+            out,
+            "  cost of the live sandbox {:.2} ms · of the read-only one {:.2} ms, {:+.2} ms against the live one",
+            at(live, 50) - at(free, 50),
+            at(read_only, 50) - at(free, 50),
+            at(read_only, 50) - at(live, 50)
+        )?;
+    }
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    writeln!(out, "load {}", load.trim())
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// Creates a project with this many files, three of them sensitive, and returns the number of folders.
+fn fill(project: &Path, size: usize) -> io::Result<usize> {
+    let folders = size / IN_A_FOLDER;
+    for number in 0..folders {
+        let folder = project.join(format!("{}/{}/{number}", number % 20, number / 20 % 20));
+        std::fs::create_dir_all(&folder)?;
+        for file in 0..IN_A_FOLDER {
+            std::fs::write(folder.join(format!("file{file}.rs")), "fn main() {}\n")?;
+        }
+    }
+    for secret in [".env", "3/1/server.pem", "7/2/credentials"] {
+        std::fs::write(project.join(secret), "secret")?;
+    }
+    Ok(folders + 420)
+}
+
+/// Runs `true` in the shell and returns the time it took.
+async fn one(shell: &Shell, folder: &Path, openings: &SandboxAccess, kind: Kind) -> io::Result<Duration> {
+    let walls = match kind {
+        Kind::Free => CommandSandbox::Unavailable("benchmark without a sandbox".into()),
+        Kind::Live | Kind::ReadOnly => CommandSandbox::enforced(openings.clone()),
+    };
+    let line = CommandLine {
+        command: "true".to_owned(),
+        folder: folder.to_owned(),
+        seconds: 30,
+        sandbox: walls,
+        ..CommandLine::default()
+    };
+    let failed = |error: aye::project::Error| io::Error::other(error.to_string());
+    let began = Instant::now();
+    let ran: CommandOutcome = match kind {
+        Kind::Free | Kind::Live => shell.run_command(&line, &|_| {}).await.map_err(failed)?,
+        Kind::ReadOnly => shell.run_read_only(&line, false, &[], &|_| {}).await.map_err(failed)?.0,
+    };
+    match ran.exit {
+        Some(0) => Ok(began.elapsed()),
+        other => Err(io::Error::other(format!("it ended with {other:?}: {}", ran.output))),
+    }
+}

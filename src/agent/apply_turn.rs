@@ -1,0 +1,166 @@
+//! Apply turns: the user decides, one by one, on calls that no model made. Each call requires approval, and no request
+//! follows the last one.
+
+use super::model_requests::{new_turn, with_unique_ids};
+use super::{UpdateContext, call_execution};
+use crate::chat::batch::APPLY_GROUP;
+use crate::chat::dry_run_summary::APPLY_CHANGE;
+use crate::chat::{
+    Access, CallId, Decision, Entry, Intent, Item, LiveCall, Outcome, Plan, Preconditions, Preview, ToolCall,
+    Work,
+};
+use crate::policy::{Verdict, judge_plan};
+use serde_json::Value;
+use std::path::Path;
+
+/// Most changed paths named on an approval prompt.
+const MAX_NAMED_PATHS: usize = 4;
+
+/// Calls to decide on in an apply turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplyRequest {
+    /// Text recorded as the user message.
+    pub message: String,
+    pub calls: Vec<LiveCall>,
+}
+
+/// Starts an apply turn. Ignored while a turn runs, and in a dry run, where nothing can be applied.
+pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, offered: ApplyRequest) {
+    if !ctx.state.is_idle() || ctx.state.is_dry_run() || offered.calls.is_empty() {
+        return;
+    }
+    let turn = new_turn(ctx);
+    ctx.state.is_apply_turn = true;
+    let made = ctx.state.session.calls().count();
+    let call = |(at, offer): (usize, &LiveCall)| ToolCall {
+        id: CallId(format!("offered_{}", made + at + 1)),
+        name: offer.tool.clone(),
+        arguments: offer.arguments.to_string(),
+    };
+    let calls: Vec<ToolCall> = offered.calls.iter().enumerate().map(call).collect();
+    // A model may have used the same ID.
+    let calls = with_unique_ids(ctx, &calls);
+    let did = offered.calls.into_iter().map(|offer| offer.changed_paths);
+    ctx.state.rehearsed_paths = calls.iter().map(|call| call.id.clone()).zip(did).collect();
+    ctx.record_entry(Entry::UserMessage { text: offered.message });
+    ctx.record_entry(Entry::from_calls(calls.clone()));
+    call_execution::start_calls(ctx, turn, calls);
+}
+
+/// Warns on the prompt of a command about changes from its rehearsal that have been applied already: running it makes
+/// them a second time.
+pub(super) fn warn_repeated_changes(
+    ctx: &UpdateContext<'_>,
+    id: &CallId,
+    intent: Result<Intent, String>,
+) -> Result<Intent, String> {
+    let Ok(Intent::Act(mut plan)) = intent else { return intent };
+    let changed = ctx.state.rehearsed_paths.get(id).filter(|_| ctx.state.is_apply_turn);
+    let real: Vec<&str> = changed.into_iter().flatten().map(String::as_str).collect();
+    let real: Vec<&str> = real.into_iter().filter(|path| is_change_applied(ctx, path)).collect();
+    if let (Preview::Command(_), [_, ..]) = (&plan.preview, real.as_slice()) {
+        let named = real.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
+        let more = match real.len().saturating_sub(MAX_NAMED_PATHS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let again = format!("repeats applied changes: {named}{more}");
+        plan.destroys = Some(match plan.destroys.take() {
+            Some(destroys) => format!("{again}; it {destroys}"),
+            None => again,
+        });
+    }
+    Ok(Intent::Act(plan))
+}
+
+/// Judges each change of a batch on its own, so that a rule that denies one path excludes only that path.
+pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) {
+    let Plan { preview: Preview::Batch(batch), access, destroys, .. } = plan else { return };
+    for item in &mut batch.items {
+        let one = Plan {
+            title: String::new(),
+            summary: String::new(),
+            access: item.access.clone(),
+            preview: Preview::Text(String::new()),
+            grant: None,
+            destroys: item.destroys.clone(),
+            preconditions: Preconditions::default(),
+            work: Work::Arguments(Value::Null),
+        };
+        let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, tool, &one);
+        if let Verdict::Deny(why) = verdict {
+            item.blocked.get_or_insert(why);
+        }
+    }
+    // The batch is judged by its remaining items.
+    let left = || batch.selected_items(&[]).map(|(_, item)| &item.access);
+    let careful = left().find(|access| matches!(access, Access::WriteOutside(_))).or_else(|| left().next());
+    *access = careful.cloned().unwrap_or_else(|| access.clone());
+    *destroys = batch.destroys(&[]);
+}
+
+/// Returns whether an applied group contains a path that the user did not reject; `None` if the group does not contain
+/// it.
+fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Option<bool> {
+    let call = ctx.state.session.call(id)?;
+    let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|shown| &shown.preview) else { return None };
+    let entries = ctx.state.session.entries();
+    let rejected = entries.iter().rev().find_map(|entry| match entry {
+        Entry::Decided { call, decision: Decision::Selected(rejected), .. } if call == id => {
+            Some(rejected.as_slice())
+        }
+        _ => None,
+    });
+    let is_of = |item: &Item| Path::new(path).starts_with(&item.path) || item.path.starts_with(path);
+    batch.items.iter().any(is_of).then(|| {
+        batch.selected_items(rejected.unwrap_or_default()).any(|(_, item)| is_of(item))
+            && is_call_done(ctx, id)
+    })
+}
+
+fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
+    let settled = ctx.state.session.call(id).and_then(|call| call.settled_at);
+    let entry = settled.and_then(|at| ctx.state.session.entries().get(at));
+    matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
+}
+
+/// Returns whether a change is live: applied in this turn, or earlier and not part of this turn.
+fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
+    let mut offered = false;
+    for call in
+        ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP)
+    {
+        match is_in_applied_group(ctx, &call.id, path) {
+            Some(true) => return true,
+            Some(false) => offered = true,
+            None => {}
+        }
+    }
+    for call in
+        ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_CHANGE)
+    {
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let Some(at) = arguments["path"].as_str() else { continue };
+        // A folder is applied with its contents, unless they have prompts of their own.
+        if !Path::new(path).starts_with(at) && !Path::new(at).starts_with(path) {
+            continue;
+        }
+        offered = true;
+        if is_call_done(ctx, &call.id) {
+            return true;
+        }
+    }
+    !offered
+}
+
+/// Requires approval for every call of an apply turn.
+pub(super) fn require_decision(offered: bool, verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Allow(_) if offered => Verdict::Ask("separate decision for each change".to_owned()),
+        Verdict::Allow(_)
+        | Verdict::Ask(_)
+        | Verdict::Rehearse(_)
+        | Verdict::Withhold(_)
+        | Verdict::Deny(_) => verdict,
+    }
+}

@@ -1,0 +1,59 @@
+//! Edits of a call's arguments on its approval prompt.
+
+use super::state::CallStage;
+use super::{Effect, UpdateContext, call_execution};
+use crate::chat::{CallId, Decider, Decision, Entry, Intent, Plan, ToolCall};
+use serde_json::Value;
+
+/// Separates the reason for asking from the reason why the last edit was rejected.
+const EDIT_REJECTED: &str = ". Edit rejected: ";
+
+/// An edit that is being planned, with the call before it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PendingEdit {
+    pub(super) call: ToolCall,
+    pub(super) plan: Box<Plan>,
+    pub(super) reason: String,
+    /// New arguments.
+    pub(super) arguments: Value,
+    pub(super) by: Decider,
+}
+
+/// Plans a waiting call again with the user's arguments.
+pub(super) fn start_edit(ctx: &mut UpdateContext<'_>, id: &CallId, arguments: Value, by: Decider) {
+    let Some(turn) = ctx.state.current_turn() else { return };
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    let CallStage::AwaitingApproval(plan, reason) = &pending.step else { return };
+    let (plan, reason) = (plan.clone(), reason.clone());
+    let before = pending.call.clone();
+    pending.call.arguments = arguments.to_string();
+    pending.pending_edit = Some(Box::new(PendingEdit { call: before, plan, reason, arguments, by }));
+    pending.step = CallStage::Planning;
+    let call = pending.call.clone();
+    ctx.effects.push(Effect::PlanCall { turn, call });
+}
+
+/// Handles the plan of an edit. An invalid edit changes nothing: the call waits as before, and its prompt shows the
+/// error.
+pub(super) fn handle_edit_plan(
+    ctx: &mut UpdateContext<'_>,
+    before: PendingEdit,
+    intent: Result<Intent, String>,
+) {
+    let id = before.call.id.clone();
+    let words = match intent {
+        Ok(Intent::Act(plan)) => {
+            let decision = Decision::Edited(before.arguments);
+            let sha256 = call_execution::digest_call(&before.call, &before.plan);
+            ctx.record_entry(Entry::Decided { call: id.clone(), decision, by: before.by, sha256 });
+            return call_execution::judge_call(ctx, &id, plan);
+        }
+        Ok(Intent::Ask(_)) => "the result would be a question".to_owned(),
+        Err(words) => words,
+    };
+    let Some(pending) = ctx.state.pending_mut(&id) else { return };
+    pending.call = before.call;
+    let reason = before.reason.split(EDIT_REJECTED).next().unwrap_or_default();
+    let reason = format!("{reason}{EDIT_REJECTED}{words}");
+    pending.step = CallStage::AwaitingApproval(before.plan, reason);
+}

@@ -1,0 +1,399 @@
+//! Execution of calls: planning, verdict, decision, run and outcome.
+
+use super::call_output::CallOutput;
+use super::state::{CallStage, PendingCall, State};
+use super::{
+    Effect, Event, Phase, UpdateContext, WaitingCall, apply_turn, call_edit, model_requests, preapproval,
+    reviews, sub_agent,
+};
+use crate::chat::{
+    Access, Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions,
+    ResultOrigin, SimulationSource, ToolCall, TurnId, Work,
+};
+use crate::policy::{ExcludedPaths, Verdict, judge_plan, may_disclose};
+use std::time::Duration;
+
+/// Number of failures in a row after which the same call with the same arguments is refused without planning.
+const MAX_FAILURES: u32 = 3;
+
+/// Starts carrying out the calls of a reply.
+pub(super) fn start_calls(ctx: &mut UpdateContext<'_>, turn: TurnId, calls: Vec<ToolCall>) {
+    let pending = |call| PendingCall {
+        call,
+        step: CallStage::Waiting,
+        pending_edit: None,
+        has_effects: false,
+        preapproval: preapproval::Preapproval::default(),
+        latest_output: String::new(),
+        full_output: CallOutput::default(),
+    };
+    (ctx.state.early_prompt, ctx.state.is_queue_open) = (None, false);
+    ctx.state.phase = Phase::RunningCalls { turn, calls: calls.into_iter().map(pending).collect() };
+    start_ready_calls(ctx);
+}
+
+/// Starts every call that can start. Calls are planned one after the other. Reads and sub-agents then run in parallel.
+/// A call that may change something is planned only after everything before it is settled, so that no plan is based on
+/// files that an earlier call is about to change.
+pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
+    sub_agent::start_waiting_sub_agents(ctx);
+    loop {
+        let Phase::RunningCalls { turn, calls } = &mut ctx.state.phase else { return };
+        let turn = *turn;
+        let mut settled = true;
+        let mut next = None;
+        for (index, pending) in calls.iter().enumerate() {
+            match &pending.step {
+                CallStage::Settled => {}
+                CallStage::Running(plan) if is_inside_read(plan) => settled = false,
+                CallStage::Delegated(_) => settled = false,
+                // A plan started before its turn does not count and must not be mistaken for the one that does.
+                CallStage::Waiting if pending.preapproval.is_planning => return,
+                CallStage::Waiting
+                    if settled || !pending.has_effects && !pending.preapproval.is_approved() =>
+                {
+                    next = Some(index);
+                    break;
+                }
+                CallStage::Waiting
+                | CallStage::Planning
+                | CallStage::UnderReview(_)
+                | CallStage::AwaitingApproval(..)
+                | CallStage::AwaitingAnswer(_)
+                | CallStage::Running(_) => return,
+            }
+        }
+        let Some(index) = next else {
+            match settled {
+                true if ctx.state.is_apply_turn => ctx.end_turn(Ending::Finished),
+                true => model_requests::request_reply(ctx, turn),
+                false => {}
+            }
+            return;
+        };
+        let call = calls[index].call.clone();
+        if ctx.state.failure_count(&call) < MAX_FAILURES {
+            if let Some(pending) = ctx.state.pending_mut(&call.id) {
+                pending.step = CallStage::Planning;
+            }
+            ctx.effects.push(Effect::PlanCall { turn, call });
+            return;
+        }
+        let words = format!(
+            "Refused: this call of {} failed {MAX_FAILURES} times with the same arguments. It was not run. Try something else or report the obstacle.",
+            call.name
+        );
+        settle_unstarted(ctx, &call.id, Outcome::Refused(words));
+    }
+}
+
+fn is_inside_read(plan: &Plan) -> bool {
+    matches!(plan.access, Access::Nothing | Access::Read(_))
+}
+
+/// Returns whether the plan only reads, inside or outside the project.
+fn is_any_read(plan: &Plan) -> bool {
+    is_inside_read(plan) || matches!(plan.access, Access::ReadSensitive(_))
+}
+
+/// Handles the plan of a call.
+pub(super) fn handle_plan(ctx: &mut UpdateContext<'_>, call: &CallId, intent: Result<Intent, String>) {
+    let brought = ctx.state.early_prompt.as_ref() == Some(call);
+    let Some(pending) = ctx.state.pending_mut(call) else { return };
+    if pending.preapproval.is_planning {
+        preapproval::handle_preview_plan(ctx, call, intent);
+        return start_ready_calls(ctx);
+    }
+    if pending.step != CallStage::Planning {
+        return;
+    }
+    if let Some(before) = pending.pending_edit.take() {
+        call_edit::handle_edit_plan(ctx, *before, intent);
+        return start_ready_calls(ctx);
+    }
+    if brought {
+        preapproval::handle_early_plan(ctx, call, intent);
+        return start_ready_calls(ctx);
+    }
+    if let Some(yes) = pending.preapproval.approved.take() {
+        preapproval::run_if_unchanged(ctx, call, &yes, intent);
+        return start_ready_calls(ctx);
+    }
+    match intent {
+        Err(words) => settle_unstarted(ctx, call, Outcome::Failed(words)),
+        Ok(Intent::Ask(questions)) => await_answers(ctx, call, questions),
+        Ok(Intent::Act(plan)) => judge_call(ctx, call, plan),
+    }
+    start_ready_calls(ctx);
+}
+
+/// Shows the questions of a call; the call waits for the answers.
+pub(super) fn await_answers(ctx: &mut UpdateContext<'_>, id: &CallId, questions: Questions) {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    pending.step = CallStage::AwaitingAnswer(questions.clone());
+    let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
+    ctx.record_entry(Entry::Asked { call: id.clone(), questions, sha256 });
+}
+
+pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
+    let brought = ctx.state.early_prompt.as_ref() == Some(id);
+    let edited = ctx.state.session.call(id).is_some_and(|call| call.edited_arguments.is_some());
+    let earlier_settled = ctx
+        .state
+        .pending()
+        .iter()
+        .take_while(|other| other.call.id != *id)
+        .all(|other| other.step == CallStage::Settled);
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    if !is_inside_read(&plan) && !earlier_settled && !brought {
+        // It was planned while earlier reads run. It will be planned again when they are settled.
+        pending.has_effects = true;
+        pending.step = CallStage::Waiting;
+        return;
+    }
+    let again = std::mem::take(&mut pending.preapproval.ask_again);
+    let call = pending.call.clone();
+    let circles = ctx.state.repeated_calls.repeat_reason(&call);
+    apply_turn::judge_items(ctx, &call.name, &mut plan);
+    let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
+    let verdict = match apply_turn::require_decision(ctx.state.is_apply_turn, verdict) {
+        Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
+            if let Some(words) = sub_agent::delegation_refusal(ctx.state, &plan) =>
+        {
+            Verdict::Deny(words)
+        }
+        // The user sees the result of an edit before it runs.
+        Verdict::Allow(_) if edited => Verdict::Ask("edited arguments".to_owned()),
+        // A model in a loop does not notice it.
+        Verdict::Allow(_) if let Some(words) = &circles => Verdict::Ask(words.clone()),
+        Verdict::Ask(reason) if again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
+        verdict => verdict,
+    };
+    // Calls that the user edited, opened early, applies or has to see again are the user's decision. So are repeated
+    // calls.
+    let theirs = edited || again || brought || circles.is_some() || ctx.state.is_apply_turn;
+    reviews::start_review(ctx, id, plan, verdict, theirs);
+}
+
+/// Applies the final verdict of a call.
+pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict) {
+    let Some(call) = ctx.state.pending_mut(id).map(|pending| pending.call.clone()) else { return };
+    ctx.record_entry(Entry::Planned {
+        call: id.clone(),
+        title: plan.title.clone(),
+        summary: plan.summary.clone(),
+        access: plan.access.clone(),
+        preview: Box::new(plan.preview.clone()),
+        destroys: plan.destroys.clone(),
+        preconditions: Box::new(plan.preconditions.clone()),
+        verdict: verdict.as_str().to_owned(),
+        reason: verdict.reason().to_owned(),
+        hooks_not_run: reviews::list_skipped_hooks(ctx.state, &call.name, &plan, &verdict),
+        sha256: digest_call(&call, &plan),
+    });
+    match verdict {
+        Verdict::Allow(_) | Verdict::Rehearse(_) => {
+            let approved =
+                may_disclose(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
+            start_call(ctx, call, plan, approved);
+        }
+        Verdict::Withhold(withheld) => {
+            ctx.state.early_prompt.take_if(|brought| brought == id);
+            let told = match ctx.state.hides_dry_run {
+                true => format!("Not readable here: {} ({}).", plan.summary, call.name),
+                false => withheld.outcome_text(),
+            };
+            let withheld = Some(ResultOrigin::simulated(SimulationSource::Withheld));
+            settle_call(ctx, id, (Outcome::Rehearsed(told), withheld), Duration::ZERO, Digest::default());
+        }
+        Verdict::Ask(reason) => {
+            let reason = ctx.state.prompt_reason(reason, &plan);
+            if let Some(pending) = ctx.state.pending_mut(id) {
+                pending.step = CallStage::AwaitingApproval(plan, reason);
+            }
+        }
+        Verdict::Deny(words) => {
+            ctx.state.early_prompt.take_if(|brought| brought == id);
+            settle_unstarted(ctx, id, Outcome::Refused(words));
+        }
+    }
+}
+
+/// Starts a call: live, or in a dry run as a rehearsal, which never emits `Act`. For `approved` see
+/// [`Effect::Rehearse`].
+pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
+    let Some(turn) = ctx.state.current_turn() else { return };
+    if let Work::Task(task) = &plan.work {
+        return sub_agent::delegate_task(ctx, &call.id, task, digest_call(&call, &plan));
+    }
+    if let Some(pending) = ctx.state.pending_mut(&call.id) {
+        pending.step = CallStage::Running(plan.clone());
+    }
+    let left_out = ExcludedPaths::for_tool(&ctx.state.rules, &call.name);
+    ctx.effects.push(match ctx.state.is_dry_run() {
+        true => Effect::RehearseCall { turn, call, plan, excluded_paths: left_out, approved },
+        false => Effect::RunCall { turn, call, plan, excluded_paths: left_out },
+    });
+}
+
+/// Returns whether an event may be handled. An approval or an edit is accepted only for the call whose prompt is shown,
+/// so that no approval reaches another call. A denial is accepted for any call. All other events are accepted.
+pub(super) fn is_decision_allowed(state: &State, event: &Event) -> bool {
+    let Event::CallDecided { call: id, decision, .. } = event else { return true };
+    let is_card = |waiting| matches!(waiting, WaitingCall::Approval { call, .. } if call.id == *id);
+    matches!(decision, Decision::Deny(_)) || state.waiting_call().is_some_and(is_card)
+}
+
+/// Handles a decision. Ignored unless the call waits, or it is a denial before the call's turn.
+pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: Decider) {
+    let first = ctx.state.pending().iter().find(|pending| pending.step != CallStage::Settled);
+    let early =
+        first.is_some_and(|pending| pending.call.id != *id) && ctx.state.early_prompt.as_ref() == Some(id);
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    let call = pending.call.clone();
+    let mut plan = match &pending.step {
+        CallStage::AwaitingApproval(plan, _) => plan.clone(),
+        // A denial needs no plan, so the queue accepts it for any call whose turn has not come.
+        CallStage::Waiting if matches!(decision, Decision::Deny(_)) => {
+            return deny_call(ctx, id, decision, by);
+        }
+        CallStage::Waiting
+        | CallStage::Planning
+        | CallStage::UnderReview(_)
+        | CallStage::AwaitingAnswer(_)
+        | CallStage::Running(_)
+        | CallStage::Delegated(_)
+        | CallStage::Settled => return,
+    };
+    if let Decision::Selected(rejected) = &decision
+        && !plan.set_rejected(rejected)
+    {
+        // Only a batch has parts, and approving a part does not approve the whole.
+        return;
+    }
+    match decision {
+        Decision::Edited(arguments) => return call_edit::start_edit(ctx, id, arguments, by),
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) if early => {
+            preapproval::record_preapproval(ctx, id, plan, decision, by);
+            return start_ready_calls(ctx);
+        }
+        Decision::Deny(_) => return deny_call(ctx, id, decision, by),
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) => {
+            ctx.state.repeated_calls.record_approval(&call)
+        }
+    }
+    (ctx.state.early_prompt, ctx.state.is_queue_open) = (None, false);
+    let sha256 = digest_call(&call, &plan);
+    ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
+    start_call(ctx, call, plan, true);
+    start_ready_calls(ctx);
+}
+
+/// Records the denial of a call that has not started.
+fn deny_call(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: Decider) {
+    if ctx.state.early_prompt.as_ref() == Some(id) {
+        ctx.state.early_prompt = None;
+    }
+    let Decision::Deny(words) = &decision else { return };
+    let words = words.trim();
+    let told = if by == Decider::Headless {
+        "Denied: no interactive user is available to approve this call. It was not run. Do not retry it in another form; continue without it and list it as remaining work.".to_owned()
+    } else if words.is_empty() {
+        "The user denied this call. It was not run. Do not retry it in another form; ask the user or continue without it.".to_owned()
+    } else {
+        format!("The user denied this call: {words}\nIt was not run. Do not retry it in another form.")
+    };
+    // A denial from the queue has no prompt, so nothing was shown completely and there is no digest.
+    let seen = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
+    let sha256 = seen.map_or_else(Digest::default, |pending| match &pending.step {
+        CallStage::AwaitingApproval(plan, _) => digest_call(&pending.call, plan),
+        CallStage::Waiting
+        | CallStage::Planning
+        | CallStage::UnderReview(_)
+        | CallStage::AwaitingAnswer(_)
+        | CallStage::Running(_)
+        | CallStage::Delegated(_)
+        | CallStage::Settled => Digest::default(),
+    });
+    ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
+    settle_unstarted(ctx, id, Outcome::Refused(told));
+    start_ready_calls(ctx);
+}
+
+/// Handles the answers to a call's questions.
+pub(super) fn handle_answer(ctx: &mut UpdateContext<'_>, id: &CallId, answer: Answer, by: Decider) {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    let CallStage::AwaitingAnswer(questions) = &pending.step else { return };
+    let result = answer.to_result(questions);
+    let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, questions);
+    if ctx.state.early_prompt.as_ref() == Some(id) {
+        ctx.state.early_prompt = None;
+    }
+    ctx.record_entry(Entry::Answered { call: id.clone(), answer, by: Some(by), sha256 });
+    settle_unstarted(ctx, id, Outcome::Done(result));
+    start_ready_calls(ctx);
+}
+
+/// Handles the end of a running call.
+pub(super) fn finish_call(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    (outcome, staged): (Outcome, Option<ResultOrigin>),
+    took: Duration,
+) {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    let CallStage::Running(plan) = &pending.step else { return };
+    let outcome = match outcome {
+        // A read returns the same in a dry run as live.
+        Outcome::Rehearsed(text)
+            if is_any_read(plan) && !matches!(staged, Some(ResultOrigin::Simulated(_))) =>
+        {
+            (Outcome::Done(text), None)
+        }
+        other => (other, staged),
+    };
+    let sha256 = digest_call(&pending.call, plan);
+    let (call, changed) = (pending.call.clone(), !is_inside_read(plan));
+    ctx.state.repeated_calls.count_outcome(&call, &outcome.0, changed);
+    settle_call(ctx, id, outcome, took, sha256);
+    // Previews of the other calls may be outdated now.
+    if let Phase::RunningCalls { calls, .. } = &mut ctx.state.phase {
+        calls.iter_mut().for_each(|pending| pending.preapproval.preview = None);
+    }
+    start_ready_calls(ctx);
+}
+
+/// Returns the digest of what is decided on and run.
+pub(super) fn digest_call(call: &ToolCall, plan: &Plan) -> Digest {
+    Digest::of_plan(&call.name, &call.arguments, plan.displayed_plan())
+}
+
+/// Settles a call that never ran.
+pub(super) fn settle_unstarted(ctx: &mut UpdateContext<'_>, id: &CallId, outcome: Outcome) {
+    settle_call(ctx, id, (outcome, None), Duration::ZERO, Digest::default());
+}
+
+/// Settles a call; ignored if it is settled.
+pub(super) fn settle_call(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    (outcome, staged): (Outcome, Option<ResultOrigin>),
+    took: Duration,
+    sha256: Digest,
+) {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    if pending.step == CallStage::Settled {
+        return;
+    }
+    pending.step = CallStage::Settled;
+    (pending.latest_output, pending.full_output) = (String::new(), CallOutput::default());
+    let call = pending.call.clone();
+    match outcome {
+        Outcome::Done(_) | Outcome::Rehearsed(_) => ctx.state.count_failure(&call, false),
+        Outcome::Failed(_) => ctx.state.count_failure(&call, true),
+        // The call was not run, so its failure count stays: a refusal must not allow the same call again.
+        Outcome::Refused(_) | Outcome::Interrupted(_) => {}
+    }
+    let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged });
+}

@@ -1,0 +1,265 @@
+//! Compaction: replaces earlier entries by a summary in requests, on command or if the next request would not fit.
+
+use super::streaming_reply::{ReplyPurpose, StreamingReply};
+use super::{Effect, Phase, State, UpdateContext, model_requests, summary_request};
+use crate::chat::{Ending, Entry, TurnId, Usage, summary::format_summary, tokens};
+
+/// Most summaries that one turn may request.
+const MAX_SUMMARIES: u32 = 4;
+/// Percentage of the context window kept for the newest turns, which are not summarized.
+const KEPT_PERCENT: u64 = 30;
+/// Most bytes taken of a summary; some providers enforce no limit.
+const MAX_SUMMARY_BYTES: usize = 24 << 10;
+
+/// Attempts of one turn to fit into the context window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CompactionAttempts {
+    summaries: u32,
+    /// True if a request that was rejected as too long was sent again.
+    resent_too_long: bool,
+    /// Limit in tokens for the summary's own request, if a larger one was rejected.
+    request_limit: Option<u64>,
+}
+
+/// Range of entries that a summary replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SummaryCut {
+    /// First entry that is kept. Always the start of a turn, or the end of the session.
+    pub(super) first_kept: usize,
+    /// True if a turn continues after the summary; false if the user asked for it.
+    continues_turn: bool,
+    /// Tokens of the next request before the summary.
+    tokens_before: u64,
+    /// Tokens of the summary's own request.
+    request_tokens: u64,
+}
+
+impl State {
+    /// Returns whether there is anything to summarize.
+    pub fn has_entries_to_summarize(&self) -> bool {
+        let entries = self.session.entries().get(self.session.first_sent_entry()..).unwrap_or_default();
+        entries.iter().any(|entry| matches!(entry, Entry::Replied { .. }))
+    }
+
+    /// Returns the first entries of the turns that are still sent, oldest first.
+    fn sent_turn_starts(&self) -> Vec<usize> {
+        let entries = self.session.entries();
+        let mut over = true;
+        let mut begun = Vec::new();
+        for (index, entry) in entries.iter().enumerate().skip(self.session.first_sent_entry()) {
+            match entry {
+                Entry::UserMessage { .. } if over => {
+                    begun.push(index);
+                    over = false;
+                }
+                Entry::Ended { .. } => over = true,
+                Entry::Titled { .. }
+                | Entry::Revoked { .. }
+                | Entry::Switched { .. }
+                | Entry::DryRunChanged { .. }
+                | Entry::Compacted { .. }
+                | Entry::Reviewed { .. }
+                | Entry::FellBack { .. }
+                | Entry::SubAgent { .. } => {}
+                Entry::UserMessage { .. }
+                | Entry::Replied { .. }
+                | Entry::Planned { .. }
+                | Entry::Asked { .. }
+                | Entry::Decided { .. }
+                | Entry::Answered { .. }
+                | Entry::Settled { .. } => over = false,
+            }
+        }
+        begun
+    }
+}
+
+/// Starts a summary at the user's request.
+pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
+    if !ctx.state.is_idle() || !ctx.state.has_entries_to_summarize() {
+        return;
+    }
+    ctx.state.turn_count += 1;
+    ctx.state.compaction_attempts = CompactionAttempts::default();
+    let turn = TurnId(ctx.state.turn_count);
+    let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
+    cuts.push(ctx.state.session.entries().len());
+    if !request_summary(ctx, turn, &cuts, false) {
+        ctx.end_turn(Ending::Failed(
+            "Cannot summarize the session: it is too long for one request. Nothing was changed".to_owned(),
+        ));
+    }
+}
+
+/// Makes room for the next request of a turn if it would not fit. Returns whether a summary was requested, for which
+/// the turn now waits.
+pub(super) fn make_room(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bool {
+    if ctx.state.fits_context_window(ctx.state.next_request_tokens()) {
+        return false;
+    }
+    let asked = {
+        let kept =
+            ctx.state.effective_context_window().unwrap_or(u64::MAX).saturating_mul(KEPT_PERCENT) / 100;
+        let (state, end) = (&*ctx.state, ctx.state.session.entries().len());
+        let turns = state.sent_turn_starts();
+        let first = turns.first().copied().unwrap_or(0);
+        let stays =
+            |cut: &usize| state.correct_estimate(state.session.token_estimate_between(*cut, end)) <= kept;
+        // The running turn is never summarized, however long it is.
+        let cut = turns.iter().copied().find(stays).or(turns.last().copied()).unwrap_or(0);
+        let cuts: Vec<usize> = turns.into_iter().filter(|&other| other > first && other <= cut).collect();
+        request_summary(ctx, turn, &cuts, true)
+    };
+    if !asked {
+        ctx.state.truncate_outcomes();
+    }
+    asked
+}
+
+/// Requests a summary up to the last of these entries for which the request fits. Returns whether it was requested.
+fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], goes_on: bool) -> bool {
+    if ctx.state.compaction_attempts.summaries >= MAX_SUMMARIES {
+        return false;
+    }
+    let (before, smaller) = (ctx.state.next_request_tokens(), ctx.state.compaction_attempts.request_limit);
+    let request =
+        |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, smaller, lengths);
+    // Two detailed summaries are better than one without details.
+    let found = summary_request::TRUNCATION_LENGTHS.into_iter().find_map(|lengths| {
+        let fitting = cuts.partition_point(|&upto| request(upto, lengths).is_some());
+        let upto = *cuts.get(fitting.checked_sub(1)?)?;
+        request(upto, lengths).map(|request| (upto, request))
+    });
+    let Some((upto, (request, ours, asked))) = found else { return false };
+    ctx.state.compaction_attempts.summaries += 1;
+    ctx.state.record_sent_size(ours, asked);
+    let purpose = ReplyPurpose::Summary(SummaryCut {
+        first_kept: upto,
+        continues_turn: goes_on,
+        tokens_before: before,
+        request_tokens: asked,
+    });
+    ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, purpose)));
+    ctx.effects.push(Effect::RequestReply { turn, request: Box::new(request) });
+    true
+}
+
+/// Checks a summary that is growing. One without end is used as far as it is.
+pub(super) fn limit_summary(ctx: &mut UpdateContext<'_>) {
+    let turn = match &ctx.state.phase {
+        Phase::Replying(draft) if draft.is_summary() && draft.text.len() > MAX_SUMMARY_BYTES => draft.turn,
+        Phase::Replying(_) | Phase::Idle | Phase::RunningCalls { .. } => return,
+    };
+    ctx.effects.push(Effect::CancelTurn { turn });
+    finish_summary(ctx);
+}
+
+/// Uses the summary as far as it was received.
+pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
+    let Some(StreamingReply { text, usage, purpose: ReplyPurpose::Summary(cut), .. }) =
+        ctx.state.take_draft()
+    else {
+        return;
+    };
+    let endless = text.len() > MAX_SUMMARY_BYTES;
+    let summary =
+        text.get(..text.floor_char_boundary(MAX_SUMMARY_BYTES)).unwrap_or_default().trim().to_owned();
+    if summary.is_empty() {
+        return ctx.end_turn(Ending::Failed(
+            "Cannot summarize the session: the model returned no summary".to_owned(),
+        ));
+    }
+    let pinned = summary_request::build_verbatim_part(ctx.state, cut.first_kept);
+    let after = tokens_after_summary(ctx.state, cut.first_kept, &format_summary(&summary, &pinned));
+    if after >= cut.tokens_before {
+        if cut.continues_turn {
+            // A summary of few entries may not be shorter than they are. Of more entries it may be, unless the model
+            // never stops.
+            let turns = ctx.state.sent_turn_starts();
+            let later: Vec<usize> = turns.into_iter().filter(|&other| other > cut.first_kept).collect();
+            ctx.state.turn_count += 1;
+            let turn = TurnId(ctx.state.turn_count);
+            if !endless && request_summary(ctx, turn, &later, true) {
+                return;
+            }
+            // The request may fit without spare room; another summary would not help.
+            ctx.state.compaction_attempts.summaries = MAX_SUMMARIES;
+            return model_requests::request_reply(ctx, turn);
+        }
+        return ctx.end_turn(Ending::Failed(
+            "Summary discarded: it is not shorter than the entries it replaces".to_owned(),
+        ));
+    }
+    record_summary(ctx, summary, pinned, cut, after, usage);
+    if cut.continues_turn {
+        // Late events of the summary belong to a turn that has ended.
+        ctx.state.turn_count += 1;
+        model_requests::request_reply(ctx, TurnId(ctx.state.turn_count));
+    } else if !ctx.state.queued_messages.is_empty() {
+        model_requests::start_turn(ctx);
+    }
+}
+
+fn record_summary(
+    ctx: &mut UpdateContext<'_>,
+    summary: String,
+    pinned: String,
+    cut: SummaryCut,
+    after: u64,
+    usage: Option<Usage>,
+) {
+    let tokens = (cut.tokens_before, after);
+    ctx.record_entry(Entry::Compacted { summary, pinned, upto: cut.first_kept, tokens, usage });
+    ctx.state.estimate.clear_truncation();
+}
+
+/// Returns the tokens of the next request with this summary in place of the entries before `upto`.
+fn tokens_after_summary(state: &State, upto: usize, told: &str) -> u64 {
+    let stays = state.session.token_estimate_between(upto, state.session.entries().len());
+    state.correct_estimate(
+        state.estimate.fixed_tokens() + tokens::MESSAGE_OVERHEAD + tokens::estimate_text(told) + stays,
+    )
+}
+
+/// Handles a failed summary.
+pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too_long: bool) {
+    let Some(StreamingReply { purpose: ReplyPurpose::Summary(cut), .. }) = ctx.state.take_draft() else {
+        return;
+    };
+    if too_long {
+        // The window is smaller than assumed. Without a figure from the provider, half of what was sent is more likely
+        // to fit.
+        let said = ctx.state.estimate.record_rejection(why);
+        ctx.state.compaction_attempts.request_limit = if said { None } else { Some(cut.request_tokens / 2) };
+        let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
+        cuts.retain(|&other| other < cut.first_kept);
+        cuts.push(cut.first_kept);
+        ctx.state.turn_count += 1;
+        let turn = TurnId(ctx.state.turn_count);
+        if request_summary(ctx, turn, &cuts, cut.continues_turn) {
+            return;
+        }
+    }
+    let why = why.trim_end_matches('.');
+    ctx.end_turn(Ending::Failed(format!("Cannot summarize the session: {why}")));
+}
+
+/// Retries a request that was rejected as too long, once per turn and after making room. Returns whether it is retried.
+pub(super) fn retry_too_long_request(ctx: &mut UpdateContext<'_>, why: &str) -> bool {
+    if std::mem::replace(&mut ctx.state.compaction_attempts.resent_too_long, true) {
+        return false;
+    }
+    ctx.state.estimate.record_rejection(why);
+    ctx.state.take_draft();
+    ctx.state.turn_count += 1;
+    let turn = TurnId(ctx.state.turn_count);
+    let before = ctx.state.estimate_next_request();
+    if make_room(ctx, turn) {
+        return true;
+    }
+    if ctx.state.estimate_next_request() < before {
+        model_requests::send_request(ctx, turn);
+        return true;
+    }
+    false
+}

@@ -1,0 +1,46 @@
+//! Outcomes of unsettled calls when the user stops the turn.
+
+use super::UpdateContext;
+use super::call_execution::{digest_call, settle_call};
+use super::state::CallStage;
+use crate::chat::{Answer, AnswerStatus, CallId, Digest, Outcome};
+use std::time::Duration;
+
+/// Settles every open call when the user stops the turn.
+pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
+    let open: Vec<(CallId, String, Digest)> = ctx
+        .state
+        .pending()
+        .iter()
+        .filter_map(|pending| {
+            let ran = match &pending.step {
+                CallStage::Running(plan) => digest_call(&pending.call, plan),
+                CallStage::Delegated(sub_agent) if sub_agent.has_started() => sub_agent.sha256.clone(),
+                _ => Digest::default(),
+            };
+            let words = match &pending.step {
+                CallStage::Settled => return None,
+                CallStage::Running(_) => pending
+                    .full_output
+                    .interrupted_outcome("The user interrupted this call. Changes it had made remain."),
+                CallStage::Delegated(sub_agent) if sub_agent.has_started() => {
+                    "The user interrupted the sub-agent. Changes its calls had made remain.".to_owned()
+                }
+                CallStage::AwaitingAnswer(questions) => {
+                    Answer::from_status(AnswerStatus::Deferred).to_result(questions)
+                }
+                CallStage::Waiting
+                | CallStage::Planning
+                | CallStage::UnderReview(_)
+                | CallStage::AwaitingApproval(..)
+                | CallStage::Delegated(_) => {
+                    "Not run: the user stopped the turn before this call started.".to_owned()
+                }
+            };
+            Some((pending.call.id.clone(), words, ran))
+        })
+        .collect();
+    for (id, words, ran) in open {
+        settle_call(ctx, &id, (Outcome::Interrupted(words), None), Duration::ZERO, ran);
+    }
+}

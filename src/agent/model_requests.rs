@@ -1,0 +1,220 @@
+//! Model requests of a turn, from the user message to the complete reply.
+
+use super::compaction::{self, CompactionAttempts};
+use super::streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply};
+use super::{Effect, Phase, UpdateContext, call_execution, reply_request};
+use crate::chat::{CallId, Chunk, Ending, Entry, FinishReason, ToolCall, TurnId};
+use std::time::Duration;
+
+/// Most requests in one turn. A model that still calls tools after this many is in a loop.
+const MAX_TURN_REQUESTS: u32 = 50;
+
+/// Queues a user message. Starts a turn if none runs; an empty message starts one with the messages already queued.
+pub(super) fn queue_user_message(ctx: &mut UpdateContext<'_>, text: String) {
+    if !text.trim().is_empty() {
+        ctx.state.queued_messages.push(text);
+    }
+    if ctx.state.is_idle() && !ctx.state.queued_messages.is_empty() {
+        start_turn(ctx);
+    }
+}
+
+/// Starts a turn with all queued messages.
+pub(super) fn start_turn(ctx: &mut UpdateContext<'_>) {
+    let turn = new_turn(ctx);
+    request_reply(ctx, turn);
+}
+
+/// Resets the per-turn state and returns the ID of a new turn.
+pub(super) fn new_turn(ctx: &mut UpdateContext<'_>) -> TurnId {
+    ctx.state.turn_count += 1;
+    ctx.state.turn_requests = 0;
+    ctx.state.delegated_tasks = 0;
+    ctx.state.failed_calls.clear();
+    ctx.state.repeated_calls.clear();
+    ctx.state.compaction_attempts = CompactionAttempts::default();
+    ctx.state.is_apply_turn = false;
+    TurnId(ctx.state.turn_count)
+}
+
+/// Requests the next reply, after adding queued messages to the session and making room if needed.
+pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
+    for text in std::mem::take(&mut ctx.state.queued_messages) {
+        ctx.record_entry(Entry::UserMessage { text });
+    }
+    if ctx.state.turn_requests == MAX_TURN_REQUESTS {
+        ctx.end_turn(Ending::Failed(format!(
+            "Turn stopped: the model made {MAX_TURN_REQUESTS} requests in a row without finishing"
+        )));
+        return;
+    }
+    if compaction::make_room(ctx, turn) {
+        return;
+    }
+    if ctx.state.is_certainly_too_long() {
+        let window = ctx.state.effective_context_window().unwrap_or_default();
+        ctx.end_turn(Ending::Failed(format!(
+            "Request too long for the model: about {} tokens, {window} fit. Only your own messages remain, and these are never truncated",
+            ctx.state.next_request_tokens()
+        )));
+        return;
+    }
+    ctx.state.turn_requests += 1;
+    send_request(ctx, turn);
+}
+
+/// Sends the request without further checks.
+pub(super) fn send_request(ctx: &mut UpdateContext<'_>, turn: TurnId) {
+    ctx.state.record_sent_size(ctx.state.estimate_next_request(), ctx.state.next_request_tokens());
+    ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, ReplyPurpose::Reply)));
+    let request = Box::new(reply_request::build_reply_request(ctx.state));
+    ctx.effects.push(Effect::RequestReply { turn, request });
+}
+
+/// Handles a part of the reply.
+pub(super) fn handle_chunk(ctx: &mut UpdateContext<'_>, chunk: Chunk, after: Duration) {
+    let Phase::Replying(draft) = &mut ctx.state.phase else { return };
+    if !matches!(chunk, Chunk::Usage(_) | Chunk::Echo(_)) {
+        draft.silence = None;
+        // Before a retry the provider may send nothing, or only signs of life.
+        if !matches!(chunk, Chunk::Silent { .. }) {
+            draft.pending_retry = None;
+        }
+    }
+    if matches!(chunk, Chunk::Text(_) | Chunk::CallProgress { .. } | Chunk::Call(_) | Chunk::Done(_)) {
+        draft.thinking_time.get_or_insert(after);
+    }
+    match chunk {
+        Chunk::Text(text) => {
+            draft.text.push_str(&text);
+            compaction::limit_summary(ctx);
+        }
+        Chunk::Reasoning(text) => draft.reasoning.push_str(&text),
+        Chunk::WasReasoning => {
+            let said = std::mem::take(&mut draft.text);
+            draft.reasoning.push_str(&said);
+            draft.thinking_time = None;
+            draft.reclassified += 1;
+        }
+        Chunk::CallProgress { name, bytes } => draft.call_in_progress = Some((name, bytes)),
+        Chunk::Call(call) => draft.calls.push(call),
+        Chunk::Usage(usage) => draft.usage = Some(usage),
+        Chunk::Retrying { attempt, max_attempts: of, wait, why, kind: _ } => {
+            draft.pending_retry = Some(PendingRetry { attempt, max_attempts: of, wait, reason: why });
+        }
+        Chunk::Silent { since, limit } => {
+            draft.silence = (!since.is_zero()).then_some(ProviderSilence { elapsed: since, limit })
+        }
+        Chunk::ModelChosen { model, instead } => {
+            draft.model = Some(model.clone());
+            if let Some(why) = instead {
+                ctx.record_entry(Entry::FellBack { model, reason: why });
+            }
+        }
+        Chunk::Echo(echo) => draft.echo = Some(Box::new(echo)),
+        Chunk::Done(finish) => finish_reply(ctx, finish),
+    }
+}
+
+/// Saves the partial reply.
+pub(super) fn save_partial_reply(ctx: &mut UpdateContext<'_>) {
+    let Phase::Replying(draft) = &mut ctx.state.phase else { return };
+    if let Some(grown) = draft.take_unsaved(&ctx.state.model) {
+        ctx.effects.push(Effect::SavePartialReply(Box::new(grown)));
+    }
+}
+
+/// Handles the end of the reply, which may be incomplete.
+fn finish_reply(ctx: &mut UpdateContext<'_>, finish: FinishReason) {
+    if ctx.state.is_summarizing() {
+        // A summary cut at the length limit is usable; a filtered one is not.
+        return match finish {
+            FinishReason::Stop | FinishReason::Length => compaction::finish_summary(ctx),
+            FinishReason::Filtered(why) => {
+                compaction::handle_summary_failure(ctx, &format!("the provider withheld it ({why})"), false);
+            }
+        };
+    }
+    let why = match finish {
+        FinishReason::Stop => return handle_complete_reply(ctx),
+        FinishReason::Length => "cut at the provider's length limit".to_owned(),
+        FinishReason::Filtered(why) => format!("the provider withheld the rest ({why})"),
+    };
+    let called = match &ctx.state.phase {
+        Phase::Replying(draft) => draft.call_in_progress.is_some() || !draft.calls.is_empty(),
+        Phase::Idle | Phase::RunningCalls { .. } => false,
+    };
+    let dropped = if called { " Its calls were not run." } else { "" };
+    record_incomplete_reply(ctx, &why);
+    ctx.end_turn(Ending::Failed(format!("Incomplete reply: {why}.{dropped}")));
+}
+
+fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
+    let Some(draft) = ctx.state.take_draft() else { return };
+    let turn = draft.turn;
+    let calls = with_unique_ids(ctx, &draft.calls);
+    let empty = draft.text.trim().is_empty() && calls.is_empty();
+    ctx.state.estimate.record_usage(draft.usage);
+    ctx.record_entry(draft.into_reply_entry(&ctx.state.model, calls.clone(), None));
+    if empty {
+        return ctx.end_turn(Ending::Failed(
+            "The model returned an empty reply. Retry or choose another model.".to_owned(),
+        ));
+    }
+    if calls.is_empty() {
+        return ctx.end_turn(Ending::Finished);
+    }
+    call_execution::start_calls(ctx, turn, calls);
+}
+
+/// Renames calls whose IDs another call of the session has, sub-agents included. Some providers count from zero in each
+/// reply.
+pub(super) fn with_unique_ids(ctx: &UpdateContext<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
+    let mut apart: Vec<ToolCall> = Vec::new();
+    for call in calls {
+        let taken = |id: &CallId, apart: &[ToolCall]| {
+            ctx.parent_session.is_some_and(|session| session.call(id).is_some())
+                || ctx.state.session.call(id).is_some()
+                || apart.iter().any(|other| other.id == *id)
+        };
+        let mut id = call.id.clone();
+        let mut count = 2;
+        while id.0.is_empty() || taken(&id, &apart) {
+            id = CallId(format!("{}-{count}", call.id));
+            count += 1;
+        }
+        apart.push(ToolCall { id, ..call.clone() });
+    }
+    apart
+}
+
+/// Handles a failed request or a reply that was cut off.
+pub(super) fn handle_request_failure(ctx: &mut UpdateContext<'_>, why: String, too_long: bool) {
+    let Phase::Replying(draft) = &ctx.state.phase else { return };
+    if draft.is_summary() {
+        return compaction::handle_summary_failure(ctx, &why, too_long);
+    }
+    let nothing_came = draft.text.is_empty() && draft.calls.is_empty();
+    if too_long && nothing_came {
+        if compaction::retry_too_long_request(ctx, &why) {
+            return;
+        }
+        let why = why.trim_end_matches('.');
+        let why =
+            format!("The session exceeds the model's context window and cannot be shortened further: {why}");
+        ctx.state.take_draft();
+        return ctx.end_turn(Ending::Failed(why));
+    }
+    record_incomplete_reply(ctx, &why);
+    ctx.end_turn(Ending::Failed(why));
+}
+
+/// Records an incomplete reply. Its calls are dropped, because an incomplete reply runs nothing.
+pub(super) fn record_incomplete_reply(ctx: &mut UpdateContext<'_>, why: &str) {
+    let Some(draft) = ctx.state.take_draft() else { return };
+    if draft.is_summary() || (draft.text.is_empty() && draft.reasoning.is_empty() && draft.usage.is_none()) {
+        return;
+    }
+    ctx.state.estimate.record_usage(draft.usage);
+    ctx.record_entry(draft.into_reply_entry(&ctx.state.model, Vec::new(), Some(why.to_owned())));
+}

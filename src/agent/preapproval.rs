@@ -1,0 +1,246 @@
+//! Approvals given from the queue before a call's turn.
+//!
+//! Calls still run in the model's order. An early approval is stored with the plan it was given for; when the call's
+//! turn comes the tool plans again, and the call runs only if the plan is unchanged. Otherwise the user is asked again.
+
+use super::call_execution::{self, digest_call, judge_call, settle_unstarted, start_call};
+use super::state::CallStage;
+use super::{Effect, UpdateContext, apply_turn};
+use crate::chat::{Access, CallId, Decider, Decision, Entry, Intent, Outcome, Plan, Questions, Work};
+use crate::policy::{Verdict, judge_plan};
+
+/// State of a call before its turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Preapproval {
+    /// True while its tool plans for the queue view.
+    pub(super) is_planning: bool,
+    /// True if that plan is for outdated arguments and must be ignored.
+    pub(super) is_stale: bool,
+    /// Result of the last plan for the queue view.
+    pub preview: Option<QueuePreview>,
+    /// Approved plan.
+    pub(super) approved: Option<Box<Plan>>,
+    /// True if the user is asked a second time; adds a note to the reason.
+    pub(super) ask_again: bool,
+}
+
+/// Preview of a call in the queue. When its turn comes the plan may differ.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QueuePreview {
+    /// The call would do something.
+    Plan {
+        /// Short description.
+        summary: String,
+        access: Access,
+        /// Description of what is destroyed, if anything.
+        destruction: Option<String>,
+        /// True if the call needs approval, as things are now.
+        needs_approval: bool,
+    },
+    /// The call asks the user this question.
+    Question(String),
+    /// The call cannot run as things are; error for the model.
+    Error(String),
+}
+
+impl Preapproval {
+    /// Returns whether the user has approved the call.
+    pub fn is_approved(&self) -> bool {
+        self.approved.is_some()
+    }
+
+    /// Returns the approved plan.
+    pub fn approved_plan(&self) -> Option<&Plan> {
+        self.approved.as_deref()
+    }
+}
+
+/// Handles the opening of the queue view: plans every waiting call, one after the other.
+pub(super) fn open_queue(ctx: &mut UpdateContext<'_>) {
+    ctx.state.is_queue_open = true;
+    plan_next_preview(ctx);
+}
+
+fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
+    let Some(turn) = ctx.state.current_turn() else { return };
+    if !ctx.state.is_queue_open || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
+        return;
+    }
+    let unknown =
+        |step: &CallStage, ahead: &Preapproval| *step == CallStage::Waiting && ahead.preview.is_none();
+    let next = ctx.state.pending().iter().find(|pending| unknown(&pending.step, &pending.preapproval));
+    let Some(call) = next.map(|pending| pending.call.clone()) else {
+        ctx.state.is_queue_open = false;
+        return;
+    };
+    if let Some(pending) = ctx.state.pending_mut(&call.id) {
+        pending.preapproval.is_planning = true;
+    }
+    ctx.effects.push(Effect::PlanCall { turn, call });
+}
+
+/// Handles a plan made for the queue view.
+pub(super) fn handle_preview_plan(ctx: &mut UpdateContext<'_>, id: &CallId, intent: Result<Intent, String>) {
+    if ctx.state.pending_mut(id).is_some_and(|pending| std::mem::take(&mut pending.preapproval.is_stale)) {
+        return replan_stale_preview(ctx, id);
+    }
+    if ctx.state.early_prompt.as_ref() == Some(id) {
+        if let Some(pending) = ctx.state.pending_mut(id) {
+            pending.preapproval.is_planning = false;
+        }
+        return handle_early_plan(ctx, id, intent);
+    }
+    let look = build_preview(ctx, id, &intent);
+    if let Some(pending) = ctx.state.pending_mut(id) {
+        (pending.preapproval.is_planning, pending.preapproval.preview) = (false, Some(look));
+    }
+    plan_next_preview(ctx);
+}
+
+/// Drops an outdated plan. Plans again if the user has opened the approval prompt meanwhile.
+fn replan_stale_preview(ctx: &mut UpdateContext<'_>, id: &CallId) {
+    let (brought, turn) = (ctx.state.early_prompt.as_ref() == Some(id), ctx.state.current_turn());
+    let (Some(turn), Some(pending)) = (turn, ctx.state.pending_mut(id)) else { return };
+    pending.preapproval.is_planning = false;
+    if brought {
+        pending.step = CallStage::Planning;
+        let call = pending.call.clone();
+        ctx.effects.push(Effect::PlanCall { turn, call });
+    }
+    plan_next_preview(ctx);
+}
+
+fn build_preview(ctx: &UpdateContext<'_>, id: &CallId, intent: &Result<Intent, String>) -> QueuePreview {
+    match intent {
+        Ok(Intent::Act(plan)) => QueuePreview::Plan {
+            summary: plan.summary.clone(),
+            access: plan.access.clone(),
+            destruction: plan.destroys.clone(),
+            needs_approval: matches!(preview_verdict(ctx, id, plan), Some(Verdict::Ask(_))),
+        },
+        Ok(Intent::Ask(questions)) => QueuePreview::Question(first_question_text(questions)),
+        Err(words) => QueuePreview::Error(words.clone()),
+    }
+}
+
+fn preview_verdict(ctx: &UpdateContext<'_>, id: &CallId, plan: &Plan) -> Option<Verdict> {
+    let pending = ctx.state.pending().iter().find(|pending| pending.call.id == *id)?;
+    Some(judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &pending.call.name, plan))
+}
+
+fn first_question_text(questions: &Questions) -> String {
+    questions.list.first().map(|question| question.text.clone()).unwrap_or_default()
+}
+
+/// Opens the approval prompt of this call before its turn, or returns to the call whose turn it is.
+pub(super) fn open_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
+    close_early_prompt(ctx);
+    request_early_prompt(ctx, id);
+    // It may have become the turn of the call that went back to waiting.
+    call_execution::start_ready_calls(ctx);
+}
+
+fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
+    let Some(turn) = ctx.state.current_turn() else { return };
+    let Some(pending) = id.as_ref().and_then(|id| ctx.state.pending_mut(id)) else { return };
+    let asked = matches!(pending.step, CallStage::AwaitingAnswer(_));
+    if !asked && (pending.step != CallStage::Waiting || pending.preapproval.approved.is_some()) {
+        return;
+    }
+    if !asked && !pending.preapproval.is_planning {
+        pending.step = CallStage::Planning;
+        let call = pending.call.clone();
+        ctx.effects.push(Effect::PlanCall { turn, call });
+    }
+    ctx.state.early_prompt = id;
+}
+
+/// Closes the prompt that was opened before its turn; its call waits as before.
+fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
+    let Some(id) = ctx.state.early_prompt.take() else { return };
+    let Some(pending) = ctx.state.pending_mut(&id) else { return };
+    match pending.step {
+        // Reviewers check it again when its turn comes.
+        CallStage::AwaitingApproval(..) | CallStage::UnderReview(_) => pending.step = CallStage::Waiting,
+        // The running plan now serves the queue view only; the plan of an edit is dropped.
+        CallStage::Planning => {
+            if let Some(before) = pending.pending_edit.take() {
+                pending.call = before.call;
+                pending.preapproval.is_stale = true;
+            }
+            (pending.step, pending.preapproval.is_planning) = (CallStage::Waiting, true);
+        }
+        // A question stays open and waits behind the prompt of the call whose turn it is.
+        CallStage::Waiting
+        | CallStage::AwaitingAnswer(_)
+        | CallStage::Running(_)
+        | CallStage::Delegated(_)
+        | CallStage::Settled => {}
+    }
+}
+
+/// Handles the plan of a call whose prompt the user opened early: shows the prompt if the call needs approval.
+pub(super) fn handle_early_plan(ctx: &mut UpdateContext<'_>, id: &CallId, intent: Result<Intent, String>) {
+    let look = build_preview(ctx, id, &intent);
+    let asks = matches!(&look, QueuePreview::Plan { needs_approval: true, .. });
+    if let Some(pending) = ctx.state.pending_mut(id) {
+        (pending.preapproval.preview, pending.step) = (Some(look), CallStage::Waiting);
+    }
+    match intent {
+        Ok(Intent::Act(plan)) if asks => judge_call(ctx, id, plan),
+        Ok(Intent::Ask(questions)) => call_execution::await_answers(ctx, id, questions),
+        Ok(_) | Err(_) => ctx.state.early_prompt = None,
+    }
+}
+
+/// Records an approval before the call's turn. The call still waits for those before it.
+pub(super) fn record_preapproval(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    plan: Box<Plan>,
+    decision: Decision,
+    by: Decider,
+) {
+    ctx.state.early_prompt = None;
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    let (call, sha256) = (pending.call.clone(), digest_call(&pending.call, &plan));
+    ctx.state.repeated_calls.record_approval(&call);
+    ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
+    if let Some(pending) = ctx.state.pending_mut(id) {
+        (pending.step, pending.preapproval.approved) = (CallStage::Waiting, Some(plan));
+    }
+}
+
+/// Runs an approved call whose turn has come if the new plan equals the approved one; otherwise asks the user again.
+pub(super) fn run_if_unchanged(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    yes: &Plan,
+    intent: Result<Intent, String>,
+) {
+    let plan = match intent {
+        Ok(Intent::Act(mut plan)) => {
+            if let Some(name) = ctx.state.pending_mut(id).map(|pending| pending.call.name.clone()) {
+                apply_turn::judge_items(ctx, &name, &mut plan);
+            }
+            if let Work::Batch(work) = &yes.work {
+                let _ = plan.set_rejected(&work.rejected);
+            }
+            plan
+        }
+        Ok(Intent::Ask(questions)) => return call_execution::await_answers(ctx, id, questions),
+        Err(words) => return settle_unstarted(ctx, id, Outcome::Failed(words)),
+    };
+    let refused =
+        matches!(preview_verdict(ctx, id, &plan), Some(Verdict::Deny(_) | Verdict::Withhold(_)) | None);
+    let same = *plan == *yes;
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    if same && !refused {
+        let call = pending.call.clone();
+        return start_call(ctx, call, plan, true);
+    }
+    pending.preapproval.ask_again = true;
+    let mut plan = plan;
+    let _ = plan.set_rejected(&[]);
+    judge_call(ctx, id, plan);
+}

@@ -1,0 +1,80 @@
+//! Requests built from a session.
+
+use super::State;
+use crate::chat::{Message, Request, Session};
+
+/// System prompt, before the facts about the project.
+const SYSTEM_PROMPT: &str = include_str!("system.md");
+/// Added in a dry run with an overlay sandbox.
+pub const DRY_RUN_SANDBOXED: &str = "This session is a dry run. File changes go to an overlay that later reads see. Commands run in an overlay sandbox without network access; nothing outside it changes. Work as you would live. Do not claim that anything was changed live.";
+/// Added in a dry run without an overlay sandbox.
+pub const DRY_RUN_SIMULATED: &str = "This session is a dry run. File changes go to an overlay that later reads see. Commands and all other calls are not run; you receive a labelled simulated result. Work as you would live. Do not claim that anything was changed live.";
+
+/// Added in a live session that began as a dry run.
+pub const WAS_REHEARSED: &str = "This session began as a dry run and is now live. Earlier calls were only rehearsed; their effects exist only if the user applied them. Check before you rely on them.";
+
+/// Added for a sub-agent.
+const SUB_AGENT_PROMPT: &str = "You are a sub-agent with one task from the main model. You do not see its conversation. Do only that task. Your last reply is the result: report what you found or did, with path:line, and what you did not do. The user sees and approves your calls as usual; do not retry what they deny.";
+
+/// Builds the system prompt of a session. `facts` are lines such as `Project: ~/src/app`; `stage` is the text about the
+/// dry run, if any.
+pub fn build_system_prompt(facts: &[String], stage: Option<&str>) -> String {
+    let mut words = SYSTEM_PROMPT.trim().to_owned();
+    if !facts.is_empty() {
+        words.push_str("\n\n");
+        words.push_str(&facts.join("\n"));
+    }
+    if let Some(stage) = stage {
+        words.push_str("\n\n");
+        words.push_str(stage);
+    }
+    words
+}
+
+/// Builds the system prompt of a sub-agent.
+pub fn build_sub_agent_prompt(words: &str) -> String {
+    format!("{words}\n\n{SUB_AGENT_PROMPT}")
+}
+
+/// Builds the request for the next reply.
+pub(super) fn build_reply_request(state: &State) -> Request {
+    let mut messages = vec![Message::System(state.full_system_prompt())];
+    let (before, most) =
+        state.estimate.truncation().map_or((0, usize::MAX), |it| (it.before_entry, it.max_bytes));
+    state.session.append_messages(&mut messages, before, most);
+    drop_retried_replies(&mut messages);
+    if state.labels_rehearsed {
+        label_rehearsed_results(&state.session, &mut messages);
+    }
+    Request {
+        model: state.model.clone(),
+        messages,
+        tools: state.tools.clone(),
+        max_tokens: None,
+        pictures: vec![],
+    }
+}
+
+/// Labels each rehearsed result with its source.
+fn label_rehearsed_results(session: &Session, messages: &mut [Message]) {
+    for message in messages {
+        if let Message::Tool { call, text } = message
+            && let Some(staged) = session.result_origin(call)
+        {
+            *text = format!("{}\n{text}", staged.model_mark());
+        }
+    }
+}
+
+/// Removes replies that the user retried: no user message follows them, and the model's new reply follows or is
+/// requested now.
+fn drop_retried_replies(messages: &mut Vec<Message>) {
+    let ends = |message: &Message| matches!(message, Message::Model { calls, .. } if calls.is_empty());
+    let follows = |message: Option<&Message>| matches!(message, None | Some(Message::Model { .. }));
+    let is_replaced = |at: &usize| ends(&messages[*at]) && follows(messages.get(at + 1));
+    let replaced: Vec<usize> = (0..messages.len()).filter(is_replaced).collect();
+    if !replaced.is_empty() {
+        let mut at = 0..;
+        messages.retain(|_| at.next().is_none_or(|at| replaced.binary_search(&at).is_err()));
+    }
+}

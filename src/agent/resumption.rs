@@ -1,0 +1,111 @@
+//! Resuming a session that ended in the middle of a turn.
+
+use super::call_output::{self, CallOutput};
+use super::preapproval::Preapproval;
+use super::state::{CallStage, PendingCall};
+use super::sub_agent::SubAgent;
+use super::{Effect, Phase, State, UpdateContext};
+use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session, ToolCall, TurnId};
+use std::collections::HashMap;
+
+/// Resumes a session and returns the entries to append as effects.
+///
+/// A call that was running is settled as interrupted with unknown outcome and is never rerun. A call that waited for
+/// approval is settled as not run. An unanswered question waits again, with the sub-agent that asked it.
+pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
+    resume_with_output(session, blank, &HashMap::new())
+}
+
+/// Resumes a session like [`resume`]. `printed` is the saved output of calls that were running; it is added to their
+/// outcomes.
+pub fn resume_with_output(
+    session: Session,
+    blank: State,
+    printed: &HashMap<CallId, String>,
+) -> (State, Vec<Effect>) {
+    let mut state = blank;
+    if let Some(model) = session.model() {
+        model.clone_into(&mut state.model);
+    }
+    state.session = session;
+    let mut ctx = UpdateContext { state: &mut state, parent_session: None, effects: Vec::new() };
+    let mut asked = Vec::new();
+    // Nothing after a call that had not started has started: an early approval had not taken effect.
+    let mut reached = true;
+    for id in ctx.state.session.open_calls() {
+        let Some(call) = ctx.state.session.call(&id) else { continue };
+        let (made, started) = (call.call.clone(), call.is_started);
+        if let Some(questions) = &call.questions {
+            asked.push(new_pending(made, CallStage::AwaitingAnswer(questions.clone())));
+            reached = false;
+            continue;
+        }
+        let words = if ctx.state.session.has_sub_agent(&id) {
+            if let Some(sub_agent) = restore_sub_agent(&mut ctx, &id, printed) {
+                asked.push(new_pending(made, CallStage::Delegated(Box::new(sub_agent))));
+                continue;
+            }
+            "The program exited while the sub-agent worked. Its progress is unknown and it will not continue. Changes its calls had made remain."
+        } else if started && reached {
+            "The program exited while this call ran. Its outcome is unknown. It was not rerun."
+        } else if started {
+            "Not run: the program exited before this call's turn."
+        } else {
+            "Not run: the program exited before this call was approved."
+        };
+        reached &= started;
+        let outcome = Outcome::Interrupted(call_output::format_interrupted_outcome(
+            words,
+            printed.get(&id).map_or("", String::as_str),
+        ));
+        ctx.record_entry(Entry::Settled {
+            call: id,
+            outcome,
+            took_ms: 0,
+            sha256: Digest::default(),
+            staged: None,
+        });
+    }
+    if !asked.is_empty() {
+        ctx.state.turn_count += 1;
+        ctx.state.phase = Phase::RunningCalls { turn: TurnId(ctx.state.turn_count), calls: asked };
+    } else if ctx.state.session.is_mid_turn() {
+        ctx.record_entry(Entry::Ended { ending: Ending::Interrupted });
+    }
+    let effects = ctx.effects;
+    state.update_approval_queue();
+    (state, effects)
+}
+
+/// Restores the sub-agent of a call from its entries; `None` if nothing in it waits for the user, so that it has ended.
+fn restore_sub_agent(
+    ctx: &mut UpdateContext<'_>,
+    id: &CallId,
+    printed: &HashMap<CallId, String>,
+) -> Option<SubAgent> {
+    let session = &ctx.state.session;
+    let name = session.sub_agent_name(id).unwrap_or_default().to_owned();
+    let sha256 = session.last_plan_digest(id);
+    let talk = Session::replay(session.sub_agent_entries(id).map(|(_, entry)| entry.clone()));
+    // If this process cannot start sub-agents, it still settles those of an earlier one.
+    let blank = ctx
+        .state
+        .new_sub_agent_state()
+        .unwrap_or_else(|| State::new(ctx.state.policy, String::new(), String::new(), Vec::new()));
+    let (state, effects) = resume_with_output(talk, blank, printed);
+    ctx.state.turn_count = ctx.state.turn_count.max(state.turn_count);
+    ctx.adopt_effects(id, effects);
+    (!state.is_idle()).then(|| SubAgent::new(name, state, None, sha256))
+}
+
+fn new_pending(call: ToolCall, step: CallStage) -> PendingCall {
+    PendingCall {
+        call,
+        step,
+        pending_edit: None,
+        has_effects: false,
+        preapproval: Preapproval::default(),
+        latest_output: String::new(),
+        full_output: CallOutput::default(),
+    }
+}

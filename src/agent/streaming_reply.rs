@@ -1,0 +1,143 @@
+//! A reply while it is streamed.
+
+use super::compaction::SummaryCut;
+use crate::chat::partial_reply::TextPart;
+use crate::chat::{Echo, Entry, PartialReply, ToolCall, TurnId, Usage};
+use std::time::Duration;
+
+/// A reply while it is streamed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamingReply {
+    pub turn: TurnId,
+    pub purpose: ReplyPurpose,
+    pub text: String,
+    pub reasoning: String,
+    /// Model that replies, if the provider names it.
+    pub model: Option<String>,
+    /// Data that the provider wants back with the reply.
+    pub echo: Option<Box<Echo>>,
+    /// Complete calls.
+    pub calls: Vec<ToolCall>,
+    /// Tool of the call being written, with the bytes of its arguments so far.
+    pub call_in_progress: Option<(String, usize)>,
+    /// Pending retry of a failed request.
+    pub pending_retry: Option<PendingRetry>,
+    /// Set while the provider has sent nothing for a long time.
+    pub silence: Option<ProviderSilence>,
+    pub usage: Option<Usage>,
+    /// Time from the request to the first text or call.
+    pub thinking_time: Option<Duration>,
+    /// Number of times that text turned out to be reasoning.
+    pub reclassified: u32,
+    /// Part of the reply that was passed on to be saved.
+    pub saved: SavedLength,
+}
+
+/// Bytes of a reply that were passed on to be saved, and the value of `turned` at that time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SavedLength {
+    text: usize,
+    reasoning: usize,
+    reclassified: u32,
+}
+
+/// Purpose of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyPurpose {
+    Reply,
+    /// A summary of the entries before the cut. Its text is not shown as a reply.
+    Summary(SummaryCut),
+}
+
+/// A failed request that will be sent again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingRetry {
+    /// Number of the next attempt.
+    pub attempt: u32,
+    /// Most attempts.
+    pub max_attempts: u32,
+    /// Time until then.
+    pub wait: Duration,
+    /// Reason, in the provider's words.
+    pub reason: String,
+}
+
+/// A period without data from the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProviderSilence {
+    /// Length of the silence so far.
+    pub elapsed: Duration,
+    /// Length at which the request is given up.
+    pub limit: Duration,
+}
+
+impl StreamingReply {
+    /// Creates an empty reply.
+    pub(super) fn new(turn: TurnId, purpose: ReplyPurpose) -> Self {
+        Self {
+            turn,
+            purpose,
+            text: String::new(),
+            reasoning: String::new(),
+            model: None,
+            echo: None,
+            calls: Vec::new(),
+            call_in_progress: None,
+            pending_retry: None,
+            silence: None,
+            usage: None,
+            thinking_time: None,
+            reclassified: 0,
+            saved: SavedLength::default(),
+        }
+    }
+
+    /// Returns whether this is a summary and not a reply.
+    pub fn is_summary(&self) -> bool {
+        matches!(self.purpose, ReplyPurpose::Summary(_))
+    }
+
+    /// Returns what arrived since the last call; `None` if nothing did, or for a summary.
+    pub(super) fn take_unsaved(&mut self, model: &str) -> Option<PartialReply> {
+        if self.is_summary() {
+            return None;
+        }
+        let now = SavedLength {
+            text: self.text.len(),
+            reasoning: self.reasoning.len(),
+            reclassified: self.reclassified,
+        };
+        let before = std::mem::replace(&mut self.saved, now);
+        if before == now {
+            return None;
+        }
+        // Text that turned out to be reasoning is no text any more.
+        let text = if before.reclassified == now.reclassified { before.text } else { 0 };
+        Some(PartialReply {
+            sub_agent_call: None,
+            model: self.model.clone().unwrap_or_else(|| model.to_owned()),
+            text: TextPart::after(&self.text, text),
+            reasoning: TextPart::after(&self.reasoning, before.reasoning),
+        })
+    }
+
+    /// Converts the reply into an entry.
+    pub(super) fn into_reply_entry(
+        self,
+        model: &str,
+        calls: Vec<ToolCall>,
+        incomplete: Option<String>,
+    ) -> Entry {
+        let thought = self.thinking_time.unwrap_or_default().as_millis();
+        Entry::Replied {
+            text: self.text,
+            reasoning: self.reasoning,
+            calls,
+            incomplete,
+            model: self.model.unwrap_or_else(|| model.to_owned()),
+            usage: self.usage,
+            thought_ms: u64::try_from(thought).unwrap_or(u64::MAX),
+            echo: self.echo,
+        }
+    }
+}

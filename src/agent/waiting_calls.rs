@@ -1,0 +1,172 @@
+//! Calls that wait for the user, those of sub-agents included.
+
+use super::state::{CallStage, PendingCall, State};
+use super::sub_agent::SubAgent;
+use crate::chat::{CallId, Plan, Questions, ToolCall};
+
+/// A call that waits for the user.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WaitingCall<'a> {
+    /// Waits for approval.
+    Approval {
+        call: &'a ToolCall,
+        plan: &'a Plan,
+        /// Reason for asking.
+        reason: &'a str,
+        /// Name of the sub-agent whose call it is; `None` for the turn's own.
+        by: Option<&'a str>,
+    },
+    /// Waits for answers.
+    Answer {
+        call: &'a ToolCall,
+        questions: &'a Questions,
+        /// Name of the sub-agent that asks; `None` for the turn itself.
+        by: Option<&'a str>,
+    },
+}
+
+impl<'a> WaitingCall<'a> {
+    /// Returns the call if it is this one and waits for approval.
+    pub fn approval_call(self, id: &CallId) -> Option<&'a ToolCall> {
+        match self {
+            Self::Approval { call, .. } if call.id == *id => Some(call),
+            Self::Approval { .. } | Self::Answer { .. } => None,
+        }
+    }
+}
+
+impl State {
+    /// Returns the call that waits for the user now. The only source of prompts for frontends. The longest waiting call
+    /// comes first, whether of the turn or of a sub-agent, unless the user opened another prompt before its turn.
+    pub fn waiting_call(&self) -> Option<WaitingCall<'_>> {
+        let mut all = self.active_calls();
+        if let Some(brought) = self.early_prompt_call() {
+            let found = self.active_calls().find(|(_, pending)| pending.call.id == *brought);
+            if found.is_some_and(|(_, pending)| pending.is_prompt_pending()) {
+                // No other prompt is shown until this one is ready, so that a key meant for it cannot answer another.
+                return None;
+            }
+            if let Some(waiting) = found.and_then(|(by, pending)| pending.as_waiting_call(by)) {
+                return Some(waiting);
+            }
+        }
+        for first in &self.approval_queue {
+            let Some((by, pending)) = self.active_calls().find(|(_, pending)| pending.call.id == *first)
+            else {
+                continue;
+            };
+            if self.is_edited(pending) {
+                // The same prompt returns once the edit is planned and reviewed.
+                return None;
+            }
+            if let Some(waiting) = pending.as_waiting_call(by) {
+                return Some(waiting);
+            }
+        }
+        all.find_map(|(by, pending)| pending.as_waiting_call(by))
+    }
+
+    /// Returns all calls that wait for the user, in the order of the calls.
+    pub fn waiting_calls(&self) -> impl Iterator<Item = WaitingCall<'_>> {
+        self.active_calls().filter_map(|(by, pending)| pending.as_waiting_call(by))
+    }
+
+    /// Returns all calls being carried out, with the name of their sub-agent: the turn's own in the model's order, and
+    /// after a delegated call the calls of its sub-agent.
+    pub fn active_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
+        self.pending().iter().flat_map(|pending| {
+            let below = pending.sub_agent().into_iter().flat_map(|sub_agent| {
+                sub_agent.state.pending().iter().map(|pending| (Some(sub_agent.name.as_str()), pending))
+            });
+            std::iter::once((None, pending)).chain(below)
+        })
+    }
+
+    /// Returns the position of the waiting call, starting from 1, and the number of calls; `(0, 0)` if none waits.
+    pub fn waiting_position(&self) -> (usize, usize) {
+        let Some(WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = self.waiting_call()
+        else {
+            return (0, 0);
+        };
+        let before = self.counted_calls().take_while(|(_, pending)| pending.call.id != call.id).count();
+        (before + 1, self.counted_calls().count())
+    }
+
+    /// Returns the calls being carried out. A delegated call is replaced by the calls of its sub-agent.
+    pub fn counted_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
+        let handed = |pending: &PendingCall| {
+            pending.sub_agent().is_some() || self.session.has_sub_agent(&pending.call.id)
+        };
+        self.active_calls().filter(move |(_, pending)| !handed(pending))
+    }
+
+    /// Appends newly waiting calls to the approval queue and removes those that no longer wait.
+    pub(super) fn update_approval_queue(&mut self) {
+        let mut line = std::mem::take(&mut self.approval_queue);
+        let waits = |(_, pending): &(Option<&str>, &PendingCall)| pending.as_waiting_call(None).is_some();
+        line.retain(|id| {
+            let same = |of: &(Option<&str>, &PendingCall)| {
+                of.1.call.id == *id && (waits(of) || self.is_edited(of.1))
+            };
+            self.active_calls().any(|of| same(&of))
+        });
+        for (_, pending) in self.active_calls().filter(waits) {
+            if !line.contains(&pending.call.id) {
+                line.push(pending.call.id.clone());
+            }
+        }
+        self.approval_queue = line;
+    }
+
+    /// Returns whether the user edited the call on its prompt and the prompt is not ready again.
+    fn is_edited(&self, pending: &PendingCall) -> bool {
+        let edited =
+            || self.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_some());
+        pending.pending_edit.is_some() || matches!(pending.step, CallStage::UnderReview(_)) && edited()
+    }
+
+    /// Returns whether the waiting call's prompt was opened before its turn while another call's prompt waits;
+    /// sub-agents included.
+    pub fn is_early_prompt(&self) -> bool {
+        let first = self.pending().iter().find(|pending| pending.as_waiting_call(None).is_some());
+        let below = |it: &SubAgent| it.state.is_early_prompt();
+        first.is_some_and(|first| self.early_prompt.as_ref().is_some_and(|id| *id != first.call.id))
+            || self.pending().iter().filter_map(PendingCall::sub_agent).any(below)
+    }
+
+    /// Returns the call whose prompt the user opened before its turn; sub-agents included.
+    fn early_prompt_call(&self) -> Option<&CallId> {
+        let below = || {
+            self.pending()
+                .iter()
+                .filter_map(PendingCall::sub_agent)
+                .find_map(|it| it.state.early_prompt_call())
+        };
+        self.early_prompt.as_ref().or_else(below)
+    }
+}
+
+impl PendingCall {
+    /// Returns the call if it waits for the user.
+    fn as_waiting_call<'a>(&'a self, by: Option<&'a str>) -> Option<WaitingCall<'a>> {
+        match &self.step {
+            CallStage::AwaitingApproval(plan, reason) => {
+                Some(WaitingCall::Approval { call: &self.call, plan, reason, by })
+            }
+            CallStage::AwaitingAnswer(questions) => {
+                Some(WaitingCall::Answer { call: &self.call, questions, by })
+            }
+            CallStage::Waiting
+            | CallStage::Planning
+            | CallStage::UnderReview(_)
+            | CallStage::Running(_)
+            | CallStage::Delegated(_)
+            | CallStage::Settled => None,
+        }
+    }
+
+    /// Returns whether its prompt was requested and is not ready.
+    fn is_prompt_pending(&self) -> bool {
+        matches!(self.step, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Waiting)
+    }
+}

@@ -1,0 +1,216 @@
+//! The model of this run: the configured one, or the tour.
+
+use super::key_command::KeyCommand;
+use crate::config::{self, Connection, Key};
+use crate::llm::client::{ConnectionOptions, Proxy};
+use crate::llm::tour::Tour;
+use crate::llm::{Api, AuthProvider, DefaultModel, Llm, Secret, Settings, timeouts};
+use crate::tui::host;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A connected model.
+#[derive(Clone)]
+pub(super) struct ConnectedModel {
+    pub(super) llm: Arc<dyn Llm>,
+    /// Its provider, for the list of models; `None` for the tour.
+    pub(super) provider: Option<AuthProvider>,
+    /// Name at the provider; empty if the provider's first model is used.
+    pub(super) name: String,
+    /// Its profile; `None` if the address was given only for this run.
+    pub(super) profile: Option<String>,
+    /// Details shown on the screen.
+    pub(super) shown: host::Connection,
+    /// Notices to show before anything is sent, one sentence each.
+    pub(super) warnings: Vec<String>,
+}
+
+impl ConnectedModel {
+    /// Returns the scripted model, at a readable pace if a user watches.
+    pub(super) fn tour(watched: bool) -> Self {
+        let shown = host::Connection {
+            model: "the tour".to_owned(),
+            source: "a script, no model".to_owned(),
+            is_tour: true,
+            ..host::Connection::default()
+        };
+        let name = "tour".to_owned();
+        Self {
+            llm: Arc::new(if watched { Tour::new() } else { Tour::without_pacing() }),
+            provider: None,
+            name,
+            profile: None,
+            shown,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Returns the configured model, with longer waits if a user watches. Nothing is connected yet.
+    pub(super) fn configured(connection: &Connection, watched: bool) -> Self {
+        let profile = &connection.settings;
+        let name = connection.model.clone().unwrap_or_default();
+        let price = match (profile.price_input, profile.price_output) {
+            (Some(input), Some(output)) => Some((input, profile.price_cached.unwrap_or(input), output)),
+            (Some(_) | None, _) => None,
+        };
+        let lasting = connection.has_profile_address().then(|| connection.profile.clone());
+        let shown = host::Connection {
+            model: name.clone(),
+            profile: lasting.clone().unwrap_or_default(),
+            source: connection.describe(),
+            is_tour: false,
+            context_window: profile.context_window,
+            accepts_images: profile.images,
+            price,
+        };
+        let home = home_folder();
+        let mut settings = request_settings(connection, &home);
+        if watched {
+            settings.longest_wait = timeouts::INTERACTIVE_MAX_WAIT;
+        }
+        let asks = profile.key_command.clone().filter(|_| connection.key_by_command);
+        let service = match asks {
+            Some(words) => AuthProvider::with_key_source(
+                settings,
+                Arc::new(KeyCommand { myself: super::own_program(), words, home }),
+            ),
+            None => AuthProvider::with_settings(settings),
+        };
+        let llm = Arc::new(DefaultModel::for_provider(service.clone()));
+        Self {
+            llm,
+            provider: Some(service),
+            name,
+            profile: lasting,
+            shown,
+            warnings: connection_warnings(connection),
+        }
+    }
+}
+
+/// Converts a connection to request settings.
+fn request_settings(connection: &Connection, home: &Path) -> Settings {
+    let profile = &connection.settings;
+    let secret = |key: &Key| Secret::new(key.expose());
+    let mut extra = match serde_json::to_value(&profile.parameters) {
+        Ok(serde_json::Value::Object(parameters)) => parameters,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    };
+    extra.extend(profile.leave_out.iter().map(|name| (name.clone(), serde_json::Value::Null)));
+    let proxy = match profile.proxy.as_deref() {
+        None => Proxy::System,
+        Some("none") => Proxy::Direct,
+        Some(address) => Proxy::Address(Secret::new(address)),
+    };
+    let roots = profile.ca_file.as_deref().map(|file| match file.strip_prefix("~/") {
+        Some(inside) => home.join(inside),
+        None => PathBuf::from(file),
+    });
+    Settings {
+        key: connection.key.as_ref().map(secret),
+        headers: profile.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
+        idle_limit: Duration::from_secs(profile.idle_seconds),
+        parameters: extra,
+        connection: ConnectionOptions { connect: Duration::from_secs(profile.connect_seconds), roots, proxy },
+        api: match profile.api {
+            config::Api::Chat => Api::Chat,
+            config::Api::Responses => Api::Responses,
+        },
+        key_header: profile.key_header.clone(),
+        query: profile.query.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        max_tokens: profile.max_tokens,
+        max_tokens_name: profile.max_tokens_name.clone(),
+        tools: profile.tools,
+        images: profile.images,
+        parallel_calls: profile.parallel_calls,
+        reasoning_effort: profile.reasoning_effort.clone(),
+        send_reasoning_back: profile.reasoning_back,
+        ..Settings::new(&connection.base_url)
+    }
+}
+
+fn connection_warnings(connection: &Connection) -> Vec<String> {
+    let lacks = connection
+        .lacks_key
+        .then(|| format!("No key: {} is not set. Requests are sent without a key.", connection.key_from));
+    let elsewhere = connection.key_elsewhere.as_ref().map(|origin| {
+        let here = connection.origin();
+        format!(
+            "The key saved for {origin} is not sent to {here}. To enter a key for this address, use /connect."
+        )
+    });
+    [lacks, elsewhere, connection.warning.clone()].into_iter().flatten().collect()
+}
+
+/// Returns the home folder, where key commands run.
+pub(super) fn home_folder() -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
+    home.unwrap_or_else(|| PathBuf::from("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::settings_parser::parse_settings;
+    use crate::config::{Credentials, Overrides, resolve_connection};
+
+    fn connection(file: &str) -> Connection {
+        let flags = Overrides { profile: Some("p".into()), ..Overrides::default() };
+        let nothing = |_: &str| None;
+        let settings = config::Settings::from_layers([parse_settings(file, "f")], &nothing, &flags);
+        assert_eq!(settings.problems, []);
+        resolve_connection(&settings, &nothing, &flags, &Credentials::default()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn all_profile_settings_reach_the_requests() {
+        let connection = connection(
+            "[profiles.p]\nbase_url = \"https://h/v1\"\napi = \"responses\"\nkey_header = \"api-key\"\nmodel = \"m\"\nheaders = { X = \"x\" }\nquery = { v = \"1\" }\nparameters = { a = { b = 1 } }\nleave_out = [\"stream_options\"]\nmax_tokens = 5\nmax_tokens_name = \"most\"\ntools = false\nimages = true\nparallel_calls = false\nreasoning_effort = \"none\"\nreasoning_back = true\nidle_seconds = 6\nconnect_seconds = 7\nca_file = \"~/a.pem\"\nproxy = \"http://p:1\"\n",
+        );
+        let made = request_settings(&connection, Path::new("/home/me"));
+        assert_eq!(
+            format!("{made:?}"),
+            format!(
+                "{:?}",
+                Settings {
+                    headers: vec![("X".into(), Secret::new("x"))],
+                    idle_limit: Duration::from_secs(6),
+                    parameters: serde_json::json!({"a": {"b": 1}, "stream_options": null})
+                        .as_object()
+                        .unwrap()
+                        .clone(),
+                    connection: ConnectionOptions {
+                        connect: Duration::from_secs(7),
+                        roots: Some("/home/me/a.pem".into()),
+                        proxy: Proxy::Address(Secret::new("http://p:1")),
+                    },
+                    api: Api::Responses,
+                    key_header: Some("api-key".into()),
+                    query: vec![("v".into(), "1".into())],
+                    max_tokens: Some(5),
+                    max_tokens_name: Some("most".into()),
+                    tools: false,
+                    images: true,
+                    parallel_calls: Some(false),
+                    reasoning_effort: Some("none".into()),
+                    send_reasoning_back: true,
+                    ..Settings::new("https://h/v1")
+                }
+            )
+        );
+        assert_eq!(made.connection.proxy, Proxy::Address(Secret::new("http://p:1")));
+    }
+
+    #[test]
+    fn cached_tokens_have_their_own_price_or_the_input_price() {
+        let price = |text: &str| {
+            let file = format!("[profiles.p]\nbase_url = \"https://h/v1\"\n{text}");
+            ConnectedModel::configured(&connection(&file), false).shown.price
+        };
+        assert_eq!(price("price_input = 3\nprice_cached = 0.3\nprice_output = 15"), Some((3.0, 0.3, 15.0)));
+        assert_eq!(price("price_input = 3\nprice_output = 15"), Some((3.0, 3.0, 15.0)));
+        assert_eq!(price("price_input = 3"), None);
+        assert_eq!(price("price_cached = 3"), None);
+    }
+}

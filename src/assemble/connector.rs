@@ -1,0 +1,158 @@
+//! Connects to another provider while the program runs: a profile, a server found on this machine, or one with a newly
+//! entered key.
+
+use super::UsageError;
+use super::connected_model::ConnectedModel;
+use crate::config::built_in_profiles::OPENAI;
+use crate::config::{self, Connection, Credentials, Key, Origin, Overrides, Settings};
+use crate::llm::Fallback;
+use anyhow::{Context, Result};
+use std::sync::Arc;
+
+/// Provider of an entered key if nothing is configured.
+const OPENAI_URL: &str = "https://api.openai.com/v1";
+
+/// Settings from which connections are made.
+pub(super) struct Connector {
+    pub(super) settings: Settings,
+    pub(super) credentials: Credentials,
+    pub(super) flags: Overrides,
+    /// True if new sessions of this run are dry runs.
+    pub(super) dry_run: bool,
+    /// True if a user sees how long a wait takes.
+    pub(super) is_interactive: bool,
+}
+
+impl Connector {
+    /// Returns the configured model, if any.
+    pub(super) fn configured_connection(&self) -> Result<Option<Connection>> {
+        self.connect_with_flags(&self.flags)
+    }
+
+    /// Returns whether a flag or an environment variable sets the provider of this run.
+    pub(super) fn is_provider_overridden(&self) -> bool {
+        let chosen =
+            matches!(self.settings.origin("model.profile"), Origin::Environment(_) | Origin::Flag(_));
+        chosen || self.flags.base_url.is_some()
+    }
+
+    /// Connects to a profile of the settings, at its own address and with its own key, and with its own model if none
+    /// is given.
+    pub(super) fn connect_profile(&self, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
+        let connection = self.profile_connection(profile, model)?.context("no model is configured there")?;
+        if connection.lacks_key {
+            return Err(UsageError(format!("it has no key; {} is not set", connection.key_from)).into());
+        }
+        Ok(self.connect_model(&connection))
+    }
+
+    /// Returns the connection of a profile of the settings: its own address and key.
+    pub(super) fn profile_connection(
+        &self,
+        profile: &str,
+        model: Option<&str>,
+    ) -> Result<Option<Connection>> {
+        let flags = Overrides {
+            profile: Some(profile.to_owned()),
+            base_url: None,
+            model: model.map(str::to_owned),
+            ..self.flags.clone()
+        };
+        let mut settings = self.settings.clone();
+        settings.config.model.profile = Some(profile.to_owned());
+        // A model that the environment names for this run belongs to the first provider.
+        let environment = |name: &str| if name == "AYE_MODEL" { None } else { std::env::var(name).ok() };
+        let found = config::resolve_connection(&settings, &environment, &flags, &self.credentials);
+        Ok(found.map_err(|problem| UsageError(problem.message))?)
+    }
+
+    /// Returns the other connections that can be used now, each with its model if known.
+    pub(super) fn usable_connections(&self) -> Vec<Connection> {
+        let environment = |name: &str| std::env::var(name).ok();
+        config::usable_connections(&self.settings, &environment, &self.flags, &self.credentials)
+    }
+
+    /// Returns the profile with this address.
+    pub(super) fn profile_at(&self, address: &str) -> Option<String> {
+        let same = |url: &str| url.trim_end_matches('/') == address.trim_end_matches('/');
+        let mut profiles = self.settings.config.profiles.iter();
+        profiles.find(|(_, profile)| same(&profile.base_url)).map(|(name, _)| name.clone())
+    }
+
+    /// Connects to a server found on this machine. It gets no key of another provider.
+    pub(super) fn connect_address(&self, address: &str, model: Option<&str>) -> Result<ConnectedModel> {
+        if let Some(profile) = self.profile_at(address) {
+            return self.connect_profile(&profile, model);
+        }
+        let flags = Overrides {
+            profile: None,
+            base_url: Some(address.to_owned()),
+            model: model.map(str::to_owned).or_else(|| self.flags.model.clone()),
+            ..self.flags.clone()
+        };
+        // Without the environment, because its keys belong to other providers.
+        let found = config::resolve_connection(&self.settings, &|_| None, &flags, &self.credentials)
+            .map_err(UsageError::from_error)?;
+        let mut connection = found.context("no model is configured there")?;
+        (connection.key, connection.lacks_key) = (None, false);
+        Ok(ConnectedModel::configured(&connection, self.is_interactive))
+    }
+
+    /// Saves a key for this profile and connects with it; without a profile for the configured provider, or else for
+    /// OpenAI.
+    pub(super) fn connect_with_key(
+        &mut self,
+        key: &str,
+        in_use: Option<(&str, &str)>,
+    ) -> Result<ConnectedModel> {
+        let key = Key::new(key);
+        if key.expose().is_empty() {
+            return Err(UsageError("Cannot save the key: it is empty".to_owned()).into());
+        }
+        if !key.can_be_sent() || key.expose().contains(' ') {
+            let words =
+                "Cannot save the key: it contains a space, a line break or characters that cannot be sent";
+            return Err(UsageError(words.to_owned()).into());
+        }
+        let connect = |connecting: &Self| match in_use {
+            Some((profile, model)) => {
+                connecting.profile_connection(profile, Some(model).filter(|model| !model.is_empty()))
+            }
+            None => connecting.configured_connection(),
+        };
+        let (profile, address) = match connect(self)? {
+            Some(connection) => (connection.profile, connection.base_url),
+            None => (OPENAI.to_owned(), OPENAI_URL.to_owned()),
+        };
+        self.credentials.save(&profile, &address, key).context("Cannot save the key")?;
+        let connection = connect(self)?.context("the key was saved, but no model is configured to use it")?;
+        Ok(self.connect_model(&connection))
+    }
+
+    /// Returns the model of a connection, with its fallback model if one is set.
+    pub(super) fn connect_model(&self, connection: &Connection) -> ConnectedModel {
+        let environment = |name: &str| std::env::var(name).ok();
+        let (other, wrong) =
+            match config::resolve_fallback(&self.settings, &environment, &self.credentials, connection) {
+                Ok(other) => (other, None),
+                Err(problem) => (None, Some(problem.to_string())),
+            };
+        // With a fallback, a long wait for the first model is not useful.
+        let first = ConnectedModel::configured(connection, self.is_interactive && other.is_none());
+        let Some(other) = other else {
+            let warnings = first.warnings.into_iter().chain(wrong).collect();
+            return ConnectedModel { warnings, ..first };
+        };
+        let second = ConnectedModel::configured(&other, self.is_interactive);
+        let name = if second.name.is_empty() { other.profile } else { second.name.clone() };
+        let llm = Arc::new(Fallback::new(first.llm, second.llm, second.name, name));
+        let warnings = first.warnings.into_iter().chain(second.warnings).collect();
+        ConnectedModel { llm, warnings, ..first }
+    }
+
+    fn connect_with_flags(&self, flags: &Overrides) -> Result<Option<Connection>> {
+        let environment = |name: &str| std::env::var(name).ok();
+        Ok(config::resolve_connection(&self.settings, &environment, flags, &self.credentials)
+            .map_err(UsageError::from_error)?)
+    }
+}

@@ -1,0 +1,215 @@
+//! Outlines a session: kind, size and time of its entries, and none of its text.
+
+use crate::chat::{
+    Access, CallId, Decider, Decision, Ending, Entry, Outcome, Preview, ReviewVerdict, Reviewer, TitleSource,
+};
+use crate::store::StoredSession;
+use crate::store::session_reader::Problem;
+use std::collections::{BTreeMap, HashMap};
+
+/// Entries listed individually: the first and the last of them.
+const FIRST: usize = 20;
+const LAST: usize = 300;
+
+/// Outlines a session in lines. `tools` are the names of existing tools, because a model can invent others.
+pub(super) fn outline_lines(read: &StoredSession, tools: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &read.header {
+        Some(header) => {
+            let kind = if header.dry_run { "a dry run" } else { "live" };
+            let copy = if header.from.is_some() { ", started as a copy" } else { "" };
+            lines.push(format!("format {} · {kind}{copy}", header.aye));
+        }
+        None => lines.push("its first line is damaged".to_owned()),
+    }
+    for notice in &read.notices {
+        // The name of an unknown kind comes from the file.
+        let words = match &notice.problem {
+            Problem::Unknown(_) => format!("line {} and on: written by a newer aye, skipped", notice.first),
+            Problem::Damaged
+            | Problem::Long
+            | Problem::Incomplete
+            | Problem::Repeated(_)
+            | Problem::NoHeader
+            | Problem::Newer(_) => notice.to_string(),
+        };
+        lines.push(words);
+    }
+    let mut of: HashMap<&CallId, &str> = HashMap::new();
+    let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let begin = read.times.first().copied().unwrap_or(0);
+    let count = read.entries.len();
+    let mut rows = Vec::new();
+    for (index, (entry, at)) in read.entries.iter().zip(&read.times).enumerate() {
+        if let Entry::Replied { calls, .. } = entry.unwrap_sub_agent() {
+            of.extend(calls.iter().map(|call| (&call.id, known_tool(&call.name, tools))));
+        }
+        let shape = EntryOutline::from_entry(entry, &of, tools);
+        let bytes = serde_json::to_vec(entry).map_or(0, |line| line.len());
+        let sum = kinds.entry(shape.kind).or_default();
+        *sum = (sum.0 + 1, sum.1 + bytes);
+        if index == FIRST && count > FIRST + LAST {
+            rows.push(format!("       … {} entries omitted …", count - FIRST - LAST));
+        }
+        if index < FIRST || index + LAST >= count {
+            let (sign, ms) = if *at < begin { ("-", begin - at) } else { ("+", at - begin) };
+            let when = format!("{sign}{}.{:03}", ms / 1000, ms % 1000);
+            let beneath = if matches!(entry, Entry::SubAgent { .. }) { "sub-agent: " } else { "" };
+            let more = if shape.more.is_empty() { String::new() } else { format!(" · {}", shape.more) };
+            rows.push(format!("{:>6}  {when:>12} s  {bytes:>8}  {beneath}{}{more}", index + 1, shape.kind));
+        }
+    }
+    let half = if read.incomplete_count > 0 { ", the last one an incomplete reply" } else { "" };
+    lines.push(format!("{count} entries{half}"));
+    let kinds = kinds.iter().map(|(kind, (count, bytes))| format!("{kind} {count} ({bytes} bytes)"));
+    lines.extend(kinds.map(|words| format!("  {words}")));
+    lines.push(String::new());
+    lines.push(format!("{:>6}  {:>14}  {:>8}  kind", "no", "after", "bytes"));
+    lines.extend(rows);
+    lines
+}
+
+/// Returns the name of a tool if it exists.
+fn known_tool<'a>(name: &str, tools: &'a [String]) -> &'a str {
+    tools.iter().find(|tool| *tool == name).map_or("an unknown tool", String::as_str)
+}
+
+struct EntryOutline {
+    kind: &'static str,
+    /// Counts, sizes and fixed words.
+    more: String,
+}
+
+impl EntryOutline {
+    fn from_entry(entry: &Entry, tool: &HashMap<&CallId, &str>, tools: &[String]) -> Self {
+        let of = |call: &CallId| tool.get(call).copied().unwrap_or("an unknown call");
+        let (kind, more) = match entry.unwrap_sub_agent() {
+            Entry::UserMessage { text } => ("said", format!("{} lines", text.lines().count())),
+            Entry::Replied { text, reasoning, calls, incomplete, usage, thought_ms, echo, .. } => {
+                let mut more = format!("text {}, reasoning {}", text.len(), reasoning.len());
+                let names: Vec<&str> = calls.iter().map(|call| known_tool(&call.name, tools)).collect();
+                if !names.is_empty() {
+                    more.push_str(&format!(", calls {}", names.join(" ")));
+                }
+                if let Some(usage) = usage {
+                    more.push_str(&format!(", tokens {} in {} out", usage.input, usage.output));
+                }
+                if *thought_ms > 0 {
+                    more.push_str(&format!(", first after {thought_ms} ms"));
+                }
+                more.push_str(if echo.is_some() { ", an echo" } else { "" });
+                more.push_str(if incomplete.is_some() { ", incomplete" } else { "" });
+                ("replied", more)
+            }
+            Entry::Planned { call, access, preview, destroys, verdict, .. } => {
+                let preview = match &**preview {
+                    Preview::Text(text) => format!("text {}", text.len()),
+                    Preview::Command(line) => format!("command {}", line.command.len()),
+                    Preview::Edit(diff) => format!("edit +{} -{}", diff.added, diff.removed),
+                    Preview::Batch(batch) => format!("{} {}", batch.group.as_str(), batch.items.len()),
+                };
+                let verdicts = ["allow", "ask", "rehearse", "withhold", "refuse"];
+                let verdict = verdicts.iter().find(|word| *word == verdict).unwrap_or(&"unknown verdict");
+                let destroys = if destroys.is_some() { ", destroys" } else { "" };
+                ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", of(call), access_kind(access)))
+            }
+            Entry::Reviewed { call, reviewer: by, verdict: advice, is_failed: failed, took_ms, .. } => {
+                let by = match by {
+                    Reviewer::Hook(_) => "a hook",
+                    Reviewer::Model => "the model reviewer",
+                };
+                let advice = match (failed, advice) {
+                    (true, _) => "no answer",
+                    (false, ReviewVerdict::Allow) => "allow",
+                    (false, ReviewVerdict::Ask) => "ask",
+                    (false, ReviewVerdict::Deny) => "deny",
+                };
+                ("consulted", format!("{}: {by}: {advice} after {took_ms} ms", of(call)))
+            }
+            Entry::Asked { questions, .. } => {
+                let options: usize = questions.list.iter().map(|question| question.options.len()).sum();
+                ("asked", format!("{} questions, {options} options", questions.list.len()))
+            }
+            Entry::Decided { call, decision, by, .. } => {
+                let decision = match decision {
+                    Decision::Once => "approve",
+                    Decision::Selected(_) => "approve in part",
+                    Decision::Always(_) => "approve and grant",
+                    Decision::Edited(_) => "edit arguments",
+                    Decision::Deny(_) => "deny",
+                };
+                ("decided", format!("{}: {decision}, {}", of(call), decided_by(by)))
+            }
+            Entry::Answered { answer, by, .. } => {
+                let by = by.as_ref().map(decided_by).unwrap_or_default();
+                ("answered", format!("{} answers, {by}", answer.answers.len()))
+            }
+            Entry::Settled { call, outcome, took_ms, staged, .. } => {
+                let how = match outcome {
+                    Outcome::Done(_) => "done",
+                    Outcome::Failed(_) => "failed",
+                    Outcome::Refused(_) => "refused",
+                    Outcome::Rehearsed(_) => "rehearsed",
+                    Outcome::Interrupted(_) => "interrupted",
+                };
+                let staged =
+                    staged.as_ref().map(|staged| format!(", {}", staged.as_str())).unwrap_or_default();
+                let text = outcome.text().len();
+                ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged}", of(call)))
+            }
+            Entry::Ended { ending } => {
+                let how = match ending {
+                    Ending::Finished => "finished",
+                    Ending::Interrupted => "interrupted",
+                    Ending::Failed(_) => "failed",
+                };
+                ("ended", how.to_owned())
+            }
+            Entry::Titled { by, .. } => {
+                let by = match by {
+                    TitleSource::User => "by the user",
+                    TitleSource::Model => "by the model",
+                };
+                ("titled", by.to_owned())
+            }
+            Entry::Compacted { summary, upto, tokens, .. } => {
+                let (before, after) = tokens;
+                let more = format!("up to {upto}, summary {}, tokens {before} to {after}", summary.len());
+                ("compacted", more)
+            }
+            Entry::FellBack { .. } => ("fell back", String::new()),
+            Entry::Revoked { .. } => ("taken back", String::new()),
+            Entry::Switched { profile, .. } => {
+                ("switched", if profile.is_some() { "another profile" } else { "" }.to_owned())
+            }
+            Entry::DryRunChanged { dry_run: true, .. } => ("became", "a dry run".to_owned()),
+            Entry::DryRunChanged { dry_run: false, .. } => ("became", "live".to_owned()),
+            // Nested sub-agents do not occur.
+            Entry::SubAgent { .. } => ("beneath", String::new()),
+        };
+        Self { kind, more }
+    }
+}
+
+fn decided_by(by: &Decider) -> String {
+    match by {
+        Decider::User { after_ms, .. } => format!("the user after {after_ms} ms"),
+        Decider::File => "a file".to_owned(),
+        Decider::Headless => "no user".to_owned(),
+    }
+}
+
+fn access_kind(access: &Access) -> &'static str {
+    match access {
+        Access::Nothing => "accesses nothing",
+        Access::Read(_) => "reads",
+        Access::ReadSensitive(_) => "reads sensitive files",
+        Access::Write(_) => "writes",
+        Access::WriteOutside(_) => "writes outside",
+        Access::AyeFiles(_) => "aye's own files",
+        Access::Run(_) => "runs",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Checks the model: its address, its key, and whether the provider answers.
+
+use super::finding::Finding;
+use crate::assemble::connected_model::ConnectedModel;
+use crate::cli::Cli;
+use crate::config::{self, Connection, Credentials, Origin, Overrides, Settings};
+use crate::llm::local_servers;
+use crate::tui::text::clean::clean_line;
+use std::time::Duration;
+
+/// Time limit for the provider.
+const TIME_LIMIT: Duration = Duration::from_millis(2200);
+/// Models listed per local server.
+const MAX_LISTED: usize = 3;
+
+pub(super) async fn check_provider(
+    cli: &Cli,
+    settings: &Settings,
+    credentials: &Credentials,
+    flags: &Overrides,
+) -> Vec<Finding> {
+    let environment = |name: &str| std::env::var(name).ok();
+    let connection = match cli.tour {
+        true => Ok(None),
+        false => config::resolve_connection(settings, &environment, flags, credentials),
+    };
+    let (asked, servers) = match connection {
+        Ok(Some(connection)) => {
+            tokio::join!(check_connection(connection), local_servers::find_local_servers())
+        }
+        Ok(None) => {
+            let advice = "set the variable of a key, such as OPENAI_API_KEY, or use --base-url; until then aye \
+                runs the tour";
+            (
+                vec![Finding::note("model", "none is configured", advice)],
+                local_servers::find_local_servers().await,
+            )
+        }
+        Err(problem) => {
+            let advice = "correct the setting, or use --profile or --base-url";
+            (
+                vec![Finding::problem("model", problem.to_string(), advice)],
+                local_servers::find_local_servers().await,
+            )
+        }
+    };
+    let found = servers.iter().map(|server| {
+        let models: Vec<_> =
+            server.models.iter().take(MAX_LISTED).map(|model| clean_line(&model.id)).collect();
+        let more = if server.models.len() > MAX_LISTED { ", …" } else { "" };
+        let models = if models.is_empty() { String::new() } else { format!(": {}{more}", models.join(", ")) };
+        Finding::ok("local", format!("{} at {}{models}", server.name, server.base_url))
+    });
+    asked.into_iter().chain(found).collect()
+}
+
+/// Checks the configured model.
+async fn check_connection(connection: Connection) -> Vec<Finding> {
+    let area = "model";
+    let mut found = vec![Finding::ok(area, connection.describe())];
+    found.push(check_key(&connection));
+    if let Some(origin) = &connection.key_elsewhere {
+        let words = format!("the key saved for {origin} is not sent to {}", connection.origin());
+        found.push(Finding::note("key", words, "enter a key for this address with /connect"));
+    }
+    if let Some(warning) = &connection.warning {
+        found.push(Finding::note(area, warning, "use an https address if possible"));
+    }
+    if connection.key_by_command {
+        let advice = "run aye models to test it with the key";
+        found.push(Finding::note(
+            area,
+            "the provider was not tested, because that would run the key command",
+            advice,
+        ));
+        return found;
+    }
+    let Some(service) = ConnectedModel::configured(&connection, false).provider else { return found };
+    let place = connection.origin();
+    found.push(match tokio::time::timeout(TIME_LIMIT, service.models()).await {
+        Err(_) => {
+            let words = format!("{place} did not answer within {:.1} s", TIME_LIMIT.as_secs_f32());
+            Finding::problem(
+                area,
+                words,
+                "try again; a server that loads its model, or a proxy, may need longer",
+            )
+        }
+        Ok(Err(error)) => {
+            let advice = "check the address, the key and the proxy, and whether the server runs";
+            Finding::problem(area, format!("{place}: {}", clean_line(&error.to_string())), advice)
+        }
+        Ok(Ok(models)) => match &connection.model {
+            Some(wanted)
+                if !models.is_empty() && !models.iter().any(|model| is_same_model(&model.id, wanted)) =>
+            {
+                let words = format!("{place} answers, but {wanted} is not among its {} models", models.len());
+                Finding::note(area, words, "aye models lists them; some providers do not list all models")
+            }
+            Some(_) | None => Finding::ok(area, format!("{place} answers, with {} models", models.len())),
+        },
+    });
+    found
+}
+
+/// Returns whether a listed name is the wanted model; some providers add a prefix.
+fn is_same_model(listed: &str, wanted: &str) -> bool {
+    listed == wanted || listed.strip_prefix("models/") == Some(wanted)
+}
+
+/// Reports where the key comes from, never the key itself.
+fn check_key(connection: &Connection) -> Finding {
+    let area = "key";
+    match (&connection.key_from, connection.has_key()) {
+        (Origin::Default, false) => Finding::ok(area, "none needed"),
+        (Origin::Command(program), _) => {
+            Finding::ok(area, format!("from the command {program}, which is run when it is needed"))
+        }
+        (from, true) => Finding::ok(area, format!("from {from}")),
+        (from, false) if connection.lacks_key => {
+            let advice = "set the variable, or enter the key with /connect";
+            Finding::problem(area, format!("missing: {from} is not set"), advice)
+        }
+        (from, false) => {
+            Finding::ok(area, format!("none, and {from} is not set; a server on this machine needs none"))
+        }
+    }
+}

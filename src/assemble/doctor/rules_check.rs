@@ -1,0 +1,212 @@
+//! Checks the rules, the hooks and the model reviewer.
+
+use super::finding::Finding;
+use crate::assemble::{UsageError, resolve_folder, rule_loading};
+use crate::cli::Cli;
+use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, read_rules_text};
+use crate::config::{self, Credentials, Hook, Overrides, Settings};
+use crate::policy::{Rule, RuleEffect, RuleScope};
+use crate::store::Places;
+use crate::tools::Toolbox;
+use anyhow::Result;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Checks the rules of the folder.
+pub(super) fn check_rules(named: Option<&Path>, places: &Places) -> Vec<Finding> {
+    let area = "rules";
+    // A missing folder is reported by the check of the project.
+    let Ok(folder) = resolve_folder(named) else { return Vec::new() };
+    let tools = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default());
+    let book = rule_loading::rule_book(places, &folder, &tools);
+    let today = rule_loading::today_date();
+    let loaded = book.load(&today);
+    let mut found = Vec::new();
+    let of_person = |rule: &&Rule| rule.scope != RuleScope::TrustedProject;
+    let file = book.rules_file.display();
+    found.push(match read_rules_text(&book.rules_file) {
+        Ok(None) => Finding::ok(area, format!("{file} does not exist: only the mode decides")),
+        Ok(Some(_)) => {
+            let counted = count_rules(loaded.rules.list.iter().filter(of_person));
+            Finding::ok(area, format!("{file}: {counted}"))
+        }
+        // The reason is among the problems.
+        Err(_) => Finding::note(area, format!("{file} is not readable"), "see below"),
+    });
+    found.extend(check_project_rules(&loaded));
+    let broken = loaded.rules.read_error.is_some();
+    found.extend(loaded.problems.iter().map(|problem| {
+        let all = if broken { "correct that line; until then every call asks" } else { "correct that line" };
+        Finding::problem(area, problem.to_string(), all)
+    }));
+    found.extend(loaded.expired.iter().map(|rule| {
+        let words = format!("expired: {}", rule.describe_with_location());
+        Finding::note(area, words, "remove it from the file, or set a later date for expires")
+    }));
+    found.extend(check_trust_file(&book.trust_file));
+    found
+}
+
+fn count_rules<'a>(rules: impl Iterator<Item = &'a Rule>) -> String {
+    let rules: Vec<&Rule> = rules.collect();
+    let kinds = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny];
+    let said: Vec<String> = kinds
+        .iter()
+        .map(|says| (rules.iter().filter(|rule| rule.effect == *says).count(), says.as_str()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    match rules.len() {
+        0 => "no rule applies here".to_owned(),
+        1 => format!("1 rule applies here ({})", said.join(", ")),
+        many => format!("{many} rules apply here ({})", said.join(", ")),
+    }
+}
+
+/// Checks the project's own rules.
+fn check_project_rules(loaded: &LoadedRules) -> Option<Finding> {
+    let area = "rules";
+    match &loaded.project_rules {
+        ProjectRules::None => None,
+        ProjectRules::Trusted => {
+            let mine = loaded.rules.list.iter().filter(|rule| rule.scope == RuleScope::TrustedProject);
+            Some(Finding::ok(
+                area,
+                format!("{PROJECT_RULES_FILE} of this project, trusted: {}", count_rules(mine)),
+            ))
+        }
+        ProjectRules::Untrusted { sheet, changed, .. } => {
+            let what = if *changed { "has changed since it was trusted" } else { "is not trusted" };
+            let words = format!(
+                "{PROJECT_RULES_FILE} of this project ({}) {what}: its rules do not apply",
+                sheet.count_by_kind()
+            );
+            Some(Finding::note(area, words, "review and trust it with aye rules trust"))
+        }
+    }
+}
+
+/// Checks that the file of trusted projects is readable; otherwise no project is trusted.
+fn check_trust_file(file: &Path) -> Option<Finding> {
+    let why = match read_rules_text(file) {
+        Ok(None) => return None,
+        Ok(Some(text)) => {
+            text.parse::<toml_edit::DocumentMut>().err().map(|_| "this is not TOML".to_owned())?
+        }
+        Err(why) => why,
+    };
+    let words = format!("{}: {why}; no project's own rules apply", file.display());
+    Some(Finding::problem("rules", words, "correct it, or move it away and trust the projects again"))
+}
+
+/// Checks the reviewers of calls.
+pub(super) fn check_reviewers(
+    cli: &Cli,
+    settings: &Settings,
+    credentials: &Credentials,
+    flags: &Overrides,
+) -> Vec<Finding> {
+    let hooks = &settings.config.hooks;
+    let mut found: Vec<Finding> = hooks.iter().map(|(name, hook)| self::check_hook(name, hook)).collect();
+    if hooks.is_empty() {
+        found.push(Finding::ok("hooks", "off: no program reviews calls"));
+    }
+    let set = &settings.config.model_reviewer;
+    let area = "reviewer";
+    found.push(match &set.profile {
+        None => Finding::ok(area, "off: no model reviews calls"),
+        Some(_) if cli.tour => Finding::ok(area, "not used in the tour"),
+        Some(profile) => {
+            match describe_side_model(settings, credentials, flags, profile, set.model.as_deref()) {
+                Ok(words) => Finding::ok(area, format!("{words}, time limit {} s", set.seconds)),
+                Err(why) => {
+                    let words = format!("the model reviewer is not available, so every call asks: {why:#}");
+                    Finding::problem(area, words, "correct or remove [second_reader] in the settings")
+                }
+            }
+        }
+    });
+    found
+}
+
+/// Checks a hook. Its arguments may hold secrets and are not shown.
+fn check_hook(name: &str, hook: &Hook) -> Finding {
+    let area = "hooks";
+    let Some(program) = hook.command.first().filter(|program| !program.is_empty()) else {
+        let words = format!("{name} has no program, so every call it should review asks you");
+        return Finding::problem(area, words, "set its command, or remove it");
+    };
+    let arguments = match hook.command.len() - 1 {
+        0 => String::new(),
+        1 => " with 1 argument".to_owned(),
+        many => format!(" with {many} arguments"),
+    };
+    let about = match &hook.tools {
+        Some(tools) => format!("calls of {}", tools.join(", ")),
+        None => "every call that does more than read inside the project".to_owned(),
+    };
+    let dry = if hook.dry_run { ", in a dry run too" } else { "" };
+    match check_executable(program) {
+        Ok(()) => {
+            let words =
+                format!("{name} ({program}{arguments}) reviews {about}, time limit {} s{dry}", hook.seconds);
+            Finding::ok(area, words)
+        }
+        Err(why) => Finding::problem(
+            area,
+            format!("{name} is not available, so {about} asks you: {program} {why}"),
+            "install the program, or correct the command",
+        ),
+    }
+}
+
+/// Checks that a program can be started from the home folder.
+fn check_executable(program: &str) -> Result<(), &'static str> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let places: Vec<PathBuf> = match (program.strip_prefix("~/"), program.contains('/')) {
+        (Some(inside), _) => vec![home.join(inside)],
+        (None, true) => vec![home.join(program)],
+        (None, false) => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).map(|folder| folder.join(program)).collect()
+        }
+    };
+    let there: Vec<_> = places.iter().filter_map(|place| place.metadata().ok()).collect();
+    match there.iter().any(|found| found.is_file() && found.permissions().mode() & 0o111 != 0) {
+        true => Ok(()),
+        false if there.is_empty() => Err("does not exist"),
+        false => Err("is not executable"),
+    }
+}
+
+/// Describes a model for requests outside the session.
+pub(super) fn describe_side_model(
+    settings: &Settings,
+    credentials: &Credentials,
+    flags: &Overrides,
+    profile: &str,
+    model: Option<&str>,
+) -> Result<String> {
+    if profile.is_empty() {
+        return Err(UsageError("its settings are invalid".to_owned()).into());
+    }
+    let flags = Overrides {
+        profile: Some(profile.to_owned()),
+        base_url: None,
+        model: model.map(str::to_owned),
+        ..flags.clone()
+    };
+    let mut settings = settings.clone();
+    settings.config.model.profile = Some(profile.to_owned());
+    let environment = |name: &str| if name == "AYE_MODEL" { None } else { std::env::var(name).ok() };
+    let found = config::resolve_connection(&settings, &environment, &flags, credentials);
+    let connection = found.map_err(|problem| UsageError(problem.message))?;
+    match connection {
+        Some(connection) if connection.lacks_key => {
+            Err(UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_from))
+                .into())
+        }
+        Some(connection) => Ok(connection.describe()),
+        None => Err(UsageError("no model is configured".to_owned()).into()),
+    }
+}

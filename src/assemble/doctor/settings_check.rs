@@ -1,0 +1,129 @@
+//! Checks the settings, and lists what is set and where each value comes from.
+
+use super::finding::Finding;
+use crate::config::schema::{ANY_NAME, NAMED_SECTIONS, SETTINGS};
+use crate::config::{Origin, Settings};
+use crate::store::Places;
+use crate::tui::keys::Keymap;
+use crate::tui::theme::catalog::Themes;
+use std::collections::BTreeSet;
+use toml::{Table, Value};
+
+/// Characters shown of a value.
+const MAX_VALUE_CHARS: usize = 60;
+
+pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Finding> {
+    let area = "settings";
+    let mut found = Vec::new();
+    for problem in &settings.problems {
+        found.push(Finding::problem(
+            area,
+            problem.to_string(),
+            "correct that line; all valid settings apply",
+        ));
+    }
+    let (_, keys) = Keymap::with_overrides(&settings.config.keys);
+    found.extend(keys.into_iter().map(|words| Finding::problem(area, words, "correct it under [keys]")));
+    let themes = Themes::with_folder(&places.themes());
+    for warning in &themes.warnings {
+        found.push(Finding::problem("theme", warning.to_string(), "correct that line of the theme"));
+    }
+    let theme = &settings.config.screen.theme;
+    if theme != "auto" && themes.get(theme).is_none() {
+        let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
+        let advice = format!("available: auto, {}", names.join(", "));
+        found.push(Finding::problem("theme", format!("unknown theme {theme:?}"), advice));
+    }
+    let file = places.settings();
+    let there = if file.exists() { "" } else { " (does not exist)" };
+    let set: Vec<(String, Origin)> =
+        settings.origins().map(|(path, origin)| (path.to_owned(), origin.clone())).collect();
+    let count = match set.len() {
+        0 => "nothing is set, all defaults apply".to_owned(),
+        1 => "1 setting".to_owned(),
+        count => format!("{count} settings"),
+    };
+    found.push(Finding::ok(area, format!("{}{there}: {count}", file.display())));
+    let values = Table::try_from(&settings.config).unwrap_or_default();
+    found.extend(set.iter().map(|(path, origin)| {
+        Finding::ok(area, format!("{path} = {} from {origin}", shown_value(&values, path)))
+    }));
+    found
+}
+
+/// Lists every setting with its effective value, one per line, including defaults, but not unset profiles and hooks.
+pub(super) fn effective_settings(settings: &Settings) -> Vec<String> {
+    let values = Table::try_from(&settings.config).unwrap_or_default();
+    let plain =
+        SETTINGS.iter().filter(|(section, name, _)| !section.ends_with(ANY_NAME) && *name != ANY_NAME);
+    let mut paths: BTreeSet<String> = plain.map(|(section, name, _)| format!("{section}.{name}")).collect();
+    paths.extend(settings.origins().map(|(path, _)| path.to_owned()));
+    let line =
+        |path: String| format!("{path} = {} from {}", shown_value(&values, &path), settings.origin(&path));
+    paths.into_iter().map(line).collect()
+}
+
+/// Returns a setting's value as TOML if it may be shown.
+fn shown_value(values: &Table, path: &str) -> String {
+    let mut parts: Vec<&str> = path.split('.').collect();
+    // The name of a profile or a hook may contain dots.
+    let (section, name) = match (parts.first().copied(), parts.pop()) {
+        (Some("profiles"), Some(name)) => ("profiles.*", name),
+        (Some("hooks"), Some(name)) => ("hooks.*", name),
+        (Some(section), Some(name)) => (section, name),
+        (None, _) | (_, None) => return "…".to_owned(),
+    };
+    let takes =
+        SETTINGS.iter().find(|(of, named, _)| *of == section && (*named == name || *named == ANY_NAME));
+    // Variable names and valid addresses hold no secrets.
+    let plain = ["base_url", "key_env", "key_header"].contains(&name);
+    if !takes.is_some_and(|(_, _, takes)| takes.is_displayable() || plain) {
+        return "(not shown)".to_owned();
+    }
+    let above = path.strip_suffix(name).unwrap_or_default().trim_end_matches('.');
+    let named = NAMED_SECTIONS.iter().find_map(|of| Some((*of, above.strip_prefix(of)?.strip_prefix('.')?)));
+    let table = match named {
+        Some((of, named)) => values.get(of).and_then(|all| all.get(named)),
+        None => values.get(above),
+    };
+    let value =
+        table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());
+    let short: String = value.chars().take(MAX_VALUE_CHARS).collect();
+    if short.len() < value.len() { format!("{short}…") } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r57_possible_secrets_are_not_shown() {
+        let text = "[screen]\ntheme = \"dark\"\n[profiles.\"a.b\"]\nbase_url = \"https://h/v1\"\nheaders = { X = \"sk-1\" }\n\
+            key_command = [\"pass\", \"sk-2\"]\nproxy = \"http://u:sk-3@p:1\"\nidle_seconds = 7\n[hooks.\"a.b\"]\ncommand = \"x sk-4\"\nseconds = 3\n[keys]\nquit = \"f10\"\n";
+        let settings = Settings::from_layers(
+            [crate::config::settings_parser::parse_settings(text, "f")],
+            &|_| None,
+            &crate::config::Overrides::default(),
+        );
+        assert_eq!(settings.problems, []);
+        let values = Table::try_from(&settings.config).unwrap();
+        for (path, expected) in [
+            ("screen.theme", "\"dark\""),
+            ("profiles.a.b.base_url", "\"https://h/v1\""),
+            ("profiles.a.b.headers", "(not shown)"),
+            ("profiles.a.b.key_command", "(not shown)"),
+            ("profiles.a.b.proxy", "(not shown)"),
+            ("profiles.a.b.idle_seconds", "7"),
+            ("hooks.a.b.seconds", "3"),
+            ("hooks.a.b.command", "(not shown)"),
+            ("keys.quit", "[\"f10\"]"),
+            ("nothing.at_all", "(not shown)"),
+        ] {
+            assert_eq!(shown_value(&values, path), expected, "{path}");
+        }
+        let all = effective_settings(&settings);
+        assert!(all.contains(&"screen.theme = \"dark\" from f:2".to_owned()), "{all:#?}");
+        assert!(all.contains(&"screen.mouse = true from the default".to_owned()), "{all:#?}");
+        assert!(all.iter().all(|line| !line.contains("sk-")), "{all:#?}");
+    }
+}

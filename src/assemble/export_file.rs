@@ -1,0 +1,45 @@
+//! Writes a file for the user: atomically, readable only by them, and never over another file unless forced.
+
+use super::UsageError;
+use crate::store::private_files;
+use anyhow::Result;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+/// Checks the path before any work is done. `instead` says what to do if the file exists.
+///
+/// # Errors
+/// A `UsageError`.
+pub(super) fn check_target(file: &Path, force: bool, instead: &str) -> Result<()> {
+    match std::fs::symlink_metadata(file) {
+        Ok(about) if !about.is_file() => {
+            Err(UsageError(format!("{} exists and is not a regular file", file.display())).into())
+        }
+        Ok(_) if !force => Err(UsageError(format!("{} already exists; {instead}", file.display())).into()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(UsageError(format!("{}: {error}", file.display())).into()),
+    }
+}
+
+/// Writes the file. One that appeared meanwhile is kept unless `force` is set.
+///
+/// # Errors
+/// One sentence with the file's name.
+pub(super) fn write_file(file: &Path, text: &str, force: bool) -> Result<()> {
+    let written = std::path::absolute(file).and_then(|file| match force {
+        true => private_files::replace(&file, text.as_bytes()),
+        false => private_files::create_file(&file, |out| out.write_all(text.as_bytes())),
+    });
+    written.map_err(|error| anyhow::anyhow!("Cannot write {}: {}", file.display(), write_error(&error)))
+}
+
+/// Returns the reason without the name of the temporary file.
+fn write_error(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "its folder does not exist".to_owned(),
+        ErrorKind::PermissionDenied => "its folder is not writable".to_owned(),
+        ErrorKind::AlreadyExists => "it already exists".to_owned(),
+        kind => kind.to_string(),
+    }
+}

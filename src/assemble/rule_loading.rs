@@ -1,0 +1,107 @@
+//! Loads the rules, and detects changes: by another process, by the user in the file, or by a new day.
+
+use crate::chat::CommandSandbox;
+use crate::config::project_files::ProjectSource;
+use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, RulesSource};
+use crate::config::{Config, Network};
+use crate::policy::Rules;
+use crate::store::Places;
+use crate::tools::toolbox::{self, Toolbox};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Days until a rule saved from a prompt expires.
+pub(super) const RULE_DAYS: i64 = 90;
+
+/// Returns the tools for checking rules and trust. They have no sandbox, because no call runs.
+pub(super) fn checking_tools(config: &Config) -> Toolbox {
+    Toolbox::with_builtin_tools(toolbox::ToolSettings {
+        default_timeout: config.shell.timeout,
+        max_timeout: config.shell.max_timeout,
+        walls: CommandSandbox::default(),
+        allow_network: config.shell.network != Network::Off,
+    })
+}
+
+/// Returns the files with the rules for work in this folder.
+pub(super) fn rule_book(places: &Places, folder: &Path, tools: &Toolbox) -> RulesSource {
+    RulesSource {
+        rules_file: places.rules(),
+        trust_file: places.trusted(),
+        folder: folder.to_owned(),
+        tools: tools.tool_specs().into_iter().map(|spec| spec.name).collect(),
+        home: std::env::var_os("HOME").map(PathBuf::from),
+    }
+}
+
+/// Returns where the project's own files are read; at most `most` bytes of its instructions are sent.
+pub(super) fn project_files(places: &Places, folder: &Path, tools: &Toolbox, most: usize) -> ProjectSource {
+    let RulesSource { trust_file: trusted, folder, tools, .. } = rule_book(places, folder, tools);
+    ProjectSource { folder, trust_file: trusted, tools, max_instruction_bytes: most }
+}
+
+/// Returns the local date as `2026-11-22`.
+pub(super) fn today_date() -> String {
+    jiff::Zoned::now().date().to_string()
+}
+
+/// Returns the last day of a rule that is saved today.
+pub(super) fn expiry_date() -> String {
+    let today = jiff::Zoned::now().date();
+    today.checked_add(jiff::ToSpan::days(RULE_DAYS)).unwrap_or(today).to_string()
+}
+
+/// Detects changes of the rule files before every call.
+pub(super) struct RuleWatcher {
+    book: RulesSource,
+    last: Mutex<Option<(FileState, LoadedRules)>>,
+}
+
+/// State of the files by which a change is detected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FileState {
+    today: String,
+    files: Vec<Option<[i128; 5]>>,
+}
+
+impl RuleWatcher {
+    pub(super) fn new(book: RulesSource) -> Self {
+        Self { book, last: Mutex::new(None) }
+    }
+
+    /// Returns the rules and new notices if anything changed since the last call.
+    pub(super) fn reload_if_changed(&self) -> Option<(Arc<Rules>, Vec<String>)> {
+        let stamp = self.file_state();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // A deny rule for a link applies to its current target.
+        if last.as_ref().is_some_and(|(seen, loaded)| *seen == stamp && self.book.has_same_targets(loaded)) {
+            return None;
+        }
+        let loaded = self.book.load(&stamp.today);
+        // At the start, the notice about an untrusted project file is part of the trust prompt.
+        let before = match &*last {
+            Some((_, before)) => before.notices(),
+            None => loaded.untrusted_notice().into_iter().collect(),
+        };
+        let notices = loaded.notices().into_iter().filter(|notice| !before.contains(notice)).collect();
+        let rules = Arc::new(loaded.rules.clone());
+        *last = Some((stamp, loaded));
+        Some((rules, notices))
+    }
+
+    fn file_state(&self) -> FileState {
+        let own = self.book.folder.join(PROJECT_RULES_FILE);
+        let of = |path: &Path| {
+            let found = fs::metadata(path).ok()?;
+            let (place, time) = (
+                [found.dev(), found.ino(), found.len()].map(i128::from),
+                [found.mtime(), found.mtime_nsec()].map(i128::from),
+            );
+            Some([place[0], place[1], place[2], time[0], time[1]])
+        };
+        let files = [&self.book.rules_file, &self.book.trust_file, &own].map(|path| of(path)).to_vec();
+        FileState { today: today_date(), files }
+    }
+}

@@ -1,0 +1,229 @@
+//! `aye rules`: lists and checks the rules of this folder, and explains the verdict of a command. No model is needed.
+
+use super::session_builder::project_with_overlay;
+use super::sessions::find_continued;
+use super::{UsageError, resolve_folder, rule_loading, sandbox_setup, trust_command};
+use crate::chat::{Intent, Session, SessionGrant, SessionId, ToolCall};
+use crate::cli::Cli;
+use crate::config::rules::{LoadedRules, ProjectRules, RulesSource};
+use crate::config::{self, Overrides};
+use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
+use crate::print::escape_json;
+use crate::project::Reader;
+use crate::store::{Places, Sessions};
+use crate::tools::Toolbox;
+use crate::tui::text::clean::{clean_line, clean_text};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs the subcommand.
+pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
+    let flags =
+        Overrides { mode: cli.mode.as_deref().map(super::parse_mode).transpose()?, ..Overrides::default() };
+    let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
+    let tools = rule_loading::checking_tools(&settings.config);
+    let book = rule_loading::rule_book(&places, &folder, &tools);
+    let loaded = book.load(&rule_loading::today_date());
+    let as_live = settings.config.dry_run.ask == config::dry_run::AskHandling::AsLive;
+    let session = read_session(cli, &places, &folder)?;
+    let dry_run = cli.dry_run || session.as_ref().is_some_and(|session| session.dry_run);
+    let policy = Policy { mode: settings.config.approval.mode, dry_run, asks_as_live: as_live };
+    if session.is_some() && !matches!(words, ["explain", _]) {
+        let words = "--continue and --resume can only be used with: aye rules explain 'COMMAND'";
+        return Err(UsageError(words.to_owned()).into());
+    }
+    let lines = match words {
+        [] | ["list"] => list_rules(&loaded, cli.json),
+        ["check"] => return check_rules(&loaded, cli.json),
+        ["trust" | "untrust"] => return trust_command::run(cli, words),
+        ["explain", command] => {
+            let around =
+                ExplainContext { places: &places, tools: &tools, policy: &policy, session: session.as_ref() };
+            explain_command(&around, &loaded, &book, command, cli.json)?
+        }
+        ["explain", ..] => {
+            let words = "aye rules explain takes one command, in quotes: aye rules explain 'cargo test'";
+            return Err(UsageError(words.to_owned()).into());
+        }
+        [first, ..] => {
+            let words = format!("aye rules {first} takes no arguments. To send this to the model, quote it");
+            return Err(UsageError(words).into());
+        }
+    };
+    print_lines(&lines)
+}
+
+/// Prints the lines. Stops without an error if the pipe was closed.
+pub(super) fn print_lines(lines: &[String]) -> Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    for line in lines {
+        match writeln!(out, "{line}") {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+            written => written?,
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists every rule that applies here, expired rules, and problems.
+fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
+    let expired = loaded.expired.iter().map(|rule| (rule, "expired"));
+    let rows = loaded.rules.list.iter().map(|rule| (rule, "holds")).chain(expired);
+    let untrusted: Vec<Rule> = match &loaded.project_rules {
+        ProjectRules::None | ProjectRules::Trusted => Vec::new(),
+        ProjectRules::Untrusted { sheet, .. } => sheet.rules.clone(),
+    };
+    let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "not trusted"))).collect();
+    if as_json {
+        let mut lines: Vec<String> = rows.iter().map(|(rule, state)| rule_json(rule, state)).collect();
+        lines.extend(
+            loaded.notices().iter().map(|notice| escape_json(&json!({ "notice": notice }).to_string())),
+        );
+        return lines;
+    }
+    let row = |(rule, state): &(&Rule, &str)| {
+        let state = if *state == "holds" { String::new() } else { format!("{state}: ") };
+        clean_text(&clean_line(&format!(
+            "{state}{} · {}",
+            rule.describe_with_location(),
+            describe_scope(&rule.scope)
+        )))
+        .into_owned()
+    };
+    let mut lines: Vec<String> = rows.iter().map(row).collect();
+    if lines.is_empty() {
+        lines.push("no rules: reading inside the project needs no approval, everything else asks".to_owned());
+    }
+    lines.extend(
+        loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))),
+    );
+    lines
+}
+
+fn describe_scope(holds: &RuleScope) -> &'static str {
+    match holds {
+        RuleScope::EveryProject => "everywhere",
+        RuleScope::Project(_) => "in this project",
+        RuleScope::TrustedProject => "in this project, by its own file",
+    }
+}
+
+fn rule_json(rule: &Rule, state: &str) -> String {
+    let object = json!({
+        "says": rule.effect.as_str(), "what": rule.describe(), "tool": rule.tool, "holds": describe_scope(&rule.scope), "state": state,
+        "file": rule.location.file, "line": rule.location.line, "created": rule.created, "expires": rule.expires, "key": rule.saved_with_key,
+    });
+    escape_json(&object.to_string())
+}
+
+/// Lists problems; exit code 2 if there are any.
+fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
+    let notices = loaded.notices();
+    let lines: Vec<String> = match (as_json, notices.is_empty()) {
+        (true, _) => {
+            notices.iter().map(|notice| escape_json(&json!({ "problem": notice }).to_string())).collect()
+        }
+        (false, true) => vec![match loaded.rules.list.len() {
+            0 => "no rules, no problems".to_owned(),
+            1 => "1 rule, no problems".to_owned(),
+            rules => format!("{rules} rules, no problems"),
+        }],
+        (false, false) => notices.iter().map(|notice| clean_text(&clean_line(notice)).into_owned()).collect(),
+    };
+    print_lines(&lines)?;
+    Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))
+}
+
+/// A session whose grants apply.
+struct SessionGrants {
+    id: SessionId,
+    granted: Vec<SessionGrant>,
+    dry_run: bool,
+}
+
+/// Reads the session that the command line names, if any.
+fn read_session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<SessionGrants>> {
+    let sessions = Sessions::new(places.sessions());
+    let id = match (cli.resume.as_deref(), cli.continue_last) {
+        (Some(""), _) => {
+            let words =
+                "aye rules explain needs a session ID after --resume, or --continue for the newest session";
+            return Err(UsageError(words.to_owned()).into());
+        }
+        (Some(name), _) => sessions.find_id(name).map_err(UsageError::from_error)?,
+        (None, true) => find_continued(&sessions, folder)?,
+        (None, false) => return Ok(None),
+    };
+    let read = sessions.read(&id).map_err(UsageError::from_error)?;
+    let dry_run = read.header.as_ref().is_some_and(|header| header.dry_run);
+    let granted = Session::replay(read.entries).grants().to_vec();
+    Ok(Some(SessionGrants { id, granted, dry_run }))
+}
+
+/// Inputs of an explanation besides the rules.
+struct ExplainContext<'a> {
+    places: &'a Places,
+    tools: &'a Toolbox,
+    policy: &'a Policy,
+    session: Option<&'a SessionGrants>,
+}
+
+/// Explains the verdict of a command, step by step.
+fn explain_command(
+    around: &ExplainContext<'_>,
+    loaded: &LoadedRules,
+    book: &RulesSource,
+    command: &str,
+    as_json: bool,
+) -> Result<Vec<String>> {
+    let project: Box<dyn Reader> = match around.session {
+        Some(session) => project_with_overlay(around.places, &book.folder, &session.id)?,
+        None => Box::new(sandbox_setup::open_project(around.places, &book.folder)?),
+    };
+    let arguments = json!({ "command": command }).to_string();
+    let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
+    let plan = match around.tools.plan_call(&call, &*project) {
+        Ok(Intent::Act(plan)) => plan,
+        Ok(Intent::Ask(_)) => return Err(UsageError("not a command".to_owned()).into()),
+        Err(error) => return Err(UsageError::from_error(error).into()),
+    };
+    let granted = around.session.map(|session| session.granted.as_slice()).unwrap_or_default();
+    let (mut steps, verdict) = explain_verdict(around.policy, granted, &loaded.rules, &call.name, &plan);
+    if let Some(session) = around.session {
+        let found = match session.granted.len() {
+            0 => format!("{}, which has no grants", session.id),
+            _ => session.id.to_string(),
+        };
+        steps.insert(0, ExplainedCheck { name: "the session", results: vec![found] });
+    }
+    if as_json {
+        let step = |step: &ExplainedCheck| json!({ "step": step.name, "found": step.results });
+        let mut lines: Vec<Value> = steps.iter().map(step).collect();
+        lines.push(json!({ "verdict": verdict.as_str(), "why": verdict.reason() }));
+        return Ok(lines.iter().map(|line| escape_json(&line.to_string())).collect());
+    }
+    let mut lines = Vec::new();
+    for step in &steps {
+        lines.push(step.name.to_owned());
+        lines.extend(step.results.iter().map(|found| format!("   {}", clean_text(&clean_line(found)))));
+    }
+    let word = match &verdict {
+        Verdict::Allow(_) => "allow",
+        Verdict::Ask(_) => "ask",
+        Verdict::Rehearse(_) => "rehearse",
+        Verdict::Withhold(_) => "withhold",
+        Verdict::Deny(_) => "refuse",
+    };
+    lines.push(word.to_owned());
+    lines.push(format!("   {}", clean_text(&clean_line(verdict.reason()))));
+    lines.extend(
+        loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))),
+    );
+    Ok(lines)
+}

@@ -1,0 +1,138 @@
+//! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
+
+use super::rules_command::print_lines;
+use super::{UsageError, resolve_folder, rule_loading};
+use crate::cli::Cli;
+use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
+use crate::config::trust::{self, TrustState, TrustedProject};
+use crate::config::{self, Overrides};
+use crate::print::escape_json;
+use crate::store::Places;
+use crate::tui::parts::trust_prompt::{describe_effects, describe_file};
+use crate::tui::text::clean::clean_text;
+use crate::tui::text::reveal;
+use anyhow::Result;
+use serde_json::json;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Runs the subcommand.
+pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
+    let settings =
+        config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
+    let tools = rule_loading::checking_tools(&settings.config);
+    let place =
+        rule_loading::project_files(&places, &folder, &tools, settings.config.project.instructions_kib << 10);
+    match words {
+        ["trust", "list"] => print_lines(&list_trust(&place, cli.json)),
+        ["untrust"] => {
+            trust::revoke_trust(&place.trust_file, &place.folder, None)
+                .map_err(|error| UsageError(format!("Cannot remove the trust: {error}")))?;
+            print_lines(&["no file of this project is trusted".to_owned()])
+        }
+        _ => show_and_ask(&place),
+    }
+}
+
+/// Lists this project's files with their state, and the trusted files of other projects.
+fn list_trust(place: &ProjectSource, as_json: bool) -> Vec<String> {
+    let brought = ProjectFiles::load(place);
+    let others = trust::list_trusted_projects(&place.trust_file)
+        .into_iter()
+        .filter(|known| known.folder != place.folder);
+    let mut lines = Vec::new();
+    for file in &brought.files {
+        lines.push(match as_json {
+            true => file_json(&brought, file),
+            false => format!("{} · {}", describe_file(file), describe_state(file)),
+        });
+    }
+    if brought.files.is_empty() && !as_json {
+        lines.push("this project has no files that change how aye works".to_owned());
+    }
+    for TrustedProject { folder, trusted_on: day, files } in others {
+        let names: Vec<&str> = files.keys().map(String::as_str).collect();
+        let folder = folder.display();
+        lines.push(match as_json {
+            true => escape_json(
+                &json!({"folder": folder.to_string(), "trusted": day, "files": names}).to_string(),
+            ),
+            false => format!("{folder}, trusted {day}: {}", names.join(", ")),
+        });
+    }
+    if !as_json {
+        lines.iter_mut().for_each(|line| *line = clean_text(&reveal::reveal_line(line)).into_owned());
+    }
+    lines
+}
+
+fn describe_state(file: &ProjectFile) -> &'static str {
+    match file.trust_state {
+        TrustState::Trusted => "trusted",
+        TrustState::Changed => "changed since it was trusted, not used",
+        TrustState::Unknown => "not trusted, not used",
+    }
+}
+
+fn file_json(brought: &ProjectFiles, file: &ProjectFile) -> String {
+    let state = match file.trust_state {
+        TrustState::Trusted => "trusted",
+        TrustState::Changed => "changed",
+        TrustState::Unknown => "untrusted",
+    };
+    let object = json!({
+        "folder": brought.folder.display().to_string(), "file": file.name, "state": state, "bytes": file.bytes,
+        "sha256": file.sha256.as_str(), "what": describe_file(file),
+    });
+    escape_json(&object.to_string())
+}
+
+/// Shows all files, and trusts them if the user confirms.
+fn show_and_ask(place: &ProjectSource) -> Result<ExitCode> {
+    let brought = ProjectFiles::load(place);
+    if brought.files.is_empty() {
+        let words = "this project has no files that change how aye works: no AGENTS.md with text, no \
+                     .aye/instructions.md, no .aye/rules.toml";
+        return Err(UsageError(words.to_owned()).into());
+    }
+    let mut lines =
+        vec![format!("Files of {} that change how aye works:", brought.folder.display()), String::new()];
+    for file in &brought.files {
+        lines.push(format!("{} · {}", describe_file(file), describe_state(file)));
+        lines.extend(describe_effects(file).into_iter().map(|words| format!("   {words}")));
+        if file.trust_state == TrustState::Trusted {
+            continue;
+        }
+        let text = read_project_text(&place.folder, &file.name).ok().flatten().unwrap_or_default();
+        lines.extend(
+            text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))),
+        );
+        lines.push(String::new());
+    }
+    let lines: Vec<String> = lines.iter().map(|line| clean_text(line).into_owned()).collect();
+    print_lines(&lines)?;
+    if brought.untrusted().next().is_none() {
+        return print_lines(&["All usable files are already trusted.".to_owned()]);
+    }
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let words = "Cannot ask for trust: not a terminal. Nothing was trusted";
+        return Err(UsageError(words.to_owned()).into());
+    }
+    write!(io::stdout(), "To trust these files as shown, only in this folder, type yes: ")?;
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if answer.trim() != "yes" {
+        return print_lines(&["Nothing was trusted.".to_owned()]);
+    }
+    let trusted = ProjectFiles::trust(place, &brought.signature(), &rule_loading::today_date())
+        .map_err(|error| UsageError(format!("Cannot save the trust: {error}")))?;
+    if !trusted {
+        return Err(
+            UsageError("the files changed while you read them; nothing was trusted".to_owned()).into()
+        );
+    }
+    print_lines(&["Trusted. Any change asks again.".to_owned()])
+}

@@ -1,0 +1,250 @@
+//! JSON form of a call's record.
+
+use super::{Integrity, Record};
+use crate::chat::{
+    Answer, AnswerStatus, Decider, Decision, Digest, Entry, Outcome, ResultOrigin, ReviewVerdict, Reviewer,
+};
+use serde_json::{Value, json};
+
+impl Record<'_> {
+    /// Returns all that is known about the call as one object; unknown values are null. Fields may be added and are
+    /// never renamed. `time` returns when an entry was written, in milliseconds since 1970.
+    ///
+    /// Fields: `call`, `tool`, `arguments` (the text sent by the model), `asked_at`; `summary`, `access`, `destroys`,
+    /// `verdict`, `why`, `files`, `environment` (of the last plan); `consulted` (the reviews before it); `decision`,
+    /// `who`, `key`, `after_ms`, `words`, `grant`, `decided_at`; `edits`; `outcome`, `result`, `took_ms`, `ended_at`,
+    /// `staged` (origin of a rehearsed result), `simulated` (details of it); `sha256`, `holds`, `wrong`; `steps`;
+    /// `sub_agent` (name of the sub-agent that made the call).
+    pub fn to_json(&self, time: &dyn Fn(usize) -> Option<u64>) -> Value {
+        let mut object = json!({
+            "call": self.call.id.0, "tool": self.call.name, "arguments": self.call.arguments,
+            "asked_at": time(self.reply_index),
+        });
+        let holds = self.verify();
+        let (holds, wrong) = match holds {
+            Integrity::Intact => (Some(true), None),
+            Integrity::Broken(why) => (Some(false), Some(why)),
+            Integrity::Unknown => (None, None),
+        };
+        let edits = self.steps.iter().filter_map(|(_, entry)| match entry {
+            Entry::Decided { decision: Decision::Edited(arguments), .. } => Some(arguments.clone()),
+            _ => None,
+        });
+        let parts = [
+            plan_json(self.last_plan()),
+            json!({ "consulted": self.reviews().into_iter().map(review_json).collect::<Vec<Value>>() }),
+            decision_json(self, time),
+            json!({ "edits": edits.collect::<Vec<Value>>() }),
+            outcome_json(self, time),
+            json!({ "sha256": self.sha256(), "holds": holds, "wrong": wrong }),
+            json!({ "steps": self.steps.iter().map(|(at, entry)| step_json(entry, time(*at))).collect::<Vec<Value>>() }),
+            json!({ "sub_agent": self.sub_agent }),
+        ];
+        for part in parts {
+            if let (Some(object), Value::Object(part)) = (object.as_object_mut(), part) {
+                object.extend(part);
+            }
+        }
+        object
+    }
+}
+
+fn plan_json(planned: Option<&Entry>) -> Value {
+    let Some(Entry::Planned {
+        summary, access, destroys, preconditions: basis, verdict, reason: why, ..
+    }) = planned
+    else {
+        return json!({
+            "summary": null, "access": null, "destroys": null, "verdict": null, "why": null, "files": [],
+            "environment": [],
+        });
+    };
+    json!({
+        "summary": summary, "access": access, "destroys": destroys, "verdict": verdict,
+        "why": Some(why).filter(|why| !why.is_empty()), "files": basis.files,
+        "environment": basis.environment,
+    })
+}
+
+fn decision_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
+    let at = record
+        .steps
+        .iter()
+        .rev()
+        .find(|(_, entry)| record.last_decision() == Some(*entry))
+        .map(|(at, _)| *at);
+    let (key, after) = key_press(record.decider());
+    let mut decision = json!({
+        "decision": null, "who": record.decider_name(), "key": key, "after_ms": after, "words": null, "grant": null,
+        "decided_at": at.and_then(time),
+    });
+    match record.last_decision() {
+        Some(Entry::Decided { decision: made, .. }) => {
+            decision["decision"] = decision_name(made).into();
+            match made {
+                Decision::Deny(words) if !words.is_empty() => decision["words"] = words.as_str().into(),
+                Decision::Always(grant) => decision["grant"] = json!(grant),
+                Decision::Selected(rejected) => decision["rejected"] = json!(rejected),
+                Decision::Once | Decision::Edited(_) | Decision::Deny(_) => {}
+            }
+        }
+        Some(Entry::Answered { answer, .. }) => decision["decision"] = answer_name(answer).into(),
+        _ => {}
+    }
+    decision
+}
+
+fn outcome_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
+    let settled = record.steps.iter().find(|(_, entry)| matches!(entry, Entry::Settled { .. }));
+    match settled {
+        Some((at, Entry::Settled { outcome, took_ms, staged, .. })) => json!({
+            "outcome": outcome_name(outcome), "result": outcome.text(), "took_ms": took_ms, "ended_at": time(*at),
+            "staged": staged.as_ref().map(ResultOrigin::as_str), "simulated": staged.as_ref().map(ResultOrigin::to_json),
+        }),
+        _ => {
+            json!({ "outcome": "open", "result": null, "took_ms": null, "ended_at": null, "staged": null, "simulated": null })
+        }
+    }
+}
+
+/// Returns the JSON of a review.
+fn review_json(entry: &Entry) -> Value {
+    let Entry::Reviewed {
+        reviewer: by,
+        earlier_verdict: before,
+        verdict: advice,
+        reason: why,
+        is_failed: failed,
+        took_ms,
+        usage,
+        sha256,
+        ..
+    } = entry
+    else {
+        return Value::Null;
+    };
+    let (who, name) = match by {
+        Reviewer::Hook(name) => ("hook", Some(name)),
+        Reviewer::Model => ("second_reader", None),
+    };
+    json!({
+        "who": who, "name": name, "before": before, "verdict": advice.as_str(),
+        "why": Some(why).filter(|why| !why.is_empty()), "failed": failed, "took_ms": took_ms, "usage": usage,
+        "sha256": recorded_digest(sha256),
+    })
+}
+
+/// Returns the JSON of one step: kind, time, source and digest.
+fn step_json(entry: &Entry, at: Option<u64>) -> Value {
+    match entry {
+        Entry::Planned { verdict, reason: why, sha256, .. } => json!({
+            "at": at, "step": "judged", "verdict": verdict, "why": why, "sha256": recorded_digest(sha256),
+        }),
+        Entry::Reviewed { .. } => {
+            let mut said = review_json(entry);
+            (said["at"], said["step"]) = (at.into(), "consulted".into());
+            said
+        }
+        Entry::Asked { questions, sha256, .. } => json!({
+            "at": at, "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
+        }),
+        Entry::Decided { decision, by, sha256, .. } => {
+            let (key, after) = key_press(Some(by));
+            json!({
+                "at": at, "step": "decided", "decision": decision_name(decision), "who": by.as_str(), "key": key,
+                "after_ms": after, "sha256": recorded_digest(sha256),
+            })
+        }
+        Entry::Answered { answer, by, sha256, .. } => {
+            let (key, after) = key_press(by.as_ref());
+            json!({
+                "at": at, "step": "answered", "decision": answer_name(answer), "who": by.as_ref().map(Decider::as_str), "key": key,
+                "after_ms": after, "sha256": recorded_digest(sha256),
+            })
+        }
+        Entry::Settled { outcome, took_ms, sha256, .. } => json!({
+            "at": at, "step": "ended", "outcome": outcome_name(outcome), "took_ms": took_ms, "sha256": recorded_digest(sha256),
+        }),
+        _ => Value::Null,
+    }
+}
+
+impl Record<'_> {
+    /// Returns who decided: `person`, `file`, `nobody`, `hook` if a hook allowed or denied the call, or `policy` if
+    /// nobody was asked.
+    pub fn decider_name(&self) -> Option<&'static str> {
+        match (self.last_decision(), self.decider(), self.last_plan()) {
+            (Some(_), by, _) => by.map(Decider::as_str),
+            (None, _, Some(Entry::Planned { verdict, .. })) if self.is_decided_by_hook(verdict) => {
+                Some("hook")
+            }
+            (None, _, Some(Entry::Planned { verdict, .. })) if verdict != "ask" => Some("policy"),
+            (None, _, _) => None,
+        }
+    }
+}
+
+impl Record<'_> {
+    /// Returns whether a hook determined the last verdict.
+    fn is_decided_by_hook(&self, verdict: &str) -> bool {
+        self.reviews().into_iter().any(|entry| match entry {
+            Entry::Reviewed { verdict: ReviewVerdict::Allow, earlier_verdict: before, .. } => {
+                verdict == "allow" && before == "ask"
+            }
+            Entry::Reviewed { verdict: ReviewVerdict::Deny, .. } => verdict == "refuse",
+            _ => false,
+        })
+    }
+}
+
+impl Decider {
+    /// Returns its name in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::User { .. } => "person",
+            Self::File => "file",
+            Self::Headless => "nobody",
+        }
+    }
+}
+
+/// Returns the digest, if one was recorded.
+fn recorded_digest(sha256: &Digest) -> Option<&Digest> {
+    Some(sha256).filter(|sha256| !sha256.is_none())
+}
+
+fn key_press(by: Option<&Decider>) -> (Option<&str>, Option<u64>) {
+    match by {
+        Some(Decider::User { key, after_ms }) => (Some(key), Some(*after_ms)),
+        Some(Decider::File | Decider::Headless) | None => (None, None),
+    }
+}
+
+fn decision_name(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Once => "once",
+        Decision::Selected(_) => "selected",
+        Decision::Always(_) => "always",
+        Decision::Edited(_) => "edited",
+        Decision::Deny(_) => "deny",
+    }
+}
+
+fn answer_name(answer: &Answer) -> &'static str {
+    match answer.status {
+        AnswerStatus::Answered => "answered",
+        AnswerStatus::Declined => "declined",
+        AnswerStatus::Deferred => "deferred",
+    }
+}
+
+/// Returns the name of an outcome.
+pub fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done(_) => "done",
+        Outcome::Failed(_) => "failed",
+        Outcome::Refused(_) => "refused",
+        Outcome::Rehearsed(_) => "rehearsed",
+        Outcome::Interrupted(_) => "interrupted",
+    }
+}

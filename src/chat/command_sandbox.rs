@@ -1,0 +1,177 @@
+//! Sandbox of a command: shown in its prompt, and enforced before the command starts, or it does not run.
+
+use serde::{Deserialize, Serialize, Serializer};
+use std::path::{Path, PathBuf};
+
+/// Sandbox of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "walls", content = "as", rename_all = "snake_case")]
+pub enum CommandSandbox {
+    /// Not specified.
+    #[default]
+    #[serde(rename = "unsaid")]
+    Unspecified,
+    /// There is none; with the reason, worded to follow “no sandbox here: ”.
+    #[serde(rename = "absent")]
+    Unavailable(Box<str>),
+    /// The command can access only this.
+    #[serde(rename = "raised")]
+    Enforced(Box<SandboxAccess>),
+}
+
+/// Access that a sandboxed command has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SandboxAccess {
+    /// Folders it may write besides its working directory; absolute, links resolved.
+    #[serde(serialize_with = "as_unicode")]
+    pub write: Vec<PathBuf>,
+    /// True if it may use the network.
+    pub network: bool,
+    /// True if it may connect to sockets of other programs of this machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sockets: bool,
+}
+
+impl CommandSandbox {
+    /// Creates a sandbox that allows only this access.
+    pub fn enforced(reach: SandboxAccess) -> Self {
+        Self::Enforced(Box::new(reach))
+    }
+
+    /// Returns whether neither the command nor a program it can connect to can use the network.
+    pub fn is_offline(&self) -> bool {
+        match self {
+            Self::Unspecified | Self::Unavailable(_) => false,
+            Self::Enforced(reach) => !reach.network && !reach.sockets,
+        }
+    }
+
+    pub fn is_unspecified(&self) -> bool {
+        *self == Self::Unspecified
+    }
+
+    /// Returns the sandbox for a call that does or does not ask for the network.
+    pub fn with_network(&self, network: bool) -> Self {
+        match self {
+            Self::Unspecified => Self::Unspecified,
+            Self::Unavailable(why) => Self::Unavailable(why.clone()),
+            Self::Enforced(reach) => {
+                Self::enforced(SandboxAccess { network: reach.network || network, ..(**reach).clone() })
+            }
+        }
+    }
+
+    /// Describes the sandbox for the prompt: `network off · may write here and in /tmp`. Empty if not specified.
+    /// `asked` is the reason why the call wants the network.
+    pub fn describe_sandbox(&self, asked: Option<&str>, home: Option<&Path>) -> String {
+        let parts: Vec<String> =
+            self.describe_parts(asked, home).into_iter().map(|(words, _)| words).collect();
+        parts.join(" · ")
+    }
+
+    /// Returns the parts of the description, each with whether it names access that is normally closed.
+    pub fn describe_parts(&self, asked: Option<&str>, home: Option<&Path>) -> Vec<(String, bool)> {
+        let wanted = asked.map(|what| format!(" (“{what}”)")).unwrap_or_default();
+        let mut parts = Vec::new();
+        match self {
+            Self::Unspecified => {}
+            Self::Unavailable(why) => {
+                let words = format!("no sandbox here: {why}; it may write and reach whatever you may");
+                parts.push((words, true));
+                if asked.is_some() {
+                    parts.push((format!("asks for the network{wanted}"), true));
+                }
+            }
+            Self::Enforced(reach) => {
+                parts.push(match reach.network {
+                    true => (format!("network ON{wanted}"), true),
+                    false => ("network off".to_owned(), false),
+                });
+                if reach.sockets {
+                    parts.push(("sockets of other programs ON".to_owned(), true));
+                }
+                parts.push((format!("may write {}", describe_writable(&reach.write, home)), false));
+            }
+        }
+        parts
+    }
+}
+
+/// `here`, `here and in /tmp`, `here, in /tmp and in ~/.cache`.
+fn describe_writable(write: &[PathBuf], home: Option<&Path>) -> String {
+    let names: Vec<String> =
+        write.iter().map(|place| format!("in {}", abbreviate_home(place, home))).collect();
+    match names.split_last() {
+        None => "here".to_owned(),
+        Some((last, [])) => format!("here and {last}"),
+        Some((last, rest)) => format!("here, {} and {last}", rest.join(", ")),
+    }
+}
+
+/// Abbreviates the user's home folder as `~`.
+fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
+fn as_unicode<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r21_describes_the_sandbox_of_a_command() {
+        let walls = |write: &[&str], network, sockets| {
+            let write = write.iter().map(PathBuf::from).collect();
+            CommandSandbox::enforced(SandboxAccess { write, network, sockets })
+        };
+        let home = Some(Path::new("/home/ada"));
+        for (walls, asked, expected) in [
+            (walls(&[], false, false), None, "network off · may write here"),
+            (walls(&["/tmp"], false, false), None, "network off · may write here and in /tmp"),
+            (
+                walls(&["/tmp", "/home/ada/.cargo"], true, false),
+                Some("to fetch crates"),
+                "network ON (“to fetch crates”) · may write here, in /tmp and in ~/.cargo",
+            ),
+            (
+                walls(&["/tmp"], true, true),
+                None,
+                "network ON · sockets of other programs ON · may write here and in /tmp",
+            ),
+            (
+                CommandSandbox::Unavailable("this kernel has no Landlock".into()),
+                None,
+                "no sandbox here: this kernel has no Landlock; it may write and reach whatever you may",
+            ),
+            (
+                CommandSandbox::Unavailable("x".into()),
+                Some("y"),
+                "no sandbox here: x; it may write and reach whatever you may · asks for the network (“y”)",
+            ),
+            (CommandSandbox::Unspecified, Some("y"), ""),
+        ] {
+            assert_eq!(walls.describe_sandbox(asked, home), expected);
+        }
+    }
+
+    #[test]
+    fn the_network_is_on_for_a_call_that_asks_or_if_always_allowed() {
+        let off = CommandSandbox::enforced(SandboxAccess::default());
+        let on = CommandSandbox::enforced(SandboxAccess { network: true, ..SandboxAccess::default() });
+        assert_eq!(off.with_network(false), off);
+        assert_eq!(off.with_network(true), on);
+        let sockets = CommandSandbox::enforced(SandboxAccess { sockets: true, ..SandboxAccess::default() });
+        let offline =
+            [&off, &on, &sockets, &CommandSandbox::Unspecified, &CommandSandbox::Unavailable("x".into())]
+                .map(CommandSandbox::is_offline);
+        assert_eq!(offline, [true, false, false, false, false]);
+        assert_eq!(on.with_network(false), on);
+    }
+}

@@ -1,0 +1,352 @@
+//! Changes of a dry run and the calls that changed nothing, as shown to the user.
+
+mod apply_calls;
+mod outside_changes;
+
+pub use apply_calls::ApplyOptions;
+pub use outside_changes::{BY_COMMAND_NOTE, OutsideChange, OutsideChanges};
+
+use super::audit::{Record, collect_records};
+use super::batch::Group;
+use super::tool::parse_failure_status;
+use super::{CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// In the reason of a dry run's verdict, the words before why the user would have been asked live.
+pub const WOULD_ASK_PREFIX: &str = "live, you would have been asked: ";
+/// The same words in sessions of older versions.
+const OLD_WOULD_ASK_PREFIX: &str = "for real you would have been asked, because ";
+
+/// Summary of a dry run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DryRunSummary {
+    /// Changed paths of the project, sorted: a folder comes before its content.
+    pub changes: Vec<DryRunChange>,
+    /// Other calls, in order: commands, and calls that changed nothing in the project.
+    pub calls: Vec<RehearsedCall>,
+    /// Changes outside the project.
+    pub outside: OutsideChanges,
+}
+
+/// One changed path of a dry run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DryRunChange {
+    /// Relative to the project.
+    pub path: PathBuf,
+    pub kind: ChangeKind,
+    /// True if the path is or was a folder.
+    pub is_folder: bool,
+    /// Line difference, if the content is text.
+    pub diff: Option<Diff>,
+    /// Facts that lines do not show: the mode, the target of a link, the size of a binary file.
+    pub notes: Vec<String>,
+    /// True if the real file changed since, so that the change can no longer be applied as shown.
+    pub has_conflict: bool,
+    /// The group it is applied with.
+    pub group: Group,
+}
+
+/// Kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// Created.
+    #[serde(rename = "made")]
+    Created,
+    /// Existed before, with other content or mode.
+    #[serde(rename = "changed")]
+    Modified,
+    /// Deleted.
+    Deleted,
+}
+
+/// A rehearsed call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RehearsedCall {
+    /// Name of the tool.
+    pub tool: String,
+    /// Its arguments, including edits of the user.
+    pub arguments: String,
+    /// Short description of the call.
+    pub summary: String,
+    /// The command line, if it is a command.
+    pub command: Option<CommandLine>,
+    /// Origin of the result.
+    pub origin: Option<ResultOrigin>,
+    /// Why the user would have been asked live, if so.
+    pub would_ask: Option<String>,
+    /// Hooks that match the call but were not run.
+    pub hooks_not_run: Vec<String>,
+    /// The result that the model received.
+    pub result: String,
+    /// Paths of the project that the command changed, if these changes still exist or are applied.
+    pub changed_paths: Vec<String>,
+    /// True if the call was run live since.
+    pub is_run_live: bool,
+}
+
+/// A live call that applies a rehearsed one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveCall {
+    /// Name of the tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Paths changed by the rehearsed command.
+    pub changed_paths: Vec<String>,
+}
+
+impl RehearsedCall {
+    /// Returns the status of a command that ran and failed: `exit 3`.
+    pub fn failure_status(&self) -> Option<&str> {
+        let ran = self.command.is_some() && self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
+        ran.then(|| parse_failure_status(&self.result)).flatten()
+    }
+}
+
+impl ChangeKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "made",
+            Self::Modified => "changed",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    /// Returns the symbol shown before the path.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Created => "+",
+            Self::Modified => "~",
+            Self::Deleted => "−",
+        }
+    }
+}
+
+impl DryRunChange {
+    /// Returns a short description such as `+3 −1`.
+    pub fn summarize(&self) -> String {
+        let lines = self.diff.as_ref().map(|diff| format!("+{} −{}", diff.added, diff.removed));
+        let conflict = self.has_conflict.then(|| "CONFLICT: the real file changed since".to_owned());
+        let parts: Vec<String> =
+            conflict.into_iter().chain(lines).chain(self.notes.iter().cloned()).collect();
+        parts.join(" · ")
+    }
+
+    fn to_json(&self) -> Value {
+        let mut object = json!({
+            "path": self.path.to_string_lossy(), "did": self.kind.as_str(), "folder": self.is_folder,
+            "diff": self.diff, "notes": self.notes, "conflict": self.has_conflict,
+            "group": self.group.as_str(),
+        });
+        // A name that is not valid Unicode is also given as bytes.
+        if self.path.to_str().is_none() {
+            object["path_bytes"] = json!(self.path.as_os_str().as_bytes());
+        }
+        object
+    }
+}
+
+impl DryRunSummary {
+    /// Returns the summary of these changes and of the calls in these entries.
+    pub fn new(changes: Vec<DryRunChange>, entries: &[Entry]) -> Self {
+        let calls = collect_records(entries).iter().filter_map(rehearsed_call).collect();
+        Self { changes, calls, outside: OutsideChanges::default() }
+    }
+
+    /// Marks the commands that were run live in a copy of the session. Commands from before the copy are ignored,
+    /// because they are in its log too.
+    pub fn mark_run_live(&mut self, copy: &[Entry]) {
+        let is_made = |entry: &Entry| matches!(entry, Entry::DryRunChanged { dry_run: false, .. });
+        let since = copy.iter().rposition(is_made).map_or(copy.len(), |at| at + 1);
+        let value = |arguments: &str| serde_json::from_str::<Value>(arguments).ok();
+        for record in collect_records(&copy[since..]) {
+            let is_command = matches!(record.last_plan(), Some(Entry::Planned { preview, .. })
+                if matches!(**preview, Preview::Command(_)));
+            if !is_command || !matches!(record.outcome(), Some(Outcome::Done(_))) {
+                continue;
+            }
+            let arguments = value(&record.arguments());
+            let same = |step: &&mut RehearsedCall| {
+                !step.is_run_live && step.tool == record.call.name && value(&step.arguments) == arguments
+            };
+            if let Some(step) = self.calls.iter_mut().find(same) {
+                step.is_run_live = true;
+            }
+        }
+    }
+
+    /// Returns whether all changes of a command are applied: no path it changed, or inside of it, is still listed.
+    /// False if the command changed more paths than are recorded.
+    pub fn is_applied(&self, step: &RehearsedCall) -> bool {
+        let open = |path: &String| self.changes.iter().any(|altered| altered.path.starts_with(path));
+        (1..MAX_CHANGED_PATHS).contains(&step.changed_paths.len()) && !step.changed_paths.iter().any(open)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.calls.is_empty() && self.outside.is_empty()
+    }
+
+    /// Returns a summary such as `3 files changed, +12 −4, 2 commands`.
+    pub fn describe_counts(&self) -> String {
+        let diffs = || self.changes.iter().filter_map(|altered| altered.diff.as_ref());
+        let (added, removed) =
+            diffs().fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));
+        let files = self.changes.iter().filter(|altered| !altered.is_folder).count();
+        let folders = self.changes.len() - files;
+        let commands = self.calls.iter().filter(|step| step.command.is_some()).count();
+        let others = self.calls.len() - commands;
+        let outside = self.outside.changes.iter().map(|one| &one.change);
+        let conflicts = self.changes.iter().chain(outside).filter(|altered| altered.has_conflict).count();
+        let mut parts = vec![format!("{} changed", pluralize(files, "file"))];
+        parts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
+        parts.extend((folders > 0).then(|| pluralize(folders, "folder")));
+        parts.extend((commands > 0).then(|| pluralize(commands, "command")));
+        parts.extend((others > 0).then(|| pluralize(others, "other call")));
+        parts.extend((conflicts > 0).then(|| pluralize(conflicts, "conflict")));
+        parts.extend(self.outside.describe_count());
+        parts.join(", ")
+    }
+
+    /// Returns the summary as JSON. Fields may be added and are never renamed. `groups` (each with `group`, `paths`,
+    /// `left_out`), `changes` (each with `path`, `did`, `folder`, `diff`, `notes`, `conflict`, `group`),
+    /// `outside_project` (`changes`, each with `is_applied` instead of `group`, and the number of `temporary` files),
+    /// `calls` (each with `run_again`, `tool`, `arguments`, `summary`, `command`, `staged`, `simulated`, `would_ask`,
+    /// `hooks_not_run`, `result`, `changed`, `done`).
+    pub fn to_json(&self) -> Value {
+        let step = |step: &RehearsedCall| {
+            json!({
+                "tool": step.tool, "arguments": step.arguments, "summary": step.summary,
+                "command": step.command.as_ref().map(|line| &line.command),
+                "run_again": step.must_run_again(),
+                "staged": step.origin.as_ref().map(ResultOrigin::as_str), "simulated": step.origin.as_ref().map(ResultOrigin::to_json),
+                "would_ask": step.would_ask, "hooks_not_run": step.hooks_not_run, "result": step.result, "changed": step.changed_paths, "done": step.is_run_live,
+            })
+        };
+        json!({
+            "groups": self.groups_json(),
+            "outside_project": self.outside.to_json(),
+            "changes": self.changes.iter().map(DryRunChange::to_json).collect::<Vec<Value>>(),
+            "calls": self.calls.iter().map(step).collect::<Vec<Value>>(),
+        })
+    }
+}
+
+fn pluralize(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+/// Returns why the user would have been asked live about a call of a dry run, given its verdict and reason; `None` if
+/// not asked.
+pub fn live_ask_reason<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
+    match verdict {
+        "ask" => Some(why),
+        "rehearse" | "withhold" => why
+            .split_once(WOULD_ASK_PREFIX)
+            .or_else(|| why.split_once(OLD_WOULD_ASK_PREFIX))
+            .map(|(_, why)| why),
+        _ => None,
+    }
+}
+
+/// Tool that applies one rehearsed change live.
+pub const APPLY_CHANGE: &str = "apply_change";
+
+/// Returns a rehearsed call, unless it is fully described by the files it changed.
+fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
+    let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
+    let Some(Entry::Planned { summary, preview, verdict, reason: why, hooks_not_run, .. }) =
+        record.last_plan()
+    else {
+        return None;
+    };
+    let staged = record.steps.iter().rev().find_map(|(_, entry)| match entry {
+        Entry::Settled { staged, .. } => Some(staged.clone()),
+        _ => None,
+    });
+    let staged = staged.flatten();
+    let command = match &**preview {
+        Preview::Command(line) => Some(line.clone()),
+        // Its change is listed with the files.
+        Preview::Edit(_) if staged.as_ref().is_some_and(ResultOrigin::is_ran) => return None,
+        Preview::Edit(_) | Preview::Text(_) | Preview::Batch(_) => None,
+    };
+    let changed = match &staged {
+        Some(ResultOrigin::Ran(changed)) => changed.clone(),
+        Some(ResultOrigin::Simulated(_)) | None => Vec::new(),
+    };
+    Some(RehearsedCall {
+        tool: record.call.name.clone(),
+        arguments: record.arguments().into_owned(),
+        summary: summary.clone(),
+        command,
+        origin: staged,
+        would_ask: live_ask_reason(verdict, why).map(str::to_owned),
+        hooks_not_run: hooks_not_run.clone(),
+        result: result.clone(),
+        changed_paths: changed,
+        is_run_live: false,
+    })
+}
+
+/// A row of the tree of changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeRow {
+    /// Number of folders above it.
+    pub depth: usize,
+    /// File or folder name.
+    pub name: PathBuf,
+    /// Change symbol; empty for a folder that only contains changes.
+    pub symbol: &'static str,
+    /// True if it is a folder.
+    pub is_folder: bool,
+    /// Indexes of the changes at this path and below it.
+    pub changes: Range<usize>,
+}
+
+/// Builds the tree of changed paths: each folder once, with the changes inside it below.
+pub fn build_tree(altered: &[DryRunChange]) -> Vec<TreeRow> {
+    let below = |at: usize, path: &Path| {
+        // The paths are sorted, so the content of a folder is contiguous.
+        at..at + altered[at..].partition_point(|other| other.path.starts_with(path))
+    };
+    let mut branches: Vec<TreeRow> = Vec::new();
+    let mut open: Vec<PathBuf> = Vec::new();
+    for (at, one) in altered.iter().enumerate() {
+        while open.last().is_some_and(|folder| !one.path.starts_with(folder)) {
+            open.pop();
+        }
+        let mut above: Vec<&Path> =
+            one.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
+        above.reverse();
+        // The first of them are already open.
+        for folder in above.into_iter().skip(open.len()) {
+            let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
+            let depth = folder.components().count() - 1;
+            branches.push(TreeRow { depth, name, symbol: "", is_folder: true, changes: below(at, folder) });
+            open.push(folder.to_owned());
+        }
+        // The project's root folder is `.`.
+        let name = one.path.file_name().map_or_else(|| one.path.clone(), PathBuf::from);
+        let depth = one.path.components().count().saturating_sub(1);
+        let of = below(at, &one.path);
+        branches.push(TreeRow {
+            depth,
+            name,
+            symbol: one.kind.symbol(),
+            is_folder: one.is_folder,
+            changes: of,
+        });
+        if one.is_folder {
+            open.push(one.path.clone());
+        }
+    }
+    branches
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,312 @@
+//! Summaries of dry runs and the calls that apply them.
+
+use super::*;
+use crate::chat::{Edit, SessionId};
+
+const COMMANDS: ApplyOptions = ApplyOptions { hunks: false, ignored: false, commands: true };
+
+fn altered(path: &str, did: ChangeKind, folder: bool) -> DryRunChange {
+    DryRunChange {
+        path: path.into(),
+        kind: did,
+        is_folder: folder,
+        diff: None,
+        notes: vec![],
+        has_conflict: false,
+        group: Group::Source,
+    }
+}
+
+fn changed(path: &str, before: &str, after: &str) -> DryRunChange {
+    let edit = Edit { path: path.into(), before: Some(before.into()), after: after.into() };
+    DryRunChange { diff: Some(edit.diff()), ..altered(path, ChangeKind::Modified, false) }
+}
+
+#[test]
+fn the_project_root_has_its_own_row() {
+    let rows =
+        build_tree(&[altered(".", ChangeKind::Modified, true), altered("a", ChangeKind::Created, false)]);
+    let row = |at: usize| (rows[at].name.display().to_string(), rows[at].depth, rows[at].changes.clone());
+    assert_eq!((row(0), row(1)), ((".".to_owned(), 0, 0..1), ("a".to_owned(), 0, 1..2)));
+}
+
+#[test]
+fn the_tree_lists_each_folder_once_with_the_range_of_its_changes() {
+    let all = [
+        altered("a.txt", ChangeKind::Deleted, false),
+        altered("new", ChangeKind::Created, true),
+        altered("new/x", ChangeKind::Created, false),
+        altered("src/deep/b", ChangeKind::Modified, false),
+        altered("src/deep/c", ChangeKind::Modified, false),
+        altered("src/z", ChangeKind::Created, false),
+    ];
+    let shape: Vec<String> = build_tree(&all)
+        .into_iter()
+        .map(|row| {
+            let slash = if row.is_folder { "/" } else { "" };
+            format!("{}{}{}{slash} {:?}", "  ".repeat(row.depth), row.symbol, row.name.display(), row.changes)
+        })
+        .collect();
+    assert_eq!(
+        shape,
+        [
+            "−a.txt 0..1",
+            "+new/ 1..3",
+            "  +x 2..3",
+            "src/ 3..6",
+            "  deep/ 3..5",
+            "    ~b 3..4",
+            "    ~c 4..5",
+            "  +z 5..6"
+        ]
+    );
+}
+
+#[test]
+fn hunks_are_applied_after_deletions_and_groups_once() {
+    let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
+    let command = RehearsedCall {
+        tool: "bash_exec".into(),
+        arguments: r#"{"command":"make"}"#.into(),
+        summary: "make".into(),
+        command: Some(CommandLine { command: "make".into(), ..CommandLine::default() }),
+        origin: Some(ResultOrigin::ran()),
+        would_ask: None,
+        hooks_not_run: Vec::new(),
+        result: "exit 0".into(),
+        changed_paths: vec!["made".into()],
+        is_run_live: false,
+    };
+    let other = RehearsedCall { command: None, tool: "write_file".into(), ..command.clone() };
+    let staging = DryRunSummary {
+        changes: vec![
+            changed("a", &before, &after),
+            altered("new", ChangeKind::Created, true),
+            altered("new/x", ChangeKind::Created, false),
+            altered("old", ChangeKind::Deleted, true),
+            altered("old/y", ChangeKind::Deleted, false),
+            altered("z", ChangeKind::Deleted, false),
+        ],
+        calls: vec![other, command],
+        ..DryRunSummary::default()
+    };
+    let shape = |hunks: bool| -> Vec<String> {
+        let words = |LiveCall { tool, arguments, .. }| format!("{tool} {arguments}");
+        staging
+            .apply_calls(ApplyOptions { hunks, ignored: false, commands: true })
+            .into_iter()
+            .map(words)
+            .collect()
+    };
+    assert_eq!(shape(false), [r#"apply_group {"group":"source"}"#, r#"bash_exec {"command":"make"}"#]);
+    let hunks = shape(true);
+    assert_eq!(
+        hunks,
+        [
+            r#"apply_change {"path":"z"}"#,
+            r#"apply_change {"path":"old"}"#,
+            r#"apply_change {"path":"a","line":2}"#,
+            r#"apply_change {"path":"a","line":27}"#,
+            r#"apply_change {"path":"new"}"#,
+            r#"apply_change {"path":"new/x"}"#,
+            r#"bash_exec {"command":"make"}"#,
+        ]
+    );
+    assert_eq!(staging.describe_counts(), "4 files changed, +2 −2, 2 folders, 1 command, 1 other call");
+}
+
+#[test]
+fn each_group_is_applied_once_ignored_files_on_request_and_repositories_one_by_one() {
+    let of = |path: &str, group| DryRunChange { group, ..altered(path, ChangeKind::Created, false) };
+    let mut staging = DryRunSummary {
+        changes: vec![
+            of(".git/HEAD", Group::Repository),
+            of(".git/config", Group::GitSettings),
+            of("a", Group::Source),
+            of("b", Group::Source),
+            of("sub/.git/HEAD", Group::Repository),
+            of("sub/.git/index", Group::Repository),
+            of("target/x", Group::Ignored),
+        ],
+        ..DryRunSummary::default()
+    };
+    let shape = |staging: &DryRunSummary, wanted| -> Vec<String> {
+        staging.apply_calls(wanted).into_iter().map(|call| call.arguments.to_string()).collect()
+    };
+    let repositories = [
+        r#"{"group":"repository","repository":".git"}"#,
+        r#"{"group":"repository","repository":"sub/.git"}"#,
+    ];
+    let plain = shape(&staging, ApplyOptions::default());
+    assert_eq!(plain[..2], [r#"{"group":"source"}"#, r#"{"group":"git_settings"}"#]);
+    assert_eq!(plain[2..], repositories);
+    let ignored = shape(&staging, ApplyOptions { ignored: true, ..ApplyOptions::default() });
+    assert_eq!(ignored[..2], [r#"{"group":"source"}"#, r#"{"group":"ignored"}"#]);
+    assert_eq!(
+        staging.describe_prompts(),
+        [
+            "source changes: 2 paths",
+            "ignored files: 1 path, skipped without --ignored",
+            "git settings and hooks: 1 path",
+            "repository state: 3 paths",
+        ]
+    );
+    staging.changes.truncate(0);
+    assert_eq!((shape(&staging, ApplyOptions::default()), staging.describe_prompts()), (vec![], vec![]));
+}
+
+#[test]
+fn a_command_runs_again_if_it_did_not_run_or_failed_without_the_network() {
+    let again = |network: Option<&str>, text: &str, staged: ResultOrigin| {
+        let mut entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
+        if let Entry::Planned { preview, .. } = &mut entries[1] {
+            let network = network.map(Into::into);
+            **preview =
+                Preview::Command(CommandLine { command: "x".into(), network, ..CommandLine::default() });
+        }
+        let staging = DryRunSummary::new(vec![], &entries);
+        (staging.calls[0].must_run_again(), staging.apply_calls(ApplyOptions::default()).len())
+    };
+    assert_eq!(again(None, "exit 0", ResultOrigin::ran()), (false, 0));
+    assert_eq!(again(None, "exit 3", ResultOrigin::ran()), (false, 0), "live it fails as well");
+    assert_eq!(again(Some("crates"), "exit 0", ResultOrigin::ran()), (false, 0));
+    assert_eq!(again(Some("crates"), "exit 6", ResultOrigin::ran()), (true, 1));
+    assert_eq!(
+        again(None, "exit 0", ResultOrigin::simulated(crate::chat::SimulationSource::Model)),
+        (true, 1)
+    );
+}
+
+#[test]
+fn parses_the_options_after_apply() {
+    let wanted = |hunks, ignored, commands| Some(ApplyOptions { hunks, ignored, commands });
+    assert_eq!(ApplyOptions::parse("apply"), wanted(false, false, false));
+    assert_eq!(ApplyOptions::parse("apply commands  ignored"), wanted(false, true, true));
+    assert_eq!(ApplyOptions::parse("apply hunks"), wanted(true, false, false));
+    assert_eq!(
+        [ApplyOptions::parse("applyhunks"), ApplyOptions::parse("apply x"), ApplyOptions::parse("")],
+        [None; 3]
+    );
+}
+
+#[test]
+fn a_name_that_is_not_unicode_is_also_given_as_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::OsStr::from_bytes(b"a\xff");
+    let json = DryRunChange { path: name.into(), ..altered("", ChangeKind::Created, false) }.to_json();
+    assert_eq!((json["path"].as_str(), json["path_bytes"].clone()), (Some("a\u{fffd}"), json!([97, 255])));
+    assert_eq!(altered("a", ChangeKind::Created, false).to_json().get("path_bytes"), None);
+}
+
+#[test]
+fn a_call_that_would_have_asked_has_the_reason() {
+    use crate::chat::{Access, Digest, ToolCall};
+    let of = |why: &str| {
+        let line = CommandLine { command: "make".into(), ..CommandLine::default() };
+        let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: "{}".into() };
+        let replied = Entry::from_calls(vec![call]);
+        let planned = Entry::Planned {
+            call: "a".into(),
+            title: String::new(),
+            summary: "make".into(),
+            access: Access::Run(line.clone().into()),
+            preview: Box::new(Preview::Command(line)),
+            destroys: None,
+            preconditions: Box::default(),
+            verdict: "rehearse".into(),
+            reason: why.into(),
+            hooks_not_run: Vec::new(),
+            sha256: Digest::default(),
+        };
+        let outcome = Outcome::Rehearsed("exit 0".into());
+        let staged = Some(ResultOrigin::ran());
+        let settled =
+            Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
+        let staging = DryRunSummary::new(vec![], &[replied, planned, settled]);
+        (staging.calls[0].would_ask.clone(), staging.calls[0].origin.clone())
+    };
+    let text = "this is a dry run; live, you would have been asked: project code run by make";
+    let expected = (Some("project code run by make".into()), Some(ResultOrigin::ran()));
+    assert_eq!(of(text), expected);
+    assert_eq!(of(&text.replace("live,", "for real")), expected, "as older versions wrote it");
+    assert_eq!(
+        of("this is a dry run; for real it would have run, because the session is in full mode").0,
+        None
+    );
+    assert_eq!(of("this is a dry run").0, None);
+}
+
+/// The entries of a command with this outcome.
+fn ran(id: &str, line: &str, outcome: Outcome, staged: Option<ResultOrigin>) -> [Entry; 3] {
+    use crate::chat::{Access, Digest, ToolCall};
+    let arguments = json!({ "command": line }).to_string();
+    let call = ToolCall { id: id.into(), name: "bash_exec".into(), arguments };
+    let line = CommandLine { command: line.into(), ..CommandLine::default() };
+    let planned = Entry::Planned {
+        call: id.into(),
+        title: String::new(),
+        summary: line.command.clone(),
+        access: Access::Run(line.clone().into()),
+        preview: Box::new(Preview::Command(line)),
+        destroys: None,
+        preconditions: Box::default(),
+        verdict: "ask".into(),
+        reason: String::new(),
+        hooks_not_run: Vec::new(),
+        sha256: Digest::default(),
+    };
+    let settled = Entry::Settled { call: id.into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
+    [Entry::from_calls(vec![call]), planned, settled]
+}
+
+#[test]
+fn r30_a_command_that_ran_live_is_not_offered_again_unless_it_was_denied() {
+    let staged = || Some(ResultOrigin::Ran(vec!["made".into()]));
+    let entries: Vec<Entry> = ["touch made", "make", "make"]
+        .into_iter()
+        .zip(["a", "b", "c"])
+        .flat_map(|(line, id)| ran(id, line, Outcome::Rehearsed("exit 0".into()), staged()))
+        .collect();
+    let mut staging = DryRunSummary::new(vec![], &entries);
+    assert_eq!(staging.apply_calls(COMMANDS).len(), 3);
+    assert_eq!(staging.apply_calls(COMMANDS)[0].changed_paths, ["made"]);
+    assert!(staging.is_applied(&staging.calls[0]), "no row is left");
+    staging.changes = vec![altered("made", ChangeKind::Created, false)];
+    assert!(!staging.is_applied(&staging.calls[0]));
+    staging.changes.clear();
+    staging.changes = vec![altered("made/deep", ChangeKind::Created, false)];
+    assert!(!staging.is_applied(&staging.calls[0]), "a folder with an open change is not applied");
+    staging.changes.clear();
+    let mut copy = entries;
+    // A live run from before the copy does not count.
+    copy.extend(ran("d", "make", Outcome::Done("exit 0".into()), None));
+    copy.push(Entry::DryRunChanged { dry_run: false, copied_from: SessionId("01DRY".into()) });
+    staging.mark_run_live(&copy);
+    assert_eq!(staging.apply_calls(COMMANDS).len(), 3);
+    copy.extend(ran("offered_1", "touch made", Outcome::Refused("no".into()), None));
+    copy.extend(ran("offered_2", "make", Outcome::Done("exit 0".into()), None));
+    staging.mark_run_live(&copy);
+    let left: Vec<String> =
+        staging.apply_calls(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
+    assert_eq!(left, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one of two is left");
+    assert_eq!(staging.to_json()["calls"][1]["done"], json!(true));
+    // Another copy ran the other one.
+    staging.mark_run_live(&copy);
+    assert_eq!(staging.apply_calls(COMMANDS).len(), 1);
+}
+
+#[test]
+fn a_failed_command_is_recognised_by_its_last_line_if_it_ran() {
+    let of = |text: &str, staged: ResultOrigin| {
+        let entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
+        DryRunSummary::new(vec![], &entries).calls[0].failure_status().map(str::to_owned)
+    };
+    assert_eq!(of("out\nexit 3", ResultOrigin::ran()).as_deref(), Some("exit 3"));
+    assert_eq!(of("exit 0", ResultOrigin::ran()), None);
+    assert_eq!(
+        of("exit 3", ResultOrigin::simulated(crate::chat::SimulationSource::Model)),
+        None,
+        "it did not run"
+    );
+}

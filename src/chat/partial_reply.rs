@@ -1,0 +1,112 @@
+//! Partial replies and partial output, saved about once a second so that a killed program loses little.
+
+use super::CallId;
+use serde::{Deserialize, Serialize};
+
+/// The part of a reply since its last record. It is no entry: the complete reply is one. Only if the reply was never
+/// completed does the reader of the session build an entry from these records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartialReply {
+    /// The call whose sub-agent receives the reply; `None` for the turn itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "beneath")]
+    pub sub_agent_call: Option<CallId>,
+    /// Name of the model.
+    pub model: String,
+    /// New part of the text.
+    #[serde(default, skip_serializing_if = "TextPart::is_empty")]
+    pub text: TextPart,
+    /// New part of the reasoning.
+    #[serde(default, skip_serializing_if = "TextPart::is_empty")]
+    pub reasoning: TextPart,
+}
+
+/// The output of a running call since its last record. It is no entry: the outcome is one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartialOutput {
+    pub call: CallId,
+    pub text: String,
+}
+
+/// A part of a text and the byte offset where it begins. Earlier text after that offset is replaced.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextPart(pub usize, pub String);
+
+impl TextPart {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the text after the `kept` bytes that are already recorded; all of it if it is shorter than that, because
+    /// then it is another text.
+    pub fn after(text: &str, kept: usize) -> Self {
+        match text.get(kept..) {
+            Some(more) => Self(kept, more.to_owned()),
+            None => Self(0, text.to_owned()),
+        }
+    }
+}
+
+/// A text assembled from its parts. A missing part is replaced by `…`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PartialText {
+    text: String,
+    /// Offset in the original text where the next part is expected.
+    end: usize,
+}
+
+impl PartialText {
+    /// Appends a part.
+    pub fn append(&mut self, TextPart(from, more): &TextPart) {
+        match from.checked_sub(self.end) {
+            _ if *from == 0 => self.text.clear(),
+            Some(0) => {}
+            Some(_) => self.text.push('…'),
+            None => {
+                let keep = self.text.len().saturating_sub(self.end - from);
+                self.text.truncate(self.text.floor_char_boundary(keep));
+            }
+        }
+        self.end = from.saturating_add(more.len());
+        self.text.push_str(more);
+    }
+
+    /// Returns the whole text.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pieces: &[(usize, &str)], whole: &str) {
+        let mut growing = PartialText::default();
+        for (from, more) in pieces {
+            growing.append(&TextPart(*from, (*more).to_owned()));
+        }
+        assert_eq!(growing.into_text(), whole, "{pieces:?}");
+    }
+
+    #[test]
+    fn parts_are_assembled_and_a_missing_one_is_marked() {
+        check(&[], "");
+        check(&[(0, "one "), (4, "two"), (7, "")], "one two");
+        check(&[(0, "one "), (0, "another")], "another");
+        check(&[(0, "one "), (4, "two"), (4, "2")], "one 2");
+        check(&[(0, "one "), (20, "three"), (25, "!")], "one …three!");
+        check(&[(4, "two")], "…two");
+        check(&[(1, "x"), (2, "y")], "…xy");
+        check(&[(0, "é"), (1, "x")], "x");
+    }
+
+    #[test]
+    fn returns_the_new_part_of_a_text() {
+        assert_eq!(TextPart::after("one two", 4), TextPart(4, "two".into()));
+        assert_eq!(TextPart::after("one", 3), TextPart(3, String::new()));
+        assert_eq!(TextPart::after("one", 9), TextPart(0, "one".into()));
+        assert_eq!(TextPart::after("éa", 1), TextPart(0, "éa".into()));
+    }
+}

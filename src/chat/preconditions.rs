@@ -1,0 +1,153 @@
+//! Preconditions of a plan: the files it was made from and the environment variables of its command.
+
+use super::access::as_unicode;
+use super::{Digest, Scripts};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Preconditions of a plan. They are compared again before the plan runs; if any differs, it does not run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditions {
+    /// Files with their content.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileSnapshot>,
+    /// Names of the environment variables that a command receives, sorted; never their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<String>,
+    /// The first path a command names that is outside the project, holds secrets or controls other programs, as it is
+    /// shown. Only a grant or rule for exactly this command covers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "beyond")]
+    pub restricted_path: Option<RestrictedPath>,
+    /// True if the command may use more files than were checked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(rename = "partial")]
+    pub is_partial: bool,
+    /// The first file it writes that has several hard links. No rule, grant or mode covers such a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard_links: Option<HardLinks>,
+    /// Scripts that the command runs, as far as they are known.
+    #[serde(default, skip_serializing_if = "Scripts::is_none")]
+    pub scripts: Scripts,
+}
+
+/// A path named by a command that limits which rules and grants cover it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestrictedPath {
+    /// As it is shown: relative to the project if inside.
+    #[serde(serialize_with = "as_unicode")]
+    pub path: PathBuf,
+    /// True if it holds secrets or controls other programs: then not even a rule for exactly this command covers it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(rename = "sensitive")]
+    pub is_sensitive: bool,
+}
+
+/// A file with several hard links: writing it may change, or leave unchanged, a file elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HardLinks {
+    /// The name that the plan writes, as it is shown.
+    #[serde(serialize_with = "as_unicode")]
+    pub path: PathBuf,
+    /// Number of names of the file, including this one.
+    pub names: u64,
+}
+
+/// A file and its content when the plan was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSnapshot {
+    /// Relative to the project if inside, else absolute.
+    #[serde(serialize_with = "as_unicode")]
+    pub path: PathBuf,
+    #[serde(rename = "held")]
+    pub content: FileContent,
+    /// Digest of the new content, if the plan changes the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "becomes")]
+    pub new_sha256: Option<Digest>,
+    /// True if the file may grow until the call runs, as the log of a running program does.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(rename = "grows")]
+    pub may_grow: bool,
+}
+
+/// Content of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum FileContent {
+    /// The file did not exist.
+    #[serde(rename = "nothing")]
+    Missing,
+    /// The content, by length and digest.
+    #[serde(rename = "read")]
+    Bytes { bytes: u64, sha256: Digest },
+    /// Larger than the limit; not compared.
+    #[serde(rename = "too_much")]
+    TooLarge,
+}
+
+impl Preconditions {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl FileContent {
+    /// Returns the content of a file with these bytes; of a missing file for `None`.
+    pub fn from_bytes(bytes: Option<&[u8]>) -> Self {
+        match bytes {
+            None => Self::Missing,
+            Some(bytes) => Self::Bytes { bytes: bytes.len() as u64, sha256: Digest::of_bytes(bytes) },
+        }
+    }
+}
+
+impl FileSnapshot {
+    /// Returns whether the file's present content matches. A file above the size limit always does.
+    pub fn matches_content(&self, now: Option<&[u8]>) -> bool {
+        match (&self.content, now) {
+            (FileContent::TooLarge, _) => true,
+            (FileContent::Missing, now) => now.is_none(),
+            (FileContent::Bytes { .. }, None) => false,
+            (FileContent::Bytes { bytes, sha256 }, Some(now)) => {
+                let length = usize::try_from(*bytes).unwrap_or(usize::MAX);
+                let same = if self.may_grow { now.get(..length) } else { Some(now) };
+                same.is_some_and(|same| same.len() == length && Digest::of_bytes(same) == *sha256)
+            }
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r08_a_file_matches_only_with_the_same_bytes() {
+        let seen = |held: Option<&[u8]>, grows| FileSnapshot {
+            path: "a".into(),
+            content: FileContent::from_bytes(held),
+            new_sha256: None,
+            may_grow: grows,
+        };
+        let check = |held: Option<&[u8]>, grows: bool, now: Option<&[u8]>, same: bool| {
+            assert_eq!(seen(held, grows).matches_content(now), same, "{held:?} {grows} {now:?}");
+        };
+        check(Some(b"ls\n"), false, Some(b"ls\n"), true);
+        check(Some(b"ls\n"), false, Some(b"ls\nrm x\n"), false);
+        check(Some(b"ls\n"), false, Some(b"LS\n"), false);
+        check(Some(b"ls\n"), false, None, false);
+        check(Some(b""), false, Some(b""), true);
+        check(None, false, None, true);
+        check(None, false, Some(b""), false);
+        check(Some(b"one\n"), true, Some(b"one\ntwo\n"), true);
+        check(Some(b"one\n"), true, Some(b"two\none\n"), false);
+        check(Some(b"one\n"), true, Some(b"on"), false);
+        assert!(FileSnapshot { content: FileContent::TooLarge, ..seen(None, false) }.matches_content(None));
+    }
+}

@@ -1,0 +1,176 @@
+//! Secrets of known forms, redacted from text that leaves the session: exports, bundles, the journal, the simulator.
+//!
+//! A secret is found by its own form or by the name before it. One that looks like any other word is not found.
+
+mod assignment;
+mod command;
+mod header;
+mod names;
+mod private_key;
+mod scan;
+mod token;
+mod url;
+mod visible;
+
+use serde_json::Value;
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use names::is_secret_name;
+
+/// Replacement for a secret.
+pub const REDACTED: &str = "[redacted]";
+/// Maximum passes. A replacement may join text that was apart, so the text is scanned again until nothing is found.
+const MAX_PASSES: usize = 6;
+
+/// Redacts a text; also returns the number of secrets in it.
+///
+/// Escape sequences and invisible characters within a secret do not hide it. Without a secret the text is unchanged.
+pub fn redact(text: &str) -> (Cow<'_, str>, usize) {
+    Redactor::default().redact(text)
+}
+
+/// Redacts consecutive texts, such as the lines of a file: a secret may begin in one and end in another.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    state: State,
+}
+
+/// State at the end of a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    /// Inside a private key whose end is still to come.
+    in_private_key: bool,
+    /// The program whose command line continues on the next line.
+    program: Option<command::OpenCommand>,
+}
+
+impl Redactor {
+    /// Redacts the next text; also returns the number of secrets in it.
+    pub fn redact<'a>(&mut self, text: &'a str) -> (Cow<'a, str>, usize) {
+        let before = self.state;
+        let (found, after) = find_secrets(text, before);
+        self.state = after;
+        let mut count = found.len();
+        if found.is_empty() {
+            return (Cow::Borrowed(text), 0);
+        }
+        let mut redacted = replace_ranges(text, &found);
+        for _ in 0..MAX_PASSES {
+            let (found, _) = find_secrets(&redacted, before);
+            if found.is_empty() {
+                break;
+            }
+            count += found.len();
+            redacted = replace_ranges(&redacted, &found);
+        }
+        (Cow::Owned(redacted), count)
+    }
+
+    /// Redacts every string of a JSON value, and all values under the name of a secret. If `schema`, the value's JSON
+    /// schema, is known, fields that it marks as `writeOnly` or `password` are redacted too.
+    pub fn redact_json(&mut self, value: &mut Value, schema: Option<&Value>) -> usize {
+        match value {
+            Value::String(text) => {
+                let (redacted, count) = self.redact(text);
+                if count > 0 {
+                    *text = redacted.into_owned();
+                }
+                count
+            }
+            Value::Array(items) => {
+                let schema = schema.and_then(|schema| schema.get("items"));
+                let mut count = 0;
+                for at in 0..items.len() {
+                    // Arguments of a program: an option followed by its value.
+                    let option = at.checked_sub(1).and_then(|before| items[before].as_str());
+                    let is_secret = option.is_some_and(command::is_secret_option);
+                    count += match is_secret && items[at].as_str().is_some_and(|text| text != REDACTED) {
+                        true => redact_value(&mut items[at]),
+                        false => self.redact_json(&mut items[at], schema),
+                    };
+                }
+                count
+            }
+            Value::Object(fields) => {
+                let mut count = 0;
+                for (name, value) in fields {
+                    let schema = schema.and_then(|schema| schema["properties"].get(name));
+                    let says =
+                        |key: &str, word: &Value| schema.is_some_and(|schema| schema.get(key) == Some(word));
+                    let declared =
+                        says("writeOnly", &Value::Bool(true)) || says("format", &"password".into());
+                    count += match (declared, is_secret_name(name)) {
+                        (true, _) if *value != REDACTED => redact_value(value),
+                        (_, true) => redact_strings(value),
+                        (true, false) => 0,
+                        (false, false) => self.redact_json(value, schema),
+                    };
+                }
+                count
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+    }
+}
+
+/// Replaces every string in a value whose name is that of a secret.
+fn redact_strings(value: &mut Value) -> usize {
+    match value {
+        Value::String(text) if text.is_empty() || names::is_placeholder(text) => 0,
+        Value::String(_) => redact_value(value),
+        Value::Array(items) => items.iter_mut().map(redact_strings).sum(),
+        Value::Object(fields) => fields.values_mut().map(redact_strings).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+fn redact_value(value: &mut Value) -> usize {
+    *value = Value::String(REDACTED.to_owned());
+    1
+}
+
+/// Finds the secrets of a text, including those that are visible only without its escape sequences and invisible
+/// characters. The ranges are in order and do not overlap.
+fn find_secrets(text: &str, state: State) -> (Vec<Range<usize>>, State) {
+    let (mut found, mut after) = scan::scan_text(text, state);
+    if let Some(shown) = visible::Visible::new(text) {
+        let (hidden, end) = scan::scan_text(&shown.text, state);
+        after.in_private_key |= end.in_private_key;
+        after.program = after.program.or(end.program);
+        found.extend(hidden.into_iter().map(|range| shown.original_range(&range)));
+        found.sort_by_key(|range| (range.start, range.end));
+        found = merge_ranges(found);
+    }
+    found.retain(|range| !range.is_empty() && &text[range.clone()] != REDACTED);
+    (found, after)
+}
+
+/// Merges overlapping ranges of a sorted list.
+fn merge_ranges(sorted: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(sorted.len());
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+fn replace_ranges(text: &str, found: &[Range<usize>]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for range in found {
+        out.push_str(&text[from..range.start]);
+        out.push_str(REDACTED);
+        from = range.end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+#[cfg(test)]
+mod forms;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Scan of a text for secrets, in one pass and linear time.
+
+use super::command::LineState;
+use super::{REDACTED, State, assignment, command, header, private_key, token, url};
+use std::ops::Range;
+
+/// Finds the secrets of the text in order, and the state at its end.
+pub(super) fn scan_text(text: &str, state: State) -> (Vec<Range<usize>>, State) {
+    let bytes = text.as_bytes();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut line = LineState::new(state.program);
+    let (mut at, mut in_private_key) = (0, false);
+    if state.in_private_key {
+        let (body, is_open) = private_key::find_key_rest(text, 0);
+        (at, in_private_key) = (body.end, is_open);
+        if !body.is_empty() {
+            found.push(body);
+        }
+    }
+    while at < text.len() {
+        let end = match bytes[at] {
+            b'-' if text[at..].starts_with(private_key::BEGIN) => {
+                private_key::find_key_body(text, at).map(|(body, is_open)| {
+                    in_private_key = is_open;
+                    body
+                })
+            }
+            b'-' if text[at..].starts_with(private_key::END) => {
+                let from = found.last().map_or(0, |last| last.end);
+                private_key::find_body_before(text, from, at)
+            }
+            b'-' => command::find_option_secret(text, at, &line),
+            b':' => url::find_user_secret(text, at),
+            b'?' | b'&' => url::find_parameter(text, at),
+            b'\\' => url::find_escaped_parameter(text, at),
+            b'[' if text[at..].starts_with(REDACTED) => {
+                at += REDACTED.len();
+                continue;
+            }
+            b'<' => assignment::find_element_secret(text, at),
+            byte if is_word_byte(byte) => scan_word(text, at, &mut line),
+            _ => None,
+        };
+        match end {
+            Some(range) => {
+                at = range.end.max(at + 1);
+                found.push(range);
+            }
+            None => at = next_start(text, at, &mut line),
+        }
+    }
+    (found, State { in_private_key, program: line.open_at_end() })
+}
+
+/// Finds a secret that begins in the word at this offset, or is named by it.
+fn scan_word(text: &str, at: usize, line: &mut LineState) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let length = prefix_length(rest, is_word_byte);
+    line.process_word(text, at, &rest[..length]);
+    let shift = |found: Range<usize>| at + found.start..at + found.end;
+    let found = token::find_token(rest, false).or_else(|| token::find_web_token(rest)).map(shift);
+    let found = found
+        .or_else(|| header::find_header_secret(text, at, length))
+        .or_else(|| token::find_bearer(rest).map(shift))
+        .or_else(|| assignment::find_named_secret(text, at, length));
+    let within = || {
+        let joints = rest[..length].match_indices(['_', '-']).map(|(joint, _)| joint + 1);
+        joints.take(MAX_WORD_PARTS).find_map(|begin| {
+            let found = token::find_token(&rest[begin..], true)?;
+            Some(at + begin + found.start..at + begin + found.end)
+        })
+    };
+    found.or_else(within)
+}
+
+/// Parts of one word that are examined.
+const MAX_WORD_PARTS: usize = 64;
+
+/// Returns the next offset where a secret may begin.
+fn next_start(text: &str, at: usize, line: &mut LineState) -> usize {
+    let bytes = text.as_bytes();
+    let mut end = at + 1;
+    match bytes[at] {
+        b'\\' => {
+            end = at + prefix_length(&text[at..], |byte| byte == b'\\');
+            let slashes = end - at;
+            match bytes.get(end) {
+                Some(b'n') => {
+                    // A line feed in a nested string.
+                    line.end_line(slashes >= 3);
+                    end += 1;
+                }
+                Some(b'r' | b't') => end += 1,
+                Some(b'u')
+                    if bytes.iter().skip(end + 1).take(4).filter(|byte| byte.is_ascii_hexdigit()).count()
+                        == 4 =>
+                {
+                    end += 5;
+                }
+                Some(b'\n') => {
+                    line.end_line(true);
+                    end += 1;
+                }
+                Some(b'"' | b'\'' | b'`') => end += 1,
+                None => line.end_line(true),
+                Some(_) => {}
+            }
+        }
+        b'%' if bytes.iter().skip(end).take(2).filter(|byte| byte.is_ascii_hexdigit()).count() == 2 => {
+            end += 2
+        }
+        b'\n' => line.end_line(false),
+        byte @ (b'"' | b'\'') => line.process_quote(byte),
+        b';' | b'|' | b'&' if matches!(bytes.get(end), Some(b' ' | b'&' | b'|')) => line.end_command(),
+        byte if is_word_byte(byte) && byte != b'-' => {
+            end = at + prefix_length(&text[at..], is_word_byte);
+            // In a diff, or at the end of a word, other dashes may precede a PEM line.
+            if let Some(dashes) = text[at..end].find("----") {
+                end = at + dashes;
+            }
+        }
+        _ => {}
+    }
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    end
+}
+
+/// Returns the number of leading bytes that match.
+pub(super) fn prefix_length(text: &str, is: impl Fn(u8) -> bool) -> usize {
+    text.bytes().take_while(|byte| is(*byte)).count()
+}
+
+/// Returns whether a byte belongs to a word: a name or a token.
+pub(super) fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}

@@ -1,0 +1,271 @@
+//! Origin of the results of rehearsed calls.
+
+use super::{Entry, Outcome, SimulatedResult, SimulationSource};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// Paths recorded per command. All changed paths are in the overlay.
+pub const MAX_CHANGED_PATHS: usize = 64;
+
+/// Origin of a rehearsed call's result. The log stores its name in `staged` and the details in `simulated`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredOrigin", into = "StoredOrigin")]
+pub enum ResultOrigin {
+    /// The call ran in the overlay. For a command, the paths of the project that it changed there, as text, at most
+    /// [`PATHS_KEPT`]; older versions recorded none.
+    Ran(Vec<String>),
+    /// The call did not run; the result is simulated.
+    Simulated(Box<SimulatedResult>),
+}
+
+/// Format in the log.
+#[derive(Serialize, Deserialize)]
+struct StoredOrigin {
+    staged: StoredOriginName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    simulated: Option<Box<SimulatedResult>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredOriginName {
+    Ran,
+    #[serde(untagged)]
+    Simulated(SimulationSource),
+}
+
+impl From<StoredOrigin> for ResultOrigin {
+    fn from(StoredOrigin { staged, simulated, changed }: StoredOrigin) -> Self {
+        match staged {
+            StoredOriginName::Ran => Self::Ran(changed),
+            StoredOriginName::Simulated(how) => {
+                let mut simulated = simulated.unwrap_or_default();
+                simulated.source = how;
+                Self::Simulated(simulated)
+            }
+        }
+    }
+}
+
+impl From<ResultOrigin> for StoredOrigin {
+    fn from(staged: ResultOrigin) -> Self {
+        match staged {
+            ResultOrigin::Ran(changed) => Self { staged: StoredOriginName::Ran, simulated: None, changed },
+            ResultOrigin::Simulated(simulated) => {
+                let how = simulated.source;
+                let more = *simulated != SimulatedResult::from_source(how);
+                let simulated = more.then_some(simulated);
+                Self { staged: StoredOriginName::Simulated(how), simulated, changed: Vec::new() }
+            }
+        }
+    }
+}
+
+impl ResultOrigin {
+    /// Creates the origin of a call that ran in the overlay.
+    pub fn ran() -> Self {
+        Self::Ran(Vec::new())
+    }
+
+    /// Returns whether the call ran in the overlay.
+    pub fn is_ran(&self) -> bool {
+        matches!(self, Self::Ran(_))
+    }
+
+    /// Returns whether it was withheld because of what it reads.
+    pub fn is_withheld(&self) -> bool {
+        matches!(self, Self::Simulated(simulated) if simulated.source == SimulationSource::Withheld)
+    }
+
+    /// Creates the origin of a simulated result with only a source.
+    pub fn simulated(how: SimulationSource) -> Self {
+        Self::Simulated(Box::new(SimulatedResult::from_source(how)))
+    }
+
+    /// Returns the name used in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Ran(_) => "ran",
+            Self::Simulated(simulated) => simulated.source.as_str(),
+        }
+    }
+
+    /// Describes the origin, for the line of the call.
+    pub fn describe_origin(&self) -> String {
+        match self {
+            Self::Ran(_) => "ran in the overlay sandbox".to_owned(),
+            Self::Simulated(simulated) => simulated.describe_source(),
+        }
+    }
+
+    /// Returns the details as JSON: `by`, `instead`, `again`, `usage`; null if the call ran.
+    pub fn to_json(&self) -> Value {
+        let Self::Simulated(simulated) = self else { return Value::Null };
+        let SimulatedResult { model: by, failure: instead, is_reused: again, usage, .. } = &**simulated;
+        let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        json!({ "by": said(by), "instead": said(instead), "again": again, "usage": usage })
+    }
+
+    /// Returns the symbol for the gutter.
+    pub fn symbol(&self) -> &'static str {
+        match self {
+            Self::Ran(_) => "◆",
+            Self::Simulated(simulated) => match simulated.source {
+                SimulationSource::Fixture | SimulationSource::Sample | SimulationSource::NotRun => "◇",
+                SimulationSource::Model => "◌",
+                SimulationSource::Withheld => "⊘",
+            },
+        }
+    }
+
+    /// Returns the mark that precedes the result, if the model is told about every rehearsed call.
+    pub fn model_mark(&self) -> &'static str {
+        match self {
+            Self::Ran(_) => "[dry run: done in the overlay only]",
+            Self::Simulated(simulated) => match simulated.source {
+                SimulationSource::Fixture => "[dry run: not done; this is an example]",
+                SimulationSource::Sample => "[dry run: not done; this is a sample]",
+                SimulationSource::NotRun => "[dry run: not done; there is no result]",
+                SimulationSource::Model => "[dry run: not done; a model wrote this]",
+                SimulationSource::Withheld => "[dry run: withheld; there is no result]",
+            },
+        }
+    }
+}
+
+/// Mode of a fork.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ForkMode {
+    /// The same as the original.
+    #[default]
+    Unchanged,
+    /// Live. Rehearsed changes and grants are not copied.
+    Live,
+    /// A dry run. Grants are not copied.
+    DryRun,
+}
+
+/// Returns for each entry whether it belongs to a dry run. `now` is the mode at the end, if known: a copy of a dry run
+/// may continue live, and the other way around.
+pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
+    let became = |entry: &Entry| match entry {
+        Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
+        _ => None,
+    };
+    let rehearsed = |entry: &Entry| {
+        matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. })
+    };
+    let first = entries.iter().find_map(became).map(|dry_run| !dry_run);
+    let mut dry_run = first.or(now).unwrap_or_else(|| entries.iter().any(rehearsed));
+    let state = |entry: &Entry| {
+        dry_run = became(entry).unwrap_or(dry_run);
+        dry_run
+    };
+    entries.iter().map(state).collect()
+}
+
+/// Prefixes a title, or the name of a reply's author, with the mark of a dry run.
+pub fn mark_dry_run(title: &str, dry_run: bool) -> Cow<'_, str> {
+    if dry_run { Cow::Owned(format!("[dry run] {title}")) } else { Cow::Borrowed(title) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Digest, Usage};
+
+    fn settled(call: &str, outcome: Outcome, staged: Option<ResultOrigin>) -> Entry {
+        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged }
+    }
+
+    #[test]
+    fn r30_entries_belong_to_a_dry_run_until_the_copy_becomes_live() {
+        let became =
+            |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
+        let done = || settled("a", Outcome::Done("x".into()), None);
+        let of = |now, entries: &[Entry]| dry_run_entries(now, entries);
+        assert_eq!(of(Some(true), &[done()]), [true]);
+        assert_eq!(of(Some(false), &[done(), became(false), done()]), [true, false, false]);
+        assert_eq!(of(Some(true), &[done(), became(true), done()]), [false, true, true]);
+        // Without a header the entries decide.
+        assert_eq!(of(None, &[done(), settled("b", Outcome::Rehearsed("x".into()), None)]), [true, true]);
+    }
+
+    #[test]
+    fn r30_the_log_has_the_changed_paths_next_to_the_origin() {
+        let entry = settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Ran(vec!["a b".into()])));
+        let text = serde_json::to_string(&entry).unwrap();
+        assert!(text.contains(r#""staged":"ran","changed":["a b"]"#), "{text}");
+        assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+    }
+
+    #[test]
+    fn reads_a_log_without_the_origin_of_results() {
+        let old = r#"{"kind":"settled","call":"a","outcome":{"how":"rehearsed","text":"x"},"took_ms":1}"#;
+        let entry: Entry = serde_json::from_str(old).unwrap();
+        assert!(matches!(&entry, Entry::Settled { staged: None, .. }), "{entry:?}");
+        assert_eq!(serde_json::to_string(&entry).unwrap(), old);
+        for (staged, word) in [
+            (ResultOrigin::ran(), "ran"),
+            (ResultOrigin::simulated(SimulationSource::Fixture), "example"),
+            (ResultOrigin::simulated(SimulationSource::Sample), "sampled"),
+            (ResultOrigin::simulated(SimulationSource::NotRun), "not_run"),
+            (ResultOrigin::simulated(SimulationSource::Model), "imagined"),
+            (ResultOrigin::simulated(SimulationSource::Withheld), "withheld"),
+        ] {
+            assert_eq!(staged.as_str(), word);
+            let entry = settled("a", Outcome::Rehearsed("x".into()), Some(staged));
+            let text = serde_json::to_string(&entry).unwrap();
+            assert!(text.contains(&format!(r#""staged":"{word}""#)), "{text}");
+            assert!(!text.contains("simulated"), "{text}");
+            assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+        }
+    }
+
+    #[test]
+    fn r30_the_log_has_the_details_of_a_simulated_result_next_to_its_source() {
+        let simulated = SimulatedResult {
+            model: "m-7b".into(),
+            failure: "it was late".into(),
+            is_reused: true,
+            key: Digest::of_bytes(b"k"),
+            usage: Some(Usage { input: 3, ..Usage::default() }),
+            ..SimulatedResult::from_source(SimulationSource::Model)
+        };
+        let entry =
+            settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Simulated(Box::new(simulated))));
+        let text = serde_json::to_string(&entry).unwrap();
+        assert!(text.contains(r#""staged":"imagined","simulated":{"by":"m-7b","#), "{text}");
+        assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+        // An unknown source of a later version loses only the origin.
+        let later = text.replace("imagined", "dreamt");
+        let read: Entry = serde_json::from_str(&later).unwrap();
+        assert!(matches!(&read, Entry::Settled { staged: None, .. }), "{read:?}");
+    }
+
+    #[test]
+    fn describes_the_source_and_why_the_model_failed() {
+        let of = |how, by: &str, instead: &str, again| {
+            let (by, instead) = (by.to_owned(), instead.to_owned());
+            ResultOrigin::Simulated(Box::new(SimulatedResult {
+                model: by,
+                failure: instead,
+                is_reused: again,
+                ..SimulatedResult::from_source(how)
+            }))
+            .describe_origin()
+        };
+        assert_eq!(of(SimulationSource::Model, "m-7b", "", false), "simulated by m-7b");
+        assert_eq!(of(SimulationSource::Model, "m-7b", "", true), "simulated by m-7b, reused");
+        assert_eq!(of(SimulationSource::Model, "", "", false), "simulated by a model");
+        assert_eq!(of(SimulationSource::Fixture, "", "", false), "fixture, not run");
+        assert_eq!(of(SimulationSource::Withheld, "", "", false), "withheld, not run");
+        assert_eq!(
+            of(SimulationSource::Sample, "", "its answer was cut off", false),
+            "sample, not run; the simulator failed: its answer was cut off"
+        );
+    }
+}

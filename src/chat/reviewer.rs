@@ -1,0 +1,271 @@
+//! Reviewers of calls, which are asked between verdict and act, and their answers.
+
+use super::{Usage, unique_keys};
+use serde::{Deserialize, Serialize};
+
+/// Characters kept of a reviewer's reason.
+pub const MAX_REASON_CHARS: usize = 200;
+/// Characters of a reviewer's answer that are quoted in an error.
+const MAX_QUOTED_CHARS: usize = 40;
+
+/// A reviewer named in the user's settings.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "who", content = "name", rename_all = "snake_case")]
+pub enum Reviewer {
+    /// A program, by its name in the settings.
+    Hook(String),
+    /// A model that reviews calls that would run without approval; it can only make them ask.
+    #[serde(rename = "second_reader")]
+    Model,
+}
+
+/// Verdict of a reviewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewVerdict {
+    /// The call may run.
+    Allow,
+    /// The user must be asked.
+    Ask,
+    /// The call must not run.
+    Deny,
+}
+
+/// Result of a review.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Review {
+    /// The verdict; [`Advice::Ask`] if the review failed.
+    pub verdict: ReviewVerdict,
+    /// The reason, or the error; one line of at most [`WHY`] characters.
+    pub reason: String,
+    /// True if the answer was missing or invalid.
+    pub is_failed: bool,
+    /// Milliseconds the review took.
+    pub took_ms: u64,
+    /// Token usage reported by the provider.
+    pub usage: Option<Usage>,
+}
+
+impl Reviewer {
+    /// Returns the reviewer's name, for use inside a sentence.
+    pub fn display_name(&self) -> String {
+        match self {
+            Self::Hook(name) => format!("the hook “{}”", to_one_line(name)),
+            Self::Model => "the model reviewer".to_owned(),
+        }
+    }
+
+    /// Returns the verdicts it may give.
+    pub fn allowed_verdicts(&self) -> &'static [ReviewVerdict] {
+        match self {
+            Self::Hook(_) => &[ReviewVerdict::Allow, ReviewVerdict::Ask, ReviewVerdict::Deny],
+            Self::Model => &[ReviewVerdict::Allow, ReviewVerdict::Ask],
+        }
+    }
+}
+
+/// Names the hooks that match a call but were not run in this dry run; `None` if there are none.
+pub fn describe_hooks_not_run(names: &[String]) -> Option<String> {
+    let named = names.iter().map(|name| format!("“{}”", to_one_line(name))).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => None,
+        1 => Some(format!("hook {named} was not run in this dry run")),
+        _ => Some(format!("hooks {named} were not run in this dry run")),
+    }
+}
+
+impl ReviewVerdict {
+    /// Returns the verdict's name, as used in answers and in the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl Review {
+    /// Parses an answer strictly; an invalid one asks the user.
+    pub fn from_answer(adviser: &Reviewer, answer: &str) -> Self {
+        match parse_answer(answer, adviser.allowed_verdicts()) {
+            Ok((advice, why)) => {
+                Self { verdict: advice, reason: why, is_failed: false, took_ms: 0, usage: None }
+            }
+            Err(what) => Self::from_error(&what),
+        }
+    }
+
+    /// Returns a failed review with this error.
+    pub fn from_error(what: &str) -> Self {
+        Self {
+            verdict: ReviewVerdict::Ask,
+            reason: to_one_line(what),
+            is_failed: true,
+            took_ms: 0,
+            usage: None,
+        }
+    }
+}
+
+/// Parses `{"verdict": "…", "why": "…"}`: one object on one line, without duplicate or other keys and nothing after it.
+fn parse_answer(answer: &str, may_say: &[ReviewVerdict]) -> Result<(ReviewVerdict, String), String> {
+    let answer = answer.trim_matches([' ', '\t', '\r', '\n']);
+    if answer.is_empty() {
+        return Err("the answer is empty".to_owned());
+    }
+    if answer.contains('\n') {
+        return Err("the answer has more than one line".to_owned());
+    }
+    let (value, behind) = unique_keys::parse_unique(answer).map_err(|error| match error.is_data() {
+        true => format!("the answer is not valid JSON: {error}"),
+        false => format!("the answer is not JSON: {}", quote_excerpt(answer)),
+    })?;
+    if behind.is_some() {
+        return Err("the answer has text after the JSON object".to_owned());
+    }
+    let Some(object) = value.as_object() else {
+        return Err(format!("the answer is not a JSON object: {}", quote_excerpt(answer)));
+    };
+    if let Some(other) = object.keys().find(|key| !["verdict", "why"].contains(&key.as_str())) {
+        return Err(format!(
+            "the answer has an unknown key: {}; expected verdict and why",
+            quote_excerpt(other)
+        ));
+    }
+    let word = match object.get("verdict").map(|verdict| verdict.as_str()) {
+        Some(Some(word)) => word,
+        Some(None) => return Err("verdict is not a string".to_owned()),
+        None => return Err("the answer has no verdict".to_owned()),
+    };
+    let Some(advice) = may_say.iter().find(|advice| advice.as_str() == word) else {
+        let known: Vec<&str> = may_say.iter().map(|advice| advice.as_str()).collect();
+        return Err(format!("verdict is {}; expected one of {}", quote_excerpt(word), known.join(", ")));
+    };
+    match object.get("why").map(|why| why.as_str()) {
+        Some(Some(why)) => Ok((*advice, to_one_line(why))),
+        None => Ok((*advice, String::new())),
+        Some(None) => Err("why is not a string".to_owned()),
+    }
+}
+
+fn quote_excerpt(text: &str) -> String {
+    let line = to_one_line(text);
+    let short: String = line.chars().take(MAX_QUOTED_CHARS).collect();
+    let more = if short.len() < line.len() { "…" } else { "" };
+    format!("'{short}{more}'")
+}
+
+/// Reduces a text to one line of at most [`WHY`] characters without control, invisible and bidirectional characters and
+/// without typographic quotes, so that it can be quoted safely.
+pub fn to_one_line(text: &str) -> String {
+    let hides = |c: &char| {
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e0fff}')
+    };
+    let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
+    let plain: String = text
+        .chars()
+        // A reason may be a megabyte long; only its beginning is processed.
+        .take(MAX_REASON_CHARS * 16)
+        .map(blank)
+        .filter(|c| !hides(c))
+        .map(|c| if matches!(c, '“' | '”') { '\'' } else { c })
+        .collect();
+    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MAX_REASON_CHARS {
+        return line;
+    }
+    let cut: String = line.chars().take(MAX_REASON_CHARS - 1).collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hook(answer: &str) -> Review {
+        Review::from_answer(&Reviewer::Hook("x".into()), answer)
+    }
+
+    #[test]
+    fn a_valid_answer_is_one_object_on_one_line() {
+        for (answer, advice, why) in [
+            (r#"{"verdict":"allow","why":"tests only"}"#, ReviewVerdict::Allow, "tests only"),
+            ("{\"why\":\"\",\"verdict\":\"ask\"}\n", ReviewVerdict::Ask, ""),
+            ("  {\"verdict\": \"deny\"}\r\n\n", ReviewVerdict::Deny, ""),
+            (r#"{"verdict":"deny","why":"a\n\tb\u0000\u001b[31m “c”"}"#, ReviewVerdict::Deny, "a b[31m 'c'"),
+        ] {
+            let said = hook(answer);
+            assert_eq!(
+                (said.verdict, said.reason.as_str(), said.is_failed),
+                (advice, why, false),
+                "{answer}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_other_answer_asks_and_explains_the_error() {
+        let deep = format!(r#"{{"verdict":"allow","why":{}{}}}"#, "[".repeat(99), "]".repeat(99));
+        for (answer, part) in [
+            ("", "the answer is empty"),
+            (" \n ", "the answer is empty"),
+            ("allow", "not JSON: 'allow'"),
+            ("{\"verdict\":\"allow\"", "the answer is not JSON"),
+            ("```json {\"verdict\":\"allow\"}```", "the answer is not JSON"),
+            ("{\"verdict\":\"allow\"}\n{\"verdict\":\"allow\"}", "more than one line"),
+            ("{\"verdict\":\n\"allow\"}", "more than one line"),
+            (r#"{"verdict":"allow"}{"verdict":"deny"}"#, "text after the JSON object"),
+            (r#"{"verdict":"allow"} and that is it"#, "text after the JSON object"),
+            (r#"["allow"]"#, "not a JSON object"),
+            (r#""allow""#, "not a JSON object"),
+            (r#"{"verdict":"deny","verdict":"allow"}"#, "given twice"),
+            (r#"{"verdict":"allow","why":"a","why":"b"}"#, "given twice"),
+            (r#"{"verdict":"Allow"}"#, "'Allow'; expected one of allow, ask, deny"),
+            (r#"{"verdict":"allow "}"#, "expected one of allow"),
+            (r#"{"verdict":"yes"}"#, "expected one of allow"),
+            (r#"{"verdict":true}"#, "is not a string"),
+            (r#"{"verdict":null}"#, "is not a string"),
+            (r#"{"why":"fine"}"#, "has no verdict"),
+            ("{}", "has no verdict"),
+            (r#"{"verdict":"allow","why":5}"#, "why is not a string"),
+            (r#"{"verdict":"allow","always":true}"#, "an unknown key: 'always'"),
+            (&deep, "nested"),
+        ] {
+            let said = hook(answer);
+            assert_eq!((said.verdict, said.is_failed), (ReviewVerdict::Ask, true), "{answer}");
+            assert!(said.reason.contains(part), "{answer}: {}", said.reason);
+        }
+    }
+
+    #[test]
+    fn the_model_reviewer_cannot_deny() {
+        let said = Review::from_answer(&Reviewer::Model, r#"{"verdict":"deny","why":"no"}"#);
+        assert_eq!((said.verdict, said.is_failed), (ReviewVerdict::Ask, true));
+        assert_eq!(said.reason, "verdict is 'deny'; expected one of allow, ask");
+    }
+
+    #[test]
+    fn r30_hooks_that_were_not_run_are_named() {
+        let words = |names: &[&str]| {
+            describe_hooks_not_run(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(words(&[]), None);
+        assert_eq!(words(&["a\nb"]).as_deref(), Some("hook “a b” was not run in this dry run"));
+        assert_eq!(words(&["a", "b"]).as_deref(), Some("hooks “a”, “b” were not run in this dry run"));
+    }
+
+    #[test]
+    fn a_reason_is_one_line_of_limited_length_without_hidden_characters() {
+        assert_eq!(to_one_line("a\r\n\n  b\tc"), "a b c");
+        assert_eq!(to_one_line("ok\u{202e}txt\u{200b}\u{e0041}.\u{feff}"), "oktxt.");
+        let long = to_one_line(&"é ".repeat(100_000));
+        assert_eq!(long.chars().count(), MAX_REASON_CHARS);
+        assert!(long.ends_with("é…"), "{long}");
+        assert_eq!(to_one_line(&"x".repeat(MAX_REASON_CHARS)), "x".repeat(MAX_REASON_CHARS));
+        assert_eq!(to_one_line("\u{1b}\u{7}"), "");
+    }
+}

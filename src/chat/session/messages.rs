@@ -1,0 +1,200 @@
+//! Conversion of a session to messages for the model.
+
+use super::{CallState, Session};
+use crate::chat::hidden_chars::{escape_hidden, mark_hidden};
+use crate::chat::{CallId, Ending, Entry, Message, Preview, escape_sequences, summary, truncation};
+use std::borrow::Cow;
+
+/// Size limit in bytes of a result with marks, unless it was longer before; the same as the limit of tools.
+const MAX_MARKED_BYTES: usize = 64 * 1024;
+
+impl Session {
+    /// Returns whether the last turn has not ended.
+    pub fn is_mid_turn(&self) -> bool {
+        let last = self.entries.iter().rev().find(|entry| !entry.is_outside_turns());
+        last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
+    }
+
+    /// Returns how many calls of this dry run the user would have been asked about live.
+    pub fn would_ask_count(&self) -> usize {
+        self.would_ask_count
+    }
+
+    /// Restarts the count of calls that would have asked: a copy may be live or a dry run unlike its original.
+    pub(super) fn reset_would_ask(&mut self) {
+        self.would_ask_count = 0;
+        for call in self.calls.values_mut() {
+            if let Some(shown) = &mut call.plan {
+                shown.asks_live = false;
+            }
+        }
+    }
+
+    /// Returns the session as messages. The result is always well formed: the results of a reply's calls follow it in
+    /// the same order, and a call without one gets a result that says so. A summary replaces the entries it covers, as
+    /// a user message that is marked as a summary.
+    pub fn messages(&self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        self.append_messages(&mut messages, 0, usize::MAX);
+        messages
+    }
+
+    /// Appends the session's messages to these. Outcomes before the entry `before` that have more than `most` bytes are
+    /// truncated in the middle.
+    pub fn append_messages(&self, messages: &mut Vec<Message>, before: usize, most: usize) {
+        let from = self.first_sent_entry();
+        // About two of three entries become messages.
+        messages.reserve((self.entries.len() - from) * 2 / 3 + 2);
+        if let Some(Entry::Compacted { summary, pinned, .. }) =
+            self.summary_index.and_then(|at| self.entries.get(at))
+        {
+            messages.push(Message::User(summary::format_summary(summary, pinned)));
+        }
+        let mut open = OpenCalls::default();
+        for (index, entry) in self.entries.iter().enumerate().skip(from) {
+            match entry {
+                Entry::UserMessage { text } if open.is_settled() => {
+                    append_user_message(messages, text, self.summary_index.is_some())
+                }
+                Entry::UserMessage { text } => open.user_messages.push(Message::User(text.clone())),
+                Entry::Replied { text, calls, incomplete, echo, .. } => {
+                    open.append_results(messages);
+                    if text.is_empty() && calls.is_empty() {
+                        continue;
+                    }
+                    let text = match incomplete {
+                        Some(_) => format!("{text}\n[the reply was cut short here]"),
+                        None => text.clone(),
+                    };
+                    open.results = calls.iter().map(|call| (call.id.clone(), None)).collect();
+                    messages.push(Message::Model { text, calls: calls.clone(), echo: echo.clone() });
+                }
+                Entry::Settled { call, outcome, .. } => {
+                    let Some(result) = open.result_slot(call) else { continue };
+                    let most = if index < before { most } else { usize::MAX };
+                    let text =
+                        truncation::truncate_middle(&escape_sequences::strip_colors(outcome.text()), most)
+                            .into_owned();
+                    *result = Some(self.result_text(call, &text));
+                    if open.is_settled() {
+                        open.append_results(messages);
+                    }
+                }
+                Entry::Ended { ending: Ending::Finished | Ending::Interrupted | Ending::Failed(_) }
+                | Entry::Planned { .. }
+                | Entry::Asked { .. }
+                | Entry::Decided { .. }
+                | Entry::Answered { .. }
+                | Entry::Titled { .. }
+                | Entry::Revoked { .. }
+                | Entry::Compacted { .. }
+                | Entry::Reviewed { .. }
+                | Entry::FellBack { .. }
+                | Entry::SubAgent { .. }
+                | Entry::Switched { .. }
+                | Entry::DryRunChanged { .. } => {}
+            }
+        }
+        open.append_results(messages);
+    }
+
+    /// Returns the entry with a readable tool result, as both the user and the model read it: the last state of each
+    /// line of a command's output, and marks for everything else that a terminal would execute or not show. This is
+    /// done only here; every reader of a result takes it from the session.
+    pub(super) fn make_readable(&self, entry: Entry) -> Entry {
+        match entry {
+            Entry::Settled { call, outcome, took_ms, sha256, staged } => {
+                let is_command = self.call(&call).is_some_and(CallState::is_command);
+                let readable: fn(&str) -> Cow<'_, str> =
+                    if is_command { escape_sequences::readable_output } else { mark_hidden };
+                let outcome = outcome.map_text(|text| match readable(&text) {
+                    // Marks are longer than the characters they replace: binary output must not fill the context
+                    // window.
+                    marked if marked.len() > text.len().max(MAX_MARKED_BYTES) => {
+                        let short = truncation::truncate_middle(&marked, text.len().max(MAX_MARKED_BYTES));
+                        readable(&short).into_owned()
+                    }
+                    marked => marked.into_owned(),
+                });
+                Entry::Settled { call, outcome, took_ms, sha256, staged }
+            }
+            Entry::SubAgent { call, entry } => {
+                Entry::SubAgent { call, entry: Box::new(self.make_readable(*entry)) }
+            }
+            other => other,
+        }
+    }
+
+    /// Returns the result for the model, after a notice if the user changed the call.
+    fn result_text(&self, call: &CallId, outcome: &str) -> String {
+        let edited = self.call(call).and_then(CallState::edit_notice).unwrap_or_default();
+        format!("{edited}{outcome}")
+    }
+}
+
+impl CallState {
+    /// Returns whether the call is a command, whose output was written for a terminal.
+    pub fn is_command(&self) -> bool {
+        matches!(self.plan.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
+    }
+
+    /// Returns the notice for the model that the user changed the arguments of this call.
+    pub fn edit_notice(&self) -> Option<String> {
+        let arguments = self.edited_arguments.as_ref()?.to_string();
+        let arguments = escape_hidden(&arguments);
+        Some(format!("[The user changed the arguments of this call. It was planned with: {arguments}]\n"))
+    }
+}
+
+/// Appends a user message, or extends the message of a summary: some providers reject two user messages in a row.
+fn append_user_message(messages: &mut Vec<Message>, text: &str, summarised: bool) {
+    match messages.as_mut_slice() {
+        [.., Message::User(told)] if summarised && told.ends_with(summary::SUMMARY_END) => {
+            told.push_str("\n\n");
+            told.push_str(text);
+        }
+        _ => messages.push(Message::User(text.to_owned())),
+    }
+}
+
+/// Calls of the last reply with their results, until all are settled.
+#[derive(Default)]
+struct OpenCalls {
+    /// In the order of the calls, not of their completion: some chat templates match results to calls by position.
+    results: Vec<(CallId, Option<String>)>,
+    /// User messages sent meanwhile. Providers expect them after the results.
+    user_messages: Vec<Message>,
+}
+
+impl OpenCalls {
+    fn is_settled(&self) -> bool {
+        self.results.iter().all(|(_, result)| result.is_some())
+    }
+
+    /// Returns the slot for the result of this call, if it is open and empty.
+    fn result_slot(&mut self, call: &CallId) -> Option<&mut Option<String>> {
+        let open = self.results.iter_mut().find(|(open, result)| open == call && result.is_none());
+        open.map(|(_, result)| result)
+    }
+
+    /// Appends the results in the order of the calls. A call without one gets a result that says so, which keeps the
+    /// request well formed.
+    fn append_results(&mut self, messages: &mut Vec<Message>) {
+        for (call, result) in self.results.drain(..) {
+            let text = result.unwrap_or_else(|| "No outcome was recorded for this call.".to_owned());
+            messages.push(Message::Tool { call, text });
+        }
+        messages.append(&mut self.user_messages);
+    }
+}
+
+/// Makes a title of the first line: at most 60 characters.
+pub(super) fn title_from(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
+    if line.chars().count() > 60 {
+        title.truncate(title.rfind(' ').filter(|&at| at > 30).unwrap_or(title.len()));
+        title.push('…');
+    }
+    Some(title)
+}

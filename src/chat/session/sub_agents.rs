@@ -1,0 +1,62 @@
+//! Entries of sub-agents: stored in the session of the turn, but sent to the sub-agent's model only.
+
+use super::Session;
+use crate::chat::{CallId, Digest, Entry};
+
+impl Session {
+    /// Applies an entry of a sub-agent. Its usage, grants and calls count for the whole session; its messages stay in
+    /// its own conversation.
+    pub(super) fn apply_sub_agent_entry(&mut self, index: usize, above: &CallId, entry: &Entry) {
+        self.sub_agents.entry(above.clone()).or_default().push(index);
+        match entry {
+            Entry::Replied { calls, usage, .. } => {
+                self.add_calls(calls, Some(above));
+                self.usage += usage.unwrap_or_default();
+            }
+            Entry::Compacted { usage, .. } | Entry::Titled { usage, .. } | Entry::Reviewed { usage, .. } => {
+                self.usage += usage.unwrap_or_default();
+            }
+            Entry::Planned { .. } | Entry::Asked { .. } | Entry::Decided { .. } | Entry::Settled { .. } => {
+                self.update_call(index, entry);
+            }
+            Entry::UserMessage { .. }
+            | Entry::Answered { .. }
+            | Entry::Ended { .. }
+            | Entry::FellBack { .. }
+            | Entry::Revoked { .. }
+            | Entry::Switched { .. }
+            | Entry::DryRunChanged { .. }
+            | Entry::SubAgent { .. } => {}
+        }
+    }
+
+    /// Returns whether this call started a sub-agent.
+    pub fn has_sub_agent(&self, call: &CallId) -> bool {
+        self.sub_agents.contains_key(call)
+    }
+
+    /// Returns the entries of this call's sub-agent, oldest first, each with its index in the session.
+    pub fn sub_agent_entries(&self, call: &CallId) -> impl Iterator<Item = (usize, &Entry)> {
+        let entries = |index: &usize| match self.entries.get(*index) {
+            Some(Entry::SubAgent { entry, .. }) => Some((*index, &**entry)),
+            Some(_) | None => None,
+        };
+        self.sub_agents.get(call).into_iter().flatten().filter_map(entries)
+    }
+
+    /// Returns the digest of the call's last plan, on which it was allowed to start.
+    pub fn last_plan_digest(&self, call: &CallId) -> Digest {
+        let planned = |entry: &Entry| match entry {
+            Entry::Planned { call: of, sha256, .. } if of == call => Some(sha256.clone()),
+            _ => None,
+        };
+        self.entries.iter().rev().find_map(planned).unwrap_or_default()
+    }
+
+    /// Returns the name of the sub-agent that this call started or belongs to; `None` for any other call of the turn.
+    pub fn sub_agent_name(&self, call: &CallId) -> Option<&str> {
+        let above = self.call(call).and_then(|call| call.parent_call.as_ref()).unwrap_or(call);
+        let shown = || self.call(above).and_then(|call| call.plan.as_ref());
+        self.has_sub_agent(above).then(|| shown().map_or("", |shown| shown.summary.as_str()))
+    }
+}

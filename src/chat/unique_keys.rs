@@ -1,0 +1,82 @@
+//! JSON with unique keys: a duplicate key makes a document ambiguous.
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Error, Map, Value};
+use std::fmt;
+
+/// Maximum nesting depth of arrays and objects.
+pub const MAX_DEPTH: usize = 32;
+
+/// Parses one value; also returns the error of whatever follows it. A duplicate key, or nesting deeper than [`DEPTH`],
+/// is an error of the kind [`Error::is_data`].
+pub fn parse_unique(text: &str) -> Result<(Value, Option<Error>), Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = UniqueKeys { depth: 0 }.deserialize(&mut json)?;
+    Ok((value, json.end().err()))
+}
+
+/// Builds a value as serde_json does, but rejects duplicate keys and nesting deeper than [`DEPTH`].
+#[derive(Clone, Copy)]
+struct UniqueKeys {
+    depth: usize,
+}
+
+impl UniqueKeys {
+    fn nested<E: serde::de::Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            return Err(E::custom(format!("nested more than {MAX_DEPTH} deep")));
+        }
+        Ok(Self { depth: self.depth + 1 })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for UniqueKeys {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for UniqueKeys {
+    type Value = Value;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+    fn visit_bool<E>(self, v: bool) -> Result<Value, E> {
+        Ok(v.into())
+    }
+    fn visit_i64<E>(self, v: i64) -> Result<Value, E> {
+        Ok(v.into())
+    }
+    fn visit_u64<E>(self, v: u64) -> Result<Value, E> {
+        Ok(v.into())
+    }
+    fn visit_f64<E>(self, v: f64) -> Result<Value, E> {
+        Ok(v.into())
+    }
+    fn visit_str<E>(self, v: &str) -> Result<Value, E> {
+        Ok(v.into())
+    }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let below = self.nested()?;
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(below)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let below = self.nested()?;
+        let mut values = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = map.next_value_seed(below)?;
+            if values.insert(key.clone(), value).is_some() {
+                return Err(serde::de::Error::custom(format!("the key “{key}” is given twice")));
+            }
+        }
+        Ok(Value::Object(values))
+    }
+}

@@ -1,0 +1,338 @@
+//! Parses one rule and checks the examples in it.
+
+pub(super) mod script_digests;
+
+use super::rules_parser::RuleError;
+use crate::chat::{Access, CommandLine, FileContent, FileSnapshot, Preconditions, Preview, Script, Scripts};
+use crate::config::problem::find_nearest;
+use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Subject, explain_too_wide};
+use std::path::{Component, Path, PathBuf};
+use toml_edit::{Item, TableLike, Value};
+
+/// Keys of a rule.
+pub(super) const RULE_KEYS: &[&str] = &[
+    "says", "tool", "command", "words", "path", "host", "project", "scripts", "matches", "not", "created",
+    "expires", "key",
+];
+/// Keys for the subject of a rule.
+const SUBJECT_KEYS: &[&str] = &["command", "words", "path", "host"];
+/// Maximum characters of an invalid value that are shown.
+const MAX_SHOWN_CHARS: usize = 60;
+
+/// State while parsing one rule.
+struct RuleParser<'a> {
+    table: &'a dyn TableLike,
+    errors: Vec<RuleError>,
+    /// True if the rule may ask or deny, so that losing it would be unsafe.
+    fails_closed: bool,
+}
+
+/// Parses a rule. Returns the rule if it is valid, and its errors.
+pub(super) fn parse_rule(
+    table: &dyn TableLike,
+    tools: &[String],
+    holds: &RuleScope,
+) -> (Option<Rule>, Vec<RuleError>) {
+    let mut reading = RuleParser { table, errors: Vec::new(), fails_closed: true };
+    let says = match reading.read_string("says").as_deref() {
+        Some("allow") => Some(RuleEffect::Allow),
+        Some("ask") => Some(RuleEffect::Ask),
+        Some("deny") => Some(RuleEffect::Deny),
+        Some(other) => {
+            reading.report_error(
+                "says",
+                format!("says is {:?}; expected \"allow\", \"ask\" or \"deny\"", truncate_for_display(other)),
+            );
+            None
+        }
+        None if table.contains_key("says") => None,
+        None => {
+            reading.report_error("", "the rule has no action: set says to \"allow\", \"ask\" or \"deny\"");
+            None
+        }
+    };
+    reading.fails_closed = says != Some(RuleEffect::Allow);
+    reading.check_keys();
+    let tool = reading.read_string("tool");
+    if let Some(tool) = &tool
+        && !tools.contains(tool)
+    {
+        let near = find_nearest(tool, tools.iter().map(String::as_str))
+            .map(|near| format!("; did you mean {near:?}?"));
+        let known = near.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
+        reading.report_error("tool", format!("tool {:?} does not exist{known}", truncate_for_display(tool)));
+    }
+    let about = reading.read_subject(says, tool.is_some());
+    let holds = reading.read_scope(holds);
+    let (created, expires) = (reading.read_date("created"), reading.read_date("expires"));
+    let key = reading.read_string("key").unwrap_or_default();
+    let scripts = reading.read_scripts(says, about.as_ref());
+    let rule = says.zip(about).map(|(says, about)| Rule {
+        effect: says,
+        tool,
+        target: about,
+        scope: holds,
+        created,
+        expires,
+        scripts,
+        saved_with_key: key,
+        location: RuleLocation::default(),
+    });
+    if let Some(rule) = &rule
+        && reading.errors.is_empty()
+    {
+        reading.check_examples(rule);
+        // A rule that asks or denies stays in effect even if an example fails.
+        return (rule.clone().into_option(reading.errors.is_empty() || reading.fails_closed), reading.errors);
+    }
+    let right = reading.errors.is_empty();
+    (rule.filter(|_| right), reading.errors)
+}
+
+impl Rule {
+    fn into_option(self, holds: bool) -> Option<Self> {
+        holds.then_some(self)
+    }
+}
+
+impl RuleParser<'_> {
+    fn report_error(&mut self, key: &str, words: impl Into<String>) {
+        let byte = self.table.get_key_value(key).and_then(|(key, _)| key.span()).map(|span| span.start);
+        self.errors.push(RuleError { offset: byte, message: words.into(), fails_closed: self.fails_closed });
+    }
+
+    /// Checks that every key is known: a misspelt key might have narrowed or widened the rule.
+    fn check_keys(&mut self) {
+        let names: Vec<String> = self.table.iter().map(|(name, _)| name.to_owned()).collect();
+        for name in names.iter().filter(|name| !RULE_KEYS.contains(&name.as_str())) {
+            let near =
+                find_nearest(name, RULE_KEYS.iter().copied()).map(|near| format!("; did you mean {near}?"));
+            let known = near.unwrap_or_else(|| format!("; available: {}", RULE_KEYS.join(", ")));
+            self.report_error(name, format!("{} is not a key of a rule{known}", truncate_for_display(name)));
+        }
+    }
+
+    fn read_string(&mut self, key: &str) -> Option<String> {
+        let value = self.table.get(key)?;
+        match value.as_str() {
+            Some(text) if !text.trim().is_empty() => Some(text.to_owned()),
+            Some(_) => {
+                self.report_error(key, format!("{key} is empty"));
+                None
+            }
+            None => {
+                self.report_error(key, format!("{key} must be a quoted string"));
+                None
+            }
+        }
+    }
+
+    /// Reads a list of strings. A single string is a list of one.
+    fn read_strings(&mut self, key: &str) -> Option<Vec<String>> {
+        let value = self.table.get(key)?;
+        let texts = match value {
+            Item::Value(Value::Array(array)) => {
+                array.iter().map(|value| value.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
+            }
+            item => item.as_str().map(|text| vec![text.to_owned()]),
+        };
+        if texts.is_none() {
+            self.report_error(key, format!("{key} must be a quoted string or a list of them"));
+        }
+        texts
+    }
+
+    /// Reads a date such as `2026-11-22`.
+    fn read_date(&mut self, key: &str) -> String {
+        let Some(item) = self.table.get(key) else { return String::new() };
+        let day = match item {
+            Item::Value(Value::Datetime(date)) => {
+                date.value().date.filter(|_| date.value().time.is_none()).map(|date| date.to_string())
+            }
+            item => item.as_str().filter(|text| is_date(text)).map(str::to_owned),
+        };
+        if day.is_none() {
+            self.report_error(key, format!("{key} must be a date such as 2026-11-22"));
+        }
+        day.unwrap_or_default()
+    }
+
+    fn read_subject(&mut self, says: Option<RuleEffect>, has_tool: bool) -> Option<RuleTarget> {
+        let given: Vec<&str> =
+            SUBJECT_KEYS.iter().copied().filter(|key| self.table.contains_key(key)).collect();
+        let allows = says == Some(RuleEffect::Allow);
+        match given.as_slice() {
+            [] if has_tool => Some(RuleTarget::EveryCall),
+            [] => {
+                self.report_error(
+                    "",
+                    format!("the rule has no subject: add {} or tool", SUBJECT_KEYS.join(", ")),
+                );
+                None
+            }
+            ["command"] => self.read_string("command").map(RuleTarget::Command),
+            ["words"] => self.read_words(allows),
+            ["path"] => self.read_path(allows),
+            ["host"] => self.read_host(allows),
+            [_, second, ..] => {
+                let (second, all) = (*second, given.join(" and "));
+                self.report_error(second, format!("the rule has {all}; only one of them is allowed"));
+                None
+            }
+            [_] => None,
+        }
+    }
+
+    fn read_words(&mut self, allows: bool) -> Option<RuleTarget> {
+        let words = match self.table.get("words").and_then(Item::as_str) {
+            Some(text) => text.split_whitespace().map(str::to_owned).collect(),
+            None => self.read_strings("words")?,
+        };
+        let is_odd =
+            |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
+        if words.is_empty() || words.iter().any(is_odd) {
+            let says =
+                "words must be plain words such as \"cargo test\"; use command for a line with shell syntax";
+            self.report_error("words", says);
+            return None;
+        }
+        if let Some(why) = explain_too_wide(&words).filter(|_| allows) {
+            self.report_error(
+                "words",
+                format!("{:?} is too broad to allow: {why}", truncate_for_display(&words.join(" "))),
+            );
+            return None;
+        }
+        Some(RuleTarget::Prefix(words))
+    }
+
+    fn read_path(&mut self, allows: bool) -> Option<RuleTarget> {
+        let pattern = self.read_string("path")?;
+        let path = Path::new(&pattern);
+        let climbs = path.components().any(|part| matches!(part, Component::ParentDir));
+        let what = if pattern.starts_with('~') {
+            "write the full path; ~ is not expanded in a rule"
+        } else if climbs {
+            "a path must not contain .."
+        } else if allows && path.is_absolute() && pattern.contains(['*', '?']) {
+            "outside the project a rule can only allow reading one file, given by its full path without * and ?; inside the project the path is relative"
+        } else {
+            return Some(RuleTarget::Path(pattern));
+        };
+        self.report_error("path", format!("path is {:?}; {what}", truncate_for_display(&pattern)));
+        None
+    }
+
+    fn read_host(&mut self, allows: bool) -> Option<RuleTarget> {
+        let host = self.read_string("host")?;
+        let plain = |letter: char| letter.is_alphanumeric() || ".-_*".contains(letter);
+        if !host.chars().all(plain) {
+            self.report_error(
+                "host",
+                format!(
+                    "host is {:?}; expected a name such as \"*.example.com\"",
+                    truncate_for_display(&host)
+                ),
+            );
+            return None;
+        }
+        if allows {
+            let why = "no tool connects to a host by itself, and a command that names one host may connect to another";
+            self.report_error(
+                "host",
+                format!("a host cannot be allowed: {why}; use host with \"ask\" or \"deny\""),
+            );
+            return None;
+        }
+        Some(RuleTarget::Host(host))
+    }
+
+    fn read_scope(&mut self, holds: &RuleScope) -> RuleScope {
+        let Some(project) = self.read_string("project") else { return holds.clone() };
+        if *holds != RuleScope::EveryProject {
+            self.report_error(
+                "project",
+                "a project's own rules apply only in that project; remove the key project",
+            );
+        } else if !project.starts_with('/') {
+            self.report_error(
+                "project",
+                format!(
+                    "project is {:?}; expected an absolute directory path",
+                    truncate_for_display(&project)
+                ),
+            );
+        }
+        RuleScope::Project(PathBuf::from(project))
+    }
+
+    /// Checks the examples in the rule.
+    fn check_examples(&mut self, rule: &Rule) {
+        for (key, expected) in [("matches", true), ("not", false)] {
+            for example in self.read_strings(key).unwrap_or_default() {
+                if matches_example(rule, &example) != expected {
+                    let what = if expected { "does not match" } else { "matches" };
+                    let words = format!(
+                        "the rule {what} {:?}, its example under {key}",
+                        truncate_for_display(&example)
+                    );
+                    self.report_error(key, words);
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether the rule matches an example: a path for a rule about paths, otherwise a command line.
+fn matches_example(rule: &Rule, example: &str) -> bool {
+    let access = match &rule.target {
+        // Outside the project a rule can only allow reading.
+        RuleTarget::Path(_) if rule.effect == RuleEffect::Allow && Path::new(example).is_absolute() => {
+            Access::ReadSensitive(PathBuf::from(example))
+        }
+        RuleTarget::Path(_) => Access::Write(PathBuf::from(example)),
+        RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => {
+            Access::Run(
+                CommandLine {
+                    command: example.to_owned(),
+                    folder: PathBuf::from("/"),
+                    seconds: 0,
+                    ..CommandLine::default()
+                }
+                .into(),
+            )
+        }
+    };
+    let tool = rule.tool.as_deref().unwrap_or_default();
+    let preview = Preview::Text(String::new());
+    // The scripts are assumed to be as the rule lists them.
+    let held = |script: &Script| match &script.sha256 {
+        Some(sha256) => FileContent::Bytes { bytes: 0, sha256: sha256.clone() },
+        None => FileContent::Missing,
+    };
+    let seen = |script: &Script| FileSnapshot {
+        path: script.path.clone(),
+        content: held(script),
+        new_sha256: None,
+        may_grow: false,
+    };
+    let scripts = if rule.scripts.is_empty() { Scripts::None } else { Scripts::Known };
+    let basis =
+        Preconditions { files: rule.scripts.iter().map(seen).collect(), scripts, ..Preconditions::default() };
+    rule.matches(&Subject::new(tool, &access, &preview, false, &basis))
+}
+
+fn is_date(text: &str) -> bool {
+    let shape: String =
+        text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+    shape == "0000-00-00"
+}
+
+/// Truncates a value from the file for display.
+pub(super) fn truncate_for_display(text: &str) -> String {
+    let mut short: String = text.chars().take(MAX_SHOWN_CHARS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

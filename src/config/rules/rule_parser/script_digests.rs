@@ -1,0 +1,95 @@
+//! Script files that a rule for one exact command is bound to: `scripts = { "run.sh" = "<sha256>" }`.
+
+use super::{RuleParser, truncate_for_display};
+use crate::chat::{Digest, Script};
+use crate::policy::effects::script_files::{ScriptSet, find_scripts};
+use crate::policy::{RuleEffect, RuleTarget, command_line};
+use std::path::{Component, Path, PathBuf};
+
+/// Written in place of a digest if the file did not exist.
+pub(in crate::config::rules) const MISSING: &str = "missing";
+
+impl RuleParser<'_> {
+    /// Returns the bound files, sorted. A rule that allows a command with scripts must list them, because their content
+    /// may change later.
+    pub(super) fn read_scripts(
+        &mut self,
+        says: Option<RuleEffect>,
+        about: Option<&RuleTarget>,
+    ) -> Vec<Script> {
+        let given = self.table.contains_key("scripts");
+        let command = match about {
+            Some(RuleTarget::Command(command)) if says == Some(RuleEffect::Allow) => Some(command),
+            Some(
+                RuleTarget::Command(_)
+                | RuleTarget::EveryCall
+                | RuleTarget::Prefix(_)
+                | RuleTarget::Path(_)
+                | RuleTarget::Host(_),
+            )
+            | None => None,
+        };
+        let Some(command) = command else {
+            if given && about.is_some() && says.is_some() {
+                self.report_error("scripts", "scripts is only valid in a rule that allows a command");
+            }
+            return Vec::new();
+        };
+        let runs = find_scripts(&command_line::parse_command_line(command));
+        if let ScriptSet::Unknown(why) = &runs {
+            let words = format!("this command cannot be allowed permanently: {why}");
+            self.report_error("command", words);
+        }
+        if given {
+            return self.read_listed_scripts();
+        }
+        if let ScriptSet::Files(parts) = &runs {
+            let name = parts.iter().find(|part| part.is_certain).map_or("a file", |part| part.name.as_str());
+            let words = format!(
+                "the command runs {}, but the rule does not list its digest. Run `aye rules explain` to get the line to add: scripts = {{ … }}",
+                truncate_for_display(name)
+            );
+            self.report_error("command", words);
+        }
+        Vec::new()
+    }
+
+    /// Reads the files listed under `scripts`.
+    fn read_listed_scripts(&mut self) -> Vec<Script> {
+        let Some(table) = self.table.get("scripts").and_then(|item| item.as_table_like()) else {
+            self.report_error(
+                "scripts",
+                "scripts must be a table of files with their SHA-256: { \"run.sh\" = \"9f86…\" }",
+            );
+            return Vec::new();
+        };
+        let listed: Vec<(String, Option<String>)> =
+            table.iter().map(|(name, item)| (name.to_owned(), item.as_str().map(str::to_owned))).collect();
+        let mut scripts = Vec::new();
+        for (name, held) in listed {
+            let sha256 = match (held.as_deref(), held.as_deref().and_then(Digest::parse)) {
+                (Some(MISSING), _) => None,
+                (_, Some(digest)) => Some(digest),
+                (_, None) => {
+                    let words = format!(
+                        "{} must be the 64 hex digits of a SHA-256, or {MISSING:?}. Run `aye rules explain` to get it",
+                        truncate_for_display(&name)
+                    );
+                    self.report_error("scripts", words);
+                    continue;
+                }
+            };
+            let odd = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
+            if name.is_empty() || Path::new(&name).components().any(odd) {
+                let words = format!(
+                    "{:?} is not a file path relative to the project directory",
+                    truncate_for_display(&name)
+                );
+                self.report_error("scripts", words);
+            }
+            scripts.push(Script { path: PathBuf::from(name), sha256 });
+        }
+        scripts.sort_by(|a, b| a.path.cmp(&b.path));
+        scripts
+    }
+}

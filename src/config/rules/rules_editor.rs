@@ -1,0 +1,184 @@
+//! Adds rules to the user's rules file and removes them, leaving the rest of the file unchanged.
+
+use super::rule_parser::script_digests::MISSING;
+use super::{read_rules_text, rules_parser};
+use crate::chat::{Digest, Grant, GrantSpan};
+use crate::config::settings_file;
+use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
+
+/// Header of a new rules file.
+const FILE_HEADER: &str = "# Rules: which calls run, which ask and which are denied. `aye rules check` checks this file;\n# rules.example.toml in the repository shows every key.\n\n";
+
+/// Locks the file until the returned guard is dropped, so that concurrent processes change it one after the other.
+pub(crate) fn lock_file(path: &Path) -> io::Result<File> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let name = path.file_name().map(|name| format!(".{}.lock", name.to_string_lossy())).unwrap_or_default();
+    let file =
+        File::options().create(true).truncate(false).write(true).mode(0o600).open(folder.join(name))?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Appends the rule to the file and creates the file if necessary.
+///
+/// # Errors
+/// Fails and leaves the file unchanged if it cannot be read or written, or if it is read-only.
+pub fn append_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()> {
+    let _lock = lock_file(path)?;
+    let (known, mut document) = open_document(path)?;
+    let tables = document.entry("rule").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    let tables = tables
+        .as_array_of_tables_mut()
+        .ok_or_else(|| io::Error::other("its rules are not [[rule]] sections; add the rule by hand"))?;
+    let mut table = build_rule_table(rule)?;
+    if known.trim().is_empty() {
+        table.decor_mut().set_prefix("");
+    } else {
+        table.decor_mut().set_prefix("\n");
+    }
+    tables.push(table);
+    let head = if known.trim().is_empty() { FILE_HEADER } else { "" };
+    let text = format!("{head}{document}");
+    // The file must contain the rule that was shown, so it is read back before it is written.
+    let sheet = rules_parser::parse_rules(&text, "", tools, &RuleScope::EveryProject);
+    let kept = sheet.rules.last().is_some_and(|kept| is_same_rule(kept, rule));
+    if !kept {
+        let why = sheet.problems.last().map(|problem| problem.message.clone()).unwrap_or_default();
+        return Err(io::Error::other(format!("the rule could not be read back: {why}")));
+    }
+    settings_file::replace_file(path, &text)
+}
+
+/// Removes the rule. Returns whether it was in the file.
+pub fn remove_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<bool> {
+    let _lock = lock_file(path)?;
+    let (known, mut document) = open_document(path)?;
+    let sheet = rules_parser::parse_rules(&known, "", tools, &RuleScope::EveryProject);
+    let Some(tables) = document.get_mut("rule").and_then(Item::as_array_of_tables_mut) else {
+        return Ok(false);
+    };
+    let alone = |table: &Table| {
+        let mut alone = ArrayOfTables::new();
+        alone.push(table.clone());
+        let mut document = DocumentMut::new();
+        document.insert("rule", Item::ArrayOfTables(alone));
+        let read = rules_parser::parse_rules(&document.to_string(), "", tools, &RuleScope::EveryProject);
+        read.rules.first().is_some_and(|one| is_same_rule(one, rule))
+    };
+    if !sheet.rules.iter().any(|one| is_same_rule(one, rule)) {
+        return Ok(false);
+    }
+    let Some(at) = tables.iter().position(alone) else { return Ok(false) };
+    let above = tables.get(at).and_then(|table| table.decor().prefix()).and_then(|text| text.as_str());
+    // A comment at the head of the file belongs to the whole file, so it is kept.
+    let head = above.filter(|_| at == 0).map(str::to_owned).unwrap_or_default();
+    tables.remove(at);
+    match tables.get_mut(0).filter(|_| at == 0) {
+        Some(next) => {
+            let own = next.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default().to_owned();
+            next.decor_mut().set_prefix(format!("{}\n{}", head.trim_end(), own.trim_start_matches('\n')));
+        }
+        None if at == 0 => {
+            document.remove("rule");
+            let rest = document.trailing().as_str().unwrap_or_default().to_owned();
+            document.set_trailing(format!("{head}{rest}"));
+        }
+        None => {}
+    }
+    settings_file::replace_file(path, &document.to_string())?;
+    Ok(true)
+}
+
+/// Returns whether two rules are the same apart from their location.
+fn is_same_rule(a: &Rule, b: &Rule) -> bool {
+    Rule { location: b.location.clone(), ..a.clone() } == *b
+}
+
+/// Returns the text of the file and an editable document of it.
+fn open_document(path: &Path) -> io::Result<(String, DocumentMut)> {
+    if let Ok(metadata) = fs::metadata(path)
+        && metadata.permissions().mode() & 0o200 == 0
+    {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+    }
+    let known = read_rules_text(path).map_err(io::Error::other)?.unwrap_or_default();
+    let bare = known.strip_prefix('\u{feff}').unwrap_or(&known).to_owned();
+    let document =
+        bare.parse().map_err(|_| io::Error::other("the file is not valid TOML; nothing was changed"))?;
+    Ok((bare, document))
+}
+
+/// Returns the rule that makes a grant permanent, limited to the project unless the grant applies everywhere.
+pub fn rule_from_grant(grant: &Grant, folder: &Path, key: &str) -> Rule {
+    let holds = match grant.span {
+        GrantSpan::Session | GrantSpan::Project => RuleScope::Project(folder.to_owned()),
+        GrantSpan::Everywhere => RuleScope::EveryProject,
+    };
+    Rule {
+        effect: RuleEffect::Allow,
+        tool: Some(grant.tool.clone()),
+        target: Rule::target_of_scope(&grant.scope),
+        scope: holds,
+        created: String::new(),
+        expires: String::new(),
+        scripts: grant.scripts.clone(),
+        saved_with_key: key.to_owned(),
+        location: RuleLocation::default(),
+    }
+}
+
+/// Formats the rule as it is written to the file, for the approval prompt.
+pub fn format_rule(rule: &Rule) -> String {
+    build_rule_table(rule).map(|table| format!("[[rule]]\n{table}")).unwrap_or_default()
+}
+
+fn build_rule_table(rule: &Rule) -> io::Result<Table> {
+    let mut table = Table::new();
+    table.insert("says", value(rule.effect.as_str()));
+    if let Some(tool) = &rule.tool {
+        table.insert("tool", value(tool));
+    }
+    match &rule.target {
+        RuleTarget::EveryCall => {}
+        RuleTarget::Command(command) => drop(table.insert("command", value(command))),
+        RuleTarget::Prefix(words) => {
+            let words: Array = words.iter().map(String::as_str).collect();
+            table.insert("words", value(words));
+        }
+        RuleTarget::Path(path) => drop(table.insert("path", value(path))),
+        RuleTarget::Host(host) => drop(table.insert("host", value(host))),
+    }
+    if !rule.scripts.is_empty() {
+        let mut scripts = InlineTable::new();
+        for script in &rule.scripts {
+            let name = script.path.to_str().ok_or_else(|| {
+                io::Error::other("the script's path is not valid UTF-8, so no rule can name it")
+            })?;
+            scripts.insert(name, script.sha256.as_ref().map_or(MISSING, Digest::as_str).into());
+        }
+        table.insert("scripts", value(scripts));
+    }
+    if let RuleScope::Project(project) = &rule.scope {
+        let project = project.to_str().ok_or_else(|| {
+            io::Error::other("the project's path is not valid UTF-8, so no rule can name it")
+        })?;
+        table.insert("project", value(project));
+    }
+    for (key, day) in [("created", &rule.created), ("expires", &rule.expires)] {
+        if !day.is_empty() {
+            let day =
+                day.parse().map_or_else(|_| Value::from(day.as_str()), |day: toml_edit::Datetime| day.into());
+            table.insert(key, value(day));
+        }
+    }
+    if !rule.saved_with_key.is_empty() {
+        table.insert("key", value(&rule.saved_with_key));
+    }
+    Ok(table)
+}

@@ -1,0 +1,145 @@
+//! Parses a rules file into rules with their lines and errors for the rest.
+
+use super::rule_parser;
+use crate::config::{Origin, Problem};
+use crate::policy::{Rule, RuleEffect, RuleScope};
+use toml_edit::{Document, Item, TableLike};
+
+/// Content of a rules file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParsedRules {
+    /// Rules in file order, expired ones included.
+    pub rules: Vec<Rule>,
+    pub problems: Vec<Problem>,
+    /// First problem that may have disabled an asking or denying rule, if any. Every call asks because of it.
+    pub broken: Option<String>,
+}
+
+impl ParsedRules {
+    /// Returns the number of rules of each kind: `2 allow, 1 deny`.
+    pub fn count_by_kind(&self) -> String {
+        let count = |says: RuleEffect| self.rules.iter().filter(|rule| rule.effect == says).count();
+        let kinds =
+            [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny].map(|says| (count(says), says.as_str()));
+        let said: Vec<String> = kinds
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        match (said.is_empty(), self.problems.is_empty()) {
+            (true, true) => "no rules".to_owned(),
+            (true, false) => "cannot be read".to_owned(),
+            (false, _) => said.join(", "),
+        }
+    }
+}
+
+/// An error in a rule.
+pub(super) struct RuleError {
+    /// Byte offset in the file.
+    pub(super) offset: Option<usize>,
+    /// Text found and text expected.
+    pub(super) message: String,
+    /// True if the rule asks or denies, or may do so.
+    pub(super) fails_closed: bool,
+}
+
+/// Parses the text of a rules file. `file` is its name as displayed, `tools` the available tools, and `holds` the
+/// default scope of its rules. Only the user's own file may name a project in a rule.
+pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) -> ParsedRules {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut sheet = ParsedRules::default();
+    let line = |byte: Option<usize>| {
+        let before = &text.as_bytes()[..byte.unwrap_or(0).min(text.len())];
+        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+    };
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let message = error.message().lines().next().unwrap_or("syntax error").to_owned();
+            let words = format!("this is not TOML ({message})");
+            sheet.report_error(file, line(error.span().map(|span| span.start)), &words, true);
+            return sheet;
+        }
+    };
+    // Lines are counted incrementally because a file may hold thousands of rules.
+    let (mut counted, mut lines) = (0, 1);
+    let mut line_of = |byte: Option<usize>| {
+        let byte = byte.unwrap_or(0).min(text.len());
+        if byte < counted {
+            (counted, lines) = (0, 1);
+        }
+        lines += text.as_bytes()[counted..byte].iter().filter(|&&byte| byte == b'\n').count();
+        counted = byte;
+        lines
+    };
+    for (name, item) in document.as_table() {
+        if name != "rule" {
+            let at = document.as_table().get_key_value(name).and_then(|(key, _)| key.span());
+            let words = format!(
+                "{} is not a key of a rules file; every rule begins with [[rule]]",
+                rule_parser::truncate_for_display(name)
+            );
+            sheet.report_error(file, line_of(at.map(|span| span.start)), &words, true);
+            continue;
+        }
+        let Some(tables) = rule_tables(item) else {
+            let at = item.span().map(|span| span.start);
+            sheet.report_error(
+                file,
+                line_of(at),
+                "rule is not a list; every rule begins with [[rule]]",
+                true,
+            );
+            continue;
+        };
+        for (at, table) in tables {
+            let (read, wrong) = rule_parser::parse_rule(table, tools, holds);
+            let mut own = line_of(at);
+            for wrong in wrong {
+                let line = wrong.offset.map_or(own, |byte| line_of(Some(byte)));
+                sheet.report_error(file, line, &wrong.message, wrong.fails_closed);
+            }
+            if let Some(mut rule) = read {
+                own = line_of(at);
+                (rule.location.file, rule.location.line) = (file.to_owned(), own);
+                sheet.rules.push(rule);
+            }
+        }
+    }
+    sheet
+}
+
+/// Returns the rules in a list with their byte offsets.
+fn rule_tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
+    match item {
+        Item::ArrayOfTables(tables) => Some(
+            tables
+                .iter()
+                .map(|table| (table.span().map(|span| span.start), table as &dyn TableLike))
+                .collect(),
+        ),
+        Item::Value(toml_edit::Value::Array(array)) => array
+            .iter()
+            .map(|value| {
+                let table = value.as_inline_table()?;
+                Some((value.span().map(|span| span.start), table as &dyn TableLike))
+            })
+            .collect(),
+        Item::None | Item::Value(_) | Item::Table(_) => None,
+    }
+}
+
+impl ParsedRules {
+    fn report_error(&mut self, file: &str, line: usize, words: &str, matters: bool) {
+        let end = match matters {
+            true => "every call asks until this is corrected",
+            false => "the rule is disabled",
+        };
+        if matters {
+            self.broken.get_or_insert(format!("{file}:{line}: {words}"));
+        }
+        let at = Origin::File { file: file.to_owned(), line };
+        self.problems.push(Problem { origin: at, message: format!("{words}; {end}") });
+    }
+}

@@ -1,0 +1,93 @@
+//! Changes one setting in the user's config file and leaves the rest of the file unchanged.
+
+use super::schema::{self, ANY_NAME};
+use super::settings_file;
+use std::io;
+use std::path::Path;
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+/// Writes one setting, such as `screen.theme`, to the user's config file and creates the file if necessary. Comments
+/// and order are kept. Fails without touching the file if it is not valid TOML.
+pub fn write_setting(path: &Path, setting: &[&str], value: impl Into<Value>) -> io::Result<()> {
+    let text = settings_file::read_or_empty(path)?;
+    let changed = apply_setting(&text, setting, value.into()).map_err(io::Error::other)?;
+    if changed == text { Ok(()) } else { settings_file::replace_file(path, &changed) }
+}
+
+fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, String> {
+    let mut document: DocumentMut =
+        text.parse().map_err(|_| "the settings file is not valid TOML; nothing was changed".to_owned())?;
+    let (name, above) = setting.split_last().ok_or("the name of the setting is missing")?;
+    let section = match above {
+        ["profiles", _] => "profiles.*".to_owned(),
+        above => above.join("."),
+    };
+    if !schema::settings_in_section(&section).any(|(known, _)| known == *name || known == ANY_NAME) {
+        return Err(format!("{} is not a setting", setting.join(".")));
+    }
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for (depth, section) in above.iter().enumerate() {
+        let missing = || {
+            let mut made = Table::new();
+            // `[profiles]` is not written as a section of its own above `[profiles.mine]`.
+            made.set_implicit(depth + 1 < above.len());
+            Item::Table(made)
+        };
+        let below = table.entry(section).or_insert_with(missing);
+        table = below
+            .as_table_like_mut()
+            .ok_or_else(|| format!("{section} is not a section in the settings file"))?;
+    }
+    match table.get_mut(name).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => drop(table.insert(name, Item::Value(value))),
+    }
+    Ok(document.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(before: &str, setting: &[&str], value: &str, after: &str) {
+        assert_eq!(apply_setting(before, setting, value.into()).as_deref(), Ok(after));
+    }
+
+    const THEME: &[&str] = &["screen", "theme"];
+
+    #[test]
+    fn changing_one_setting_keeps_comments() {
+        check(
+            "# mine\n[screen]\nmouse = false # no\ntheme = \"old\"  # soon another\n\n[shell]\n",
+            THEME,
+            "new",
+            "# mine\n[screen]\nmouse = false # no\ntheme = \"new\"  # soon another\n\n[shell]\n",
+        );
+        check("", THEME, "new", "[screen]\ntheme = \"new\"\n");
+        check("# mine\n", THEME, "new", "[screen]\ntheme = \"new\"\n# mine\n");
+        check("screen = { mouse = true }\n", THEME, "new", "screen = { mouse = true , theme = \"new\" }\n");
+        check("", &["profiles", "mine", "model"], "m", "[profiles.mine]\nmodel = \"m\"\n");
+    }
+
+    #[test]
+    fn an_invalid_change_is_an_error() {
+        let wrong = |text, setting: &[&str]| apply_setting(text, setting, "x".into()).unwrap_err();
+        assert_eq!(wrong("[screen", THEME), "the settings file is not valid TOML; nothing was changed");
+        assert_eq!(wrong("screen = 3", THEME), "screen is not a section in the settings file");
+        assert_eq!(wrong("", &["screen", "them"]), "screen.them is not a setting");
+    }
+
+    #[test]
+    fn r69_an_invalid_file_stays_unchanged() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("config.toml");
+        std::fs::write(&path, "[screen\nmine").unwrap();
+        assert!(write_setting(&path, THEME, "new").is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "[screen\nmine");
+    }
+}

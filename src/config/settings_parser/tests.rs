@@ -1,0 +1,259 @@
+//! Invalid settings of each kind with their exact error texts.
+
+use super::*;
+
+const FILE: &str = "~/.config/aye/config.toml";
+
+/// Reads a text and checks its errors.
+#[track_caller]
+fn check(text: &str, said: &[&str]) -> Layer {
+    let layer = parse_settings(text, FILE);
+    let problems: Vec<String> = layer.problems.iter().map(ToString::to_string).collect();
+    let said: Vec<String> = said.iter().map(|words| format!("{FILE}:{words}")).collect();
+    assert_eq!(problems, said);
+    layer
+}
+
+#[test]
+fn an_invalid_value_is_reported_with_the_accepted_values() {
+    check("\n\n[screen]\nmouse = \"maybe\"", &[r#"4: screen.mouse is "maybe"; expected true or false"#]);
+    check("[screen]\nlinks = 3", &[r#"2: screen.links is 3; expected "auto", "on" or "off""#]);
+    check("[screen]\ntheme = []", &["2: screen.theme is a list; expected a quoted string"]);
+    check("screen.theme = \" \"", &["1: screen.theme is \" \"; expected a quoted string"]);
+    check(
+        "[approval]\nmode = \"yolo\"",
+        &[r#"2: approval.mode is "yolo"; expected "plan", "ask", "auto" or "full""#],
+    );
+    check("shell = { timeout = 0 }", &["1: shell.timeout is 0; expected an integer from 1 to 3600"]);
+    check("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; expected an integer from 1 to 3600"]);
+    check(
+        "[profiles.a]\nprice_input = -1",
+        &["2: profiles.a.price_input is -1; expected a price per million tokens, such as 0.25"],
+    );
+    check(
+        "[keys]\nquit = [1]",
+        &["2: keys.quit is a list; expected a key chord such as \"ctrl-k\", or a list of them"],
+    );
+    check(
+        "[profiles.a]\nparameters = 1",
+        &[
+            "2: profiles.a.parameters has an invalid value; expected names with values, such as { temperature = 0.2 }",
+        ],
+    );
+}
+
+#[test]
+fn r57_values_that_may_be_secret_are_not_shown() {
+    check(
+        "[profiles.a]\nkey_env = \"sk-secret\"",
+        &[
+            "2: profiles.a.key_env has an invalid value; expected the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself",
+        ],
+    );
+    check(
+        "[profiles.a]\nheaders = { X = 1 }",
+        &[
+            "2: profiles.a.headers has an invalid value; expected names with string values, such as { X-Title = \"aye\" }",
+        ],
+    );
+    check(
+        "[profiles.a]\nbase_url = \"https://me:secret@host/v1\"",
+        &[
+            "2: profiles.a.base_url has an invalid value; expected an address such as \"https://example.com/v1\"",
+        ],
+    );
+    check(
+        "[profiles.a]\napi_key = \"sk-secret\"",
+        &[
+            "2: profiles.a.api_key is not a setting; keys are not stored in this file; key_env names the variable that holds the key",
+        ],
+    );
+}
+
+#[test]
+fn errors_in_a_profile_name_the_cause() {
+    for (text, said) in [
+        ("model = \"\"", "model has no value; remove the line to leave it unset"),
+        ("model = \"null\"", "model has no value; remove the line to leave it unset"),
+        ("key_env = \"none\"", "key_env has no value; remove the line to leave it unset"),
+        ("api = \"completions\"", "api is \"completions\"; expected \"chat\" or \"responses\""),
+        ("max_tokens = 0", "max_tokens is 0; expected an integer from 1 to 10000000"),
+        ("max_tokens = \"many\"", "max_tokens is \"many\"; expected an integer from 1 to 10000000"),
+        ("price_cached = nan", "price_cached is nan; expected a price per million tokens, such as 0.25"),
+        ("tools = \"yes\"", "tools is \"yes\"; expected true or false"),
+        (
+            "ca_file = \"company.pem\"",
+            "ca_file is \"company.pem\"; expected an absolute file path such as \"~/certificates/company.pem\"",
+        ),
+        (
+            "leave_out = \"stream_options\"",
+            "leave_out is \"stream_options\"; expected a list of names, such as [\"stream_options\"]",
+        ),
+        ("headers = { \"X Y\" = \"1\" }", "headers has the header \"X Y\", which is not a valid header name"),
+        ("headers = { Host = \"h\" }", "headers has the header Host, which HTTP sets itself"),
+        (
+            "headers = { X-A = \"fine\", X-B = \"sec\\nret\" }",
+            "headers has the header X-B with an empty value, a line break or characters that cannot be sent",
+        ),
+        (
+            "headers = { X-B = \"sécret\" }",
+            "headers has the header X-B with an empty value, a line break or characters that cannot be sent",
+        ),
+        ("key_header = \"connection\"", "key_header is set by HTTP itself"),
+        (
+            "key_header = \"api key\"",
+            "key_header has an invalid value; expected a header name such as \"api-key\"",
+        ),
+        ("parameters = { model = \"x\" }", "parameters has model, which aye sets itself"),
+        (
+            "parameters = { seed = 1979-05-27 }",
+            "parameters has seed with a date, nan or inf, which JSON cannot represent",
+        ),
+        (
+            "parameters = { a = { b = [inf] } }",
+            "parameters has a with a date, nan or inf, which JSON cannot represent",
+        ),
+        (
+            "query = { key = 1 }",
+            "query has an invalid value; expected names with string values, such as { api-version = \"preview\" }",
+        ),
+        (
+            "proxy = \"127.0.0.1:3128\"",
+            "proxy has an invalid value; expected an address such as \"http://127.0.0.1:3128\", or \"none\"",
+        ),
+        (
+            "base_url = \"https://h/v1/chat/completions\"",
+            "base_url is a complete endpoint, not a base address. Write \"https://h/v1\".",
+        ),
+        (
+            "base_url = \"https://h/v1?key=secret\"",
+            "base_url has a query: write the part after the ? as query = { name = \"value\" }",
+        ),
+        ("key_command = \"pass 'show\"", "key_command has a quote that is not closed"),
+        (
+            "key_command = \"pass show | head -1\"",
+            "key_command needs a shell, which is not used by default; write [\"sh\", \"-c\", \"…\"] to run one",
+        ),
+        (
+            "key_command = []",
+            "key_command has an invalid value; expected a program with its arguments, such as [\"pass\", \"show\", \"openai\"]",
+        ),
+        ("max_token = 1", "max_token is not a setting; did you mean profiles.a.max_tokens?"),
+        (
+            "reasonning_effort = \"low\"",
+            "reasonning_effort is not a setting; did you mean profiles.a.reasoning_effort?",
+        ),
+        ("key_comand = \"x\"", "key_comand is not a setting; did you mean profiles.a.key_command?"),
+    ] {
+        let layer =
+            check(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
+        assert_eq!(layer.table["profiles"]["a"]["idle_seconds"].as_integer(), Some(7), "{text}");
+        assert!(!layer.problems[0].message.contains("ret") || !text.contains("sec"), "{text}");
+    }
+}
+
+#[test]
+fn a_command_is_a_list_or_a_string() {
+    for text in ["key_command = \"pass show 'a b'\"", "key_command = [\"pass\", \"show\", \"a b\"]"] {
+        let layer = check(&format!("[profiles.a]\n{text}"), &[]);
+        let command = layer.table["profiles"]["a"]["key_command"].as_array().unwrap();
+        let words: Vec<&str> = command.iter().filter_map(Value::as_str).collect();
+        assert_eq!(words, ["pass", "show", "a b"]);
+    }
+}
+
+#[test]
+fn null_is_reported_as_invalid_toml() {
+    check(
+        "[profiles.a]\nmodel = null\n",
+        &["2: this is not TOML (TOML has no null: remove the line); the whole file is ignored"],
+    );
+}
+
+#[test]
+fn a_repeated_profile_does_not_invalidate_the_file() {
+    let layer = check(
+        "[profiles.a]\nmodel = \"1\"\n[profiles.a]\nmodel = \"2\"\n[profiles.b]\nmodel = \"3\"\n[profiles.a]\nmodel = \"4\"",
+        &[
+            "3: profile a is already defined on line 1. That definition is used and this one is ignored",
+            "7: profile a is already defined on line 1. That definition is used and this one is ignored",
+        ],
+    );
+    assert_eq!(layer.table["profiles"]["a"]["model"].as_str(), Some("1"));
+    assert_eq!(layer.origins["profiles.b.model"].to_string(), format!("{FILE}:6"));
+    // Any other syntax error is reported instead, with its own line.
+    let broken = parse_settings("[profiles.a]\n[profiles.a]\n[screen\n", "f");
+    assert_eq!(broken.problems.len(), 1, "{:?}", broken.problems);
+}
+
+#[test]
+fn an_unknown_name_is_reported_with_the_nearest_one() {
+    check("[screen]\nmuose = true", &["2: screen.muose is not a setting; did you mean screen.mouse?"]);
+    check(
+        "[shell]\nsomething_else = 1",
+        &[
+            "2: shell.something_else is not a setting; available: timeout, max_timeout, sandbox, network, write, sockets",
+        ],
+    );
+    check("[scren]\nmouse = true", &["1: scren is not a section; did you mean screen?"]);
+    check(
+        "mouse = true",
+        &[
+            "1: mouse is not a section; available: model, profiles, approval, hooks, second_reader, project, dry_run, shell, screen, keys",
+        ],
+    );
+    check("screen = 3", &["1: screen is 3; expected a section [screen]"]);
+    check("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\"; expected a section [profiles.mine]"]);
+}
+
+#[test]
+fn valid_settings_are_loaded_with_their_lines() {
+    let layer = check(
+        "[screen]\nmouse = 1\ntheme = \"dark\"\n[screne]\n[keys]\nquit = \"ctrl-q\"\n",
+        &["2: screen.mouse is 1; expected true or false", "4: screne is not a section; did you mean screen?"],
+    );
+    assert_eq!(layer.table["screen"]["theme"].as_str(), Some("dark"));
+    assert_eq!(layer.table["keys"]["quit"][0].as_str(), Some("ctrl-q"));
+    assert_eq!(layer.origins["screen.theme"].to_string(), format!("{FILE}:3"));
+    assert_eq!(layer.origins["keys.quit"].to_string(), format!("{FILE}:6"));
+}
+
+#[test]
+fn r69_invalid_toml_is_one_problem_with_its_line() {
+    let layer = check(
+        "[screen]\nmouse = true\ntheme = \n",
+        &[
+            "3: this is not TOML (string values must be quoted, expected literal string); the whole file is ignored",
+        ],
+    );
+    assert_eq!(layer.table, Table::new());
+    assert_eq!(parse_settings("[a]\n[a]\n", "f").problems[0].origin.to_string(), "f:2");
+    assert_eq!(parse_settings("\u{feff}[screen]\nmouse = false", "f").problems, []);
+}
+
+#[test]
+fn a_long_invalid_value_is_truncated() {
+    let problems = parse_settings(&format!("[screen]\nmouse = \"{}\"", "x".repeat(1000)), "f").problems;
+    assert!(problems[0].message.len() < 120, "{}", problems[0]);
+}
+
+#[test]
+fn r64_deep_nesting_does_not_crash() {
+    for text in [
+        format!("a = {}", "[".repeat(20_000)),
+        format!("a = {}", "{a=".repeat(20_000)),
+        format!("[{}a]", "a.".repeat(20_000)),
+        format!("{}a = 1", "a.".repeat(20_000)),
+        format!("[profiles.a]\nparameters = {}1{}", "{ a = ".repeat(20_000), "}".repeat(20_000)),
+        format!("[profiles.a.parameters.{}a]\nb = 1", "a.".repeat(20_000)),
+    ] {
+        assert_eq!(parse_settings(&text, "f").problems.len(), 1, "{}", &text[..40]);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn r64_no_text_makes_reading_panic(text in "(\\[[a-z.]{0,9}\\]\n|[a-z.]{0,9} = [\\[\\]{}\"0-9a-z, ]{0,9}\n|\\PC{0,9}){0,9}") {
+        parse_settings(&text, "f");
+    }
+}

@@ -1,0 +1,159 @@
+//! Detects addresses that reach a server but not its models, and suggests a better address.
+
+use super::client::HttpClient;
+use super::service::add_query;
+use super::{Error, address, models};
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+use std::time::Duration;
+
+/// Time limit for probing the better address.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum bytes of its response that are read.
+const MAX_PROBE_BYTES: usize = 1 << 20;
+
+/// Returns advice for a base address without a model. If the `/v1` may be missing, probes the server for models there;
+/// headers and query are sent to the same origin only.
+pub async fn advise_address(
+    link: &HttpClient,
+    base: &Url,
+    query: &[(String, String)],
+    headers: &HeaderMap,
+) -> String {
+    if has_version(base) {
+        return "Check the address of the provider.".to_owned();
+    }
+    let mut better = base.clone();
+    better.set_path(&format!("{}/v1", base.path().trim_end_matches('/')));
+    match has_models(link, &better, query, headers).await {
+        true => format!("{better} answers. Use it as the address."),
+        false => format!("Is the `/v1` missing from the address? Try {better}."),
+    }
+}
+
+/// Adds advice to an error that means there is nothing at this address.
+pub async fn add_advice(
+    error: Error,
+    link: &HttpClient,
+    base: &Url,
+    query: &[(String, String)],
+    headers: &HeaderMap,
+) -> Error {
+    match error {
+        Error::Provider { status: status @ (200..=299 | 404 | 405), code, message: words, retry_after }
+            if !has_version(base) =>
+        {
+            let advice = advise_address(link, base, query, headers).await;
+            let words =
+                if words.is_empty() { advice } else { format!("{}. {advice}", words.trim_end_matches('.')) };
+            Error::Provider { status, code, message: words, retry_after }
+        }
+        other => other,
+    }
+}
+
+/// Returns whether a path segment is a version, such as `v1` or `v1beta`.
+pub fn has_version(base: &Url) -> bool {
+    let is_version = |part: &str| {
+        let mut characters = part.chars();
+        characters.next() == Some('v') && characters.next().is_some_and(|next| next.is_ascii_digit())
+    };
+    base.path_segments().is_some_and(|mut parts| parts.any(is_version))
+}
+
+async fn has_models(link: &HttpClient, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> bool {
+    let mut url = base.clone();
+    url.set_path(&format!("{}/models", base.path()));
+    add_query(&mut url, query);
+    let asked = async {
+        let mut answer = link.http.get(url).headers(headers.clone()).send().await.ok()?;
+        if !answer.status().is_success() {
+            return None;
+        }
+        let mut body = Vec::new();
+        while let Some(piece) = answer.chunk().await.ok()? {
+            body.extend_from_slice(&piece);
+            if body.len() > MAX_PROBE_BYTES {
+                return None;
+            }
+        }
+        models::parse_models(&serde_json::from_slice(&body).ok()?)
+    };
+    matches!(tokio::time::timeout(PROBE_TIMEOUT, asked).await, Ok(Some(_)))
+}
+
+/// Returns an error if the response means that this port expects TLS.
+pub fn tls_port_error(status: u16, words: &str, url: &Url) -> Option<Error> {
+    let words = words.to_lowercase();
+    // nginx; Go; Apache
+    let known = [
+        "plain http request was sent to https port",
+        "http request to an https server",
+        "speaking plain http",
+    ];
+    let says_so = status == 400 && url.scheme() == "http" && known.iter().any(|known| words.contains(known));
+    says_so.then(|| {
+        let secure = replace_scheme(url, "https");
+        let origin = address::format_origin(url);
+        Error::InvalidAddress(format!(
+            "Cannot talk to {origin}: this port speaks TLS. Use {secure} as the address"
+        ))
+    })
+}
+
+/// Returns the error for an unencrypted connection that does not speak HTTP.
+pub fn not_http_error(url: &Url) -> Error {
+    let (origin, secure) = (address::format_origin(url), replace_scheme(url, "https"));
+    Error::InvalidAddress(format!(
+        "Cannot talk to {origin}: the response is not HTTP. If the port speaks TLS, use {secure} as the address"
+    ))
+}
+
+/// Returns the error for a server that does not speak TLS.
+pub fn not_tls_error(url: &Url) -> Error {
+    let (origin, plain) = (address::format_origin(url), replace_scheme(url, "http"));
+    Error::InvalidAddress(format!(
+        "Cannot talk to {origin}: the server does not speak TLS on this port. For an unencrypted connection, \
+         use {plain} as the address"
+    ))
+}
+
+/// Returns scheme, host and port with another scheme. A default port stays omitted.
+pub fn replace_scheme(url: &Url, scheme: &str) -> String {
+    let rest =
+        address::format_origin(url).split_once("://").map_or_else(String::new, |(_, rest)| rest.to_owned());
+    format!("{scheme}://{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_only_in_the_path() {
+        for (base, has) in [
+            ("http://h", false),
+            ("http://h/", false),
+            ("http://v1.example", false),
+            ("http://h/api", false),
+            ("http://h/vendor", false),
+            ("http://h/v1", true),
+            ("http://h/v1/", true),
+            ("http://h/openai/v1", true),
+            ("http://h/v1beta/openai", true),
+        ] {
+            assert_eq!(has_version(&Url::parse(base).unwrap()), has, "{base}");
+        }
+    }
+
+    #[test]
+    fn a_tls_port_is_detected_by_known_error_texts() {
+        let url = Url::parse("http://h:8443/v1").unwrap();
+        let says = |status, words: &str| tls_port_error(status, words, &url).map(|error| error.to_string());
+        let expected =
+            "Cannot talk to http://h:8443: this port speaks TLS. Use https://h:8443 as the address.";
+        assert_eq!(says(400, "Client sent an HTTP request to an HTTPS server.").as_deref(), Some(expected));
+        assert_eq!(says(400, "the HTTPS proxy refused"), None);
+        assert_eq!(says(500, "Client sent an HTTP request to an HTTPS server."), None);
+    }
+}

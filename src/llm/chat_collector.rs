@@ -1,0 +1,302 @@
+//! Collects chat completion events into chunks. Pure: the same events give the same chunks.
+
+use super::Error;
+use super::calls::Calls;
+use super::chat_events::{self, Delta, REPLY_INDEX};
+use super::echo::EchoData;
+use super::other_choice::OtherChoice;
+use super::provider_error::ProviderError;
+use super::reasoning_tags::{Piece, ReasoningSplitter};
+pub use super::reply::{ChunkQueue, End, is_visible};
+use super::tolerant_json::SurrogateJoiner;
+use super::unreadable_events::UnreadableEvents;
+use crate::chat::reply_limit::ReplySize;
+use crate::chat::{Chunk, Echo, FinishReason, Usage};
+use serde_json::Value;
+
+/// Maximum number of tool calls in one reply.
+pub const MAX_CALLS: usize = 1000;
+
+/// State of one reply.
+#[derive(Debug, Default)]
+pub struct ChatCollector {
+    split: ReasoningSplitter,
+    calls: Calls,
+    /// Surrogate halves pending in the text and in the separate reasoning.
+    text_surrogates: SurrogateJoiner,
+    reasoning_surrogates: SurrogateJoiner,
+    /// Choice 0 has arrived.
+    has_reply: bool,
+    /// First other choice, if it arrived before choice 0.
+    other_choice: Option<OtherChoice>,
+    /// Events that could not be read.
+    unreadable: UnreadableEvents,
+    size: ReplySize,
+    /// Events of another kind arrived.
+    foreign: bool,
+    understood: bool,
+    usage: Option<Usage>,
+    finish: Option<FinishReason>,
+    /// The last event with content only marked the end of the reply.
+    is_ending: bool,
+    /// Something visible to the user has arrived.
+    was_shown: bool,
+    has_ended: bool,
+    echo_data: EchoData,
+    /// Origin of the reply, for its echo.
+    from: String,
+}
+
+impl ChatCollector {
+    /// Creates the state for a reply from `from`; `reasoning` means that its reasoning must be sent back.
+    pub fn for_origin(from: String, reasoning: bool) -> Self {
+        Self { from, echo_data: EchoData::new(reasoning), ..Self::default() }
+    }
+
+    /// Processes one event. Must not be called after an error.
+    pub fn collect_event(&mut self, event: &Value, out: &mut ChunkQueue) {
+        let before = out.len();
+        let (mut said, mut ended) = (false, false);
+        self.echo_data.collect_event(event, REPLY_INDEX);
+        self.collect_choice(event, out);
+        let deltas = chat_events::parse_deltas(event, REPLY_INDEX);
+        self.understood |= !deltas.is_empty();
+        self.foreign |= deltas.is_empty() && chat_events::is_foreign(event);
+        for delta in deltas {
+            if self.has_ended {
+                break;
+            }
+            said |= matches!(delta, Delta::Text(_) | Delta::Reasoning(_) | Delta::Calls(_));
+            ended |= matches!(delta, Delta::Finish(_) | Delta::Complete);
+            self.collect_delta(delta, out);
+            self.was_shown |=
+                out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+        }
+        if said || ended {
+            self.is_ending = ended && !said;
+        }
+    }
+
+    /// Skips an unreadable event that begins with `start`. The rest of the reply is still used.
+    pub fn skip_event(&mut self, start: String) {
+        self.unreadable.add_event(start);
+    }
+
+    /// Collects another choice until choice 0 arrives, which is then the reply.
+    fn collect_choice(&mut self, event: &Value, out: &mut ChunkQueue) {
+        if self.has_reply || self.has_ended {
+            return;
+        }
+        if chat_events::choice_indexes(event).any(|index| index == REPLY_INDEX) {
+            (self.has_reply, self.other_choice) = (true, None);
+        } else if let Some(index) = chat_events::choice_indexes(event).next() {
+            let held = || EchoData::new(self.echo_data.wants_reasoning());
+            let other = self.other_choice.get_or_insert_with(|| OtherChoice::new(index, held()));
+            other.collect_event(event);
+            if let Some(excess) = other.size().excess_error() {
+                self.abort_reply(excess, out);
+            }
+        }
+    }
+
+    /// Uses the other choice as the reply because choice 0 never arrived.
+    fn use_other_choice(&mut self, out: &mut ChunkQueue) {
+        let Some(other) = self.other_choice.take() else { return };
+        let (deltas, held) = other.into_parts();
+        self.echo_data = held;
+        self.understood |= !deltas.is_empty();
+        for delta in deltas {
+            if !self.has_ended {
+                self.collect_delta(delta, out);
+            }
+        }
+        self.was_shown |= out.iter().any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+    }
+
+    fn collect_delta(&mut self, delta: Delta, out: &mut ChunkQueue) {
+        delta.add_size(&mut self.size);
+        if let Some(excess) = self.size.excess_error() {
+            return self.abort_reply(excess, out);
+        }
+        match delta {
+            Delta::Text(text) => {
+                let mark = self.unreadable.take_mark(self.was_shown);
+                let text = self.text_surrogates.convert(&text);
+                let text = format!("{mark}{text}");
+                self.emit_text(&text, out);
+            }
+            Delta::Reasoning(text) => {
+                self.split.mark_separate();
+                let mark = self.unreadable.take_mark(self.was_shown);
+                let text = format!("{mark}{}", self.reasoning_surrogates.convert(&text));
+                if !text.is_empty() {
+                    out.push_back(Ok(Chunk::Reasoning(text)));
+                }
+            }
+            Delta::Calls(parts) => {
+                if let Some((name, bytes)) = self.calls.add_parts(parts) {
+                    out.push_back(Ok(Chunk::CallProgress { name, bytes }));
+                }
+                if self.calls.count() > MAX_CALLS {
+                    let words = format!("The reply was aborted: it has more than {MAX_CALLS} tool calls");
+                    self.abort_reply(words, out);
+                }
+            }
+            Delta::Usage(usage) => self.update_usage(usage, out),
+            Delta::Finish(word) => match parse_finish_reason(&word) {
+                Some(finish) => self.finish = Some(finish),
+                None => {
+                    let code = (word != "error").then(|| super::provider_error::clip(&word, 60));
+                    let words = "the model stopped with an error".to_owned();
+                    self.fail_reply(ProviderError { code, message: words, ..ProviderError::default() }, out);
+                }
+            },
+            Delta::Complete => self.finish = self.finish.take().or(Some(FinishReason::Stop)),
+            Delta::Fault(fault) => self.fail_reply(fault, out),
+        }
+    }
+
+    /// Updates the token usage. Some providers report it in two parts and some end with zeros, so zeros are ignored.
+    fn update_usage(&mut self, new: Usage, out: &mut ChunkQueue) {
+        let old = self.usage.unwrap_or_default();
+        let known = |new: u64, old: u64| if new == 0 { old } else { new };
+        let usage = Usage {
+            input: known(new.input, old.input),
+            cached: known(new.cached, old.cached),
+            output: known(new.output, old.output),
+        };
+        if self.usage != Some(usage) {
+            self.usage = Some(usage);
+            out.push_back(Ok(Chunk::Usage(usage)));
+        }
+    }
+
+    /// Returns whether only the token usage can still follow. Some providers send an end marker with every event, so a
+    /// marker in an event with text is not final.
+    pub fn is_ending(&self) -> bool {
+        self.is_ending
+    }
+
+    /// Ends the reply: emits its calls and [`Chunk::Done`] if it is complete, otherwise an error.
+    pub fn finish(&mut self, end: End, out: &mut ChunkQueue) {
+        if !self.has_ended {
+            self.use_other_choice(out);
+        }
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        self.flush(out);
+        let finish = match (self.finish.take(), end) {
+            (Some(finish), _) => finish,
+            (None, End::Marked | End::Unmarked) if self.foreign && !self.understood => {
+                let words = "Cannot read the reply: its events are not chat completion events. Check `base_url` and \
+                             `api` of the profile.";
+                out.push_back(Err(Error::InvalidReply(words.to_owned())));
+                return;
+            }
+            (None, End::Marked | End::Unmarked) if let Some(error) = self.unreadable.error_without_end() => {
+                out.push_back(Err(error));
+                return;
+            }
+            (None, End::Marked) => FinishReason::Stop,
+            (None, End::Unmarked) => {
+                let why = "the provider closed it before the reply was complete";
+                out.push_back(Err(Error::ConnectionLost(why.to_owned())));
+                return;
+            }
+            (None, End::Failed(error)) => {
+                out.push_back(Err(error));
+                return;
+            }
+        };
+        let extras = self.calls.extras();
+        let calls = self.calls.take_calls();
+        if let Some(error) = self.unreadable.error_at_end(self.was_shown, !calls.is_empty()) {
+            out.push_back(Err(error));
+            return;
+        }
+        let mark = self.unreadable.take_mark(self.was_shown);
+        if !mark.is_empty() {
+            out.push_back(Ok(Chunk::Text(mark.to_owned())));
+        }
+        if finish == FinishReason::Stop
+            && let Some(held) = std::mem::take(&mut self.echo_data).into_stored(&calls, extras)
+        {
+            out.push_back(Ok(Chunk::Echo(Echo { origin: std::mem::take(&mut self.from), data: held })));
+        }
+        out.extend(calls.into_iter().map(|call| Ok(Chunk::Call(call))));
+        out.push_back(Ok(Chunk::Done(finish)));
+    }
+
+    fn emit_text(&mut self, text: &str, out: &mut ChunkQueue) {
+        for piece in self.split.split_text(text) {
+            if let Piece::Reasoning(thought) = &piece {
+                self.echo_data.collect_tagged(thought);
+            }
+            out.push_back(Ok(chunk_from_piece(piece)));
+        }
+    }
+
+    /// Emits text that was held back: surrogate halves and possible beginnings of a tag.
+    fn flush(&mut self, out: &mut ChunkQueue) {
+        out.extend(self.reasoning_surrogates.finish().map(|half| Ok(Chunk::Reasoning(half.to_owned()))));
+        if let Some(half) = self.text_surrogates.finish() {
+            self.emit_text(half, out);
+        }
+        out.extend(self.split.finish().map(|piece| Ok(chunk_from_piece(piece))));
+    }
+
+    fn abort_reply(&mut self, words: String, out: &mut ChunkQueue) {
+        self.flush(out);
+        self.has_ended = true;
+        out.push_back(Err(Error::InvalidReply(words)));
+    }
+
+    fn fail_reply(&mut self, fault: ProviderError, out: &mut ChunkQueue) {
+        self.flush(out);
+        self.has_ended = true;
+        out.push_back(Err(match fault.status {
+            // Nothing was shown yet, so this is treated like an error response.
+            Some(status) if !self.was_shown => fault.into_error(status, None),
+            _ => Error::InStream(fault.sentence()),
+        }));
+    }
+}
+
+/// Converts a piece into a chunk.
+pub fn chunk_from_piece(piece: Piece) -> Chunk {
+    match piece {
+        Piece::Reasoning(text) => Chunk::Reasoning(text),
+        Piece::Text(text) => Chunk::Text(text),
+        Piece::WasReasoning => Chunk::WasReasoning,
+    }
+}
+
+/// Parses a finish reason. An unknown one is a normal end; `None` means an error.
+pub fn parse_finish_reason(word: &str) -> Option<FinishReason> {
+    let word = super::provider_error::clip(word, 60);
+    match word.to_ascii_lowercase().as_str() {
+        "length"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "max_length"
+        | "model_length"
+        | "model_context_window_exceeded" => Some(FinishReason::Length),
+        "content_filter" | "safety" | "recitation" | "prohibited_content" | "blocklist" | "sensitive"
+        | "spii" => Some(FinishReason::Filtered(word)),
+        "error"
+        | "abort"
+        | "aborted"
+        | "cancelled"
+        | "canceled"
+        | "timeout"
+        | "network_error"
+        | "insufficient_system_resource"
+        | "malformed_function_call" => None,
+        lower if lower.ends_with("malformed_function_call") => None,
+        _ => Some(FinishReason::Stop),
+    }
+}
+
+#[cfg(test)]
+mod tests;

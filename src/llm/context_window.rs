@@ -1,0 +1,167 @@
+//! Determines the context window of a model from the various formats of providers.
+
+use super::service::add_query;
+use futures::StreamExt;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Url};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Time limit for each request. It runs in the background.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
+/// Maximum bytes of a response that are read.
+const MAX_RESPONSE_BYTES: usize = 8 << 20;
+/// Keys for the context window in effect, as set when the model was loaded.
+const LOADED_WINDOW_KEYS: [&str; 5] =
+    ["loaded_context_length", "max_model_len", "context_length", "context_window", "n_ctx"];
+/// Keys for the maximum context window of the model.
+const MAX_WINDOW_KEYS: [&str; 3] = ["max_context_length", "max_input_tokens", "inputTokenLimit"];
+
+/// Requests the context window in tokens of this model, or of the provider's first one if `model` is empty. Returns
+/// `None` if it is unknown or a request fails. The headers are sent to the same origin only.
+pub(super) async fn request_context_window(
+    http: &Client,
+    base: &Url,
+    query: &[(String, String)],
+    headers: &HeaderMap,
+    model: &str,
+) -> Option<u64> {
+    let root = base.as_str().trim_end_matches('/');
+    let get = async |address: String| get_json(http, &address, query, headers).await;
+    let entry = find_model_entry(&get(format!("{root}/models")).await?, model)?;
+    let listed = read_window(&entry);
+    let name = model_name(&entry).unwrap_or(model).to_owned();
+    // Local servers report the window in effect at other endpoints.
+    let bare = root.trim_end_matches("/v1");
+    let true_one = match entry.get("owned_by").and_then(Value::as_str).unwrap_or_default() {
+        "llamacpp" => {
+            let props = get(format!("{bare}/props")).await;
+            props.and_then(|props| parse_token_count(props.get("default_generation_settings")?.get("n_ctx")?))
+        }
+        "organization_owner" => {
+            let list = get(format!("{bare}/api/v0/models")).await;
+            list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
+        }
+        "library" => {
+            let list = get(format!("{bare}/api/ps")).await;
+            list.and_then(|list| read_window(&self::find_model_entry(&list, &name)?))
+        }
+        _ => None,
+    };
+    true_one.or(listed)
+}
+
+async fn get_json(
+    http: &Client,
+    address: &str,
+    query: &[(String, String)],
+    headers: &HeaderMap,
+) -> Option<Value> {
+    let mut address = Url::parse(address).ok()?;
+    add_query(&mut address, query);
+    let asked = async {
+        let response = http.get(address).headers(headers.clone()).send().await.ok()?;
+        if !response.status().is_success() {
+            return None;
+        }
+        let (mut body, mut pieces) = (Vec::new(), response.bytes_stream());
+        while let Some(piece) = pieces.next().await {
+            body.extend_from_slice(&piece.ok()?);
+            if body.len() > MAX_RESPONSE_BYTES {
+                return None;
+            }
+        }
+        serde_json::from_slice(&body).ok()
+    };
+    tokio::time::timeout(REQUEST_TIMEOUT, asked).await.ok().flatten()
+}
+
+/// Returns the entry of the model in a list, or the first one if `model` is empty.
+fn find_model_entry(list: &Value, model: &str) -> Option<Value> {
+    let lists = ["data", "models"].iter().filter_map(|key| list.get(*key)?.as_array());
+    let lists: Vec<&Vec<Value>> = lists.chain(list.as_array()).collect();
+    let of = |entry: &&Value| model_name(entry).is_some_and(|name| model.is_empty() || name == model);
+    let found = lists.iter().find_map(|list| list.iter().find(of));
+    // A server with one model uses it for every name.
+    let only = || lists.first().filter(|list| list.len() == 1).and_then(|list| list.first());
+    found.or_else(only).cloned()
+}
+
+fn model_name(entry: &Value) -> Option<&str> {
+    ["id", "name", "model"].iter().find_map(|key| entry.get(*key)?.as_str())
+}
+
+/// Reads the context window from an entry.
+fn read_window(entry: &Value) -> Option<u64> {
+    let among = |of: &Value, keys: &[&str]| keys.iter().find_map(|key| parse_token_count(of.get(*key)?));
+    // The provider preferred by a router may have a smaller window than the model.
+    let provider = entry.get("top_provider").and_then(|provider| among(provider, &LOADED_WINDOW_KEYS));
+    let own = among(entry, &LOADED_WINDOW_KEYS);
+    match (provider, own) {
+        (Some(provider), Some(own)) => Some(provider.min(own)),
+        (provider, own) => provider.or(own),
+    }
+    .or_else(|| among(entry.get("meta")?, &["n_ctx"]))
+    .or_else(|| among(entry, &MAX_WINDOW_KEYS))
+    .or_else(|| among(entry.get("meta")?, &["n_ctx_train"]))
+}
+
+/// Reads a plausible number of tokens.
+fn parse_token_count(value: &Value) -> Option<u64> {
+    value
+        .as_u64()
+        .or_else(|| value.as_str()?.parse().ok())
+        .filter(|tokens| (1..=1_000_000_000).contains(tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_window_is_read_from_lists_of_known_providers() {
+        let check = |entry: Value, tokens: Option<u64>| assert_eq!(read_window(&entry), tokens, "{entry}");
+        check(json!({"id": "vllm", "max_model_len": 32768}), Some(32_768));
+        check(json!({"id": "llamacpp", "meta": {"n_ctx_train": 131072, "n_ctx": 8192}}), Some(8_192));
+        check(json!({"id": "older llamacpp", "meta": {"n_ctx_train": 131072}}), Some(131_072));
+        check(
+            json!({"id": "router", "context_length": 400000, "top_provider": {"context_length": 128000}}),
+            Some(128_000),
+        );
+        check(
+            json!({"id": "router", "context_length": 400000, "top_provider": {"context_length": null}}),
+            Some(400_000),
+        );
+        check(
+            json!({"id": "lmstudio", "max_context_length": 131072, "loaded_context_length": 4096}),
+            Some(4_096),
+        );
+        check(json!({"id": "unloaded", "max_context_length": 131072}), Some(131_072));
+        check(json!({"id": "groq", "context_window": "131072"}), Some(131_072));
+        for nothing in
+            [json!({"id": "x"}), json!({"context_length": 0}), json!({"context_length": -1}), json!([])]
+        {
+            check(nothing, None);
+        }
+    }
+
+    #[test]
+    fn only_the_entry_of_the_model_is_used() {
+        let list = json!({"object": "list", "data": [{"id": "a", "n_ctx": 1}, {"id": "b", "n_ctx": 2}]});
+        let check = |list: &Value, model: &str, tokens: Option<u64>| {
+            assert_eq!(
+                find_model_entry(list, model).as_ref().and_then(read_window),
+                tokens,
+                "{model} in {list}"
+            );
+        };
+        check(&list, "b", Some(2));
+        check(&list, "", Some(1));
+        check(&list, "c", None);
+        check(&json!({"data": [{"id": "/models/some.gguf", "n_ctx": 3}]}), "m", Some(3));
+        check(&json!({"models": [{"name": "a"}], "data": [{"id": "a", "n_ctx": 4}]}), "a", Some(4));
+        check(&json!([{"model": "a", "context_length": 5}, {"model": "b"}]), "a", Some(5));
+        check(&json!({"error": "no"}), "a", None);
+    }
+}

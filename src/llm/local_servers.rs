@@ -1,0 +1,53 @@
+//! Finds local model servers for users who have not configured a provider.
+
+use super::models::{self, Model};
+use super::{address, client};
+use futures::future::join_all;
+use reqwest::header::HeaderMap;
+use std::time::Duration;
+
+/// Time limit for each server.
+const LIMIT: Duration = Duration::from_millis(200);
+
+/// Known servers and their default ports.
+const KNOWN_SERVERS: [(&str, u16); 8] = [
+    ("Ollama", 11434),
+    ("LM Studio", 1234),
+    ("llama.cpp", 8080),
+    ("vLLM", 8000),
+    ("SGLang", 30000),
+    ("KoboldCpp", 5001),
+    ("LiteLLM", 4000),
+    ("Jan", 1337),
+];
+
+/// A model server that answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Server {
+    /// Name of the server that usually uses this port.
+    pub name: String,
+    /// Base address, as in [`super::Settings::base_url`].
+    pub base_url: String,
+    /// Models it offers. May be empty.
+    pub models: Vec<Model>,
+}
+
+/// Requests the model lists of all known local ports concurrently. Takes 200 ms at most, sends no key, and ignores
+/// errors.
+pub async fn find_local_servers() -> Vec<Server> {
+    find_servers_at(&KNOWN_SERVERS).await
+}
+
+/// Like `find_local_servers`, with other names and ports.
+pub async fn find_servers_at(places: &[(&str, u16)]) -> Vec<Server> {
+    let asked = join_all(places.iter().map(|(name, port)| probe_server(name, *port)));
+    asked.await.into_iter().flatten().collect()
+}
+
+async fn probe_server(name: &str, port: u16) -> Option<Server> {
+    let base_url = format!("http://127.0.0.1:{port}/v1");
+    let url = address::parse_base_address(&base_url).ok()?;
+    let link = client::build_client(&url, &client::ConnectionOptions::default()).ok()?;
+    let models = models::request_models(&link, &url, &[], HeaderMap::new(), LIMIT).await.ok()?;
+    Some(Server { name: name.to_owned(), base_url, models })
+}

@@ -1,0 +1,255 @@
+//! One request in preparation: the conversation adjusted so that strict providers accept it, and its parameters.
+
+use super::{Api, Settings, address};
+use crate::chat::hidden_chars::{escape_hidden, find_hidden, mark_hidden};
+use crate::chat::image::{self, Image};
+use crate::chat::{CallId, Message, Request, ToolCall, ToolSpec};
+use reqwest::Url;
+use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
+
+/// Parameter names that providers use for the limit of a reply.
+const LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+
+/// A request that is ready to be serialized.
+#[derive(Debug)]
+pub struct PreparedRequest<'a> {
+    /// Name of the model.
+    pub model: String,
+    /// The conversation as adjusted by `fit_conversation`.
+    pub messages: Vec<Message>,
+    /// Tools that may be called. Empty if no tools may be offered.
+    pub tools: Vec<ToolSpec>,
+    /// Images that may be sent. Empty if the model does not accept images.
+    pub pictures: Vec<Image>,
+    /// Settings of the provider.
+    pub settings: &'a Settings,
+    /// Host of the provider in lower case. Empty if its address is invalid.
+    pub host: String,
+    max_tokens: Option<u32>,
+}
+
+impl<'a> PreparedRequest<'a> {
+    /// Prepares a request for the provider of these settings.
+    pub fn new(request: Request, settings: &'a Settings) -> Self {
+        let url = address::parse_base_address(&settings.base_url).ok();
+        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
+        let tools = if settings.tools { request.tools } else { Vec::new() };
+        let pictures = if settings.images { request.pictures } else { Vec::new() };
+        let mut messages = fit_conversation(request.messages, !tools.is_empty());
+        messages.iter_mut().for_each(mark_message);
+        if is_mistral(&host, &request.model) {
+            shorten_ids(&mut messages);
+        }
+        let from = echo_origin(settings, &request.model);
+        for message in &mut messages {
+            if let Message::Model { echo, .. } = message
+                && echo.as_ref().is_some_and(|echo| echo.origin != from)
+            {
+                *echo = None;
+            }
+        }
+        Self {
+            model: request.model,
+            messages,
+            tools,
+            pictures,
+            settings,
+            host,
+            max_tokens: request.max_tokens,
+        }
+    }
+
+    /// Iterates over the images that this text mentions.
+    pub fn images_in<'s>(&'s self, text: &'s str) -> impl Iterator<Item = &'s Image> {
+        let names = if self.pictures.is_empty() { Vec::new() } else { image::find_images(text) };
+        self.pictures.iter().filter(move |picture| names.contains(&picture.name.as_str()))
+    }
+
+    /// Returns the parameter name and the value of the reply limit: the smallest of all limits that are set. A limit
+    /// parameter in the user's own parameters determines the name; `null` there removes the limit.
+    pub fn reply_limit(&self, usual: &str) -> Option<(String, u64)> {
+        let extra = &self.settings.parameters;
+        let own = || LIMITS.into_iter().find(|name| extra.contains_key(*name));
+        let name = self.settings.max_tokens_name.as_deref().or_else(own).unwrap_or(usual);
+        if extra.get(name).is_some_and(Value::is_null) {
+            return None;
+        }
+        let set = [self.settings.max_tokens, self.max_tokens].into_iter().flatten().map(u64::from);
+        let least = set.chain(extra.get(name).and_then(Value::as_u64)).min()?;
+        Some((name.to_owned(), least))
+    }
+
+    /// Adds the parameters that every body has: `stream` and the tools, each written by `tool`. Removes null
+    /// parameters.
+    pub fn finish_body(&self, body: &mut Map<String, Value>, tool: fn(&ToolSpec) -> Value) {
+        body.insert("stream".to_owned(), Value::Bool(true));
+        if self.tools.is_empty() {
+            // Some providers reject these parameters in a request without tools.
+            for about_tools in ["tools", "tool_choice", "parallel_tool_calls"] {
+                body.remove(about_tools);
+            }
+        } else {
+            body.insert("tools".to_owned(), self.tools.iter().map(tool).collect());
+        }
+        body.retain(|_, value| !value.is_null());
+    }
+}
+
+/// Identifies the provider, API and model an echo belongs to. No other model receives it.
+pub fn echo_origin(settings: &Settings, model: &str) -> String {
+    let origin = address::parse_base_address(&settings.base_url)
+        .map(|url| address::format_origin(&url))
+        .unwrap_or_default();
+    let api = match settings.api {
+        Api::Chat => "chat",
+        Api::Responses => "responses",
+    };
+    format!("{origin} {api} {model}")
+}
+
+/// Adjusts the conversation so that strict providers accept it. Many require alternating roles, some reject empty
+/// messages, most reject a call with an invalid name or arguments, and some reject all calls in a request without
+/// tools: there calls and results become text.
+fn fit_conversation(mut messages: Vec<Message>, offered: bool) -> Vec<Message> {
+    let mut names: HashMap<CallId, String> = HashMap::new();
+    // In place because a long conversation takes megabytes.
+    messages.retain_mut(|message| {
+        match message {
+            Message::System(text) | Message::User(text) => return !is_blank(text),
+            Message::Model { text, calls, .. } if calls.is_empty() => return !is_blank(text),
+            Message::Model { calls, .. } if offered => calls.iter_mut().for_each(fit_call),
+            Message::Model { text, calls, echo } => {
+                let told = calls.iter().map(|call| format!("[called {} with {}]", call.name, call.arguments));
+                let said = Some(std::mem::take(text)).filter(|text| !is_blank(text));
+                *text = said.into_iter().chain(told).collect::<Vec<_>>().join("\n");
+                names.extend(calls.drain(..).map(|call| (call.id, call.name)));
+                *echo = None;
+            }
+            Message::Tool { text, .. } if offered => {
+                if is_blank(text) {
+                    *text = "(no output)".to_owned();
+                }
+            }
+            Message::Tool { call, text } => {
+                let name = names.get(call).map_or("the call", String::as_str);
+                *message = Message::User(format!("[result of {name}]\n{text}"));
+            }
+        }
+        true
+    });
+    messages.dedup_by(|message, before| match (before, message) {
+        (Message::User(before), Message::User(text)) => {
+            before.push_str("\n\n");
+            before.push_str(text);
+            true
+        }
+        _ => false,
+    });
+    messages
+}
+
+/// Makes hidden characters in a message visible: the model must not see text that the user cannot see. The model's own
+/// text is marked when it is serialized, because its echo counts the original bytes.
+fn mark_message(message: &mut Message) {
+    match message {
+        Message::System(text) | Message::User(text) | Message::Tool { text, .. } => {
+            if find_hidden(text).is_some() {
+                *text = mark_hidden(text).into_owned();
+            }
+        }
+        Message::Model { calls, .. } => {
+            for call in calls {
+                // Inside JSON an escape is visible and means the same.
+                if find_hidden(&call.arguments).is_some() {
+                    call.arguments = escape_hidden(&call.arguments).into_owned();
+                }
+            }
+        }
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_start().is_empty()
+}
+
+fn fit_call(call: &mut ToolCall) {
+    if !fits_as_arguments(&call.arguments) {
+        call.arguments = "{}".to_owned();
+    }
+    fit_name(call);
+}
+
+/// Returns whether the arguments are a JSON object. Providers reject a conversation with any other arguments, and with
+/// it every later request.
+fn fits_as_arguments(arguments: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
+}
+
+/// Replaces an invalid tool name made up by a model. Valid names have up to 64 ASCII letters, digits, `_` and `-`.
+fn fit_name(call: &mut ToolCall) {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if call.name.is_empty() {
+        call.name = "unknown".to_owned();
+    } else if call.name.len() > 64 || !call.name.chars().all(fits) {
+        call.name = call.name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
+    }
+}
+
+/// Returns whether this is Mistral or a model of its family (Ministral, Devstral, Mixtral) at any provider.
+fn is_mistral(host: &str, model: &str) -> bool {
+    let model = model.to_ascii_lowercase();
+    host == "mistral.ai"
+        || host.ends_with(".mistral.ai")
+        || model.contains("stral")
+        || model.contains("xtral")
+}
+
+/// Shortens call ids for models whose chat templates require exactly nine letters or digits. Their own ids already fit,
+/// so only ids from other models or ids made unique here change. An id maps to the same short id in every request.
+fn shorten_ids(messages: &mut [Message]) {
+    let fits = |id: &CallId| id.0.len() == 9 && id.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let mut ids: Vec<&mut CallId> = Vec::new();
+    for message in messages {
+        match message {
+            Message::Model { calls, .. } => ids.extend(calls.iter_mut().map(|call| &mut call.id)),
+            Message::Tool { call, .. } => ids.push(call),
+            Message::System(_) | Message::User(_) => {}
+        }
+    }
+    let mut used: HashSet<CallId> = ids.iter().filter(|id| fits(id)).map(|id| (**id).clone()).collect();
+    let mut short: HashMap<CallId, CallId> = HashMap::new();
+    for id in ids.into_iter().filter(|id| !fits(id)) {
+        let own = short.entry(id.clone()).or_insert_with(|| {
+            let mut number = hash(&id.0);
+            loop {
+                let own = CallId(nine_letters(number));
+                if used.insert(own.clone()) {
+                    return own;
+                }
+                number = number.wrapping_add(1);
+            }
+        });
+        id.clone_from(own);
+    }
+}
+
+/// FNV-1a hash. Ids must be the same on every machine and in every version.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn nine_letters(mut number: u64) -> String {
+    const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let letter = |_| {
+        let at = (number % 62) as usize;
+        number /= 62;
+        char::from(LETTERS[at])
+    };
+    (0..9).map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests;

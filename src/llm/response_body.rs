@@ -1,0 +1,167 @@
+//! Decompressed body of a response, with an idle limit for each read.
+
+use super::Error;
+use super::decompression::Decompressor;
+use super::events::MAX_EVENT_BYTES;
+use super::provider_error;
+use super::timeouts::Pulse;
+use bytes::Bytes;
+use reqwest::Response;
+use reqwest::header::CONTENT_ENCODING;
+use std::time::Duration;
+
+/// Time limit for reading the rest of a page whose start is enough for an error message.
+const START_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum bytes of leading whitespace. A body with more counts as empty.
+const MAX_LEADING_BLANKS: usize = 64 << 10;
+/// UTF-8 byte order mark, which some servers send first.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Body of a response.
+pub struct Body {
+    response: Response,
+    idle: Duration,
+    pulse: Pulse,
+    unpack: Decompressor,
+    /// Bytes that were peeked at and not consumed.
+    peeked: Vec<u8>,
+    ended: bool,
+}
+
+impl Body {
+    /// Wraps the body of a response. Every read may take at most `idle` and beats the pulse.
+    ///
+    /// # Errors
+    /// Fails if the content encoding is not supported.
+    pub fn new(response: Response, idle: Duration, pulse: Pulse) -> Result<Self, Error> {
+        let header = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+        let unpack = Decompressor::new(header.unwrap_or_default())?;
+        Ok(Self { response, idle, pulse, unpack, peeked: Vec::new(), ended: false })
+    }
+
+    /// Returns the next bytes, or `None` at the end.
+    ///
+    /// # Errors
+    /// Fails if no data arrives within the idle limit, or if the connection is lost.
+    pub async fn next_bytes(&mut self) -> Result<Option<Bytes>, Error> {
+        if !self.peeked.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.peeked).into()));
+        }
+        self.read_more().await
+    }
+
+    async fn read_more(&mut self) -> Result<Option<Bytes>, Error> {
+        while !self.ended {
+            if let Some(piece) = self.unpack.take_output()? {
+                return Ok(Some(piece));
+            }
+            match tokio::time::timeout(self.idle, self.response.chunk()).await {
+                Err(_) => return Err(Error::Idle(self.idle)),
+                Ok(Err(error)) => return Err(Error::ConnectionLost(provider_error::innermost_cause(&error))),
+                Ok(Ok(Some(bytes))) => {
+                    self.pulse.record_beat();
+                    self.unpack.push_input(bytes);
+                }
+                Ok(Ok(None)) => self.ended = true,
+            }
+        }
+        self.unpack.finish()
+    }
+
+    /// Returns the first byte after a byte order mark and whitespace, without consuming it.
+    ///
+    /// # Errors
+    /// As `next_bytes`.
+    pub async fn peek_first_byte(&mut self) -> Result<Option<u8>, Error> {
+        loop {
+            // The byte order mark may arrive in pieces.
+            if !BYTE_ORDER_MARK.starts_with(&self.peeked)
+                && let Some(byte) = self.peeked_content().first()
+            {
+                return Ok(Some(*byte));
+            }
+            if self.peeked.len() > MAX_LEADING_BLANKS || !self.peek_more().await? {
+                return Ok(self.peeked_content().first().copied());
+            }
+        }
+    }
+
+    /// Reads more bytes into the peek buffer. Returns `false` at the end.
+    async fn peek_more(&mut self) -> Result<bool, Error> {
+        let Some(bytes) = self.read_more().await? else { return Ok(false) };
+        self.peeked.extend_from_slice(&bytes);
+        Ok(true)
+    }
+
+    /// Returns the peeked bytes without a byte order mark and leading whitespace.
+    fn peeked_content(&self) -> &[u8] {
+        self.peeked.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.peeked).trim_ascii_start()
+    }
+
+    /// Returns the body up to the end of its first non-blank line, without consuming it. Reads at most the size limit
+    /// of an event.
+    ///
+    /// # Errors
+    /// As `next_bytes`.
+    pub async fn peek_first_line(&mut self) -> Result<String, Error> {
+        let mut from = self.peeked.len() - self.peeked_content().len();
+        while !self.peeked[from..].contains(&b'\n') && self.peeked.len() <= MAX_EVENT_BYTES {
+            from = self.peeked.len();
+            if !self.peek_more().await? {
+                break;
+            }
+        }
+        let line = self.peeked_content().split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(line).into_owned())
+    }
+
+    /// Returns the peeked bytes as text, without a byte order mark.
+    pub fn peeked_text(&self) -> String {
+        String::from_utf8_lossy(self.peeked_content()).into_owned()
+    }
+
+    /// Reads the whole body into the peek buffer.
+    ///
+    /// # Errors
+    /// As `next_bytes`, or if the body exceeds the size limit of an event.
+    pub async fn peek_all(&mut self) -> Result<(), Error> {
+        while self.peeked.len() <= MAX_EVENT_BYTES {
+            if !self.peek_more().await? {
+                return Ok(());
+            }
+        }
+        Err(Error::InvalidReply(format!(
+            "Cannot read the response: it is larger than {} MB",
+            MAX_EVENT_BYTES >> 20
+        )))
+    }
+
+    /// Returns up to `most` bytes of the body as text. Bytes that do not arrive in time or cannot be read are omitted.
+    pub async fn peek_start(&mut self, most: usize, limit: Duration) -> String {
+        let read = async { while self.peeked.len() < most && matches!(self.peek_more().await, Ok(true)) {} };
+        let _ = tokio::time::timeout(limit, read).await;
+        let bare = self.peeked_content();
+        String::from_utf8_lossy(&bare[..bare.len().min(most)]).into_owned()
+    }
+
+    /// Returns the start of the body, for an error message.
+    pub async fn peek_for_error(&mut self) -> String {
+        self.peek_start(4096, START_TIMEOUT).await
+    }
+
+    /// Returns whether the body starts like a stream of events.
+    ///
+    /// # Errors
+    /// As `next_bytes`.
+    pub async fn begins_as_events(&mut self) -> Result<bool, Error> {
+        let fields = [&b":"[..], b"data", b"event", b"error", b"id", b"retry"];
+        while fields.iter().any(|field| {
+            field.len() > self.peeked_content().len() && field.starts_with(self.peeked_content())
+        }) {
+            if !self.peek_more().await? {
+                break;
+            }
+        }
+        Ok(fields.iter().any(|field| self.peeked_content().starts_with(field)))
+    }
+}

@@ -1,0 +1,113 @@
+//! Explains TLS errors and how to fix them.
+
+use rustls::{AlertDescription, CertificateError, Error};
+
+/// Explains a TLS error for the user. Returns `None` for a mere break of the connection.
+pub fn explain_tls_error(error: &Error) -> Option<String> {
+    let words = match error {
+        Error::InvalidCertificate(why) => explain_certificate_error(why),
+        Error::PeerIncompatible(_)
+        | Error::AlertReceived(
+            AlertDescription::ProtocolVersion
+            | AlertDescription::HandshakeFailure
+            | AlertDescription::InsufficientSecurity,
+        ) => "it supports no secure version of TLS. TLS 1.2 or later is required".to_owned(),
+        Error::AlertReceived(AlertDescription::CertificateRequired | AlertDescription::AccessDenied) => {
+            "it requires a client certificate, which aye does not support".to_owned()
+        }
+        Error::AlertReceived(AlertDescription::UnrecognisedName) => {
+            "no server at that address has this name".to_owned()
+        }
+        // All other errors are breaks of the connection or internal errors, and are reported unchanged.
+        _ => return None,
+    };
+    Some(words)
+}
+
+fn explain_certificate_error(why: &CertificateError) -> String {
+    match why {
+        // A self-signed certificate causes the second error if another one with the same name is trusted.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "its certificate is not signed by an authority that this machine trusts. If it is yours, name a file with \
+             it, or with that of its authority, in `ca_file` of the profile or in SSL_CERT_FILE"
+                .to_owned()
+        }
+        CertificateError::ExpiredContext { not_after, .. } => {
+            format!("its certificate expired on {}. Check the clock of this machine", format_date(not_after.as_secs()))
+        }
+        CertificateError::Expired => "its certificate has expired. Check the clock of this machine".to_owned(),
+        CertificateError::NotValidYetContext { not_before, .. } => {
+            format!("its certificate is not valid before {}. Check the clock of this machine", format_date(not_before.as_secs()))
+        }
+        CertificateError::NotValidYet => {
+            "its certificate is not valid yet. Check the clock of this machine".to_owned()
+        }
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            let names: Vec<&str> = presented.iter().map(|name| extract_name(name)).take(5).collect();
+            let names = if names.is_empty() { "no name at all".to_owned() } else { names.join(", ") };
+            format!("its certificate is for {names}, not for {}", expected.to_str())
+        }
+        CertificateError::NotValidForName => "its certificate is for another name".to_owned(),
+        CertificateError::Revoked => "its certificate was revoked".to_owned(),
+        CertificateError::Other(why) if why.0.to_string() == super::certificate::CA_USED_AS_END_ENTITY => {
+            "its certificate is a CA certificate. If it is yours, name a file with exactly this certificate in \
+             `ca_file` of the profile or in SSL_CERT_FILE"
+                .to_owned()
+        }
+        other => format!("its certificate cannot be used: {other}"),
+    }
+}
+
+/// Extracts the name from rustls's format `DnsName("localhost")`.
+fn extract_name(name: &str) -> &str {
+    name.split('"').nth(1).unwrap_or(name)
+}
+
+fn format_date(seconds: u64) -> String {
+    let at = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    at.map_or_else(|| "an unknown day".to_owned(), |at| at.strftime("%Y-%m-%d").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::pki_types::{ServerName, UnixTime};
+    use std::time::Duration;
+
+    #[test]
+    fn r42_certificate_errors_contain_names_and_dates() {
+        let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let check = |why: CertificateError, expected: &str| {
+            let words = explain_tls_error(&Error::InvalidCertificate(why)).unwrap();
+            assert!(words.starts_with(expected), "{words}");
+        };
+        check(
+            CertificateError::UnknownIssuer,
+            "its certificate is not signed by an authority that this machine trusts.",
+        );
+        check(
+            CertificateError::ExpiredContext { time: at(9), not_after: at(978_307_200) },
+            "its certificate expired on 2001-01-01.",
+        );
+        check(
+            CertificateError::NotValidYetContext { time: at(9), not_before: at(3_976_214_400) },
+            "its certificate is not valid before 2096-01-01.",
+        );
+        let named = |presented: &[&str]| CertificateError::NotValidForNameContext {
+            expected: ServerName::try_from("api.example.com").unwrap(),
+            presented: presented.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        check(
+            named(&["DnsName(\"localhost\")", "DnsName(\"b.example\")"]),
+            "its certificate is for localhost, b.example, not for api.example.com",
+        );
+        check(named(&[]), "its certificate is for no name at all, not for");
+        check(CertificateError::BadEncoding, "its certificate cannot be used: ");
+    }
+
+    #[test]
+    fn a_broken_connection_is_not_a_certificate_error() {
+        assert_eq!(explain_tls_error(&Error::AlertReceived(AlertDescription::InternalError)), None);
+        assert_eq!(explain_tls_error(&Error::General("x".into())), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Classifies results of tool calls by the text the model receives.
+
+use serde_json::Value;
+
+/// Result of a tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallResult<'a> {
+    /// The user or the policy denied the call.
+    Denied,
+    /// The call was rehearsed in a dry run.
+    Rehearsed,
+    /// The call was stopped or never started.
+    Stopped,
+    /// Output of the tool, successful or not.
+    Output(&'a str),
+}
+
+/// Classifies a result by its text.
+pub fn classify_result(text: &str) -> CallResult<'_> {
+    let start: String = text.chars().take(400).collect::<String>().to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| start.contains(word));
+    if says(&["said no", "nobody was there", "the user denied", "the user rejected"])
+        || start.starts_with("refused")
+        || start.starts_with("denied")
+    {
+        CallResult::Denied
+    } else if says(&["dry run", "rehears"]) {
+        CallResult::Rehearsed
+    } else if start.starts_with("not done")
+        || start.starts_with("not run")
+        || says(&[
+            "person stopped it",
+            "user stopped",
+            "stopped by the user",
+            "user interrupted",
+            "the program ended",
+            "the program exited",
+        ])
+    {
+        CallResult::Stopped
+    } else {
+        CallResult::Output(text)
+    }
+}
+
+/// The user's answer to the clock question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// One of the three options, counted from 0.
+    Option(usize),
+    /// An answer in the user's own words.
+    OwnWords(String),
+    /// No answer: skipped, postponed or declined.
+    None,
+}
+
+/// Parses the answer from the result of the question.
+pub fn parse_choice(text: &str, labels: &[&str]) -> Choice {
+    let Ok(result) = serde_json::from_str::<Value>(text) else { return Choice::None };
+    let answers = result.get("answers").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let Some(answer) = answers.iter().find_map(|answer| answer.get("answer")?.as_str()) else {
+        return Choice::None;
+    };
+    match labels.iter().position(|label| *label == answer) {
+        Some(at) => Choice::Option(at),
+        None if answer.trim().is_empty() => Choice::None,
+        None => Choice::OwnWords(answer.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_the_program_are_classified() {
+        let check =
+            |text: &str, expected: CallResult<'_>| assert_eq!(classify_result(text), expected, "{text}");
+        check("The user denied this call. It was not run.", CallResult::Denied);
+        check("The user denied this call: not now", CallResult::Denied);
+        check("Denied: no interactive user is available to approve this call.", CallResult::Denied);
+        check("Refused: plan mode allows only reading inside the project.", CallResult::Denied);
+        check("The person said no. Nothing was done.", CallResult::Denied);
+        check("Dry run: this was not done.", CallResult::Rehearsed);
+        check("Not run: the user stopped the turn before this call started.", CallResult::Stopped);
+        check("The user interrupted this call. Changes it had made remain.", CallResult::Stopped);
+        check("The program exited while this call ran. Its outcome is unknown.", CallResult::Stopped);
+        check("Not done: the person stopped the turn before it began.", CallResult::Stopped);
+        check("Changed tests/retry.rs.", CallResult::Output("Changed tests/retry.rs."));
+    }
+
+    #[test]
+    fn a_missing_answer_is_not_replaced() {
+        let answer = |answer: &str| {
+            format!(
+                r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":{answer}}}]}}"#
+            )
+        };
+        let check =
+            |text: &str, expected: Choice| assert_eq!(parse_choice(text, &["a", "b"]), expected, "{text}");
+        check(&answer(r#""b""#), Choice::Option(1));
+        check(&answer(r#""a sundial""#), Choice::OwnWords("a sundial".into()));
+        check(&answer("null"), Choice::None);
+        check(r#"{"type":"question_answers","status":"declined","answers":[]}"#, Choice::None);
+        check("The person said no.", Choice::None);
+    }
+}

@@ -1,0 +1,89 @@
+//! Texts of the tour.
+
+use super::files::{LIBRARY, TEST, find_line};
+
+pub const OPENING: &str = "\
+This is the tour: **a script, not a model**. It does not understand what you type, and nothing leaves this machine. \
+The tools are real: they run in a small project created for the tour, and calls that change something \
+wait for your approval.
+
+The project has a flaky test. I read two files first.
+";
+
+pub const BEFORE_QUESTION: &str = "There are three ways to fix it. You decide.";
+
+pub const OWN_WORDS: &str = "A script cannot understand an answer in your own words, so it uses the first option. \
+You can still deny the edit.";
+
+pub const NO_CHOICE: &str = "No clock was chosen, so no file is changed. A question can stay open: aye never chooses an answer \
+for you.";
+
+pub const BEFORE_EDIT: &str = "The edit is shown as a diff. It is applied only if you approve it and only if the file is \
+unchanged since then.";
+
+pub const BEFORE_COMMAND: &str = "Last, a command. You see all of it before it runs. This one only reads.";
+
+pub const AGAIN: &str = "The script was stopped, or you sent a message. It does not understand messages and continues \
+where it was.\n\n";
+
+/// Replies to user messages after the end, used in turn.
+pub const AFTER: [&str; 4] = [
+    "This is a script and cannot answer that. The program is real: try `/help`, or `?` in an empty \
+     composer to see the key bindings.",
+    "This is still the script. Start `aye --tour --dry-run` and approve everything: the edit and the command are \
+     rehearsed, later reads see the rehearsed files, and no real file is changed.",
+    "This is only a script. Quit and return with `aye --continue`: the session is restored, including the answered \
+     question.",
+    "This is a script. To use a model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API: \
+     `aye --base-url http://127.0.0.1:8080/v1 --model NAME`.",
+];
+
+pub fn finding_text() -> String {
+    let clock = find_line(TEST, "let began");
+    let limit = find_line(TEST, "assert!(began");
+    let wait = find_line(LIBRARY, "tokio::time::sleep");
+    format!(
+        "The test measures real time:
+
+```rust
+let began = Instant::now();                      // {TEST}:{clock}
+// … one wait of 20 ms …
+assert!(began.elapsed() < from_millis(25));      // {TEST}:{limit}
+```
+
+The wait itself is at {LIBRARY}:{wait}. On a busy machine it takes longer than the test allows:
+
+| machine | wait | test |
+|---|--:|---|
+| idle | 20.3 ms | passes |
+| busy | 31.8 ms | fails |
+| asleep for a moment | 2 s | fails |
+
+(The numbers are examples; a script measures nothing. Wide characters stay aligned: 再試行 · 재시도 · 🦀 · 👩‍🔬.)
+
+"
+    )
+}
+
+pub fn closing_text(changed: Option<(&str, usize)>) -> String {
+    let place = match changed {
+        Some((path, line)) => format!("- the edit: {path}:{line}\n"),
+        None => String::new(),
+    };
+    let test = find_line(TEST, "async fn");
+    let library = find_line(LIBRARY, "pub async fn until");
+    format!(
+        "This is the end of the tour. Open its locations from here:
+
+{place}- the test: {TEST}:{test}
+- the library: {LIBRARY}:{library}
+
+To use a real model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API, such as llama.cpp or \
+Ollama on this machine:
+
+```sh
+aye --base-url http://127.0.0.1:8080/v1 --model NAME
+```
+"
+    )
+}

@@ -1,0 +1,83 @@
+//! Unreadable events of a reply, and when they make the whole reply unusable.
+//!
+//! An event is *damaged* if it begins like JSON: it may have contained a part of the reply. Any other, such as a
+//! plain-text keep-alive, contained none.
+
+use super::Error;
+
+/// Character shown in place of a damaged event.
+pub const DAMAGE_MARK: &str = "\u{fffd}";
+
+/// The unreadable events of one reply.
+#[derive(Debug, Default)]
+pub struct UnreadableEvents {
+    /// Start of the first one.
+    start: Option<String>,
+    is_damaged: bool,
+    /// A damaged event is not yet marked in the text.
+    is_unmarked: bool,
+}
+
+impl UnreadableEvents {
+    /// Adds an event that begins with `start`.
+    pub fn add_event(&mut self, start: String) {
+        let is_damaged = start.starts_with(['{', '[', '"']);
+        self.is_damaged |= is_damaged;
+        self.is_unmarked |= is_damaged;
+        self.start.get_or_insert(start);
+    }
+
+    /// Returns the mark to put before the next text, if a damaged event is unmarked and text was shown before.
+    pub fn take_mark(&mut self, was_shown: bool) -> &'static str {
+        if was_shown && std::mem::take(&mut self.is_unmarked) { DAMAGE_MARK } else { "" }
+    }
+
+    /// Returns the error of a reply without an end marker: the unreadable event is the likely cause.
+    pub fn error_without_end(&self) -> Option<Error> {
+        self.start.as_deref().map(unreadable_event_error)
+    }
+
+    /// Returns the error of a reply with an end marker, if nothing readable was shown, or if it has calls whose
+    /// arguments may lack the content of a damaged event. Such calls must not run.
+    pub fn error_at_end(&self, was_shown: bool, has_calls: bool) -> Option<Error> {
+        let start = self.start.as_deref()?;
+        match (has_calls && self.is_damaged, was_shown || has_calls) {
+            (true, _) => Some(Error::ConnectionLost(format!(
+                "an event is not valid JSON ({start}), so its tool calls may be incomplete and were not run"
+            ))),
+            (false, false) => Some(unreadable_event_error(start)),
+            (false, true) => None,
+        }
+    }
+}
+
+/// Returns the error of a reply that is unusable because of an event that begins with `start`.
+pub fn unreadable_event_error(start: &str) -> Error {
+    Error::InvalidReply(format!("Cannot read the reply: an event is not valid JSON: {start}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_event_is_marked_once_and_stops_calls() {
+        let mut events = UnreadableEvents::default();
+        assert_eq!(
+            (events.take_mark(true), events.error_without_end(), events.error_at_end(false, true)),
+            ("", None, None)
+        );
+        events.add_event("keep-alive".into());
+        assert_eq!((events.take_mark(true), events.error_at_end(true, true)), ("", None));
+        assert!(events.error_without_end().is_some() && events.error_at_end(false, false).is_some());
+        events.add_event("{\"choices".into());
+        assert_eq!(
+            (events.take_mark(false), events.take_mark(true), events.take_mark(true)),
+            ("", DAMAGE_MARK, "")
+        );
+        assert_eq!(events.error_at_end(true, false), None);
+        assert!(
+            matches!(events.error_at_end(true, true), Some(Error::ConnectionLost(why)) if why.contains("not run"))
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! All words of a line that may name a file, even if the rest of the line is not understood.
+
+use tree_sitter::Node;
+
+/// Most words that are collected.
+const MAX_FILE_WORDS: usize = 2001;
+/// Most levels of command lines inside words: `sh -c 'sh -c "…"'`.
+const MAX_INNER_LINES: usize = 3;
+
+/// Position of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WordPosition {
+    /// Program.
+    Program,
+    /// Argument.
+    Argument,
+    /// Target of an output redirection.
+    OutputTarget,
+}
+
+/// A word that may name a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileWord {
+    /// Text without quotes; expansions are left as written.
+    pub text: String,
+    pub position: WordPosition,
+}
+
+/// Adds every word of the tree.
+pub(super) fn collect_file_words(root: Node<'_>, text: &str, words: &mut Vec<FileWord>) {
+    collect_below(root, text, 0, words);
+}
+
+fn collect_below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<FileWord>) {
+    let mut open = vec![(root, WordPosition::Argument)];
+    while let Some((node, place)) = open.pop() {
+        if words.len() >= MAX_FILE_WORDS {
+            return;
+        }
+        let raw = text.get(node.byte_range()).unwrap_or_default();
+        let place = match node.kind() {
+            "command_name" | "variable_assignment" => WordPosition::Program,
+            "file_redirect" => redirect_position(node),
+            "file_descriptor" | "heredoc_start" | "heredoc_end" | "comment" => continue,
+            _ => place,
+        };
+        let is_word = matches!(
+            node.kind(),
+            "word"
+                | "string"
+                | "raw_string"
+                | "ansi_c_string"
+                | "concatenation"
+                | "number"
+                | "variable_assignment"
+        );
+        // A part that could not be parsed may run all the same: bash parses line by line.
+        let is_lost = node.kind() == "ERROR" && node.child_count() == 0;
+        if is_word {
+            push_word(raw, place, depth, words);
+        } else if is_lost {
+            for piece in raw.split(|letter: char| letter.is_whitespace() || "|&;()<>'\"`".contains(letter)) {
+                push_word(piece, WordPosition::Program, MAX_INNER_LINES, words);
+            }
+        }
+        let inner = if is_word { WordPosition::Argument } else { place };
+        let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
+        for child in children.into_iter().rev() {
+            // The parts of a word are not words, except those in its substitutions.
+            if !is_word || contains_commands(child) {
+                open.push((child, inner));
+            }
+        }
+    }
+}
+
+fn contains_commands(node: Node<'_>) -> bool {
+    matches!(node.kind(), "command_substitution" | "process_substitution" | "string" | "array" | "expansion")
+        && node.child_count() > 0
+}
+
+fn redirect_position(node: Node<'_>) -> WordPosition {
+    let writes = node.children(&mut node.walk()).any(|child| !child.is_named() && child.kind().contains('>'));
+    if writes { WordPosition::OutputTarget } else { WordPosition::Argument }
+}
+
+fn push_word(raw: &str, place: WordPosition, depth: usize, words: &mut Vec<FileWord>) {
+    let (text, quoted) = strip_quotes(raw);
+    if text.is_empty() {
+        return;
+    }
+    if quoted
+        && depth < MAX_INNER_LINES
+        && text.contains(char::is_whitespace)
+        && let Some(tree) = super::syntax_tree::parse_tree(&text)
+    {
+        collect_below(tree.root_node(), &text, depth + 1, words);
+    }
+    words.push(FileWord { text, position: place });
+}
+
+/// Removes quotes and backslashes as far as possible.
+fn strip_quotes(raw: &str) -> (String, bool) {
+    let mut text = String::new();
+    let (mut quote, mut quoted) = (None, false);
+    let mut letters = raw.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('\\', None | Some('"')) => text.extend(letters.next().filter(|next| *next != '\n')),
+            (letter, Some(open)) if letter == open => quote = None,
+            ('\'' | '"', None) => (quote, quoted) = (Some(letter), true),
+            (letter, _) => text.push(letter),
+        }
+    }
+    (text, quoted)
+}

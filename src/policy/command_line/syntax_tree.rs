@@ -1,0 +1,368 @@
+//! Extracts simple commands from the syntax tree of a line. Only the node kinds named here are followed, and only
+//! blanks may be between them: bash may well read what the grammar skips.
+
+use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word, file_words, word, wrapper};
+use tree_sitter::{Node, Parser, Tree};
+
+/// Parses a line, or an argument that is one, into `reading`.
+pub(super) fn parse_into(text: &str, depth: usize, reading: &mut ParsedLine) {
+    parse_inner(text, depth, &WalkContext::default(), reading);
+}
+
+/// Parses the text of a `bash -c` inside `context`.
+pub(super) fn parse_inner(text: &str, depth: usize, context: &WalkContext, reading: &mut ParsedLine) {
+    if text.starts_with(['-', '+']) {
+        reading.mark_unclear("read as an option by the shell");
+    }
+    if let Some(odd) = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')) {
+        reading.mark_unclear(format!("control character <U+{:04X}>", u32::from(odd)));
+    }
+    // The grammar ends a word after `\;`; bash continues it on the next line.
+    if text.contains("\\;\\\n") {
+        reading.mark_unclear("word continued on the next line");
+    }
+    let Some(tree) = parse_tree(text) else {
+        return reading.mark_unclear("not parsable");
+    };
+    let root = tree.root_node();
+    if root.has_error() {
+        reading.mark_unclear("syntax not fully understood");
+    }
+    if depth == 0 {
+        file_words::collect_file_words(root, text, &mut reading.file_words);
+    }
+    let mut walk = TreeWalk { text, depth, reading };
+    walk.walk_sequence(root, context);
+}
+
+/// Parses a text with the grammar; byte positions in the tree are those of the text. Non-ASCII bytes are replaced by a
+/// neutral character, because the grammar looks characters up in a table that is too short for Unicode. Words are read
+/// from the text itself.
+pub(super) fn parse_tree(text: &str) -> Option<Tree> {
+    let ascii: Vec<u8> = text.bytes().map(|byte| if byte.is_ascii() { byte } else { b':' }).collect();
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    parser.parse(&ascii, None)
+}
+
+/// Constructs around a command.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WalkContext {
+    pub(super) within: Vec<Nesting>,
+    pub(super) pipes: Vec<(usize, usize)>,
+    pub(super) joint: Connector,
+}
+
+impl WalkContext {
+    fn nested_in(&self, within: Nesting) -> Self {
+        let mut inner = Self { joint: Connector::First, ..self.clone() };
+        inner.within.push(within);
+        inner
+    }
+}
+
+/// Traversal of one syntax tree.
+pub(super) struct TreeWalk<'a> {
+    pub(super) text: &'a str,
+    depth: usize,
+    pub(super) reading: &'a mut ParsedLine,
+}
+
+impl TreeWalk<'_> {
+    pub(super) fn mark_unclear(&mut self, why: impl Into<String>) {
+        self.reading.mark_unclear(why);
+    }
+
+    pub(super) fn node_text(&self, node: Node<'_>) -> String {
+        self.text.get(node.byte_range()).unwrap_or_default().to_owned()
+    }
+
+    /// Returns the children of a node after checking that there are only blanks between and around them.
+    pub(super) fn checked_children<'n>(&mut self, node: Node<'n>, lines: bool) -> Vec<Node<'n>> {
+        let children: Vec<Node<'n>> = node.children(&mut node.walk()).collect();
+        let (mut from, end) = match node.parent() {
+            Some(_) => (node.start_byte(), node.end_byte()),
+            None => (0, self.text.len()),
+        };
+        for child in &children {
+            self.check_gap(from, child.start_byte(), lines);
+            from = child.end_byte().max(from);
+        }
+        self.check_gap(from, end, lines);
+        children
+    }
+
+    fn check_gap(&mut self, from: usize, to: usize, lines: bool) {
+        let gap = self.text.get(from..to.max(from)).unwrap_or("?");
+        // A line continuation joins the text before and after it, unless a blank or an operator separates them.
+        if gap.replace("\\\n", "").is_empty() && !gap.is_empty() {
+            let before = self.text.get(..from).unwrap_or_default();
+            let behind = self.text.get(to..).unwrap_or_default();
+            let parted = before.ends_with(['&', '|', ';'])
+                && behind
+                    .starts_with(|letter: char| letter.is_ascii_alphanumeric() || "'\"./".contains(letter));
+            if !parted && !behind.is_empty() {
+                self.mark_unclear("ambiguous line continuation");
+            }
+        }
+        let gap = gap.replace("\\\n", "");
+        let skipped = gap.chars().find(|letter| !(matches!(letter, ' ' | '\t') || lines && *letter == '\n'));
+        if let Some(skipped) = skipped {
+            self.mark_unclear(format!("ambiguous “{}”", skipped.escape_debug()));
+        }
+    }
+
+    /// Reads commands in sequence.
+    fn walk_sequence(&mut self, node: Node<'_>, context: &WalkContext) {
+        let mut context = context.clone();
+        let mut from = self.reading.commands.len();
+        let mut ended: Option<usize> = None;
+        for child in self.checked_children(node, true) {
+            match child.kind() {
+                "(" | ")" | "{" | "}" | "$(" | "<(" | ">(" | "`" | "comment" => {}
+                ";" | "&" => {
+                    if ended.is_none() {
+                        self.mark_unclear(format!("“{}” without a command", child.kind()));
+                    }
+                    if child.kind() == "&" {
+                        self.reading.commands[from..]
+                            .iter_mut()
+                            .for_each(|simple| simple.is_background = true);
+                    }
+                    context.joint =
+                        if child.kind() == "&" { Connector::Ampersand } else { Connector::Semicolon };
+                    ended = None;
+                }
+                _ => {
+                    if let Some(end) = ended {
+                        // Only a newline may separate them, possibly after a here-document.
+                        let gap = self.text.get(end..child.start_byte()).unwrap_or_default();
+                        let before = self.text.get(..end).unwrap_or_default();
+                        if !gap.replace("\\\n", "").contains('\n') && !before.ends_with('\n') {
+                            self.mark_unclear("two commands without a separator");
+                        }
+                        context.joint = Connector::Semicolon;
+                    }
+                    from = self.reading.commands.len();
+                    self.walk_statement(child, &context);
+                    ended = Some(child.end_byte());
+                }
+            }
+        }
+    }
+
+    /// Reads one command, pipeline or list. Returns the index of the first command that a redirection after it applies
+    /// to.
+    pub(super) fn walk_statement(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
+        let from = self.reading.commands.len();
+        if context.within.len() > MAX_NESTING {
+            self.mark_unclear(format!("nested more than {MAX_NESTING} levels deep"));
+            return from;
+        }
+        match node.kind() {
+            "command"
+            | "variable_assignment"
+            | "variable_assignments"
+            | "declaration_command"
+            | "unset_command" => self.walk_simple(node, context),
+            "list" => return self.walk_list(node, context),
+            "pipeline" => return self.walk_pipeline(node, context),
+            "redirected_statement" => return self.walk_redirected(node, context),
+            "negated_command" => {
+                // `!a` is a name.
+                if !self.node_text(node).starts_with(['!'])
+                    || !self.node_text(node)[1..].starts_with([' ', '\t'])
+                {
+                    self.mark_unclear("ambiguous “!”");
+                }
+                for child in
+                    self.checked_children(node, false).into_iter().filter(|child| child.kind() != "!")
+                {
+                    self.walk_statement(child, context);
+                }
+            }
+            "subshell" => self.walk_sequence(node, &context.nested_in(Nesting::Subshell)),
+            "compound_statement" if self.node_text(node).starts_with('{') => {
+                // `{}` and `{a` are names, and so is a `}` that ends no command.
+                let raw = self.node_text(node);
+                let inside = raw[1..].strip_suffix('}').unwrap_or_default().trim_end_matches([' ', '\t']);
+                if !inside.starts_with([' ', '\t', '\n']) || !inside.ends_with([';', '&', '\n']) {
+                    self.mark_unclear("ambiguous “{”");
+                }
+                self.walk_sequence(node, &context.nested_in(Nesting::Group));
+            }
+            kind => {
+                self.mark_unclear(unsupported_syntax_reason(kind));
+                self.walk_substitutions(node, &context.nested_in(Nesting::Other), true);
+            }
+        }
+        from
+    }
+
+    /// Reads a program with its arguments, or assignments.
+    fn walk_simple(&mut self, node: Node<'_>, context: &WalkContext) {
+        let mut simple = empty_command(context);
+        let children = if node.kind() == "variable_assignment" {
+            vec![node]
+        } else {
+            self.checked_children(node, false)
+        };
+        let mut end = None;
+        for child in children {
+            // Words without a blank between them are one word.
+            if end == Some(child.start_byte()) && !child.kind().ends_with("_redirect") {
+                self.mark_unclear("two words without a separator");
+            }
+            end = Some(child.end_byte());
+            match child.kind() {
+                "variable_assignment" if simple.words.is_empty() => {
+                    let assigned = self.walk_assignment(child, context);
+                    simple.assignments.push(assigned);
+                }
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
+                    let (mut redirects, mut words) = (Vec::new(), Vec::new());
+                    self.walk_redirect(child, context, &mut redirects, &mut words);
+                    simple.redirects.append(&mut redirects);
+                    simple.words.append(&mut words);
+                }
+                "command_name" => {
+                    let name = self.walk_word(child, context);
+                    if let Some(why) = program_name_problem(&self.node_text(child), &name) {
+                        self.mark_unclear(why);
+                    }
+                    simple.words.push(name);
+                }
+                _ => {
+                    let word = self.walk_word(child, context);
+                    simple.words.push(word);
+                }
+            }
+        }
+        self.push_command(simple);
+    }
+
+    fn walk_assignment(&mut self, node: Node<'_>, context: &WalkContext) -> (String, Word) {
+        let raw = self.node_text(node);
+        self.walk_substitutions(node, context, false);
+        let (name, value) = raw.split_once('=').unwrap_or((&raw, ""));
+        let plain = !name.is_empty()
+            && !name.starts_with(|letter: char| letter.is_ascii_digit())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !plain {
+            self.mark_unclear(format!("unsupported assignment to “{}”", name.escape_debug()));
+        }
+        let value = match word::parse_word(value) {
+            // File names are not expanded after `=`.
+            Ok(Word::Pattern(text)) => Word::Known(text),
+            Ok(word) => word,
+            Err(why) => {
+                self.mark_unclear(why);
+                Word::Unknown(value.to_owned())
+            }
+        };
+        (name.to_owned(), value)
+    }
+
+    pub(super) fn walk_word(&mut self, node: Node<'_>, context: &WalkContext) -> Word {
+        self.walk_substitutions(node, context, false);
+        word::parse_word(&self.node_text(node)).unwrap_or_else(|why| {
+            // `<( … )` is a word that contains blanks.
+            if !matches!(node.kind(), "process_substitution" | "concatenation" | "command_name")
+                || !self.node_text(node).contains('(')
+            {
+                self.mark_unclear(why);
+            }
+            Word::Unknown(self.node_text(node))
+        })
+    }
+
+    /// Finds the substitutions anywhere in a node and, if `commands` is set, the commands too.
+    pub(super) fn walk_substitutions(&mut self, node: Node<'_>, context: &WalkContext, commands: bool) {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            for child in node.children(&mut node.walk()) {
+                match child.kind() {
+                    "command_substitution" => self.walk_substitution(child, context, Nesting::Substitution),
+                    "process_substitution" => {
+                        self.walk_substitution(child, context, Nesting::ProcessSubstitution)
+                    }
+                    "command"
+                    | "list"
+                    | "pipeline"
+                    | "redirected_statement"
+                    | "subshell"
+                    | "declaration_command"
+                        if commands =>
+                    {
+                        self.walk_statement(child, context);
+                    }
+                    _ => open.push(child),
+                }
+            }
+        }
+        match node.kind() {
+            "command_substitution" => self.walk_substitution(node, context, Nesting::Substitution),
+            "process_substitution" => self.walk_substitution(node, context, Nesting::ProcessSubstitution),
+            _ => {}
+        }
+    }
+
+    fn walk_substitution(&mut self, node: Node<'_>, context: &WalkContext, within: Nesting) {
+        if context.within.len() > MAX_NESTING {
+            return self.mark_unclear(format!("nested more than {MAX_NESTING} levels deep"));
+        }
+        self.walk_sequence(node, &context.nested_in(within));
+    }
+
+    pub(super) fn push_command(&mut self, simple: SimpleCommand) {
+        wrapper::push_unwrapped(simple, self.depth, self.reading);
+    }
+}
+
+/// Creates an empty command in a context.
+pub(super) fn empty_command(context: &WalkContext) -> SimpleCommand {
+    SimpleCommand {
+        connector: context.joint,
+        nesting: context.within.clone(),
+        pipes: context.pipes.clone(),
+        ..SimpleCommand::default()
+    }
+}
+
+/// Keywords that cannot be a program name.
+#[rustfmt::skip]
+const RESERVED: &[&str] = &[
+    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
+    "function", "coproc", "{", "}", "!", "[[", "]]",
+];
+
+/// Returns why a word cannot be a program name.
+fn program_name_problem(raw: &str, name: &Word) -> Option<String> {
+    let shown = raw.escape_debug();
+    match name {
+        Word::Known(name) if name.is_empty() => Some("empty program name".to_owned()),
+        Word::Known(_) if raw.starts_with('%') => Some(format!("shell job “{shown}”")),
+        Word::Known(_) if RESERVED.contains(&raw) => Some(format!("keyword “{shown}”")),
+        // `A=b` would be an assignment.
+        Word::Known(_) if raw.split_once('=').is_some_and(|(name, _)| !name.contains('/')) => {
+            Some(format!("“{shown}” may be an assignment or a program"))
+        }
+        Word::Known(_) => None,
+        Word::Pattern(_) | Word::Home(_) | Word::Unknown(_) => {
+            Some(format!("program “{shown}” unknown before it runs"))
+        }
+    }
+}
+
+/// Returns why a syntax construct is not followed.
+fn unsupported_syntax_reason(kind: &str) -> String {
+    let what = match kind {
+        "function_definition" => "function definition",
+        "for_statement" | "c_style_for_statement" | "while_statement" => "loop",
+        "if_statement" | "case_statement" => "condition",
+        "test_command" => "test in brackets",
+        "compound_statement" => "arithmetic",
+        _ => "unsupported shell syntax",
+    };
+    what.to_owned()
+}

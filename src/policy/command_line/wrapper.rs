@@ -1,0 +1,319 @@
+//! Programs that run a program named in their arguments: `timeout 5 ls`, `bash -c 'ls'`, `xargs ls`, `find -exec ls`.
+
+use super::syntax_tree::{self, WalkContext};
+use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word};
+
+/// A wrapper, and its options that take a value. Any other option is not followed.
+struct Wrapper {
+    name: &'static str,
+    /// Options without a value.
+    flags: &'static [&'static str],
+    /// Options whose value is the next word.
+    value_options: &'static [&'static str],
+    /// Prefixes of options that contain their value: `--signal=`, `-n5`.
+    value_prefixes: &'static [&'static str],
+    /// Number of operands before the program, such as the duration of `timeout`.
+    operand_count: usize,
+}
+
+#[rustfmt::skip]
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper { name: "env", flags: &["-", "-i", "--ignore-environment", "-0", "--null"], value_options: &["-u", "--unset"],
+        value_prefixes: &["--unset="], operand_count: 0 },
+    Wrapper { name: "time", flags: &["-p"], value_options: &[], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "nohup", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "setsid", flags: &["-w", "--wait"], value_options: &[], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "timeout", flags: &["--foreground", "--preserve-status", "-v", "--verbose"],
+        value_options: &["-k", "-s", "--kill-after", "--signal"], value_prefixes: &["--kill-after=", "--signal="], operand_count: 1 },
+    Wrapper { name: "nice", flags: &[], value_options: &["-n", "--adjustment"], value_prefixes: &["-n", "--adjustment="], operand_count: 0 },
+    Wrapper { name: "ionice", flags: &["-t"], value_options: &["-c", "-n"], value_prefixes: &["-c", "-n"], operand_count: 0 },
+    Wrapper { name: "stdbuf", flags: &[], value_options: &["-i", "-o", "-e"], value_prefixes: &["-i", "-o", "-e"], operand_count: 0 },
+    Wrapper { name: "command", flags: &["-p"], value_options: &[], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "builtin", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "exec", flags: &["-c", "-l", "-cl"], value_options: &["-a"], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "busybox", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "toybox", flags: &[], value_options: &[], value_prefixes: &[], operand_count: 0 },
+    Wrapper { name: "xargs", flags: &["-0", "--null", "-r", "--no-run-if-empty", "-t", "-x", "-0r", "-r0"],
+        value_options: &["-n", "-P", "-I", "-L", "-d", "-s", "-a", "--max-args", "--max-procs", "--delimiter"],
+        value_prefixes: &["-n", "-P", "-I", "-L", "-d", "-s", "--max-args=", "--max-procs=", "--delimiter="], operand_count: 0 },
+];
+
+/// Placeholder for the names that `find` passes on.
+pub(in crate::policy) const FOUND_FILES: &str = "files found by find";
+
+/// Shells: `-c` takes a command line, and the first operand is a script.
+const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"];
+
+/// Interpreters, with the options that take code.
+const INTERPRETERS: &[(&str, &[&str])] = &[
+    ("python", &["-c"]),
+    ("python2", &["-c"]),
+    ("python3", &["-c"]),
+    ("pypy", &["-c"]),
+    ("pypy3", &["-c"]),
+    ("node", &["-e", "--eval", "-p", "--print"]),
+    ("nodejs", &["-e", "--eval", "-p", "--print"]),
+    ("bun", &["-e", "--eval"]),
+    ("deno", &[]),
+    ("perl", &["-e", "-E"]),
+    ("ruby", &["-e"]),
+    ("php", &["-r"]),
+    ("lua", &["-e"]),
+    ("luajit", &["-e"]),
+    ("Rscript", &["-e"]),
+    ("osascript", &["-e"]),
+    ("tclsh", &[]),
+    ("pwsh", &["-c", "-Command"]),
+];
+
+/// Programs that run their arguments and are not followed, because their options are not known well enough.
+#[rustfmt::skip]
+const LAUNCHERS: &[&str] = &[
+    "parallel", "watch", "script", "strace", "ltrace", "gdb", "valgrind", "perf", "flock", "entr", "expect", "unshare",
+    "nsenter", "chroot", "systemd-run", "systemd-inhibit", "taskset", "chrt", "setarch", "linux32", "linux64", "prlimit",
+    "setpriv", "runcon", "fakeroot", "fakechroot", "firejail", "bwrap", "proot", "xvfb-run", "dbus-run-session",
+    "dbus-launch", "choom", "numactl", "cgexec", "uclampset", "torsocks", "tsocks", "proxychains", "proxychains4",
+    "unbuffer", "chronic", "hyperfine", "rlwrap", "faketime", "eatmydata", "catchsegv", "start-stop-daemon", "run-parts",
+    "daemonize", "sshpass", "ssh-agent", "caffeinate", "tmux", "screen",
+];
+
+/// Returns whether the program runs its arguments and is not followed.
+pub(in crate::policy) fn is_launcher(program: &str) -> bool {
+    LAUNCHERS.contains(&program) || program.starts_with("ld-linux")
+}
+
+/// Returns whether the program is a shell or another interpreter.
+pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
+    let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    SHELLS.contains(&program)
+        || INTERPRETERS.iter().any(|(name, _)| *name == program || *name == plain)
+        || matches!(program, "source" | "." | "eval")
+}
+
+pub(in crate::policy) fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program)
+}
+
+/// Adds the command, followed by the commands that it runs as far as they can be parsed.
+pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, reading: &mut ParsedLine) {
+    while let Some(name) = simple.program().map(str::to_owned) {
+        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else { break };
+        // `command -v ls` runs nothing.
+        if name == "command"
+            && simple.arguments().first().is_some_and(|word| is_any_word(word, &["-v", "-V"]))
+        {
+            break;
+        }
+        match wrapper_word_count(wrapper, &simple.words) {
+            Ok(from) if from < simple.words.len() => {
+                let rest = simple.words.split_off(from);
+                simple.wrappers.push(std::mem::replace(&mut simple.words, rest));
+                if name == "env" {
+                    take_assignments(&mut simple);
+                }
+                if name == "xargs" {
+                    simple.words.push(Word::Unknown("input of xargs".to_owned()));
+                }
+                if simple.words.first().is_some_and(|word| word.known_text().is_none()) {
+                    reading.mark_unclear(format!("program run by {name} unknown before it runs"));
+                }
+            }
+            Ok(_) => break,
+            Err(option) => {
+                reading.mark_unclear(format!("unsupported option of {name}: {}", option.escape_debug()));
+                break;
+            }
+        }
+    }
+    let Some(program) = simple.program().map(str::to_owned) else { return reading.commands.push(simple) };
+    if program == "alias" && !simple.arguments().is_empty() {
+        reading.mark_unclear("alias definition");
+    }
+    let (mut line, mut inner) = (None, None);
+    if is_shell(&program) {
+        match parse_shell_arguments(simple.arguments()) {
+            ShellInput::CommandLine(word) => {
+                simple.inline_code = Some(word.clone());
+                line = Some(word);
+            }
+            ShellInput::Script(word) => simple.script = Some(word),
+            ShellInput::Nothing => {}
+        }
+    } else if program == "eval" || program == "trap" {
+        let words = simple.arguments().iter().skip_while(|word| is_any_word(word, &["--"]));
+        let count = if program == "trap" { 1 } else { usize::MAX };
+        let texts: Option<Vec<&str>> = words.take(count).map(Word::known_text).collect();
+        let text = texts.map_or_else(|| Word::Unknown(String::new()), |texts| Word::Known(texts.join(" ")));
+        simple.inline_code = Some(text.clone());
+        line = Some(text);
+    } else if matches!(program.as_str(), "source" | ".") {
+        simple.script = simple.arguments().first().cloned();
+    } else if is_interpreter(&program) {
+        parse_interpreter_arguments(&program, &mut simple);
+    } else if program == "find" {
+        inner = find_exec_commands(&simple, reading);
+    } else if simple.words[0].known_text().is_some_and(|name| name.contains('/')) {
+        simple.script = simple.words.first().cloned();
+    }
+    let context = WalkContext {
+        within: simple.nesting.iter().cloned().chain([Nesting::Arguments(program.clone())]).collect(),
+        pipes: simple.pipes.clone(),
+        joint: Connector::First,
+    };
+    let deep = context.within.len() > MAX_NESTING || depth > MAX_NESTING;
+    reading.commands.push(simple);
+    match line {
+        Some(_) if deep => reading.mark_unclear(format!("nested more than {MAX_NESTING} levels deep")),
+        Some(Word::Known(text)) => syntax_tree::parse_inner(&text, depth + 1, &context, reading),
+        Some(Word::Pattern(_) | Word::Home(_) | Word::Unknown(_)) => {
+            reading.mark_unclear(format!("commands run by {program} unknown before it runs"));
+        }
+        None => {}
+    }
+    for words in inner.unwrap_or_default() {
+        let within = context.within.clone();
+        push_unwrapped(
+            SimpleCommand {
+                nesting: within,
+                pipes: context.pipes.clone(),
+                words,
+                ..SimpleCommand::default()
+            },
+            depth + 1,
+            reading,
+        );
+    }
+}
+
+fn is_any_word(word: &Word, any: &[&str]) -> bool {
+    word.known_text().is_some_and(|text| any.contains(&text))
+}
+
+/// Returns the number of words that belong to the wrapper, or the option that is not followed.
+fn wrapper_word_count(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.known_text() else { break };
+        if text == "--" {
+            at += 1;
+            break;
+        }
+        if wrapper.value_options.contains(&text) {
+            at += 2;
+        } else if wrapper.flags.contains(&text)
+            || wrapper.value_prefixes.iter().any(|start| text.starts_with(start) && text.len() > start.len())
+            || (wrapper.name == "nice"
+                && text.starts_with('-')
+                && text[1..].bytes().all(|b| b.is_ascii_digit()))
+        {
+            at += 1;
+        } else if text.starts_with('-') {
+            return Err(text.to_owned());
+        } else {
+            break;
+        }
+    }
+    Ok(at + wrapper.operand_count)
+}
+
+/// Parses `A=b` after `env` as assignments.
+fn take_assignments(simple: &mut SimpleCommand) {
+    while let Some((name, value)) =
+        simple.words.first().and_then(Word::known_text).and_then(|text| text.split_once('='))
+    {
+        simple.assignments.push((name.to_owned(), Word::Known(value.to_owned())));
+        simple.words.remove(0);
+    }
+}
+
+/// Commands given to a shell.
+enum ShellInput {
+    CommandLine(Word),
+    Script(Word),
+    Nothing,
+}
+
+fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
+    let mut takes_line = false;
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let Some(text) = word.known_text() else {
+            return if takes_line {
+                ShellInput::CommandLine(word.clone())
+            } else {
+                ShellInput::Script(word.clone())
+            };
+        };
+        match text {
+            "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file" => {
+                words.next();
+            }
+            "--" | "-" => {
+                let next = words.next().cloned();
+                return match (takes_line, next) {
+                    (true, Some(word)) => ShellInput::CommandLine(word),
+                    (false, Some(word)) => ShellInput::Script(word),
+                    (_, None) => ShellInput::Nothing,
+                };
+            }
+            _ if text.starts_with("--") => {}
+            _ if text.starts_with(['-', '+']) => {
+                takes_line |= text.starts_with('-') && text.contains('c');
+                // `-eo pipefail`
+                if text.ends_with(['o', 'O']) {
+                    words.next();
+                }
+            }
+            _ if takes_line => return ShellInput::CommandLine(word.clone()),
+            _ => return ShellInput::Script(word.clone()),
+        }
+    }
+    ShellInput::Nothing
+}
+
+/// Finds the code or the script given to an interpreter. Options before it are skipped. If one of them takes a value,
+/// that value is taken for the script, and the call asks as it would anyway.
+fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
+    let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let code = INTERPRETERS.iter().find(|(name, _)| *name == program || *name == plain);
+    let code = code.map_or(&[][..], |(_, code)| code);
+    let mut words = simple.arguments().iter();
+    while let Some(word) = words.next() {
+        let text = word.known_text().unwrap_or_default();
+        if code.contains(&text) {
+            simple.inline_code = words.next().cloned();
+            return;
+        }
+        if let Some(start) = code.iter().find(|start| start.len() == 2 && text.starts_with(**start)) {
+            simple.inline_code = Some(Word::Known(text[start.len()..].to_owned()));
+            return;
+        }
+        if text == "-" || !text.starts_with('-') {
+            simple.script = Some(word.clone());
+            return;
+        }
+    }
+}
+
+/// Returns the commands that `find` runs.
+fn find_exec_commands(simple: &SimpleCommand, reading: &mut ParsedLine) -> Option<Vec<Vec<Word>>> {
+    let mut found = Vec::new();
+    // `+` ends the command after `{}`. Elsewhere some implementations of `find` treat it as an argument.
+    let arguments = simple.arguments();
+    if arguments.windows(2).any(|pair| is_any_word(&pair[1], &["+"]) && !is_any_word(&pair[0], &["{}"])) {
+        reading.mark_unclear("end of the command run by find unclear");
+    }
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if is_any_word(word, &["-exec", "-execdir", "-ok", "-okdir"]) {
+            let inner = words.by_ref().take_while(|word| !is_any_word(word, &[";", "+"]));
+            let names = |word: &Word| match word.known_text() {
+                Some("{}") => Word::Unknown(FOUND_FILES.to_owned()),
+                Some(text) if text.contains("{}") => Word::Unknown("name made by find".to_owned()),
+                _ => word.clone(),
+            };
+            found.push(inner.map(names).collect());
+        }
+    }
+    Some(found)
+}

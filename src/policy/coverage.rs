@@ -1,0 +1,336 @@
+//! Matching of calls by grants and rules. Grants and `allow` are matched narrowly, `ask` and `deny` widely.
+
+use super::command_line::{FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
+use super::rule::{Rule, RuleTarget};
+use super::subject::Subject;
+use super::{Rules, exec_options, glob, grant_scopes, targets};
+use crate::chat::escaped_path::escape_path;
+use crate::chat::{
+    Access, CommandSandbox, Grant, GrantScope, HardLinks, Reach, Script, SessionGrant, script,
+};
+use std::path::{Component, Path, PathBuf};
+
+/// Returns whether a grant covers the call. Calls that are sensitive or destroy something are never covered.
+pub fn grant_covers(grant: &Grant, of: &Subject<'_>) -> bool {
+    if grant.tool != of.tool || !can_be_granted(of) {
+        return false;
+    }
+    match (&grant.scope, of.access) {
+        (GrantScope::Command { command, folder, network }, Access::Run(line)) => {
+            *command == line.command
+                && *folder == line.folder
+                && *network == line.network.is_some()
+                && has_bound_scripts(&grant.scripts, of)
+        }
+        // A session log may be older than the list of programs that are too wide, or edited by hand.
+        (GrantScope::Prefix { words, folder }, Access::Run(line)) => {
+            *folder == line.folder
+                && grant_scopes::explain_too_wide(words).is_none()
+                && matches_prefix(words, of)
+        }
+        (GrantScope::File(file), Access::Write(path)) => file == path,
+        (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
+        (
+            GrantScope::Command { .. }
+            | GrantScope::Prefix { .. }
+            | GrantScope::File(_)
+            | GrantScope::Folder(_),
+            Access::Nothing
+            | Access::Read(_)
+            | Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::AyeFiles(_)
+            | Access::Run(_),
+        ) => false,
+    }
+}
+
+/// Returns whether the files the command runs have the same content as when the grant was given.
+pub(super) fn has_bound_scripts(scripts: &[Script], of: &Subject<'_>) -> bool {
+    of.preconditions.scripts_to_bind().is_ok_and(|now| now == scripts)
+}
+
+/// Returns why a grant bound to these files does not cover the call now; `None` if the files are unchanged.
+pub(super) fn explain_changed_scripts(scripts: &[Script], of: &Subject<'_>) -> Option<String> {
+    match of.preconditions.scripts_to_bind() {
+        Ok(now) if now == scripts => None,
+        Ok(now) => Some(script::describe_changes(scripts, &now).join(", ")),
+        Err(why) => Some(why),
+    }
+}
+
+/// Explains why a grant or rule for exactly this command no longer applies because one of its files changed.
+pub(super) fn explain_stale_grant(
+    granted: &[SessionGrant],
+    rules: &Rules,
+    of: &Subject<'_>,
+) -> Option<String> {
+    let line = of.command_line?;
+    let here = granted.iter().filter(|standing| match &standing.grant.scope {
+        GrantScope::Command { command, folder, network } => {
+            standing.grant.tool == of.tool
+                && *command == line.command
+                && *folder == line.folder
+                && *network == line.network.is_some()
+        }
+        GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => false,
+    });
+    let here = here.filter_map(|standing| {
+        let why = explain_changed_scripts(&standing.grant.scripts, of)?;
+        Some(format!("{why} since you allowed it on call {} of this session", standing.call_number))
+    });
+    let kept = rules.list.iter().filter(|rule| rule.allows_exact_command(line, of.tool));
+    let kept = kept.filter_map(|rule| {
+        let why = explain_changed_scripts(&rule.scripts, of)?;
+        Some(format!("{why} since you allowed it by a rule ({})", rule.describe_location()))
+    });
+    here.chain(kept).next()
+}
+
+/// Returns whether any grant or rule may cover the call.
+pub(super) fn can_be_granted(of: &Subject<'_>) -> bool {
+    !of.destroys
+        && of.preconditions.hard_links.is_none()
+        && of.preconditions.restricted_path.as_ref().is_none_or(|beyond| !beyond.is_sensitive)
+}
+
+/// Describes a file with several hard links.
+pub(super) fn describe_hard_links(links: &HardLinks) -> String {
+    format!("hard link: {} ({} names)", escape_path(&links.path), links.names)
+}
+
+/// Returns whether a pattern names exactly this path: no wildcard and no parent folder.
+pub(super) fn matches_exact_path(pattern: &str, path: &Path) -> bool {
+    !pattern.contains(['*', '?']) && path.to_str() == Some(pattern)
+}
+
+/// Returns the rules that allow reading each of the secret files a command names, if these files are all that keeps the
+/// command from running without approval in the read-only sandbox.
+pub(super) fn rules_for_named_secrets<'a>(rules: &'a Rules, of: &Subject<'_>) -> Option<Vec<&'a Rule>> {
+    let Access::Run(run) = of.access else { return None };
+    let is_confined = matches!(run.sandbox, CommandSandbox::Enforced(_)) && run.network.is_none();
+    if run.named_secrets.is_empty() || run.reach != Reach::Runs || !is_confined {
+        return None;
+    }
+    if of.destroys || of.preconditions.hard_links.is_some() {
+        return None;
+    }
+    let rule_for = |path: &PathBuf| rules.list.iter().find(|rule| rule.allows_exact_read(path, of.tool));
+    run.named_secrets.iter().map(rule_for).collect()
+}
+
+/// Returns whether a path consists of names only.
+pub(super) fn is_plain(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Returns whether the call is a single plain command that begins with these words: no other command before, after,
+/// around or inside it, and nothing that it would run or reach outside the project.
+pub(super) fn matches_prefix(words: &[String], of: &Subject<'_>) -> bool {
+    let Some(simple) = of.parsed_line().and_then(single_plain_command) else { return false };
+    // `!` inverts the exit status.
+    let turned = of.command_line.is_some_and(|line| line.command.trim_start().starts_with('!'));
+    let all = simple.words.len() >= words.len()
+        && words.iter().zip(&simple.words).all(|(a, b)| b.known_text() == Some(a));
+    // Later words must not change what it runs.
+    let tame = || exec_options::find_widening_argument(&simple.words, words).is_none();
+    // A request for network access needs approval.
+    let offline = of.command_line.is_none_or(|line| line.network.is_none());
+    offline
+        && !words.is_empty()
+        && !turned
+        && all
+        && targets::find_added_target(words, &simple.words).is_none()
+        && tame()
+        && can_be_granted(of)
+        && of.preconditions.restricted_path.is_none()
+        && !of.preconditions.is_partial
+}
+
+/// Returns the only command of a line, if the line is nothing else and all its words are known.
+pub fn single_plain_command(reading: &ParsedLine) -> Option<&SimpleCommand> {
+    let [simple] = reading.commands.as_slice() else { return None };
+    let alone = reading.unclear.is_none()
+        && simple.nesting.is_empty()
+        && simple.pipes.len() <= 1
+        && !simple.is_background
+        && simple.assignments.is_empty()
+        && simple.wrappers.is_empty()
+        && simple.redirects.is_empty()
+        && simple.inline_code.is_none()
+        && simple.script.is_none();
+    let known = simple.words.iter().all(|word| word.known_text().is_some());
+    (alone && known && !simple.words.is_empty()).then_some(simple)
+}
+
+/// Returns whether these words occur in any part of the command line that could be parsed: the first as a program or as
+/// an argument run by another program, the others after it in order with only options between them.
+pub(super) fn contains_words(words: &[String], of: &Subject<'_>) -> bool {
+    let Some(reading) = of.parsed_line() else { return false };
+    let Some((program, rest)) = words.split_first() else { return false };
+    let stands_in = |texts: &[&str], anywhere: bool| {
+        let mut starts = texts.iter().enumerate().take(if anywhere { texts.len() } else { 1 });
+        starts.any(|(at, text)| {
+            program_base_name(text) == program_base_name(program)
+                && matches_with_options(rest, &texts[at + 1..])
+        })
+    };
+    let parts = reading.commands.iter();
+    let read = parts.flat_map(|simple| simple.wrappers.iter().chain([&simple.words])).any(|words| {
+        let texts: Vec<&str> = words.iter().map(Word::display_text).collect();
+        // A single word occurs in many arguments that do not run it.
+        let anywhere = !rest.is_empty()
+            || texts.first().is_some_and(|first| grant_scopes::runs_its_arguments(program_base_name(first)));
+        stands_in(&texts, anywhere)
+    });
+    // A part that was not followed may run all the same.
+    read || reading.unclear.is_some() && {
+        let texts: Vec<&str> = reading.file_words.iter().map(|named| named.text.as_str()).collect();
+        stands_in(&texts, true)
+    }
+}
+
+/// Returns whether the texts begin with these words. Options with one value each may be between them.
+fn matches_with_options(wanted: &[String], texts: &[&str]) -> bool {
+    let is_option = |text: &str| text.starts_with(['-', '+']);
+    let mut rest = texts;
+    wanted.iter().all(|word| {
+        let at = rest.iter().position(|text| text == word);
+        let Some(at) = at else { return false };
+        let between = &rest[..at];
+        rest = &rest[at + 1..];
+        between.iter().enumerate().all(|(index, text)| {
+            is_option(text) || index.checked_sub(1).is_some_and(|before| is_option(between[before]))
+        })
+    })
+}
+
+/// Returns whether the call reads, changes or names a file that matches the pattern.
+pub(super) fn touches_path(pattern: &str, of: &Subject<'_>) -> bool {
+    let fits = |path: &Path| path_matches(pattern, path);
+    access_matches(pattern, of.access)
+        || of.command_line.is_some_and(|line| {
+            let named = of.parsed_line().map(|reading| reading.file_words.as_slice()).unwrap_or_default();
+            let seen = of.preconditions.files.iter().any(|seen| fits(&seen.path));
+            let beyond = of.preconditions.restricted_path.as_ref().is_some_and(|beyond| fits(&beyond.path));
+            seen || beyond || named.iter().any(|named| word_names_path(named, pattern, &line.folder))
+        })
+}
+
+/// Returns whether a path of this access matches the pattern.
+pub(super) fn access_matches(pattern: &str, access: &Access) -> bool {
+    match access {
+        Access::Nothing | Access::Run(_) => false,
+        Access::Read(paths) => paths.iter().any(|path| path_matches(pattern, path)),
+        Access::ReadSensitive(path)
+        | Access::Write(path)
+        | Access::WriteOutside(path)
+        | Access::AyeFiles(path) => path_matches(pattern, path),
+    }
+}
+
+fn path_matches(pattern: &str, path: &Path) -> bool {
+    path.to_str().is_some_and(|path| text_matches(pattern, path))
+}
+
+fn text_matches(pattern: &str, path: &str) -> bool {
+    // An absolute pattern matches absolute paths only.
+    pattern.starts_with('/') == path.starts_with('/') && glob::matches_path(pattern, path)
+}
+
+/// Returns whether a word, or its part after `=`, names a file that matches.
+fn word_names_path(named: &FileWord, pattern: &str, folder: &Path) -> bool {
+    let value = named.text.split_once('=').map(|(_, value)| value);
+    [Some(named.text.as_str()), value].into_iter().flatten().any(|word| {
+        let path = normalize_path(Path::new(word));
+        let inside = path.strip_prefix(folder).map(Path::to_owned).ok();
+        [Some(path), inside].into_iter().flatten().any(|path| text_matches(pattern, &path.to_string_lossy()))
+    })
+}
+
+/// Removes `.` and `..` from a path without looking at the file system.
+fn normalize_path(path: &Path) -> PathBuf {
+    let mut straight = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(straight.pop()),
+            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => straight.push(part),
+        }
+    }
+    straight
+}
+
+/// Returns whether the command line names a matching host: `https://host/…`, `user@host:…`, or the host alone.
+pub(super) fn names_host(pattern: &str, of: &Subject<'_>) -> bool {
+    let named = of.parsed_line().map(|reading| reading.file_words.as_slice()).unwrap_or_default();
+    named.iter().any(|named| host_candidates(&named.text).any(|host| glob::matches_host(pattern, host)))
+}
+
+/// Returns the parts of a word that may be a host.
+fn host_candidates(word: &str) -> impl Iterator<Item = &str> {
+    let pieces = word.split(|letter: char| !(letter.is_alphanumeric() || ".-_".contains(letter)));
+    // Only a resolver could tell; a word without a dot counts as well.
+    pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('-'))
+}
+
+/// Explains why a rule that allows commands does not cover a call that begins with its first word, or equals it.
+pub(super) fn explain_rule_mismatch(rule: &Rule, of: &Subject<'_>) -> Option<String> {
+    if of.command_line.is_some_and(|line| rule.allows_exact_command(line, of.tool)) {
+        return explain_changed_scripts(&rule.scripts, of).or_else(|| explain_not_grantable(of));
+    }
+    let RuleTarget::Prefix(words) = &rule.target else { return None };
+    if rule.tool.as_ref().is_some_and(|tool| tool != of.tool) || !contains_words(&words[..1], of) {
+        return None;
+    }
+    let reading = of.parsed_line()?;
+    let owned = |words: &str| Some(words.to_owned());
+    if let Some(unclear) = &reading.unclear {
+        return Some(unclear.0.clone());
+    }
+    let [simple] = reading.commands.as_slice() else {
+        return Some(format!(
+            "{} commands in the line; the rule covers a single one",
+            reading.commands.len()
+        ));
+    };
+    if !simple.assignments.is_empty() {
+        return owned("variable set before the command");
+    }
+    if !simple.redirects.is_empty() {
+        return owned("redirection");
+    }
+    let Some(simple) = single_plain_command(reading) else {
+        return owned("not a plain command: unknown word, or part of another command");
+    };
+    if let Some((wanted, found)) = words.iter().enumerate().find_map(|(at, word)| {
+        let found = simple.words.get(at).map_or("", Word::display_text);
+        (found != word).then_some((word, found))
+    }) {
+        return Some(format!("{found:?} instead of {wanted:?}"));
+    }
+    if of.destroys {
+        return explain_not_grantable(of);
+    }
+    if let Some(beyond) = &of.preconditions.restricted_path {
+        return Some(format!("path outside the project: {}", beyond.path.display()));
+    }
+    if let Some(target) = targets::find_added_target(words, &simple.words) {
+        return Some(format!("other target {target:?}; the rule covers more options, not more targets"));
+    }
+    exec_options::find_widening_argument(&simple.words, words)
+        .map(|word| format!("{word} can run or write something else"))
+}
+
+/// Returns why no grant or rule can cover a command.
+fn explain_not_grantable(of: &Subject<'_>) -> Option<String> {
+    if of.destroys {
+        return Some("destructive command".to_owned());
+    }
+    if let Some(links) = &of.preconditions.hard_links {
+        return Some(describe_hard_links(links));
+    }
+    let beyond = of.preconditions.restricted_path.as_ref().filter(|beyond| beyond.is_sensitive)?;
+    Some(format!("secrets or configuration of other programs: {}", beyond.path.display()))
+}

@@ -1,0 +1,303 @@
+//! Reasons for asking about a program, and whether its effects may be irreversible.
+
+use super::refusals::CHANGERS;
+use super::{PathAccess, TouchedPath, WorkingDirectories, folder_options, judge_command};
+use crate::chat::Reach;
+use crate::policy::command_line::{ParsedLine, SimpleCommand, Word, is_launcher, is_shell};
+
+/// Programs that affect other machines, or state that other programs and people depend on.
+#[rustfmt::skip]
+const OUTSIDE: &[&str] = &[
+    // Network
+    "curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "http", "https",
+    "xh", "aria2c", "mail", "sendmail", "mutt", "rclone", "s3cmd", "mc", "lftp", "smbclient", "croc",
+    // Remote accounts
+    "gh", "glab", "hub", "aws", "gcloud", "az", "kubectl", "helm", "oc", "terraform", "tofu", "pulumi", "ansible",
+    "ansible-playbook", "heroku", "vercel", "netlify", "flyctl", "fly", "doctl", "firebase", "wrangler", "twine",
+    // Databases
+    "psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "dropdb", "createdb",
+    // System
+    "systemctl", "service", "launchctl", "kill", "pkill", "killall", "shutdown", "reboot", "halt", "poweroff", "mount",
+    "umount", "crontab", "at", "batch", "chown", "chgrp", "useradd", "userdel", "usermod", "passwd", "iptables", "nft",
+    "ip", "ifconfig", "sysctl", "modprobe", "insmod", "dd", "shred", "fdisk", "parted", "wipefs", "mkswap", "apt",
+    "apt-get", "dpkg", "dnf", "yum", "rpm", "pacman", "apk", "brew", "snap", "flatpak", "docker", "podman", "nerdctl",
+    "chroot", "unshare", "nsenter", "loginctl", "hostnamectl", "timedatectl", "defaults", "osascript", "busctl",
+    "dbus-send", "gdbus", "qdbus", "xdg-open", "gio",
+    // Users, kernel and devices
+    "groupadd", "groupdel", "groupmod", "gpasswd", "adduser", "deluser", "addgroup", "delgroup", "chpasswd", "chsh", "chfn",
+    "visudo", "vipw", "vigr", "newgrp", "sg", "pw", "dscl", "swapon", "swapoff", "losetup", "cryptsetup", "lvm", "pvcreate",
+    "vgcreate", "lvcreate", "lvremove", "dmsetup", "mdadm", "zfs", "zpool", "btrfs", "setcap", "chattr", "hwclock", "localectl",
+    "locale-gen", "rmmod", "depmod", "kexec", "dmesg", "init", "telinit", "ldconfig", "udevadm", "setenforce", "setsebool",
+    "semanage", "restorecon", "sgdisk", "blkdiscard", "hdparm", "efibootmgr", "bootctl", "grub-install", "grub-mkconfig",
+    "update-grub", "update-initramfs", "mkinitcpio", "dracut", "diskutil", "hdiutil", "tmutil", "nvram", "csrutil", "spctl",
+    "pmset", "scutil", "systemsetup", "softwareupdate", "xcode-select", "gsettings", "dconf", "ipcrm", "wall",
+    // Network configuration
+    "ufw", "firewall-cmd", "ip6tables", "iptables-restore", "ebtables", "tc", "route", "arp", "ethtool", "rfkill", "iw",
+    "iwconfig", "nmcli", "nmtui", "networkctl", "resolvectl", "networksetup", "wg", "wg-quick", "openvpn", "tailscale",
+    // System services
+    "rc-service", "rc-update", "sv", "initctl", "chkconfig", "update-rc.d", "invoke-rc.d", "supervisorctl", "s6-rc", "pm2",
+    "machinectl", "systemd-run", "systemd-nspawn", "atd", "anacron", "fcrontab", "homectl", "portablectl",
+    // Packages of the system
+    "zypper", "aptitude", "apt-key", "apt-mark", "dpkg-reconfigure", "dpkg-divert", "add-apt-repository", "debconf",
+    "update-alternatives", "alternatives", "emerge", "eselect", "nix-env", "nixos-rebuild", "home-manager", "guix", "port",
+    "pkg", "pkg_add", "pkg_delete", "opkg", "xbps-install", "xbps-remove", "eopkg", "swupd", "yay", "paru", "pamac",
+    "rpm-ostree", "transactional-update", "fwupdmgr", "snapctl", "winget", "choco", "scoop", "mas", "rustup", "nvm", "fnm",
+    "volta", "pyenv", "rbenv", "asdf", "mise", "ghcup", "sdk", "corepack", "cpan", "cpanm",
+];
+
+/// Arguments with which these programs change what is installed for the user or the system.
+const INSTALLING: &[(&[&str], &[&str])] = &[
+    (
+        &["pip", "pip2", "pip3", "pipx", "easy_install"],
+        &["install", "uninstall", "upgrade", "inject", "ensurepath", "config"],
+    ),
+    (&["python", "python2", "python3"], &["pip", "ensurepip", "easy_install"]),
+    (&["npm", "pnpm", "yarn", "bun"], &["-g", "--global", "--location=global", "global", "link", "config"]),
+    (&["gem"], &["install", "uninstall", "update", "cleanup"]),
+    (&["go"], &["install", "env", "telemetry"]),
+    (&["uv"], &["tool", "pip", "python", "self"]),
+    (&["poetry", "hatch", "pdm"], &["self", "config"]),
+    (
+        &["conda", "mamba", "micromamba"],
+        &["install", "remove", "uninstall", "update", "upgrade", "create", "config", "env"],
+    ),
+    (
+        &["luarocks", "opam", "stack", "cabal", "dotnet", "composer", "nimble", "code"],
+        &["install", "uninstall", "upgrade", "update", "switch", "tool", "global", "--install-extension"],
+    ),
+    (&["nix"], &["profile", "registry", "upgrade-nix", "store"]),
+];
+
+/// Programs that only change the files they are given and have no network access.
+const LOCAL: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
+
+/// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.
+pub(in crate::policy) fn stays_local(reading: &ParsedLine) -> bool {
+    let mut folders = WorkingDirectories::default();
+    let is_local = |simple: &SimpleCommand| {
+        let at = folders.directories_of(simple);
+        folders.apply_cd(simple);
+        // A name with a slash may be any program.
+        let named = simple.words.first().and_then(Word::known_text);
+        let bare = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
+        judge_command(simple, &at).is_ok()
+            || (named.is_some_and(|name| LOCAL.contains(&name)) && judge_command(&bare, &at).is_ok())
+    };
+    reading.unclear.is_none() && reading.commands.iter().all(is_local)
+}
+
+/// Returns whether a command changes the system or settings of other programs, or installs something outside the
+/// project.
+fn changes_system(program: &str, arguments: &[Word]) -> bool {
+    let words: Vec<&str> = arguments.iter().map(Word::display_text).collect();
+    match program {
+        // Except for the known reading forms, these set the clock or the host name.
+        "date" | "hostname" | "domainname" => true,
+        "git" => changes_settings(&words),
+        _ => INSTALLING.iter().any(|(programs, installing)| {
+            programs.contains(&program) && words.iter().any(|word| installing.contains(word))
+        }),
+    }
+}
+
+/// Returns whether git is asked to change its settings, which decide what it runs.
+fn changes_settings(words: &[&str]) -> bool {
+    let mut rest = words.iter();
+    let command = loop {
+        match rest.next() {
+            Some(&("-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace")) => drop(rest.next()),
+            Some(option) if option.starts_with('-') => {}
+            other => break other,
+        }
+    };
+    let rest: Vec<&str> = rest.copied().collect();
+    match command {
+        Some(&("config" | "credential" | "maintenance")) => {
+            const READS: [&str; 8] =
+                ["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list"];
+            let is_scope = |word: &&str| matches!(*word, "--global" | "--system" | "--local" | "--worktree");
+            let rest: Vec<&str> = rest.into_iter().filter(|word| !is_scope(word)).collect();
+            let only_reads = match rest.as_slice() {
+                [name] => !name.starts_with('-') || READS.contains(name),
+                [how, ..] => READS.contains(how),
+                [] => true,
+            };
+            command != Some(&"config") || !only_reads
+        }
+        Some(_) | None => false,
+    }
+}
+
+/// Arguments with which these programs publish something.
+const PUBLISHING: &[(&str, &[&str])] = &[
+    ("git", &["push", "send-email", "svn", "p4"]),
+    ("cargo", &["publish", "yank", "owner", "login", "install", "uninstall"]),
+    ("npm", &["publish", "unpublish", "deprecate", "login", "adduser", "owner", "token", "dist-tag"]),
+    ("yarn", &["publish", "npm"]),
+    ("pnpm", &["publish"]),
+    ("gem", &["push", "yank"]),
+    ("poetry", &["publish"]),
+    ("uv", &["publish"]),
+    ("mvn", &["deploy", "release:perform"]),
+    ("make", &["deploy", "publish", "release", "install"]),
+    ("just", &["deploy", "publish", "release"]),
+];
+
+/// Programs that run code of the project.
+#[rustfmt::skip]
+const BUILDS: &[&str] = &[
+    "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "make", "gmake", "cmake", "ninja", "meson", "go", "pytest",
+    "tox", "nox", "poetry", "uv", "pip", "pip3", "gradle", "gradlew", "mvn", "sbt", "bazel", "just", "rake", "bundle",
+    "rails", "mix", "dotnet", "swift", "zig", "stack", "cabal", "composer", "phpunit", "jest", "vitest", "tsc", "eslint",
+    "prettier", "ruff", "mypy", "black", "pre-commit", "ctest", "rustc", "gcc", "cc", "clang", "g++",
+];
+
+/// Returns the paths in the arguments of a program that asks, to be checked against the project folder.
+pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<TouchedPath> {
+    let touch = |word: Word, how: PathAccess| TouchedPath { word, folders: folders.to_vec(), access: how };
+    let mut touches = Vec::new();
+    if folders.iter().any(|folder| !folder.is_empty()) {
+        touches.push(touch(Word::Known(".".to_owned()), PathAccess::WorksIn));
+    }
+    let program = simple.program().unwrap_or_default();
+    let changes = CHANGERS.contains(&program);
+    let (mut is_place, mut behind_places) = (false, false);
+    for word in simple.arguments() {
+        // Unknown words still have their quotes.
+        let shown = match word {
+            Word::Unknown(raw) => raw.replace(['"', '\'', '\\'], ""),
+            Word::Known(_) | Word::Pattern(_) | Word::Home(_) => word.display_text().to_owned(),
+        };
+        let held = folder_options::folder_in_option(program, &shown);
+        let does = if changes { PathAccess::Append } else { PathAccess::WorksIn };
+        match (held, word) {
+            (Some(place), Word::Unknown(_)) if !place.is_empty() => touches.push(touch(word.clone(), does)),
+            (Some(place), _) if !place.is_empty() => touches.push(touch(word_from_path(place), does)),
+            // As the value of such an option, an unknown word counts too.
+            _ if is_place => touches.push(touch(word.clone(), does)),
+            (_, Word::Unknown(_)) => {}
+            _ if changes && !word.display_text().starts_with('-') && !behind_places => {
+                touches.push(touch(word.clone(), PathAccess::Append));
+            }
+            _ => {}
+        }
+        is_place = held == Some("");
+        // The folders to search come before the expression, and after the options for links.
+        behind_places |= program == "find"
+            && word.display_text().starts_with(['-', '(', '!'])
+            && !folder_options::is_leading_find_option(word.display_text());
+    }
+    touches
+}
+
+/// Converts a path inside a word. No shell expands a `~` there, but a program may.
+fn word_from_path(name: &str) -> Word {
+    if name.starts_with('~') { Word::Home(name.to_owned()) } else { Word::Known(name.to_owned()) }
+}
+
+/// Returns how far the effects of a command may reach.
+pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
+    let Some(program) = simple.program() else { return Reach::Runs };
+    let publishes = PUBLISHING.iter().any(|(name, words)| {
+        *name == program
+            && simple
+                .arguments()
+                .iter()
+                .any(|word| word.known_text().is_some_and(|text| words.contains(&text)))
+    });
+    let network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
+    if OUTSIDE.contains(&program)
+        || program.starts_with("mkfs")
+        || publishes
+        || network
+        || changes_system(program, simple.arguments())
+    {
+        return Reach::Outside;
+    }
+    if is_launcher(program) || reads_commands_from_input(simple) {
+        return Reach::Unclear;
+    }
+    // With unknown arguments, it may affect anything.
+    let unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
+    let changes =
+        matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
+    let goes_up = |text: &str| text.split('/').any(|part| part == "..");
+    let far = |word: &Word| match word {
+        Word::Known(text) => match folder_options::folder_in_option(program, text) {
+            Some(place) => place.starts_with(['/', '~']) || goes_up(place),
+            None => text.starts_with('/') || goes_up(text),
+        },
+        Word::Home(_) => true,
+        Word::Pattern(_) | Word::Unknown(_) => false,
+    };
+    if changes && (unknown || simple.arguments().iter().any(far)) { Reach::Outside } else { Reach::Runs }
+}
+
+/// Returns whether a shell reads its commands from elsewhere: a here-document, a pipe or a redirected file.
+fn reads_commands_from_input(simple: &SimpleCommand) -> bool {
+    let told = simple.inline_code.is_some() || (simple.script.is_some() && !has_stdin_option(simple));
+    simple.program().is_some_and(is_shell) && !told && !asks_version_or_help(simple)
+}
+
+/// Returns whether a shell reads its commands from its input, so that its first operand is no script. Shells read
+/// options in their own way (`-xs`, `+s`, `-o name`), for which there is no grammar, so every `s` counts.
+pub(super) fn has_stdin_option(shell: &SimpleCommand) -> bool {
+    let arguments = shell.arguments();
+    // The same word may occur before it as the value of an option.
+    let options = arguments.iter().rposition(|word| Some(word) == shell.script.as_ref());
+    arguments[..options.unwrap_or(arguments.len())]
+        .iter()
+        .filter_map(Word::known_text)
+        .any(|option| option.starts_with('-') && !option.starts_with("--") && option.contains('s'))
+}
+
+/// Returns whether a program is only asked for its version or help. Any other argument may decide what it does.
+pub(super) fn asks_version_or_help(simple: &SimpleCommand) -> bool {
+    matches!(simple.arguments(), [word] if matches!(word.known_text(), Some("--version" | "--help")))
+}
+
+/// Returns the reason for asking about a program that is not known to only read.
+pub(super) fn ask_reason(simple: &SimpleCommand, name: &str) -> String {
+    let shown: String = name.chars().take(60).collect();
+    let shown = shown.escape_debug();
+    if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
+        return format!("commands run by {shown}");
+    }
+    if reads_commands_from_input(simple) {
+        return format!("input run as commands by {shown}");
+    }
+    if simple.inline_code.is_some() {
+        return format!("inline code run by {shown}");
+    }
+    if let Some(script) = &simple.script {
+        let script: String = script.display_text().chars().take(60).collect();
+        return format!("script {}", script.escape_debug());
+    }
+    if OUTSIDE.contains(&name) {
+        return format!("effects of {shown} outside the project");
+    }
+    if is_launcher(name) {
+        return format!("commands run by {shown}");
+    }
+    if changes_system(name, simple.arguments()) {
+        return format!("system or installation change by {shown}");
+    }
+    if BUILDS.contains(&name) {
+        return format!("project code run by {shown}");
+    }
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" | "vi" | "vim" | "nvim" | "ex" | "ed" | "emacs" | "man" | "less"
+        | "more" => {
+            format!("possible other programs started by {shown}")
+        }
+        "export" | "declare" | "typeset" | "local" | "readonly" | "set" | "shopt" | "unset" | "alias"
+        | "enable" | "hash" | "read" | "mapfile" | "let" | "ulimit" | "umask" => {
+            format!("shell state change by {shown}")
+        }
+        "env" | "printenv" => format!("all environment variables shown by {shown}"),
+        "mkdir" | "touch" | "cp" | "mv" | "ln" | "chmod" | "tee" | "truncate" | "install" | "patch" => {
+            format!("file changes by {shown}")
+        }
+        _ => format!("unknown effects of {shown}"),
+    }
+}

@@ -1,0 +1,80 @@
+//! Options that set the folder in which a program works or writes: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
+
+use super::refusals::CHANGERS;
+use crate::policy::grammar::{ValueKind, any_place, possible_options, program_named};
+
+/// Options of file-changing programs whose values are not files to change.
+const NON_FILE_OPTIONS: &[&str] =
+    &["--exclude", "--expression", "--transform", "--xform", "--suffix", "--mode", "--date"];
+
+/// Returns the folder in an option of this program; empty if the next word is the folder. `None` if the option sets
+/// none.
+pub(super) fn folder_in_option<'a>(program: &str, word: &'a str) -> Option<&'a str> {
+    if !word.starts_with('-') {
+        return None;
+    }
+    let grammar = program_named(program);
+    if word.starts_with("--") {
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        let is_place = !possible_options(any_place(), word).is_empty();
+        let is_changed = CHANGERS.contains(&program) && !NON_FILE_OPTIONS.contains(&name);
+        return match value {
+            Some(value) => (is_place || is_changed).then_some(value),
+            None => is_place.then_some(""),
+        };
+    }
+    if program == "find" {
+        let option = grammar.and_then(|find| find.option(word));
+        return option.filter(|option| option.value.is_kind(&[ValueKind::Write])).map(|_| "");
+    }
+    let given = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();
+    if given.is_empty() && !grammar.is_some_and(|grammar| grammar.is_complete) {
+        return word.strip_prefix("-C");
+    }
+    let place = given.iter().find(|(option, _)| option.value.is_kind(&[ValueKind::Folder, ValueKind::Write]));
+    place.map(|(_, value)| value.unwrap_or_default())
+}
+
+/// Returns whether this option of `find` comes before the folders to search. All others are part of its expression, in
+/// which the order counts.
+pub(super) fn is_leading_find_option(word: &str) -> bool {
+    matches!(word, "-H" | "-L" | "-P") || word.starts_with("-O") || word.starts_with("-D")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_folder_in_any_option_spelling() {
+        for (program, word, place) in [
+            ("cp", "--target-directory=/x", Some("/x")),
+            ("cp", "--targ=/x", Some("/x")),
+            ("cp", "--targ", Some("")),
+            ("mv", "-t/x", Some("/x")),
+            ("cp", "-rt", Some("")),
+            ("cp", "-rt/x", Some("/x")),
+            ("cp", "-S.t", None),
+            ("tar", "-xC/x", Some("/x")),
+            ("tar", "-cf/x.tar", Some("/x.tar")),
+            ("tar", "--one-top-level=/x", Some("/x")),
+            ("tar", "--exclude=/x", None),
+            ("make", "-kC/x", Some("/x")),
+            ("make", "-kC", Some("")),
+            ("make", "-j4", None),
+            ("make", "--di=/x", Some("/x")),
+            ("make", "--jobs=4", None),
+            ("git", "-C", Some("")),
+            ("x", "-C/x", Some("/x")),
+            ("unzip", "-d/x", Some("/x")),
+            ("x", "C", None),
+            ("x", "-", None),
+            ("x", "--", None),
+            ("cp", "-ä", None),
+            ("find", "-fprintf", Some("")),
+            ("find", "-Lx", None),
+        ] {
+            assert_eq!(folder_in_option(program, word), place, "{program} {word}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Programs that only read. Most do what their grammar states; some have a language of their own.
+
+use super::{
+    PathAccess, describe_unknown_word, git_commands, script_languages, search_programs, stated_paths,
+    version_queries,
+};
+use crate::policy::command_line::{FOUND_FILES, Nesting, SimpleCommand, Word};
+use crate::policy::grammar::{self, Program, Role};
+
+/// Paths that a program touches, or the reason for asking.
+pub(super) type ProgramPaths = Result<Vec<(Word, PathAccess)>, String>;
+
+/// Programs that do only what their grammar states: they read or look at what their operands and options name.
+#[rustfmt::skip]
+const DO_AS_STATED: &[&str] = &[
+    "ls", "tree", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "diff", "cmp", "comm", "file", "stat", "du", "df",
+    "nl", "tac", "rev", "fold", "paste", "expand", "tr", "od", "hexdump", "md5sum", "cksum", "basename", "dirname",
+    "realpath", "readlink", "pwd", "which", "type", "true", "false", "uname", "arch", "nproc", "whoami", "id",
+    "hostname", "uptime", "seq", "xxd", "column", "free",
+];
+
+/// Programs that only read the names that `find` passes to them.
+const READERS_OF_FOUND: &[&str] = &[
+    "wc",
+    "grep",
+    "egrep",
+    "fgrep",
+    "head",
+    "tail",
+    "cat",
+    "ls",
+    "stat",
+    "file",
+    "md5sum",
+    "sha256sum",
+    "du",
+];
+
+/// Returns the paths that a program touches if it only reads or deletes; deletions are marked.
+pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
+    let Some(named) = simple.words.first().and_then(Word::known_text) else {
+        return Err("program unknown before it runs".to_owned());
+    };
+    let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| named.strip_prefix(folder)).unwrap_or(named);
+    let found;
+    let mut words = simple.arguments();
+    if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned()))
+        && READERS_OF_FOUND.contains(&name)
+    {
+        // Files found by `find` are checked with `find` itself.
+        let of = |word: &Word| {
+            if word.display_text() == FOUND_FILES { Word::Known(".".to_owned()) } else { word.clone() }
+        };
+        found = words.iter().map(of).collect::<Vec<_>>();
+        words = &found;
+    }
+    let program = grammar::program_named(name);
+    if name == "tail" && words.iter().any(is_follow_operand) {
+        return Err("endless tail: an operand like +f follows a file".to_owned());
+    }
+    if let Some(program) = program.filter(|program| DO_AS_STATED.contains(&program.name())) {
+        return stated_paths::stated_paths(name, program, words);
+    }
+    match name {
+        "echo" | ":" => judge_plain_words(words),
+        "printf" => judge_printf(words),
+        "strings" => judge_strings(words),
+        "date" => judge_date(words),
+        "test" => judge_test(words),
+        "cd" => cd_target(simple).map_or_else(
+            || Err("target of cd unknown before it runs".to_owned()),
+            |to| Ok(vec![(word_from_text(to), PathAccess::Names)]),
+        ),
+        "command" => match words {
+            [Word::Known(how), rest @ ..] if how == "-v" || how == "-V" => judge_plain_words(rest),
+            _ => Err("command run through `command`".to_owned()),
+        },
+        "sed" => script_languages::judge_sed(words),
+        "awk" | "gawk" | "mawk" | "nawk" => script_languages::judge_awk(name, words),
+        "printenv" => version_queries::judge_printenv(words),
+        "tar" => judge_tar(words),
+        "unzip" | "zipinfo" => judge_archive(name, words),
+        "jq" => script_languages::judge_jq(words),
+        "find" => search_programs::judge_find(words),
+        "fd" | "fdfind" => search_programs::judge_fd(words),
+        "grep" | "egrep" | "fgrep" => search_programs::judge_grep(name, words),
+        "rg" => search_programs::judge_rg(words),
+        "git" => git_commands::judge_git(words),
+        "rm" | "rmdir" => judge_deletion(name, words),
+        // The argument of `-c` has been parsed and is judged with the other commands.
+        _ if version_queries::is_version_query(name, words) => {
+            Ok(version_queries::version_override_files(name))
+        }
+        "bash" | "sh" if simple.inline_code.is_some() => match words {
+            [Word::Known(option), Word::Known(_)] if option == "-c" => Ok(Vec::new()),
+            _ => Err(format!("{name} with more arguments than -c and a command")),
+        },
+        _ => Err(super::ask_reasons::ask_reason(simple, name)),
+    }
+}
+
+/// Returns whether a word is the old form of an option of `tail` and more than a number: `+5f` is `-n +5 -f`.
+fn is_follow_operand(word: &Word) -> bool {
+    let old = word.display_text().strip_prefix('+');
+    old.is_some_and(|old| !old.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn word_from_text(text: &str) -> Word {
+    if text.starts_with('~') { Word::Home(text.to_owned()) } else { Word::Known(text.to_owned()) }
+}
+
+/// Handles words that name no files. A pattern among them is expanded to names.
+pub(super) fn judge_plain_words(words: &[Word]) -> ProgramPaths {
+    let mut names = Vec::new();
+    for word in words {
+        match word {
+            Word::Known(_) | Word::Home(_) => {}
+            // Files are not opened: only names are shown.
+            Word::Pattern(pattern) => {
+                let folder = pattern.rsplit_once('/').map_or(".", |(folder, _)| folder);
+                let word = if folder.contains(['*', '?', '[']) {
+                    word.clone()
+                } else {
+                    Word::Known(folder.to_owned())
+                };
+                names.push((word, PathAccess::Names));
+            }
+            Word::Unknown(text) if version_queries::is_plain_variable(text) => {}
+            Word::Unknown(_) => return Err(describe_unknown_word(word)),
+        }
+    }
+    Ok(names)
+}
+
+/// Judges `printf`, which can set a variable with `-v` and with `%n`.
+fn judge_printf(words: &[Word]) -> ProgramPaths {
+    let Some(Word::Known(format)) = words.first() else {
+        return Err("printf format unknown before it runs".to_owned());
+    };
+    let mut pieces = format.replace("%%", "").split('%').map(str::to_owned).collect::<Vec<_>>().into_iter();
+    pieces.next();
+    let harmless = pieces.all(|piece| {
+        let conversion = piece.trim_start_matches(|letter: char| "-+ #0123456789.*'".contains(letter));
+        conversion.starts_with(|letter: char| "diouxXcsbqfeEgG".contains(letter))
+    });
+    if format.starts_with('-') || !harmless {
+        return Err("possible variable assignment by printf".to_owned());
+    }
+    judge_plain_words(&words[1..])
+}
+
+/// Returns the grammar of a program; a program without one asks.
+pub(super) fn grammar_of(name: &str) -> Result<&'static Program, String> {
+    grammar::program_named(name).ok_or_else(|| format!("unknown options of {name}"))
+}
+
+/// Judges `date`: an operand without a leading `+` sets the clock.
+fn judge_date(words: &[Word]) -> ProgramPaths {
+    let program = grammar_of("date")?;
+    let given = stated_paths::parse_read_only("date", program, words)?;
+    match given.operands.iter().all(|word| word.known_text().is_some_and(|text| text.starts_with('+'))) {
+        true => Ok(stated_paths::option_paths(program, &given)),
+        false => Err("possible change of the clock by date".to_owned()),
+    }
+}
+
+/// Judges `strings`, which reads options from a file named after `@`, wherever that is written.
+fn judge_strings(words: &[Word]) -> ProgramPaths {
+    if !words.iter().all(|word| word.known_text().is_some_and(|text| !text.starts_with('@'))) {
+        return Err("options of strings read from a file".to_owned());
+    }
+    stated_paths::stated_paths("strings", grammar_of("strings")?, words)
+}
+
+/// Judges `test`, which can evaluate the subscript of a variable: only simple tests are followed.
+fn judge_test(words: &[Word]) -> ProgramPaths {
+    let known: Vec<&str> = words.iter().filter_map(Word::known_text).collect();
+    let known = if known.len() == words.len() { known } else { Vec::new() };
+    let known = known.strip_prefix(&["!"]).unwrap_or(&known);
+    match known {
+        ["-n" | "-z", _] | [_, "=" | "!=", _] => Ok(Vec::new()),
+        ["-f" | "-d" | "-e" | "-s" | "-r" | "-w" | "-x" | "-L" | "-h", path] => {
+            Ok(vec![(Word::Known((*path).to_owned()), PathAccess::Names)])
+        }
+        _ => Err("complex test expression".to_owned()),
+    }
+}
+
+/// Judges `tar -tf x.tar`. A colon in the name would be another machine. These characters are the old option bundle of
+/// tar, with or without a dash. No other form runs without approval, so the grammar for tar commands is not used.
+fn judge_tar(words: &[Word]) -> ProgramPaths {
+    match words {
+        [Word::Known(how), Word::Known(archive)] => {
+            let letters = how.trim_start_matches('-');
+            let lists = letters.contains('t')
+                && letters.ends_with('f')
+                && letters.chars().all(|letter| "tvzjJf".contains(letter));
+            if lists && !archive.contains(':') && archive != "-" {
+                return Ok(vec![(Word::Known(archive.clone()), PathAccess::Contents)]);
+            }
+            Err("possible writes and commands by tar".to_owned())
+        }
+        _ => Err("possible writes and commands by tar".to_owned()),
+    }
+}
+
+/// Judges `unzip -l x.zip` and `zipinfo x.zip`. Both treat the name as a pattern.
+fn judge_archive(name: &str, words: &[Word]) -> ProgramPaths {
+    let program = grammar_of(name)?;
+    let given = stated_paths::parse_read_only(name, program, words)?;
+    if name == "unzip" && !given.has_role(Role::Lists) {
+        return Err("files written by unzip".to_owned());
+    }
+    if let Some(word) = given.operands.iter().find(|word| word.display_text().contains(['*', '?', '[', '\\']))
+    {
+        return Err(describe_unknown_word(word));
+    }
+    stated_paths::stated_paths(name, program, words)
+}
+
+/// Returns the files that `rm` deletes, to be checked against the project folder.
+fn judge_deletion(name: &str, words: &[Word]) -> ProgramPaths {
+    let given = stated_paths::parse_certain(name, grammar_of(name)?, words)?;
+    if let Some(option) = given.options.iter().find(|given| given.option.role == Role::NeedsApproval) {
+        return Err(format!("possible deletion of everything by {name} {}", option.word));
+    }
+    Ok(given.operands.into_iter().map(|word| (word, PathAccess::Delete)).collect())
+}
+
+/// Returns the target of a `cd`.
+pub(super) fn cd_target(simple: &SimpleCommand) -> Option<&str> {
+    if simple.program() != Some("cd") {
+        return None;
+    }
+    match simple.arguments() {
+        [Word::Home(to)] => Some(to),
+        [Word::Known(to)] if !to.is_empty() && !to.starts_with(['-', '~']) => Some(to),
+        [] => Some("~"),
+        _ => None,
+    }
+}
+
+/// Checks that a wrapper only changes how a program runs.
+pub(super) fn check_wrapper(words: &[Word]) -> Result<(), String> {
+    let name = words
+        .first()
+        .and_then(Word::known_text)
+        .map(super::super::command_line::program_base_name)
+        .unwrap_or_default();
+    if let Some(word) = words.iter().find(|word| word.known_text().is_none()) {
+        return Err(describe_unknown_word(word));
+    }
+    match name {
+        "env" | "time" | "timeout" | "nice" | "stdbuf" | "command" | "builtin" => Ok(()),
+        name => Err(format!("wrapper {name}")),
+    }
+}
+
+/// Returns whether setting a variable only changes how output looks.
+pub(super) fn is_harmless_variable(name: &str, value: &str) -> bool {
+    let plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+    plain
+        && matches!(name, "LC_ALL" | "LANG" | "LC_COLLATE" | "LC_CTYPE" | "NO_COLOR" | "CLICOLOR" | "COLUMNS")
+}

@@ -1,0 +1,277 @@
+//! Script files that a command line runs and their possible locations. A grant for the line is bound to these files.
+
+use super::{WorkingDirectories, display_word, join_path, read_only_programs};
+use crate::policy::command_line::{ParsedLine, Redirect, SimpleCommand, Word, is_interpreter, is_shell};
+use crate::policy::grant_scopes::runs_its_arguments;
+
+/// Files that a command line runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScriptSet {
+    /// None, as far as the words show.
+    None,
+    /// These files, relative to the project. Other files named in the line may run too, if they exist.
+    Files(Vec<ScriptFile>),
+    /// Unknown, with the reason.
+    Unknown(String),
+}
+
+/// A file that may be run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ScriptFile {
+    /// Path relative to the project.
+    pub name: String,
+    /// True if this file certainly runs, so that it cannot be a folder.
+    pub is_certain: bool,
+}
+
+/// Variables that decide what else runs, or where it is searched.
+#[rustfmt::skip]
+const PATH_VARIABLES: &[&str] = &[
+    "PATH", "CDPATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONSTARTUP",
+    "PYTHONHOME", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "MAKEFILES",
+];
+/// Variables that name a program.
+#[rustfmt::skip]
+const PROGRAM_VARIABLES: &[&str] = &[
+    "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "GIT_EDITOR", "SHELL",
+    "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "BROWSER", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
+];
+
+/// Programs that take a file of code as the value of one of these options.
+const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
+    ("awk", &["-f", "--file"]),
+    ("gawk", &["-f", "--file", "-i", "-E", "--exec", "--include"]),
+    ("mawk", &["-f"]),
+    ("nawk", &["-f"]),
+    ("sed", &["-f", "--file"]),
+    ("make", &["-f", "--file", "--makefile"]),
+    ("gmake", &["-f", "--file", "--makefile"]),
+    ("just", &["-f", "--justfile"]),
+    ("psql", &["-f", "--file"]),
+    ("jq", &["-f", "--from-file", "-L"]),
+];
+
+/// Builtins after which a name may mean another program.
+const RENAMING: &[&str] = &["alias", "enable", "hash", "pushd", "popd", "chroot", "unshare", "nsenter"];
+
+/// Returns the script files of a command line.
+pub fn find_scripts(reading: &ParsedLine) -> ScriptSet {
+    let mut found = ScriptSearch { parts: Vec::new(), unknown_reason: None };
+    let mut folders = WorkingDirectories::default();
+    let (mut runs, mut goes) = (false, None);
+    for simple in &reading.commands {
+        let at = folders.directories_of(simple);
+        runs |= found.scan_command(simple, &at);
+        if simple.program() == Some("cd") && read_only_programs::cd_target(simple).is_none() {
+            goes.get_or_insert_with(|| "target of cd unknown before it runs".to_owned());
+        }
+        folders.apply_cd(simple);
+    }
+    if let Some(unclear) = &reading.unclear {
+        return ScriptSet::Unknown(unclear.0.clone());
+    }
+    match (found.unknown_reason.or(goes.filter(|_| runs)), runs) {
+        (Some(why), _) => ScriptSet::Unknown(why),
+        (None, true) => {
+            found.parts.sort();
+            found.parts.dedup();
+            ScriptSet::Files(found.parts)
+        }
+        (None, false) => ScriptSet::None,
+    }
+}
+
+struct ScriptSearch {
+    parts: Vec<ScriptFile>,
+    unknown_reason: Option<String>,
+}
+
+impl ScriptSearch {
+    fn mark_unknown(&mut self, why: impl Into<String>) {
+        self.unknown_reason.get_or_insert_with(|| why.into());
+    }
+
+    fn push_script(&mut self, word: &Word, folders: &[String], plainly: bool) {
+        match word {
+            Word::Known(name) | Word::Home(name) => {
+                self.parts.extend(
+                    folders
+                        .iter()
+                        .map(|folder| ScriptFile { name: join_path(folder, name), is_certain: plainly }),
+                );
+            }
+            Word::Pattern(_) | Word::Unknown(_) => {
+                self.mark_unknown(format!("script “{}” unknown before it runs", display_word(word)));
+            }
+        }
+    }
+
+    /// Adds the scripts of one command. Returns whether it runs any.
+    fn scan_command(&mut self, simple: &SimpleCommand, folders: &[String]) -> bool {
+        let before = self.parts.len();
+        let sets = simple.assignments.iter().map(|(name, value)| (name.as_str(), value.display_text()));
+        let program = simple.program().unwrap_or_default();
+        let exports = matches!(program, "export" | "declare" | "typeset" | "local" | "readonly");
+        let given = simple.arguments().iter().filter(|_| exports).map(Word::display_text);
+        let given = given.map(|word| word.split_once('=').unwrap_or((word, "")));
+        let says = |(name, value): &(&str, &str)| {
+            PATH_VARIABLES.contains(name)
+                || (PROGRAM_VARIABLES.contains(name) && value.contains(['/', '$', '`']))
+        };
+        if let Some((name, _)) = sets.chain(given).find(says) {
+            self.mark_unknown(format!("{name} decides what runs"));
+        }
+        if RENAMING.contains(&program) && !simple.arguments().is_empty() {
+            self.mark_unknown(format!("{program} changes which program a name runs"));
+        }
+        let firsts = simple.wrappers.iter().filter_map(|words| words.first()).chain(simple.words.first());
+        for first in firsts.filter(|first| first.display_text().contains('/')) {
+            self.push_script(first, folders, true);
+        }
+        if let Some(script) = simple.script.as_ref().filter(|_| !is_module(simple)) {
+            self.push_script(script, folders, true);
+        }
+        if is_interpreter(program) {
+            return self.scan_interpreter(simple, folders) || self.parts.len() > before;
+        }
+        let by_option = SCRIPT_OPTIONS.iter().any(|(name, options)| {
+            let is = |word: &str| {
+                options.iter().any(|option| {
+                    word == *option
+                        || word
+                            .strip_prefix(option)
+                            .is_some_and(|rest| rest.starts_with('=') || option.len() == 2)
+                })
+            };
+            *name == program && simple.arguments().iter().any(|word| is(word.display_text()))
+        });
+        // `find -exec` has been parsed: the command it runs is one of its own.
+        let hands_on = runs_its_arguments(program)
+            && !matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
+        if by_option || hands_on {
+            self.push_arguments(simple, folders);
+        }
+        by_option || self.parts.len() > before
+    }
+
+    /// Adds every argument that may be what runs.
+    fn push_arguments(&mut self, simple: &SimpleCommand, folders: &[String]) {
+        for word in simple.arguments() {
+            match word {
+                Word::Known(name) if name.contains('/') && !name.starts_with('-') => {
+                    self.push_script(word, folders, false)
+                }
+                Word::Known(_) => {}
+                Word::Home(_) | Word::Pattern(_) | Word::Unknown(_) => self.push_script(word, folders, false),
+            }
+        }
+    }
+
+    /// Adds the scripts of an interpreter. Returns whether it runs more than code in the line.
+    fn scan_interpreter(&mut self, simple: &SimpleCommand, folders: &[String]) -> bool {
+        let program = simple.program().unwrap_or_default();
+        let mut comes_in = false;
+        for redirect in &simple.redirects {
+            if let Redirect::Read(word) = redirect {
+                self.push_script(word, folders, true);
+                comes_in = true;
+            }
+        }
+        let alone = simple.script.is_none() && simple.inline_code.is_none();
+        if alone && !comes_in && simple.pipes.iter().any(|(_, stage)| *stage > 0) {
+            self.mark_unknown("script read from a pipe");
+        }
+        // Arguments of a shell after its script are data; options of other interpreters are not known well enough.
+        if !is_shell(program) && !matches!(program, "eval" | "source" | ".") {
+            let unknown = simple.arguments().iter().find(|word| !matches!(word, Word::Known(_)));
+            if let Some(word) = unknown.filter(|_| simple.inline_code.is_none()) {
+                self.push_script(word, folders, false);
+            }
+        }
+        let code = simple.inline_code.is_some() && !is_shell(program);
+        comes_in || code || (simple.script.is_some() && !is_module(simple))
+    }
+}
+
+/// Returns whether python is given a module name, which runs project code as `make` does.
+fn is_module(simple: &SimpleCommand) -> bool {
+    let python = simple.program().is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"));
+    python && simple.arguments().first().is_some_and(|word| word.known_text() == Some("-m"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::command_line::parse_command_line;
+
+    fn told(command: &str) -> String {
+        match find_scripts(&parse_command_line(command)) {
+            ScriptSet::None => "nothing".to_owned(),
+            ScriptSet::Unknown(_) => "unknown".to_owned(),
+            ScriptSet::Files(parts) => {
+                let mark =
+                    |part: &ScriptFile| format!("{}{}", part.name, if part.is_certain { "" } else { "?" });
+                parts.iter().map(mark).collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+
+    #[test]
+    fn r11_finds_scripts_anywhere_in_a_line() {
+        for (command, expected) in [
+            ("cargo test", "nothing"),
+            ("make", "nothing"),
+            ("sed -i s/a/b/ x", "nothing"),
+            ("python3 -m pytest tests", "nothing"),
+            ("bash --version", "nothing"),
+            ("cat x.sh", "nothing"),
+            ("git commit -m x", "nothing"),
+            ("./x.sh", "./x.sh"),
+            ("tools/x", "tools/x"),
+            ("bash x.sh a b", "x.sh"),
+            ("bash -eu x.sh", "x.sh"),
+            ("sh -c ./x.sh", "./x.sh"),
+            ("bash -c 'bash -c \"./x.sh\"'", "./x.sh"),
+            ("source x.sh", "x.sh"),
+            (". ./x.sh", "./x.sh"),
+            ("python3 tools/y.py", "tools/y.py"),
+            ("env A=b python3 y.py", "y.py"),
+            ("timeout 5 ./x.sh", "./x.sh"),
+            ("cd web && node a.js", "web/a.js"),
+            ("cd web; node a.js", "a.js web/a.js"),
+            ("(cd web && ./a.sh); ./b.sh", "./b.sh web/./a.sh"),
+            ("make && ./x.sh | tee log", "./x.sh"),
+            ("sh < x.sh", "x.sh"),
+            ("find . -exec ./x.sh ';'", "./x.sh"),
+            ("ls | xargs ./x.sh", "./x.sh"),
+            ("awk -f x.awk data", ""),
+            ("make -fx.mk", ""),
+            ("strace ./x.sh", "./x.sh?"),
+            (".venv/bin/python x.py", ".venv/bin/python x.py"),
+            ("./env ./x.sh", "./env ./x.sh"),
+            ("for", "unknown"),
+            ("for f in *.sh; do bash $f; done", "unknown"),
+            ("bash *.sh", "unknown"),
+            ("bash $X", "unknown"),
+            ("$X", "unknown"),
+            ("python3 y.py $X", "unknown"),
+            ("cat x.sh | sh", "unknown"),
+            ("find . -name '*.sh' -exec sh {} ';'", "unknown"),
+            ("ls | xargs sh", "unknown"),
+            ("cd $X && ./x.sh", "unknown"),
+            ("cd -P web && ./x.sh", "unknown"),
+            ("pushd web && ./x.sh", "unknown"),
+            ("PATH=.:/bin x.sh", "unknown"),
+            ("export PATH=. ; x.sh", "unknown"),
+            ("env PATH=. x.sh", "unknown"),
+            ("BASH_ENV=x.sh bash -c true", "unknown"),
+            ("LD_PRELOAD=./x.so ls", "unknown"),
+            ("PAGER=./x.sh git log", "unknown"),
+            ("PAGER=cat git log", "nothing"),
+            ("declare -x PATH=.; x.sh", "unknown"),
+            ("hash -p ./x.sh ls; ls", "unknown"),
+        ] {
+            assert_eq!(told(command), expected, "{command}");
+        }
+    }
+}

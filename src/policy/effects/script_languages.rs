@@ -1,0 +1,274 @@
+//! Programs with a script language that can also write and run: `sed`, `awk` and `jq`. Only scripts that clearly just
+//! print are followed.
+
+use super::PathAccess;
+use super::describe_unknown_word;
+use super::read_only_programs::{ProgramPaths, grammar_of};
+use super::stated_paths::{operand_paths, option_paths, parse_read_only, take_script};
+use crate::policy::command_line::Word;
+
+/// Judges `sed -n 1,20p`, `sed s/a/b/`.
+pub(super) fn judge_sed(words: &[Word]) -> ProgramPaths {
+    let program = grammar_of("sed")?;
+    let mut given = parse_read_only("sed", program, words)?;
+    let script = take_script("sed", program, &mut given)?;
+    let mut scripts = given.option_texts(&["-e"]).chain(script.as_deref());
+    if !scripts.all(is_printing_sed) {
+        return Err("possible writes and commands in the sed script".to_owned());
+    }
+    let mut touched = option_paths(program, &given);
+    touched.extend(operand_paths(&given.operands, &PathAccess::Contents));
+    Ok(touched)
+}
+
+/// Returns whether every command of a sed script is an address with `p`, `d`, `q` or `=`, or a replacement that neither
+/// writes nor runs.
+fn is_printing_sed(script: &str) -> bool {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
+        if rest.is_empty() {
+            return true;
+        }
+        let Some(after) = skip_sed_command(rest) else { return false };
+        rest = after.trim_start_matches([' ', '\t']);
+        if !rest.is_empty() && !rest.starts_with([';', '\n']) {
+            return false;
+        }
+    }
+}
+
+/// Returns the text after one command; `None` if it is none of these.
+fn skip_sed_command(text: &str) -> Option<&str> {
+    let mut rest = skip_sed_address(text)?;
+    if let Some(second) = rest.strip_prefix(',') {
+        let second = second.trim_start_matches([' ', '+']);
+        let after = skip_sed_address(second)?;
+        if after.len() == second.len() {
+            return None;
+        }
+        rest = after;
+    }
+    rest = rest.trim_start_matches([' ', '!']);
+    if let Some(after) = rest.strip_prefix(['p', 'd', 'q', '=']) {
+        return Some(after);
+    }
+    let rest = rest.strip_prefix('s')?;
+    let mark = rest.chars().next().filter(|mark| "/|#,:@!_%".contains(*mark))?;
+    let rest = skip_sed_part(&rest[1..], mark)?;
+    let rest = skip_sed_part(rest, mark)?;
+    // The flag `e` runs the result, `w` writes it.
+    Some(rest.trim_start_matches(|flag: char| "gIip0123456789".contains(flag)))
+}
+
+/// Returns the text after an address, which may be empty.
+fn skip_sed_address(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix('/') {
+        return skip_sed_part(rest, '/');
+    }
+    match text.strip_prefix('$') {
+        Some(rest) => Some(rest),
+        None => Some(text.trim_start_matches(|letter: char| letter.is_ascii_digit())),
+    }
+}
+
+/// Returns the text after the next `mark`. Implementations disagree on whether one inside brackets counts.
+fn skip_sed_part(text: &str, mark: char) -> Option<&str> {
+    let mut open = false;
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\n' => return None,
+            // `[:alpha:]` inside brackets does not close them.
+            '[' if open && text[at + 1..].starts_with([':', '.', '=']) => {
+                let sign = &text[at + 1..at + 2];
+                let inside = text[at + 2..].find(&format!("{sign}]"))?;
+                let end = at + 2 + inside + 1;
+                // Implementations disagree on a mark in here too.
+                if text[at..end].contains([mark, '\\', '\n']) {
+                    return None;
+                }
+                while letters.next().is_some_and(|(next, _)| next < end) {}
+            }
+            '\\' => drop(letters.next().filter(|(_, next)| *next != '\n')?),
+            '[' => {
+                open = true;
+                // A `]` right after the bracket is one of its characters.
+                let inside = text[at + 1..].strip_prefix('^').unwrap_or(&text[at + 1..]);
+                if inside.starts_with(']') {
+                    return None;
+                }
+            }
+            ']' => open = false,
+            letter if letter == mark => return (!open).then(|| &text[at + 1..]),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Words with which an awk program may run, write, or read other files.
+#[rustfmt::skip]
+const UNSAFE_AWK_WORDS: &[&str] = &[
+    "system", "getline", "close", "fflush", "@", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "func",
+    "\\\n", "/inet",
+];
+
+/// Judges `awk '{ print $1 }'`.
+pub(super) fn judge_awk(name: &str, words: &[Word]) -> ProgramPaths {
+    let grammar = grammar_of("awk")?;
+    let mut given = parse_read_only(name, grammar, words)?;
+    let program = take_script(name, grammar, &mut given)?.unwrap_or_default();
+    if !is_printing_awk(&program) {
+        return Err(format!("possible writes and commands in the {name} program"));
+    }
+    // `a=b` among the files sets a variable.
+    if let Some(word) = given.operands.iter().find(|word| word.display_text().contains('=')) {
+        return Err(describe_unknown_word(word));
+    }
+    Ok(operand_paths(&given.operands, &PathAccess::Contents))
+}
+
+/// Judges `jq`, which also reads what its filter includes.
+pub(super) fn judge_jq(words: &[Word]) -> ProgramPaths {
+    let program = grammar_of("jq")?;
+    let mut given = parse_read_only("jq", program, words)?;
+    let filter = take_script("jq", program, &mut given)?.unwrap_or_default();
+    if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
+        return Err("possible reads of other files by the jq filter".to_owned());
+    }
+    Ok(operand_paths(&given.operands, &PathAccess::Contents))
+}
+
+fn is_printing_awk(program: &str) -> bool {
+    let odd = program.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
+    // `||` is no pipe.
+    let piped = program.replace("||", "").contains('|');
+    if odd || piped || UNSAFE_AWK_WORDS.iter().any(|word| program.contains(word)) {
+        return false;
+    }
+    // `>` is a comparison before the first action, if no string or pattern can hide where that begins.
+    let pattern = program.split('{').next().unwrap_or_default();
+    let plain = !pattern.contains(['"', '/', '\\']);
+    let rest = if plain { &program[pattern.len()..] } else { program };
+    !rest.replace(">=", "").contains('>') && !rest.contains(">>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r12_follows_only_printing_sed_scripts() {
+        for script in [
+            "p",
+            "1p",
+            "1,5p",
+            "$p",
+            "1,$p",
+            "5q",
+            "/a/p",
+            "/a/,/b/p",
+            "/a\\/b/d",
+            "s/a/b/",
+            "s/a/b/g",
+            "s|a/b|c|gI",
+            "s/a/b/p;1d",
+            "1,5s/x/y/2",
+            "/a/!d",
+            "1,+3p",
+            " 1p ; 2p\n3p",
+            "s/[a-z]/x/",
+            "s/[[:space:]]*$//",
+            "s/^[[:blank:]a-z]//;s|/[[=a=]x]*|/|g",
+            "s/\\/x/\\/y/",
+        ] {
+            assert!(is_printing_sed(script), "{script}");
+        }
+        for script in [
+            "s/a/b/e",
+            "s/a/b/w out",
+            "s/a/b/ge",
+            "1e",
+            "e id",
+            "w out",
+            "1w out",
+            "1,5w out",
+            "r /etc/passwd",
+            "R x",
+            "W x",
+            "1!e id",
+            "s/a/b/;e id",
+            "s/a/b/\ne id",
+            "{p}",
+            "p e",
+            "s/[/]e/x/",
+            "s/[/]/b/e",
+            "a\\x",
+            "i x",
+            "c x",
+            "y/a/b/w",
+            "/a/e",
+            "/a/,e",
+            "s\\a\\b\\e",
+            "sea e",
+            "s/a\n/b/",
+            "s/a/b\\\n/e",
+            "\\,a,e",
+            "p}",
+            "F",
+            "n",
+            "1~2e",
+            "sxaxbxe",
+            // Some implementations read the second mark as inside brackets.
+            "s|[[:alpha:]|]|1;s|w out|x|",
+            "s/[[:a:]/]/1;s/e;/x/p",
+            "s/[[.a.]/]/1;s/e;/x/p",
+            "s|[[:a|b:]]|1|",
+        ] {
+            assert!(!is_printing_sed(script), "{script}");
+        }
+    }
+
+    #[test]
+    fn r12_follows_only_printing_awk_programs() {
+        for program in [
+            "{print $1}",
+            "NR>=10 && NR<=20",
+            "$3 > 5 { print $1 }",
+            "END{print NR}",
+            "/fn main/{found=1} found",
+            "NR==1 || NR==3",
+            "{sum += $1} END {printf \"%d\\n\", sum}",
+            "!seen[$0]++",
+            "{ print length($0) }",
+        ] {
+            assert!(is_printing_awk(program), "{program}");
+        }
+        for program in [
+            "{system(\"id\")}",
+            "{print > \"out\"}",
+            "{print >> \"out\"}",
+            "{print | \"sh\"}",
+            "{\"id\" | getline x}",
+            "{print >\"out\"}",
+            "BEGIN{while((getline l < \"/etc/passwd\")>0) print l}",
+            "BEGIN{ARGV[1]=\"/etc/passwd\"}",
+            "BEGIN{print ENVIRON[\"K\"]}",
+            "@load \"filefuncs\"",
+            "@include \"x\"",
+            "{f=\"system\"; @f(\"id\")}",
+            "{print \"a\" |& \"sh\"}",
+            "/{/ > \"x\" {print}",
+            "\"{\" > 5 {print > \"x\"}",
+            "{print>=1>\"x\"}",
+            "{print || 1 | \"sh\"}",
+            "{print >>= \"x\"}",
+            "BEGIN{printf \"x\" > \"/dev/tcp/a/1\"}",
+            "func f(){}",
+            "{sys\\\ntem(\"id\")}",
+        ] {
+            assert!(!is_printing_awk(program), "{program}");
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Parsing of arguments by the grammar of a program. Nothing is guessed: anything uncertain is a [`Problem`].
+
+use super::{AttachedValue, OptionSpec, OptionValue, Program, Role, ValueKind, flag};
+use crate::policy::command_line::Word;
+
+/// Parsed arguments of a program.
+#[derive(Debug, Default)]
+pub struct ParsedArguments {
+    /// Options in order.
+    pub options: Vec<ParsedOption>,
+    /// Words that are neither options nor values of options, without the first `--`.
+    pub operands: Vec<Word>,
+    /// Number of operands before `--`; `None` without `--`.
+    pub operands_before_end: Option<usize>,
+    /// Words like `--include=*.rs`, which the shell replaces if files of such names exist.
+    pub unmatched_patterns: Vec<Word>,
+    /// Separate values of options after an operand, which are files to an implementation that does not permute. Empty
+    /// for programs with a single implementation; without the names of excluded folders.
+    pub late_values: Vec<Word>,
+    /// Everything that is not certain.
+    pub problems: Vec<ArgumentProblem>,
+}
+
+/// An option that is given.
+#[derive(Debug)]
+pub struct ParsedOption {
+    pub option: &'static OptionSpec,
+    /// Word that contains it.
+    pub word: String,
+    /// Value, if any.
+    pub value: Option<Word>,
+}
+
+/// Reason why the meaning of a word is not certain.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ArgumentProblem {
+    /// The grammar has no such option, or not in this spelling.
+    Unknown(String),
+    /// A long option is abbreviated.
+    Abbreviated(String),
+    /// The value of this option is missing.
+    Missing(String),
+    /// The shell's expansion of this word is unknown before it runs.
+    Unexpanded(Word),
+}
+
+/// `-5`, for programs that accept it.
+static NUMBER: OptionSpec = flag("-NUM");
+
+impl ParsedArguments {
+    /// Returns whether an option with one of these names is given, in any spelling.
+    pub fn has_option(&self, any: &[&str]) -> bool {
+        self.option_values(any).next().is_some()
+    }
+
+    /// Returns the values of the options with one of these names.
+    pub fn option_values<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = Option<&'a Word>> {
+        let named = |option: &&ParsedOption| option.option.all_names().any(|name| any.contains(&name));
+        self.options.iter().filter(named).map(|option| option.value.as_ref())
+    }
+
+    /// Returns the texts of those values.
+    pub fn option_texts<'a>(&'a self, any: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        self.option_values(any).flatten().map(Word::display_text)
+    }
+
+    /// Returns whether an option with this role is given.
+    pub fn has_role(&self, role: Role) -> bool {
+        self.options.iter().any(|option| option.option.role == role)
+    }
+
+    fn push_option(&mut self, option: &'static OptionSpec, word: &str, value: Option<Word>) {
+        let is_other = |value: &Word| value.known_text().is_some_and(|text| !is_number(text));
+        let has_point = matches!(option.value, OptionValue::OptionalNumber { has_point: true });
+        if option.value.is_kind(&[ValueKind::Number]) && !has_point && value.as_ref().is_some_and(is_other) {
+            self.problems.push(ArgumentProblem::Unknown(word.to_owned()));
+        }
+        self.options.push(ParsedOption { option, word: word.to_owned(), value });
+    }
+}
+
+impl ParsedOption {
+    /// Returns whether the option neither writes, runs nor works elsewhere, and reads no additional files.
+    pub fn only_reads(&self) -> bool {
+        let by_role = match self.option.role {
+            Role::NeedsApproval | Role::Forces | Role::Keeps | Role::Changes => false,
+            Role::Plain
+            | Role::Recursive
+            | Role::IncludesHidden
+            | Role::Selects
+            | Role::Excludes
+            | Role::HoldsScript
+            | Role::Lists
+            | Role::ShowsContent => true,
+        };
+        by_role && !self.option.value.is_kind(&WIDER_KINDS)
+    }
+}
+
+/// Returns whether a text is an optional sign, digits and an optional unit: `5`, `+5`, `-5`, `5k`.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let unit = digits.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    unit.len() < digits.len() && unit.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Kinds of values with which an option does more than read.
+const WIDER_KINDS: [ValueKind; 5] =
+    [ValueKind::List, ValueKind::Write, ValueKind::Delete, ValueKind::Folder, ValueKind::Program];
+
+impl OptionValue {
+    /// Returns whether there may be a value of one of these kinds.
+    pub fn is_kind(self, kinds: &[ValueKind]) -> bool {
+        match self {
+            Self::None => false,
+            Self::Required(holds) | Self::Optional(holds) => kinds.contains(&holds),
+            Self::OptionalNumber { .. } => kinds.contains(&ValueKind::Number),
+        }
+    }
+}
+
+/// Complete option names that could be mistaken for abbreviations of other ones.
+const COMPLETE_NAMES: &[&str] = &["rm", "global", "diff"];
+
+/// Returns all options that a word may give on its own, with the value in that word. For programs of which not all
+/// options are known: a word counts for each option that it may abbreviate, with one dash or two.
+pub fn possible_options<'a>(
+    program: &'static Program,
+    word: &'a str,
+) -> Vec<(&'static OptionSpec, Option<&'a str>)> {
+    let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+    let bare = name.trim_start_matches('-');
+    let mut given = Vec::new();
+    if bare.is_empty() || bare.len() == name.len() {
+        return given;
+    }
+    let has_two = name.starts_with("--");
+    // After one dash each letter may be an option.
+    let may_begin = bare.len() >= if has_two { 1 } else { 4 } && !COMPLETE_NAMES.contains(&bare);
+    let fits = |known: &str| {
+        let long = known.strip_prefix("--").or_else(|| known.strip_prefix('-').filter(|rest| rest.len() > 1));
+        long.is_some_and(|long| long == bare || (may_begin && long.starts_with(bare)))
+    };
+    if has_two || program.syntax.is_single_dash {
+        let fitting = program.options.iter().filter(|option| option.all_names().any(fits));
+        given.extend(fitting.map(|option| (option, value)));
+    }
+    let letters = if has_two { "" } else { &word[1..] };
+    for (at, letter) in letters.char_indices() {
+        let Some(option) = program.option(&format!("-{letter}")) else { continue };
+        let rest = &letters[at + letter.len_utf8()..];
+        if option.value == OptionValue::None {
+            given.push((option, None));
+        } else {
+            given.push((option, Some(rest).filter(|rest| !rest.is_empty())));
+            break;
+        }
+    }
+    given
+}
+
+/// Parses the arguments of a program. A subcommand and the words after it are operands.
+pub fn parse_arguments(program: &'static Program, words: &[Word]) -> ParsedArguments {
+    let mut reader =
+        ArgumentParser { program, words: words.iter(), given: ParsedArguments::default(), is_over: false };
+    while let Some(word) = reader.words.next() {
+        reader.read_word(word);
+    }
+    reader.given
+}
+
+struct ArgumentParser<'a> {
+    program: &'static Program,
+    words: std::slice::Iter<'a, Word>,
+    given: ParsedArguments,
+    /// True if all further words are operands.
+    is_over: bool,
+}
+
+impl ArgumentParser<'_> {
+    fn read_word(&mut self, word: &Word) {
+        let syntax = &self.program.syntax;
+        let text = match word {
+            Word::Known(text) => text,
+            Word::Pattern(text) if text.starts_with('-') && !self.is_over => {
+                return self.read_pattern(word, text);
+            }
+            Word::Pattern(_) | Word::Home(_) => return self.add_operand(word),
+            Word::Unknown(_) => {
+                self.given.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                return self.add_operand(word);
+            }
+        };
+        let Some(rest) = text.strip_prefix('-').filter(|rest| !self.is_over && !rest.is_empty()) else {
+            return self.add_operand(word);
+        };
+        if rest == "-" {
+            if syntax.has_end {
+                self.is_over = true;
+                self.given.operands_before_end = Some(self.given.operands.len());
+            } else {
+                self.given.problems.push(ArgumentProblem::Unknown(text.clone()));
+            }
+        } else if rest.starts_with('-')
+            || (syntax.is_single_dash && rest.len() > 1 && self.program.option(text).is_some())
+        {
+            self.read_long(text);
+        } else if syntax.has_numbers && rest.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.given.push_option(&NUMBER, text, Some(Word::Known(rest.to_owned())));
+        } else {
+            self.read_short(text, rest);
+        }
+    }
+
+    fn add_operand(&mut self, word: &Word) {
+        self.given.operands.push(word.clone());
+        self.is_over |= !self.program.syntax.permutes;
+    }
+
+    /// Reads a pattern that begins with a dash. `--include=*.rs` is an option if no file of such a name exists; others
+    /// are problems.
+    fn read_pattern(&mut self, word: &Word, text: &str) {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        match self.program.option(name).map(|option| (option, option.value)) {
+            Some((option, OptionValue::Required(ValueKind::Pattern))) if name.starts_with("--") => {
+                self.given.unmatched_patterns.push(word.clone());
+                self.given.push_option(option, text, Some(Word::Known(value.to_owned())));
+            }
+            _ => self.given.problems.push(ArgumentProblem::Unexpanded(word.clone())),
+        }
+    }
+
+    fn read_long(&mut self, text: &str) {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(Word::Known(value.to_owned()))),
+            None => (text, None),
+        };
+        let problem = |problem: fn(String) -> ArgumentProblem| problem(text.to_owned());
+        let option = match self.program.option(name) {
+            Some(option) => option,
+            None => {
+                let beginning = |option: &&OptionSpec| {
+                    name.len() > 2
+                        && option.all_names().any(|known| known.len() > 2 && known.starts_with(name))
+                };
+                let mut fitting = self.program.options.iter().filter(beginning);
+                match (fitting.next(), fitting.next()) {
+                    (Some(option), None) if self.program.syntax.abbreviates => {
+                        self.given.problems.push(problem(ArgumentProblem::Abbreviated));
+                        option
+                    }
+                    _ => return self.given.problems.push(problem(ArgumentProblem::Unknown)),
+                }
+            }
+        };
+        let value = match option.value {
+            OptionValue::None if value.is_some() => {
+                return self.given.problems.push(problem(ArgumentProblem::Unknown));
+            }
+            OptionValue::Required(holds) if value.is_none() && self.program.syntax.has_separate_long => {
+                self.next_value(text, option, holds)
+            }
+            OptionValue::Required(_) if value.is_none() => {
+                self.given.problems.push(problem(ArgumentProblem::Missing));
+                None
+            }
+            OptionValue::OptionalNumber { has_point } => value.or_else(|| self.next_number(has_point)),
+            OptionValue::None | OptionValue::Required(_) | OptionValue::Optional(_) => value,
+        };
+        self.given.push_option(option, text, value);
+    }
+
+    /// Reads one or more short options in one word.
+    fn read_short(&mut self, text: &str, letters: &str) {
+        let syntax = &self.program.syntax;
+        for (at, letter) in letters.char_indices() {
+            let name = format!("-{letter}");
+            let rest = &letters[at + letter.len_utf8()..];
+            let Some(option) = self.program.option(&name) else {
+                self.given.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                continue;
+            };
+            if option.value == OptionValue::None {
+                self.given.push_option(option, text, None);
+                if !syntax.bundles && !rest.is_empty() {
+                    return self.given.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                }
+                continue;
+            }
+            let may_follow = match syntax.attached {
+                AttachedValue::Never => rest.is_empty(),
+                AttachedValue::Numbers => {
+                    rest.is_empty() || rest.starts_with(|first: char| first.is_ascii_digit())
+                }
+                AttachedValue::Any => true,
+            };
+            if !may_follow {
+                self.given.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+            }
+            let value = match option.value {
+                _ if !rest.is_empty() => Some(Word::Known(rest.to_owned())),
+                OptionValue::Required(holds) => self.next_value(text, option, holds),
+                OptionValue::OptionalNumber { has_point } => self.next_number(has_point),
+                OptionValue::None | OptionValue::Optional(_) => None,
+            };
+            return self.given.push_option(option, text, value);
+        }
+    }
+
+    /// Takes the next word if it is a number.
+    fn next_number(&mut self, has_point: bool) -> Option<Word> {
+        let next = self.words.as_slice().first()?;
+        let digits = next.known_text()?;
+        let digits = if has_point { digits.replacen('.', "", 1) } else { digits.to_owned() };
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| self.words.next().cloned()).flatten()
+    }
+
+    /// Takes the next word as the value of an option.
+    fn next_value(&mut self, text: &str, option: &OptionSpec, holds: ValueKind) -> Option<Word> {
+        let Some(word) = self.words.next() else {
+            self.given.problems.push(ArgumentProblem::Missing(text.to_owned()));
+            return None;
+        };
+        let names_file = matches!(
+            holds,
+            ValueKind::Names | ValueKind::Read | ValueKind::Recursive | ValueKind::Write | ValueKind::Folder
+        );
+        match word {
+            Word::Known(_) => {}
+            Word::Home(_) if names_file => {}
+            Word::Home(_) | Word::Pattern(_) | Word::Unknown(_) => {
+                self.given.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+            }
+        }
+        let is_portable = self.program.syntax.abbreviates && option.role != Role::Excludes;
+        if is_portable && !self.given.operands.is_empty() {
+            self.given.late_values.push(word.clone());
+        }
+        Some(word.clone())
+    }
+}

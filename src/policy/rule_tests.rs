@@ -1,0 +1,412 @@
+//! Rules and grants: matching, precedence, reasons, and that a grant never covers more than intended.
+
+use super::*;
+use crate::chat::{
+    CommandLine, Decider, Grant, GrantScope, Plan, Preconditions, RestrictedPath, SessionGrant,
+};
+use proptest::prelude::*;
+
+fn plan(access: Access) -> Plan {
+    super::tests::plan(access, false)
+}
+
+fn run(command: &str) -> Plan {
+    plan(Access::Run(
+        CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() }
+            .into(),
+    ))
+}
+
+fn words(text: &str) -> RuleTarget {
+    RuleTarget::Prefix(text.split(' ').map(str::to_owned).collect())
+}
+
+pub(super) fn rule(says: RuleEffect, about: RuleTarget) -> Rule {
+    Rule {
+        effect: says,
+        tool: None,
+        target: about,
+        scope: RuleScope::EveryProject,
+        created: String::new(),
+        expires: String::new(),
+        scripts: Vec::new(),
+        saved_with_key: String::new(),
+        location: RuleLocation { file: "rules.toml".into(), line: 3 },
+    }
+}
+
+fn rules(list: Vec<Rule>) -> Rules {
+    Rules { list, ..Rules::default() }
+}
+
+fn judged(rules: &Rules, plan: &Plan) -> &'static str {
+    judge_plan(&Policy::default(), &[], rules, "tool", plan).as_str()
+}
+
+#[test]
+fn r11_allow_rule_covers_single_plain_commands() {
+    let allow = rules(vec![
+        rule(RuleEffect::Allow, words("cargo test")),
+        rule(RuleEffect::Allow, RuleTarget::Path("docs/**".into())),
+        rule(RuleEffect::Allow, RuleTarget::Command("make x | tee y".into())),
+    ]);
+    for (command, expected) in [
+        ("cargo test", "allow"),
+        ("cargo  test retry -- --nocapture", "allow"),
+        ("'cargo' \"test\"", "allow"),
+        ("make x | tee y", "allow"),
+        ("cargo", "ask"),
+        ("cargo testing", "ask"),
+        ("cargo +nightly test", "ask"),
+        ("cargo test; rm x", "ask"),
+        ("cargo test\nrm x", "ask"),
+        ("cargo test & ls", "ask"),
+        ("cargo test &", "ask"),
+        ("cargo test | tee x", "ask"),
+        ("cargo test > x", "ask"),
+        ("cargo test 2>&1", "ask"),
+        ("cargo test < x", "ask"),
+        ("cargo test <<E\nx\nE", "ask"),
+        ("cargo test $(id)", "ask"),
+        ("cargo test `id`", "ask"),
+        ("cargo test <(id)", "ask"),
+        ("cargo test $X", "ask"),
+        ("cargo test *", "ask"),
+        ("cargo test ~/x", "ask"),
+        ("cargo test {a,b}", "ask"),
+        ("A=b cargo test", "ask"),
+        ("env cargo test", "ask"),
+        ("timeout 5 cargo test", "ask"),
+        ("(cargo test)", "ask"),
+        ("{ cargo test; }", "ask"),
+        ("! cargo test", "ask"),
+        ("bash -c 'cargo test'", "ask"),
+        ("if true; then cargo test; fi", "ask"),
+        ("./cargo test", "ask"),
+        ("cargo test --config target.x.runner=evil", "ask"),
+        ("cargo test --config=x", "ask"),
+        ("cargo test --manifest-path ../x/Cargo.toml", "ask"),
+        ("make x | tee y ", "ask"),
+        ("", "ask"),
+    ] {
+        assert_eq!(judged(&allow, &run(command)), expected, "{command}");
+    }
+    for (access, expected) in [
+        (Access::Write("docs/a/b.md".into()), "allow"),
+        (Access::Write("docs/../src/a".into()), "ask"),
+        (Access::Write("src/docs/a".into()), "ask"),
+        (Access::WriteOutside("docs/.env".into()), "ask"),
+        (Access::ReadSensitive("docs/a".into()), "ask"),
+    ] {
+        assert_eq!(judged(&allow, &plan(access.clone())), expected, "{access:?}");
+    }
+}
+
+#[test]
+fn r26_rules_and_grants_never_cover_sensitive_or_destructive_calls() {
+    let allow = rules(vec![
+        rule(RuleEffect::Allow, words("cat")),
+        rule(RuleEffect::Allow, RuleTarget::Command("cat x".into())),
+        rule(RuleEffect::Allow, RuleTarget::Path("**".into())),
+        Rule { tool: Some("tool".into()), ..rule(RuleEffect::Allow, RuleTarget::EveryCall) },
+    ]);
+    let beyond = |sensitive| Some(RestrictedPath { path: "x".into(), is_sensitive: sensitive });
+    let names = |command: &str, beyond| Plan {
+        preconditions: Preconditions { restricted_path: beyond, ..Preconditions::default() },
+        ..run(command)
+    };
+    let destroys = |plan: Plan| Plan { destroys: Some("all".into()), ..plan };
+    for (plan, expected) in [
+        (run("cat x"), "allow"),
+        (names("cat x", beyond(false)), "allow"),
+        (names("cat y", beyond(false)), "ask"),
+        (names("cat x", beyond(true)), "ask"),
+        (destroys(run("cat x")), "ask"),
+        (destroys(plan(Access::Write("a".into()))), "ask"),
+        (plan(Access::Write("a".into())), "allow"),
+        (plan(Access::WriteOutside(".git/hooks/x".into())), "ask"),
+    ] {
+        assert_eq!(judged(&allow, &plan), expected, "{plan:?}");
+    }
+    // Grants of a session are no wider.
+    let standing = |scope| {
+        let (grant, call) = (Grant::new("tool", scope), "c".into());
+        [SessionGrant { grant, entry_index: 0, call_number: 1, call, by: Decider::Headless }]
+    };
+    let exact =
+        standing(GrantScope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
+    let judged = |granted: &[SessionGrant], plan: &Plan| {
+        judge_plan(&Policy::default(), granted, &Rules::default(), "tool", plan).as_str()
+    };
+    assert_eq!(judged(&exact, &names("cat x", beyond(true))), "ask");
+    assert_eq!(judged(&exact, &names("cat x", beyond(false))), "allow");
+    let under = standing(GrantScope::Folder("docs".into()));
+    assert_eq!(judged(&under, &plan(Access::Write("docs/a".into()))), "allow");
+    assert_eq!(judged(&under, &plan(Access::Write("docs/../a".into()))), "ask");
+    assert_eq!(judged(&under, &plan(Access::WriteOutside("docs/a".into()))), "ask");
+}
+
+#[test]
+fn r12_deny_rules_apply_at_any_command_length() {
+    let deny = rules(vec![
+        rule(RuleEffect::Deny, words("git push")),
+        rule(RuleEffect::Deny, RuleTarget::Path("secrets/**".into())),
+        rule(RuleEffect::Deny, RuleTarget::Host("*.evil.example".into())),
+        rule(RuleEffect::Allow, words("git")),
+        rule(RuleEffect::Allow, RuleTarget::Command("git push".into())),
+    ]);
+    let long = "echo a; ".repeat(8_000);
+    for command in [
+        "git push".to_owned(),
+        "git push --force origin main".to_owned(),
+        "git -C . push".to_owned(),
+        "'git' \"push\"".to_owned(),
+        "g\\it pu''sh".to_owned(),
+        "/usr/bin/git push".to_owned(),
+        "env A=b git push".to_owned(),
+        "sudo git push".to_owned(),
+        "true && git push".to_owned(),
+        "true\ngit push".to_owned(),
+        "echo $(git push)".to_owned(),
+        "echo `git push`".to_owned(),
+        "bash -c 'git push'".to_owned(),
+        "xargs git push".to_owned(),
+        "if x; then git push; fi".to_owned(),
+        "f() { git push; }; f".to_owned(),
+        "git push 'unclosed".to_owned(),
+        format!("{long}git push"),
+        format!("git push; {long}"),
+        "cat secrets/a".to_owned(),
+        "cat ./docs/../secrets/a".to_owned(),
+        "cat /p/secrets/a".to_owned(),
+        "tar c secrets".to_owned(),
+        "x --file=secrets/a".to_owned(),
+        "curl https://a.evil.example/x".to_owned(),
+        "ssh me@evil.example".to_owned(),
+        "git clone git@a.evil.example:x/y".to_owned(),
+    ] {
+        assert_eq!(judged(&deny, &run(&command)), "refuse", "{}", &command[..command.len().min(80)]);
+    }
+    for command in [
+        "git log",
+        "git stash push",
+        "git commit -m x push",
+        "echo push",
+        "cat secret",
+        "curl https://good.example",
+    ] {
+        assert_ne!(judged(&deny, &run(command)), "refuse", "{command}");
+    }
+    for access in [Access::Read(vec!["a".into(), "secrets/b".into()]), Access::Write("secrets/x".into())] {
+        assert_eq!(judged(&deny, &plan(access.clone())), "refuse", "{access:?}");
+    }
+}
+
+#[test]
+fn r12_deny_precedes_ask_and_ask_precedes_allow() {
+    let (allow, ask, deny) = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]
+        .map(|says| rule(says, words("cargo test")))
+        .into();
+    let standing = SessionGrant {
+        grant: Grant::new(
+            "tool",
+            GrantScope::Command { command: "cargo test".into(), folder: "/p".into(), network: false },
+        ),
+        entry_index: 0,
+        call_number: 1,
+        call: "c".into(),
+        by: Decider::Headless,
+    };
+    let word = |list: &[&Rule], dry_run| {
+        let rules = rules(list.iter().map(|rule| (*rule).clone()).collect());
+        let policy = Policy { dry_run, ..Policy::default() };
+        judge_plan(&policy, std::slice::from_ref(&standing), &rules, "tool", &run("cargo test")).as_str()
+    };
+    for (list, expected) in [
+        (&[&allow, &ask, &deny][..], "refuse"),
+        (&[&deny, &ask, &allow], "refuse"),
+        (&[&allow, &ask], "ask"),
+        (&[&ask, &allow], "ask"),
+        (&[&allow], "allow"),
+        (&[], "allow"),
+    ] {
+        assert_eq!(word(list, false), expected, "{list:?}");
+    }
+    assert_eq!(word(&[&deny], true), "refuse");
+    assert_eq!(word(&[&allow], true), "rehearse", "no rule leaves the dry run");
+    let plan_mode = Policy { mode: Mode::Plan, ..Policy::default() };
+    assert_eq!(
+        judge_plan(&plan_mode, &[], &rules(vec![allow.clone()]), "tool", &run("cargo test")).as_str(),
+        "refuse"
+    );
+    // A rule may ask about reads, and an unreadable rules file makes every call with effects ask.
+    let read = plan(Access::Read(vec!["a".into()]));
+    assert_eq!(judged(&rules(vec![rule(RuleEffect::Ask, RuleTarget::Path("a".into()))]), &read), "ask");
+    let broken = Rules { read_error: Some("rules.toml:1: x".into()), ..rules(vec![allow.clone()]) };
+    for (plan, expected) in [(run("cargo test"), "ask"), (read, "ask"), (plan(Access::Nothing), "allow")] {
+        assert_eq!(judged(&broken, &plan), expected, "{plan:?}");
+    }
+}
+
+#[test]
+fn verdict_names_its_rule_or_grant() {
+    let kept = Rule {
+        created: "2026-11-22".into(),
+        expires: "2027-02-20".into(),
+        saved_with_key: "a".into(),
+        ..rule(RuleEffect::Allow, words("cargo test"))
+    };
+    let verdict = judge_plan(&Policy::default(), &[], &rules(vec![kept]), "tool", &run("cargo test"));
+    assert_eq!(
+        verdict.reason(),
+        "your rule: allow cargo test … (rules.toml:3, saved 2026-11-22 with a, until 2027-02-20)"
+    );
+    let by = Decider::User { key: "enter".into(), after_ms: 900 };
+    let grant = Grant::new("tool", GrantScope::File("a".into()));
+    let standing = SessionGrant { grant, entry_index: 4, call_number: 2, call: "c".into(), by };
+    let verdict = judge_plan(
+        &Policy::default(),
+        &[standing],
+        &Rules::default(),
+        "tool",
+        &plan(Access::Write("a".into())),
+    );
+    assert_eq!(
+        verdict.reason(),
+        "allowed before with enter, on call 2 of this session: every tool of a, for this session"
+    );
+}
+
+#[test]
+fn r11_offers_only_meaningful_prefixes() {
+    let offered = |command: &str| -> Vec<String> {
+        let scope = GrantScope::Command { command: command.into(), folder: "/p".into(), network: false };
+        let plan = Plan { grant: Some(Grant::new("tool", scope)), ..run(command) };
+        let words = grant_scopes("tool", &plan).into_iter().filter_map(|grant| match grant.scope {
+            GrantScope::Prefix { words, .. } => Some(words.join(" ")),
+            GrantScope::Command { .. } | GrantScope::File(_) | GrantScope::Folder(_) => None,
+        });
+        words.collect()
+    };
+    for (command, expected) in [
+        ("cargo test", &["cargo test"][..]),
+        ("cargo test retry -- --nocapture", &["cargo test retry", "cargo test"]),
+        ("git log --oneline", &["git log"]),
+        ("pytest tests/a.py", &["pytest tests/a.py", "pytest"]),
+        ("npm run build", &["npm run build", "npm run"]),
+        ("git -c core.pager=x log", &[]),
+        ("git --git-dir x log", &[]),
+        ("git", &[]),
+        ("git config alias.x '!id'", &[]),
+        ("bash -c 'cargo test'", &[]),
+        ("bash x.sh", &[]),
+        ("python3 x.py", &[]),
+        ("python3.12 -m x", &[]),
+        ("node x.js", &[]),
+        ("env cargo test", &[]),
+        ("sudo ls", &[]),
+        ("timeout 5 ls", &[]),
+        ("xargs ls", &[]),
+        ("find . -name x", &[]),
+        ("ssh host ls", &[]),
+        ("docker run x", &[]),
+        ("npx x", &[]),
+        ("rm x", &[]),
+        ("curl https://x", &[]),
+        ("./x.sh", &[]),
+        ("cargo test && ls", &[]),
+        ("cargo test > x", &[]),
+        ("A=b cargo test", &[]),
+        ("cargo test $X", &[]),
+        ("cargo test --config x=y", &[]),
+    ] {
+        assert_eq!(offered(command), expected, "{command}");
+    }
+    let scope = GrantScope::File("docs/a/b.md".into());
+    let plan = Plan { grant: Some(Grant::new("tool", scope)), ..plan(Access::Write("docs/a/b.md".into())) };
+    let words: Vec<String> = grant_scopes("tool", &plan).iter().map(Grant::describe_coverage).collect();
+    assert_eq!(
+        words,
+        [
+            "every tool of docs/a/b.md",
+            "every tool of a file below docs/a/",
+            "every tool of a file below docs/",
+            "every tool of a file of the project"
+        ]
+    );
+}
+
+#[test]
+fn explains_every_check() {
+    let allow =
+        rules(vec![rule(RuleEffect::Allow, words("cargo test")), rule(RuleEffect::Deny, words("git push"))]);
+    let told = |command: &str| {
+        let (steps, verdict) = explain_verdict(&Policy::default(), &[], &allow, "tool", &run(command));
+        let steps: Vec<String> =
+            steps.iter().map(|step| format!("{}: {}", step.name, step.results.join(" | "))).collect();
+        format!("{}\n{}", steps.join("\n"), verdict.as_str())
+    };
+    insta::assert_snapshot!(told("A=1 cargo test > x && git push"), @r"
+    parsed command: [cargo] [test] · variable A=1 · writes x | && [git] [push]
+    effects: tool
+    mode: ask: reads run, everything else asks
+    rules that deny: matches: deny git push … (rules.toml:3)
+    rules that ask: none
+    rules that allow: does not match: allow cargo test … (rules.toml:3): 2 commands in the line; the rule covers a single one
+    refuse
+    ");
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let signs = "(;|&&|\\|\\||\\||&|\n|>|>>|<|2>|\\$\\(id\\)|`id`|<\\(id\\)|\\$x|\\$\\{x\\}|\\(|\\)|\\{|\\}|!|\\*|~|#)";
+    let words = "( |a|-x|x=y|rm|'|\"|\\\\)";
+    prop::collection::vec(
+        prop_oneof![
+            proptest::string::string_regex(signs).unwrap(),
+            proptest::string::string_regex(words).unwrap()
+        ],
+        0..6,
+    )
+    .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn r11_prefix_rule_covers_no_added_syntax(before in pieces(), within in pieces(), behind in pieces()) {
+        let command = format!("{before}cargo{within} test {behind}");
+        let allow = rules(vec![rule(RuleEffect::Allow, words("cargo test"))]);
+        if judged(&allow, &run(&command)) == "allow" {
+            // The command must consist of plain words, without operators outside quotes, beginning with `cargo test`. A
+            // terminator or a comment adds nothing if nothing follows it.
+            let nothing = |rest: &str| rest.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'));
+            let (mut quote, mut last) = (None, ' ');
+            let mut letters = command.trim().chars();
+            while let Some(letter) = letters.next() {
+                let before = std::mem::replace(&mut last, letter);
+                let begins = before.is_whitespace();
+                match (quote, letter) {
+                    (None, '#') if begins => {
+                        let rest = letters.as_str();
+                        prop_assert!(nothing(rest.split_once('\n').map_or("", |(_, rest)| rest)), "{command:?}");
+                        break;
+                    }
+                    (None, ';' | '\n') => {
+                        prop_assert!(nothing(letters.as_str()), "{command:?}");
+                        break;
+                    }
+                    (None, '\\') => drop(letters.next()),
+                    (Some('"'), '\\') => drop(letters.next()),
+                    (Some(open), letter) if open == letter => quote = None,
+                    (None, '\'' | '"') => quote = Some(letter),
+                    (Some('"'), letter) => prop_assert!(!"$`".contains(letter) , "{command:?}"),
+                    (Some(_), _) => {}
+                    // `~` is expanded only at the start of a word or a value.
+                    (None, '~') => prop_assert!(!begins && before != '=', "{command:?}"),
+                    (None, letter) => prop_assert!(!"|&<>$`()*".contains(letter), "{command:?}"),
+                }
+            }
+            // `\\cargo` and `''cargo` are cargo.
+            prop_assert_eq!(before.trim().trim_matches(['\\', '\'', '"']), "");
+        }
+    }
+}

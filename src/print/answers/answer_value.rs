@@ -1,0 +1,192 @@
+//! Parsing of one answer for its question.
+
+use crate::chat::{AnswerValue, OptionNote, Question, QuestionAnswer};
+use serde_json::{Map, Value};
+
+/// Fields of an answer that is an object.
+const FIELDS: &[&str] = &[
+    "answer",
+    "option",
+    "options",
+    "option_index",
+    "option_indexes",
+    "text",
+    "skipped",
+    "note",
+    "notes",
+    "source",
+];
+
+/// Parses the answer to a question; the error includes what was expected.
+pub(super) fn parse_answer(question: &Question, value: &Value) -> Result<QuestionAnswer, String> {
+    let Value::Object(fields) = value else {
+        return Ok(QuestionAnswer::new(&question.keyword, parse_plain(question, value)?));
+    };
+    let given = QuestionAnswer::new(&question.keyword, parse_object(question, fields)?);
+    Ok(QuestionAnswer {
+        note: parse_note(question, fields)?,
+        notes: parse_option_notes(question, fields)?,
+        ..given
+    })
+}
+
+fn parse_object(question: &Question, fields: &Map<String, Value>) -> Result<AnswerValue, String> {
+    if let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        return Err(format_error(question, &format!("unknown field {name:?}")));
+    }
+    let there = |name: &str| fields.get(name).filter(|value| !value.is_null());
+    let how = there("source").and_then(Value::as_str).unwrap_or_default();
+    if how == "skipped" || there("skipped") == Some(&Value::Bool(true)) {
+        return Ok(AnswerValue::Skipped);
+    }
+    if let Some(index) = there("option_index").or(there("option_indexes")) {
+        let numbers = match index {
+            Value::Array(numbers) => numbers.clone(),
+            one => vec![one.clone()],
+        };
+        let index = |number: &Value| {
+            let found = number.as_u64().and_then(|n| usize::try_from(n).ok());
+            found
+                .filter(|n| *n < question.options.len())
+                .ok_or_else(|| format_error(question, &format!("there is no option with the index {number}")))
+        };
+        return select_options(question, numbers.iter().map(index).collect::<Result<_, _>>()?);
+    }
+    if let Some(option) = there("option").or(there("options")) {
+        let several = match option {
+            Value::Array(several) => several.clone(),
+            one => vec![one.clone()],
+        };
+        return select_options(
+            question,
+            several.iter().map(|one| find_option(question, one)).collect::<Result<_, _>>()?,
+        );
+    }
+    if let Some(text) = there("text") {
+        return parse_free_text(question, text);
+    }
+    match there("answer") {
+        Some(answer) if matches!(how, "written" | "text") => parse_free_text(question, answer),
+        Some(answer) => parse_plain(question, answer),
+        None => Err(format_error(question, "the answer is empty")),
+    }
+}
+
+fn parse_note(question: &Question, fields: &Map<String, Value>) -> Result<String, String> {
+    match fields.get("note") {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(note)) => Ok(note.trim().to_owned()),
+        Some(_) => Err(format_error(question, "note is not a string")),
+    }
+}
+
+/// Parses notes on options, which are named by label or index.
+fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<OptionNote>, String> {
+    let of_map = |(option, text): (&String, &Value)| (Value::from(option.as_str()), text.clone());
+    let of_list = |one: &Value| match &one["option_index"] {
+        Value::Null => (one["option"].clone(), one["note"].clone()),
+        index => (index.clone(), one["note"].clone()),
+    };
+    let all: Vec<(Value, Value)> = match fields.get("notes") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Object(map)) => map.iter().map(of_map).collect(),
+        // In the format of a tool result.
+        Some(Value::Array(list)) => list.iter().map(of_list).collect(),
+        Some(_) => return Err(format_error(question, "notes is not a map such as {\"option\": \"note\"}")),
+    };
+    let mut notes = Vec::new();
+    for (option, text) in &all {
+        let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
+        let option = find_option(question, option)
+            .or_else(|why| find_option(question, number.as_ref().ok_or(why)?))?;
+        let text =
+            text.as_str().map(str::trim).ok_or_else(|| format_error(question, "a note is not a string"))?;
+        if !text.is_empty() {
+            notes.push(OptionNote { option, text: text.to_owned() });
+        }
+    }
+    notes.sort_by_key(|note| note.option);
+    Ok(notes)
+}
+
+/// Parses an answer that is a string, a number or a list.
+fn parse_plain(question: &Question, value: &Value) -> Result<AnswerValue, String> {
+    match value {
+        Value::Array(several) => select_options(
+            question,
+            several.iter().map(|one| find_option(question, one)).collect::<Result<_, _>>()?,
+        ),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) => match find_option(question, value) {
+            Ok(pick) => Ok(AnswerValue::Selected(vec![pick])),
+            // An ambiguous number is not taken as free text.
+            Err(why) if value.is_number() && !question.options.is_empty() => Err(why),
+            Err(why) if question.allow_text => parse_free_text(question, value).map_err(|_| why),
+            Err(why) => Err(why),
+        },
+        Value::Null => Err(format_error(question, "the answer is empty")),
+        Value::Object(_) => Err(format_error(question, "the answer is an object within an object")),
+    }
+}
+
+/// Finds an option by its label, or by its index from 0.
+fn find_option(question: &Question, value: &Value) -> Result<usize, String> {
+    let words = match value {
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    let labelled = |same: &dyn Fn(&str) -> bool| {
+        let mut found = question.options.iter().enumerate().filter(|(_, option)| same(option.label.trim()));
+        found.next().map(|(at, _)| at).filter(|_| found.next().is_none())
+    };
+    let label = labelled(&|label| label == words)
+        .or_else(|| labelled(&|label| label.to_lowercase() == words.to_lowercase()));
+    let index = value.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < question.options.len());
+    match (label, index) {
+        (Some(label), Some(index)) if label != index => Err(format_error(
+            question,
+            &format!(
+                "{words} is ambiguous: it is the label of one option and the index of another; write {{\"option\": \"{words}\"}} or {{\"option_index\": {words}}}"
+            ),
+        )),
+        (Some(pick), _) | (None, Some(pick)) => Ok(pick),
+        (None, None) => Err(format_error(question, &format!("{words:?} is none of the options"))),
+    }
+}
+
+fn select_options(question: &Question, mut picks: Vec<usize>) -> Result<AnswerValue, String> {
+    picks.sort_unstable();
+    picks.dedup();
+    match picks.len() {
+        0 => Err(format_error(question, "no option is selected")),
+        1 => Ok(AnswerValue::Selected(picks)),
+        _ if question.is_multiple => Ok(AnswerValue::Selected(picks)),
+        n => Err(format_error(question, &format!("{n} options are selected, but only one is allowed"))),
+    }
+}
+
+fn parse_free_text(question: &Question, value: &Value) -> Result<AnswerValue, String> {
+    let words = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+    };
+    if words.is_empty() {
+        return Err(format_error(question, "the answer is empty"));
+    }
+    if !question.allow_text {
+        return Err(format_error(question, "free text is not allowed"));
+    }
+    Ok(AnswerValue::Text(words))
+}
+
+/// Formats an error with what was expected.
+fn format_error(question: &Question, why: &str) -> String {
+    let labels: Vec<String> = question.options.iter().map(|option| format!("{:?}", option.label)).collect();
+    let several = if question.is_multiple { "any of " } else { "one of " };
+    let expected = match (labels.is_empty(), question.allow_text) {
+        (true, _) => "free text".to_owned(),
+        (false, true) => format!("{several}{}, or free text", labels.join(", ")),
+        (false, false) => format!("{several}{}", labels.join(", ")),
+    };
+    format!("{why}; expected {expected}, or {{\"skipped\": true}}")
+}

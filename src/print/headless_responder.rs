@@ -1,0 +1,120 @@
+//! Headless responses: calls that need approval are denied, and questions are answered only from a file.
+
+use super::answers::{AnswerMatch, Answers};
+use crate::agent::{Event, State, WaitingCall};
+use crate::chat::{Decider, Decision, SessionId};
+use serde_json::{Value, json};
+
+/// Denies every call that needs approval, records it, and answers questions from a file.
+pub(super) struct HeadlessResponder {
+    denied: Vec<Value>,
+    /// True if a rule could allow one of the denied calls.
+    may_use_rule: bool,
+    answers: Answers,
+    mismatch: Option<String>,
+    missing: Vec<String>,
+}
+
+impl HeadlessResponder {
+    pub(super) fn new(answers: Answers) -> Self {
+        Self { denied: Vec::new(), may_use_rule: false, answers, mismatch: None, missing: Vec::new() }
+    }
+
+    /// Returns the response to a waiting call, if one is possible without a user.
+    pub(super) fn respond(&mut self, state: &State) -> Option<Event> {
+        (self.mismatch, self.missing) = (None, Vec::new());
+        for waiting in state.waiting_calls() {
+            match waiting {
+                WaitingCall::Approval { call, plan, reason, by } => {
+                    self.denied.push(json!({
+                        "kind": "denied", "why": "no interactive user was available to approve this call", "call": call.id.0, "tool": call.name, "title": plan.title,
+                        "what": plan.summary, "access": plan.access, "reason": reason, "sub_agent": by,
+                    }));
+                    // No rule covers a destructive call, or one for which no grant is offered.
+                    self.may_use_rule |= plan.grant.is_some() && plan.destroys.is_none();
+                    let decision = Decision::Deny(String::new());
+                    return Some(Event::CallDecided {
+                        call: call.id.clone(),
+                        decision,
+                        by: Decider::Headless,
+                    });
+                }
+                WaitingCall::Answer { call, questions, .. } => {
+                    match self.answers.match_questions(&call.id, questions) {
+                        AnswerMatch::Answered(answer) => {
+                            return Some(Event::QuestionsAnswered {
+                                call: call.id.clone(),
+                                answer,
+                                by: Decider::File,
+                            });
+                        }
+                        AnswerMatch::Missing(keywords) => self.missing.extend(keywords),
+                        AnswerMatch::Mismatch(why) => self.mismatch = Some(why),
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns whether the file of answers does not match the waiting question.
+    pub(super) fn has_mismatch(&self) -> bool {
+        self.mismatch.is_some()
+    }
+
+    /// Describes problems with the answers, one sentence each.
+    pub(super) fn describe_problems(&self, state: &State) -> Vec<String> {
+        let mut troubles = Vec::new();
+        if self.answers == Answers::default() {
+            return troubles;
+        }
+        if let Some(why) = &self.mismatch {
+            troubles.push(format!("the answers do not match; the question is still waiting. {why}"));
+        } else if !self.missing.is_empty() && state.waiting_call().is_some() {
+            troubles.push(format!("no answer to {}; the question is still waiting", self.missing.join(", ")));
+        }
+        let unused = self.answers.unused_keywords();
+        if !unused.is_empty() {
+            troubles.push(format!("unused answers: {}", unused.join(", ")));
+        }
+        troubles
+    }
+
+    /// Returns everything that needed a user as one object: denied calls with ways to allow them, and questions that
+    /// can be answered later. `None` if there is neither.
+    pub(super) fn to_json(self, state: &State, session: &SessionId) -> Option<Value> {
+        let mut waits = Vec::new();
+        for waiting in state.waiting_calls() {
+            let WaitingCall::Answer { call, questions, by } = waiting else { continue };
+            let mut list = json!(questions.list);
+            for question in list.as_array_mut().into_iter().flatten() {
+                // A place for the answer, so that the output can be filled in and used as a file of answers.
+                question["answer"] = Value::Null;
+            }
+            waits.push(json!({
+                "kind": "question", "call": call.id.0, "sub_agent": by, "questions": list,
+            }));
+        }
+        let (asks, denies) = (!waits.is_empty(), !self.denied.is_empty());
+        let kind = if asks { "waits" } else { "denied" };
+        let mut told =
+            json!({ "kind": kind, "session": session.0, "resume": format!("aye --resume {session}") });
+        if asks {
+            told["waits"] = waits.into();
+            told["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
+        }
+        if denies {
+            let terminal =
+                format!("interactively: run aye --resume {session} and tell the model to try again");
+            let mut ways = vec![terminal];
+            if self.may_use_rule {
+                let words =
+                    "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
+                ways.push(words.to_owned());
+            }
+            ways.push("with a --mode that allows it".to_owned());
+            (told["denied"], told["to_allow"]) = (self.denied.into(), ways.into());
+        }
+        (asks || denies).then_some(told)
+    }
+}

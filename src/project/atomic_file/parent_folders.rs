@@ -1,0 +1,99 @@
+//! Opens the parent folders of a file step by step without following links, and creates missing ones.
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+
+/// Flags for opening a folder. On Linux this needs no permission to list it.
+#[cfg(target_os = "linux")]
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// An open folder, and the parent folders that were created for it.
+#[derive(Debug)]
+pub struct ParentFolders {
+    pub folder: OwnedFd,
+    /// Each created folder, with its parent.
+    created: Vec<(OwnedFd, OsString)>,
+}
+
+impl ParentFolders {
+    /// Removes the created folders that are empty.
+    pub fn remove_created(self) {
+        remove_folders(self.created);
+    }
+}
+
+/// Opens a folder component by component from the root, so that a folder that was replaced by a link is not followed.
+/// Missing folders below the folder `make` are created; if that fails, all of them are removed.
+pub fn open_parents(path: &Path, make: Option<&Path>) -> Result<ParentFolders, Errno> {
+    let stays = make.map(|top| top.components().count());
+    let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;
+    let mut made = Vec::new();
+    for (at, part) in path.components().enumerate() {
+        let Component::Normal(name) = part else { continue };
+        let opened = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
+            Err(Errno::NOENT) if stays.is_some_and(|stays| at >= stays) => {
+                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) => rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|new| (new, true)),
+                    Err(Errno::EXIST) => {
+                        rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|new| (new, false))
+                    }
+                    Err(errno) => Err(errno),
+                }
+            }
+            opened => opened.map(|opened| (opened, false)),
+        };
+        match opened {
+            Ok((next, new)) => {
+                let above = std::mem::replace(&mut folder, next);
+                if new {
+                    made.push((above, name.to_owned()));
+                }
+            }
+            Err(errno) => {
+                remove_folders(made);
+                return Err(errno);
+            }
+        }
+    }
+    Ok(ParentFolders { folder, created: made })
+}
+
+fn remove_folders(made: Vec<(OwnedFd, OsString)>) {
+    for (above, name) in made.into_iter().rev() {
+        let _ = rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_created_only_below_the_top_and_removed_on_undo() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let (top, deep) = (root.join("top"), root.join("top/a/b/c"));
+        assert_eq!(open_parents(&deep, Some(&top)).unwrap_err(), Errno::NOENT);
+        assert!(!top.exists(), "the top folder itself is not created");
+        std::fs::create_dir(&top).unwrap();
+        assert_eq!(open_parents(&deep, None).unwrap_err(), Errno::NOENT);
+        open_parents(&deep, Some(&top)).unwrap().remove_created();
+        assert!(!top.join("a").exists() && top.exists());
+        // A file created in the meantime stays.
+        let made = open_parents(&deep, Some(&top)).unwrap();
+        std::fs::write(top.join("a/mine"), "").unwrap();
+        made.remove_created();
+        assert!(top.join("a/mine").exists() && !top.join("a/b").exists());
+        // A name that is too long for a folder, after valid names.
+        let long = top.join("x/y").join("l".repeat(300));
+        assert_eq!(open_parents(&long, Some(&top)).unwrap_err(), Errno::NAMETOOLONG);
+        assert!(!top.join("x").exists());
+        std::os::unix::fs::symlink(&root, top.join("link")).unwrap();
+        assert!(open_parents(&top.join("link/a"), Some(&top)).is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! Summary of the changes of a rehearsal: diffs of text files, notes for everything else, and conflicts with the live
+//! files.
+
+use super::rehearsal::{Change, FileNode, OutsideChange, OutsideChanges, Rehearsal, Trail};
+use super::{Error, batch};
+use crate::chat::batch::Group;
+use crate::chat::dry_run_summary;
+use crate::chat::{ChangeKind, DryRunChange, Edit};
+
+/// Maximum size of a file that is compared by lines, before and after, in bytes.
+const TEXT_LIMIT: usize = 1024 * 1024;
+
+/// Returns all changes of a rehearsal, sorted by path.
+///
+/// # Errors
+/// If the overlay's disk fails. A file that a command made unreadable is no error; it is described as such.
+pub fn list_changes(rehearsal: &Rehearsal) -> Result<Vec<DryRunChange>, Error> {
+    let (mut altered, mut trail) = (Vec::new(), Trail::default());
+    for path in rehearsal.overlay_paths()? {
+        if let Some(change) = rehearsal.change_at_along(&path, &mut trail)? {
+            altered.push(describe_change(rehearsal, &change));
+        }
+    }
+    batch::assign_groups(rehearsal, &mut altered);
+    Ok(altered)
+}
+
+/// Returns all changes of a rehearsal outside the project.
+///
+/// # Errors
+/// If the overlay cannot be read.
+pub fn list_outside_changes(rehearsal: &Rehearsal) -> Result<dry_run_summary::OutsideChanges, Error> {
+    let OutsideChanges { changes, temporary } = rehearsal.outside_changes()?;
+    let told = |one: OutsideChange| {
+        let altered = describe_node_change(&one.change, one.is_conflict);
+        dry_run_summary::OutsideChange { change: altered, is_by_tool: one.is_by_tool }
+    };
+    Ok(dry_run_summary::OutsideChanges {
+        changes: changes.into_iter().map(told).collect(),
+        temporary_files: temporary,
+    })
+}
+
+/// Describes one change.
+pub fn describe_change(rehearsal: &Rehearsal, change: &Change) -> DryRunChange {
+    describe_node_change(change, rehearsal.is_conflict(&change.path))
+}
+
+fn describe_node_change(change: &Change, conflict: bool) -> DryRunChange {
+    let did = match (&change.before, &change.after) {
+        (_, FileNode::Nothing) => ChangeKind::Deleted,
+        (FileNode::Nothing, _) => ChangeKind::Created,
+        (_, _) => ChangeKind::Modified,
+    };
+    let folder = match did {
+        ChangeKind::Deleted => is_folder(&change.before),
+        ChangeKind::Created | ChangeKind::Modified => is_folder(&change.after),
+    };
+    DryRunChange {
+        path: change.path.clone(),
+        kind: did,
+        is_folder: folder,
+        diff: diff_change(change).map(|edit| edit.diff()),
+        notes: describe_details(change),
+        has_conflict: conflict,
+        group: Group::default(),
+    }
+}
+
+/// Returns the change as lines, if both sides are text or absent and the lines differ.
+pub fn diff_change(change: &Change) -> Option<Edit> {
+    let before = node_text(&change.before)?;
+    let after = node_text(&change.after)?;
+    if before == after {
+        return None;
+    }
+    Some(Edit { path: change.path.clone(), before, after: after.unwrap_or_default() })
+}
+
+/// Returns the text of a file: `Some(None)` if it does not exist, `None` if it is not text.
+fn node_text(node: &FileNode) -> Option<Option<String>> {
+    match node {
+        FileNode::Nothing => Some(None),
+        FileNode::File { bytes, .. } if bytes.len() <= TEXT_LIMIT && !bytes.contains(&0) => {
+            String::from_utf8(bytes.clone()).ok().map(Some)
+        }
+        FileNode::File { .. } | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
+    }
+}
+
+/// Describes the parts of a change that a diff does not show.
+fn describe_details(change: &Change) -> Vec<String> {
+    let mut notes = Vec::new();
+    match (&change.before, &change.after) {
+        (FileNode::File { bytes: before, mode: was }, FileNode::File { bytes: after, mode: is }) => {
+            if diff_change(change).is_none() && before != after {
+                notes.push(format!("{} → {}", describe_size(before), describe_size(after)));
+            }
+            notes.extend(describe_mode_change(*was, *is));
+        }
+        (FileNode::Folder { mode: was }, FileNode::Folder { mode: is }) => {
+            notes.extend(describe_mode_change(*was, *is))
+        }
+        (FileNode::Nothing, after) => {
+            if diff_change(change).is_none() {
+                let folder = matches!(after, FileNode::Folder { .. });
+                notes.push(if folder { "new folder".to_owned() } else { describe_node(after) });
+            }
+            if let FileNode::File { mode, .. } = after
+                && mode & 0o111 != 0
+            {
+                notes.push(format!("executable (mode {mode:o})"));
+            }
+        }
+        (before, FileNode::Nothing) => {
+            notes.push("deleted".to_owned());
+            if diff_change(change).is_none() {
+                notes.push(describe_node(before));
+            }
+        }
+        (before, after) => notes.push(format!("{} becomes {}", describe_node(before), describe_node(after))),
+    }
+    notes
+}
+
+fn describe_mode_change(was: u32, is: u32) -> Option<String> {
+    (was != is).then(|| format!("mode {was:o} → {is:o}"))
+}
+
+/// Describes a node in a few words.
+fn describe_node(node: &FileNode) -> String {
+    match node {
+        FileNode::Nothing => "nothing".to_owned(),
+        FileNode::File { bytes, .. } if bytes.is_empty() => "an empty file".to_owned(),
+        FileNode::File { bytes, .. } => format!("a file of {}", describe_size(bytes)),
+        FileNode::Folder { .. } => "a folder".to_owned(),
+        FileNode::Link(to) => format!("a link to {}", to.display()),
+        FileNode::Other(words) => words.clone(),
+    }
+}
+
+fn describe_size(bytes: &[u8]) -> String {
+    let kind = if bytes.contains(&0) || std::str::from_utf8(bytes).is_err() { " of binary data" } else { "" };
+    match bytes.len() {
+        1 => format!("1 byte{kind}"),
+        count => format!("{count} bytes{kind}"),
+    }
+}
+
+fn is_folder(node: &FileNode) -> bool {
+    matches!(node, FileNode::Folder { .. })
+}

@@ -1,0 +1,181 @@
+//! Walks the live project, respecting ignore files.
+
+use super::path::{locate_path, locate_real};
+use super::{Error, Location, WalkEntry};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{DirEntry, WalkBuilder};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Maximum depth. Deeper folders are skipped.
+const MAX_DEPTH: usize = 64;
+
+/// Walks `under`, sorted by path. If it is a file, only that file is visited. Links that lead into the project are
+/// visited but not followed. Links that lead out of it, pipes, devices and unreadable folders are skipped.
+pub fn walk_disk(
+    root: &Path,
+    under: &Location,
+    hidden: bool,
+    visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
+) -> Result<(), Error> {
+    let meta = std::fs::symlink_metadata(&under.real).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => Error::Missing(under.display_path.clone()),
+        _ => Error::Io { path: under.display_path.clone(), source },
+    })?;
+    if meta.is_file() {
+        let _ = visit(WalkEntry { location: under.clone(), is_folder: false, size: meta.len() });
+        return Ok(());
+    }
+    let versioned = under.real.ancestors().any(|folder| folder.join(".git").exists());
+    let above = if versioned { Vec::new() } else { parent_ignore_files(root, &under.real) };
+    let mut builder = WalkBuilder::new(&under.real);
+    builder
+        .standard_filters(true)
+        .hidden(!hidden)
+        .git_global(false)
+        // Outside a repository, ignore files above the project do not apply.
+        .require_git(versioned)
+        .parents(versioned)
+        .max_depth(Some(MAX_DEPTH))
+        .sort_by_file_name(std::cmp::Ord::cmp)
+        .filter_entry(move |entry| {
+            let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.depth() == 0
+                || entry.file_name() != ".git"
+                    && !above.iter().any(|file| file.matched(entry.path(), folder).is_ignore())
+        });
+    for entry in builder.build().flatten().filter(|entry| entry.depth() > 0) {
+        if convert_entry(root, &entry).is_some_and(|found| visit(found).is_break()) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the ignore files between the project root and a subfolder, which a walk that starts in the subfolder does
+/// not read.
+fn parent_ignore_files(root: &Path, under: &Path) -> Vec<Gitignore> {
+    let above = under.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+    let read = |folder: &Path| {
+        let mut builder = GitignoreBuilder::new(folder);
+        for name in [".gitignore", ".ignore"] {
+            // Missing files and invalid lines are skipped.
+            let _ = builder.add(folder.join(name));
+        }
+        builder.build().ok()
+    };
+    above.filter_map(read).collect()
+}
+
+/// Converts an entry of the walk.
+fn convert_entry(root: &Path, entry: &DirEntry) -> Option<WalkEntry> {
+    let kind = entry.file_type()?;
+    if kind.is_symlink() {
+        let located =
+            locate_path(root, None, entry.path().to_str()?).ok().filter(|located| located.is_inside)?;
+        let meta = std::fs::metadata(&located.real).ok()?;
+        let shown = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_owned();
+        let (folder, size) = (meta.is_dir(), if meta.is_file() { meta.len() } else { 0 });
+        return (folder || meta.is_file()).then_some(WalkEntry {
+            location: Location { display_path: shown, ..located },
+            is_folder: folder,
+            size,
+        });
+    }
+    if !kind.is_dir() && !kind.is_file() {
+        return None;
+    }
+    let size = if kind.is_file() { entry.metadata().ok()?.len() } else { 0 };
+    Some(WalkEntry { location: locate_real(root, entry.path().to_owned()), is_folder: kind.is_dir(), size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::{Reader, disk::Disk};
+    use std::os::unix::fs::symlink;
+
+    fn create_tree() -> (tempfile::TempDir, Disk) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("project");
+        let make = |path: &str, text: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        make(".gitignore", "*.log\n/target\n");
+        make("a.txt", "1");
+        make("a/b.rs", "22");
+        make("a/x.log", "");
+        make("a/target/kept", "");
+        make("target/out", "");
+        make(".github/ci.yml", "");
+        make("z/.git/config", "");
+        make("z/c", "333");
+        std::fs::write(folder.path().join(".gitignore"), "*\n").unwrap();
+        std::fs::write(folder.path().join("outside"), "").unwrap();
+        symlink("../outside", root.join("leads-out")).unwrap();
+        symlink("a", root.join("leads-in")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, root.join("pipe"), 0o600.into()).unwrap();
+        let disk = Disk::new(&root).unwrap();
+        (folder, disk)
+    }
+
+    fn walk_names(disk: &Disk, under: &str, hidden: bool) -> Vec<String> {
+        let mut names = Vec::new();
+        let under = disk.locate(under).unwrap();
+        disk.walk(&under, hidden, &mut |found| {
+            names.push(format!(
+                "{}{}",
+                found.location.display_path.display(),
+                if found.is_folder { "/" } else { "" }
+            ));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        names
+    }
+
+    #[test]
+    fn walk_is_sorted_and_skips_ignored_files_even_without_a_repository() {
+        let (_folder, disk) = create_tree();
+        let all = ["a/", "a/b.rs", "a/target/", "a/target/kept", "a.txt", "leads-in/", "z/", "z/c"];
+        assert_eq!(walk_names(&disk, ".", false), all);
+        assert_eq!(walk_names(&disk, "a", false), ["a/b.rs", "a/target/", "a/target/kept"]);
+        assert_eq!(walk_names(&disk, "a.txt", false), ["a.txt"]);
+        // An ignored folder is listed if it is requested by name.
+        assert_eq!(walk_names(&disk, "target", false), ["target/out"]);
+    }
+
+    #[test]
+    fn hidden_files_are_optional_and_git_is_never_visited() {
+        let (_folder, disk) = create_tree();
+        let names = walk_names(&disk, ".", true);
+        assert!(names.contains(&".github/ci.yml".to_owned()));
+        assert!(!names.iter().any(|name| name.contains(".git/")), "{names:?}");
+    }
+
+    #[test]
+    fn parent_ignore_files_apply_in_a_repository() {
+        let (folder, _) = create_tree();
+        std::fs::create_dir(folder.path().join("project/.git")).unwrap();
+        let disk = Disk::new(&folder.path().join("project")).unwrap();
+        assert_eq!(walk_names(&disk, "a", false), ["a/b.rs", "a/target/", "a/target/kept"]);
+    }
+
+    #[test]
+    fn break_stops_the_walk_and_missing_paths_are_an_error() {
+        let (_folder, disk) = create_tree();
+        let mut count = 0;
+        let root = disk.locate(".").unwrap();
+        disk.walk(&root, false, &mut |_| {
+            count += 1;
+            ControlFlow::Break(())
+        })
+        .unwrap();
+        assert_eq!(count, 1);
+        let gone = disk.locate("gone").unwrap();
+        let error = disk.walk(&gone, false, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        assert_eq!(error.to_string(), "there is no file gone");
+    }
+}

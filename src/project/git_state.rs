@@ -1,0 +1,272 @@
+//! Git state of a dry run as one item: commits, branches, tags and index. It cannot be applied if HEAD moved since the
+//! dry run began.
+
+mod commits;
+
+use super::batch::{describe_operation, determine_access, digest_operations};
+use super::rehearsal::{Change, FileNode, Rehearsal};
+use super::{Error, Reader, git_index};
+use crate::chat::Digest;
+use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation};
+use crate::chat::dry_run_summary::ChangeKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// File next to the overlay with the state of the repository when the dry run began.
+const BASELINE_FILE: &str = "repository";
+/// Remedy if the state cannot be applied.
+const REMEDY: &str = "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
+
+/// State of the project's repository when the dry run began.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Baseline {
+    head: Option<String>,
+    /// The commit that `HEAD` resolves to.
+    commit: Option<String>,
+    /// Digest of the staged content, without git's cached metadata.
+    index: Digest,
+}
+
+/// Order in which changes are applied: referenced objects come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Objects,
+    Notes,
+    Refs,
+    Index,
+    Deletions,
+}
+
+/// Records the state of the repository next to the overlay. Called before the dry run changes anything.
+pub(super) fn record_baseline(root: &Path, layer: &Path) -> std::io::Result<()> {
+    let git = root.join(".git");
+    if !git.is_dir() {
+        return Ok(());
+    }
+    let read = |path: &Path| fs::read(git.join(path)).ok();
+    let index = read(Path::new("index")).unwrap_or_default();
+    let baseline = Baseline {
+        head: read(Path::new("HEAD")).and_then(|head| String::from_utf8(head).ok()),
+        commit: resolve_head(&read),
+        index: git_index::staged_digest(&index),
+    };
+    fs::create_dir_all(layer)?;
+    fs::write(layer.join(BASELINE_FILE), serde_json::to_vec(&baseline)?)
+}
+
+/// Resolves `HEAD` to a commit with the files of a `.git` folder.
+fn resolve_head(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<String> {
+    let text = |path: &Path| read(path).and_then(|bytes| String::from_utf8(bytes).ok());
+    let head = text(Path::new("HEAD"))?;
+    let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
+    let loose = text(Path::new(name)).map(|commit| commit.trim().to_owned());
+    loose.or_else(|| parse_packed_refs(&text(Path::new("packed-refs"))?).get(name).cloned())
+}
+
+/// Parses a `packed-refs` file.
+fn parse_packed_refs(text: &str) -> BTreeMap<String, String> {
+    let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
+    lines.filter_map(|line| line.split_once(' ')).map(|(id, name)| (name.into(), id.into())).collect()
+}
+
+/// Reads a file as the dry run sees it.
+fn read_rehearsed(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
+    let at = rehearsal.locate(rehearsal.root().join(path).to_str()?).ok()?;
+    rehearsal.read(&at).ok()
+}
+
+/// Reads a live file.
+fn read_live(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
+    match rehearsal.live_node(path) {
+        FileNode::File { bytes, .. } => Some(bytes),
+        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
+    }
+}
+
+/// Returns the reason why the state of the repository in `git` cannot be applied, `None` if it can.
+pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String> {
+    for lock in ["index.lock", "HEAD.lock", "packed-refs.lock"] {
+        if rehearsal.root().join(git).join(lock).symlink_metadata().is_ok() {
+            let lock = git.join(lock);
+            return Some(format!(
+                "Cannot apply the commits: another git command is running ({} exists). Wait for it and apply again",
+                lock.display()
+            ));
+        }
+    }
+    let baseline = read_baseline(rehearsal).filter(|_| git == Path::new(".git"))?;
+    let text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let now = |path: &Path| read_live(rehearsal, &git.join(path));
+    // A path without changes in the dry run is read live and therefore proves nothing.
+    let then = |path: &Path| {
+        let path = git.join(path);
+        rehearsal.origin(&path).and_then(|_| text(read_rehearsed(rehearsal, &path)))
+    };
+    let head = text(now(Path::new("HEAD")));
+    let (was, is) = (baseline.commit, resolve_head(&now));
+    let stands = if head == baseline.head {
+        let name = head.as_deref().and_then(|head| head.trim().strip_prefix("ref: "));
+        let applied = name.and_then(|name| {
+            let loose = then(Path::new(name)).map(|id| id.trim().to_owned());
+            loose.or_else(|| parse_packed_refs(&then(Path::new("packed-refs"))?).remove(name))
+        });
+        is == was || applied.is_some() && is == applied
+    } else {
+        // It was already applied before an interruption.
+        head.is_some() && head == then(Path::new("HEAD"))
+    };
+    if stands {
+        return None;
+    }
+    let short =
+        |id: Option<String>| id.map_or_else(|| "nothing".to_owned(), |id| id.chars().take(7).collect());
+    Some(format!(
+        "Cannot apply the commits: HEAD moved from {} to {} since the dry run began. {REMEDY}",
+        short(was),
+        short(is)
+    ))
+}
+
+fn read_baseline(rehearsal: &Rehearsal) -> Option<Baseline> {
+    serde_json::from_slice(&fs::read(rehearsal.overlay_folder().join(BASELINE_FILE)).ok()?).ok()
+}
+
+/// Returns whether a path of the repository changed since, so that overwriting it would lose data.
+pub(super) fn is_state_conflict(rehearsal: &Rehearsal, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_message = name.ends_with("_EDITMSG") || ["FETCH_HEAD", "gc.log", "gc.pid"].contains(&&*name);
+    if is_message || !rehearsal.is_conflict(path) {
+        return false;
+    }
+    // Git rewrites the index even when it only reads. Only the staged content counts.
+    let own_index = path == Path::new(".git/index");
+    let staged = read_live(rehearsal, path).map(|bytes| git_index::staged_digest(&bytes));
+    let same = read_baseline(rehearsal).is_some_and(|baseline| Some(baseline.index) == staged);
+    !(own_index && same)
+}
+
+/// Returns the phase in which a path in `.git` is applied, `None` if it is skipped.
+fn change_phase(inside: &Path, change: &Change) -> Option<Phase> {
+    let first = inside.iter().next().unwrap_or_default().to_string_lossy();
+    let name = inside.file_name().unwrap_or_default().to_string_lossy();
+    match (&change.before, &change.after) {
+        // An unreferenced object and an empty folder do no harm.
+        (FileNode::Folder { .. }, FileNode::Nothing) => None,
+        (_, FileNode::Nothing) if first == "objects" => None,
+        (_, FileNode::Nothing) => Some(Phase::Deletions),
+        // An existing object has the same content, because its name is its hash.
+        (FileNode::File { .. }, _) if first == "objects" && !inside.starts_with("objects/info") => None,
+        (_, FileNode::Folder { .. }) => Some(Phase::Objects),
+        _ if first == "objects" => Some(Phase::Objects),
+        _ if first == "refs" || name == "HEAD" && inside.iter().count() == 1 || name == "packed-refs" => {
+            Some(Phase::Refs)
+        }
+        _ if name == "index" => Some(Phase::Index),
+        _ => Some(Phase::Notes),
+    }
+}
+
+/// Returns the state of the repository in `git` as a batch of one item. The batch is empty if nothing changes.
+pub(super) fn draft_state(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    (touched, unapplied): (&[PathBuf], usize),
+) -> Result<(Batch, BatchWork), Error> {
+    let mut operations: Vec<(Phase, Operation)> = Vec::new();
+    let (mut notes, mut destroys) = (Vec::new(), Vec::new());
+    let (mut objects, mut conflict) = (0, None);
+    for path in touched {
+        let Some(change) = rehearsal.change_at(path)? else { continue };
+        let inside = path.strip_prefix(git).unwrap_or(path);
+        let Some(phase) = change_phase(inside, &change) else { continue };
+        if phase == Phase::Objects {
+            objects += usize::from(matches!(change.after, FileNode::File { .. }));
+        } else if is_state_conflict(rehearsal, path) {
+            conflict.get_or_insert_with(|| path.clone());
+        }
+        if let FileNode::Other(words) = &change.after {
+            notes.push(format!("{}: {words}", inside.display()));
+        }
+        describe_change(rehearsal, git, (inside, &change), &mut notes, &mut destroys);
+        operations.push((phase, describe_operation(&change)));
+    }
+    operations.sort_by_key(|(phase, _)| *phase);
+    let operations: Vec<Operation> = operations.into_iter().map(|(_, operation)| operation).collect();
+    if objects > 0 {
+        notes.push(if objects == 1 { "1 new object".to_owned() } else { format!("{objects} new objects") });
+    }
+    let mut batch = Batch { group: Group::Repository, notes: Vec::new(), items: Vec::new() };
+    if operations.is_empty() {
+        return Ok((batch, BatchWork::default()));
+    }
+    if unapplied > 0 {
+        batch.notes.push(format!(
+            "Not applied: {unapplied} source {} of the dry run. `git status` shows the difference.",
+            if unapplied == 1 { "change" } else { "changes" }
+        ));
+    }
+    let (access, no_place) = determine_access(rehearsal, git);
+    let conflict = conflict.map(|path| {
+        format!("Cannot apply the commits: {} changed since the dry run began. {REMEDY}", path.display())
+    });
+    batch.items.push(Item {
+        path: git.to_owned(),
+        from: None,
+        kind: ChangeKind::Modified,
+        is_folder: true,
+        diff: None,
+        notes,
+        blocked: blocked_reason(rehearsal, git).or(conflict).or(no_place),
+        destroys: (!destroys.is_empty()).then(|| destroys.join(", ")),
+        access,
+        sha256: digest_operations(&operations),
+    });
+    Ok((batch, BatchWork { items: vec![operations], ..BatchWork::default() }))
+}
+
+/// Describes one change of the repository state.
+fn describe_change(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    (inside, change): (&Path, &Change),
+    notes: &mut Vec<String>,
+    destroys: &mut Vec<String>,
+) {
+    let text = |node: &FileNode| match node {
+        FileNode::File { bytes, .. } => Some(String::from_utf8_lossy(bytes).trim().to_owned()),
+        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
+    };
+    let (before, after) = (text(&change.before), text(&change.after));
+    let name = inside.display().to_string();
+    let mut moves = |name: &str, before: Option<&str>, after: Option<&str>| {
+        commits::describe_ref_change(rehearsal, git, (name, before, after), notes, destroys);
+    };
+    if inside.starts_with("refs") || name == "HEAD" {
+        if before.is_some() || after.is_some() {
+            moves(&name, before.as_deref(), after.as_deref());
+        }
+    } else if name == "packed-refs" {
+        let (was, is) =
+            (parse_packed_refs(&before.unwrap_or_default()), parse_packed_refs(&after.unwrap_or_default()));
+        let seen = |name: &str| read_rehearsed(rehearsal, &git.join(name)).is_some();
+        for name in was.keys().chain(is.keys().filter(|name| !was.contains_key(*name))) {
+            // A ref with its own file is described by that file.
+            if was.get(name) != is.get(name) && !seen(name) {
+                moves(name, was.get(name).map(String::as_str), is.get(name).map(String::as_str));
+            }
+        }
+    } else if name == "index" {
+        let digest = |node: &FileNode| match node {
+            FileNode::File { bytes, .. } => Some(git_index::staged_digest(bytes)),
+            FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
+        };
+        if digest(&change.before) != digest(&change.after) {
+            notes.push("index: staged content changes with the commits".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Describes the commits that a ref gains or loses, read from git's objects.
+
+use super::{FileNode, Rehearsal, read_rehearsed};
+use flate2::read::ZlibDecoder;
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::Path;
+
+/// Maximum number of commits that are read, and that are listed.
+const MAX_READ: usize = 200;
+const MAX_LISTED: usize = 20;
+/// Bytes of a commit that are read.
+const COMMIT_LIMIT: u64 = 64 * 1024;
+
+/// Parsed part of a commit.
+struct Commit {
+    parents: Vec<String>,
+    subject: String,
+}
+
+/// Describes a change of a ref: the commits it gains, and a warning if it may lose commits.
+pub fn describe_ref_change(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    (name, before, after): (&str, Option<&str>, Option<&str>),
+    notes: &mut Vec<String>,
+    destroys: &mut Vec<String>,
+) {
+    match (before, after) {
+        (before, None) => {
+            destroys.push(format!("deletes {name} at {}", shorten_id(before.unwrap_or_default())));
+            notes.push(format!("{name}: deleted"));
+        }
+        (None, Some(after)) => {
+            notes.push(format!("{name}: new, at {}", shorten_id(after)));
+            if is_object_id(after) {
+                list_gained_commits(rehearsal, git, after, None, notes);
+            }
+        }
+        (Some(before), Some(after)) => {
+            notes.push(format!("{name}: {} → {}", shorten_id(before), shorten_id(after)));
+            if is_object_id(before)
+                && is_object_id(after)
+                && !list_gained_commits(rehearsal, git, after, Some(before), notes)
+            {
+                destroys.push(format!("moves {name} to a history without {}", shorten_id(before)));
+            }
+        }
+    }
+}
+
+/// Lists the commits from `from` back to `until`. Returns whether `until` was reached.
+fn list_gained_commits(
+    rehearsal: &Rehearsal,
+    git: &Path,
+    from: &str,
+    until: Option<&str>,
+    notes: &mut Vec<String>,
+) -> bool {
+    let (mut waiting, mut known) = (vec![from.to_owned()], HashSet::new());
+    let (mut named, mut met) = (Vec::new(), false);
+    while let Some(id) = waiting.pop() {
+        if Some(id.as_str()) == until {
+            met = true;
+            continue;
+        }
+        if known.len() >= MAX_READ || !known.insert(id.clone()) {
+            continue;
+        }
+        let Some((commit, is_new)) = read_commit(rehearsal, git, &id) else { continue };
+        if is_new {
+            named.push(format!("  {} {}", shorten_id(&id), commit.subject));
+        }
+        waiting.extend(commit.parents);
+    }
+    let more = named.len().saturating_sub(MAX_LISTED);
+    notes.extend(named.into_iter().take(MAX_LISTED));
+    notes.extend((more > 0).then(|| format!("  and {more} more commits")));
+    met
+}
+
+/// Reads a commit stored as a loose object, and returns whether it is missing in the live project.
+fn read_commit(rehearsal: &Rehearsal, git: &Path, id: &str) -> Option<(Commit, bool)> {
+    let path = git.join("objects").join(id.get(..2)?).join(id.get(2..)?);
+    let packed = read_rehearsed(rehearsal, &path)?;
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(&packed[..]).take(COMMIT_LIMIT).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let body = text.strip_prefix("commit ")?.split_once('\0')?.1;
+    let (header, message) = body.split_once("\n\n").unwrap_or((body, ""));
+    let parents = header.lines().map_while(|line| match line.split_once(' ')? {
+        ("tree", _) => Some(None),
+        ("parent", id) => Some(Some(id.to_owned())),
+        _ => None,
+    });
+    let commit = Commit {
+        parents: parents.flatten().filter(|id| is_object_id(id)).collect(),
+        subject: message.lines().next().unwrap_or_default().to_owned(),
+    };
+    Some((commit, rehearsal.live_node(&path) == FileNode::Nothing))
+}
+
+fn is_object_id(text: &str) -> bool {
+    [40, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Shortens an object id; any other text is returned unchanged.
+fn shorten_id(text: &str) -> String {
+    if is_object_id(text) { text.chars().take(7).collect() } else { text.to_owned() }
+}

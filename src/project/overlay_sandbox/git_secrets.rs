@@ -1,0 +1,142 @@
+//! Parts of the project's `.git` that commands of a dry run must not open.
+
+use super::tool_settings;
+use crate::chat::sensitive_paths::is_sensitive;
+use crate::project::git_index;
+use crate::project::sensitive_files::{Reason, Withheld};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Parts in which git keeps the content of files.
+const CONTENT_PATHS: [&str; 5] = ["objects", "lfs", "rr-cache", "rebase-apply", "rebase-merge"];
+/// Parts that hold other repositories, which are not examined.
+const OTHER_REPOSITORIES: [&str; 2] = ["modules", "worktrees"];
+/// Parts that exist if something was stashed.
+const STASH_PATHS: [&str; 2] = ["refs/stash", "MERGE_AUTOSTASH"];
+/// Words that occur next to passwords in git settings.
+const CREDENTIAL_WORDS: [&str; 5] = ["extraheader", "password", "token", "secret", "cookie"];
+
+/// Lists the withheld parts of `.git`: settings with passwords, and, unless `reads_content`, the content of files if it
+/// may include files that hold secrets.
+pub fn withheld_git_paths(project: &Path, reads_content: bool) -> Vec<Withheld> {
+    let git = project.join(".git");
+    let mut all = Vec::new();
+    let mut withhold = |name: &str, reason| all.push(Withheld { path: git.join(name), reason });
+    for name in ["config", "config.worktree"] {
+        if read_or_empty(&git.join(name)).is_none_or(|text| has_credentials(&text)) {
+            withhold(name, Reason::Sensitive);
+        }
+    }
+    OTHER_REPOSITORIES.iter().for_each(|name| withhold(name, Reason::StoredByGit));
+    for entry in fs::read_dir(&git).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if is_sensitive(Path::new(&name)) {
+            withhold(&name.to_string_lossy(), Reason::Sensitive);
+        }
+    }
+    if !reads_content && has_stored_secrets(project, &git) {
+        CONTENT_PATHS.iter().for_each(|name| withhold(name, Reason::StoredByGit));
+    }
+    all
+}
+
+/// Reads a file: empty if it does not exist, `None` if it cannot be read.
+fn read_or_empty(path: &Path) -> Option<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Some(Vec::new())
+        }
+        read => read.ok(),
+    }
+}
+
+/// Returns whether git tracks, stages or has stashed a file that may hold secrets, or whether that is unknown.
+fn has_stored_secrets(project: &Path, git: &Path) -> bool {
+    let Some(index) = read_or_empty(&git.join("index")) else { return true };
+    let is_tracked = || {
+        let Some(entries) = git_index::parse_index(&index) else { return true };
+        let mut paths = entries.iter().map(|entry| project.join(&entry.path));
+        paths.any(|path| is_sensitive(&path) && !tool_settings::is_visible_setting(project, &path))
+    };
+    let is_packed =
+        || read_or_empty(&git.join("packed-refs")).is_none_or(|refs| contains_bytes(&refs, b"refs/stash"));
+    // A split index keeps a part of its entries in another file.
+    let is_split = || {
+        let names = fs::read_dir(git).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.into_iter().any(|name| name.as_encoded_bytes().starts_with(b"sharedindex"))
+    };
+    (!index.is_empty() && is_tracked())
+        || is_split()
+        || STASH_PATHS.iter().any(|name| git.join(name).symlink_metadata().is_ok())
+        || is_packed()
+}
+
+fn has_credentials(settings: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(settings).to_lowercase();
+    // `https://user:password@host`
+    let has_user = |line: &str| {
+        line.split_once("://")
+            .is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
+    };
+    text.lines().any(|line| has_user(line) || CREDENTIAL_WORDS.iter().any(|word| line.contains(word)))
+}
+
+fn contains_bytes(all: &[u8], part: &[u8]) -> bool {
+    all.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_with_passwords_are_recognised() {
+        for plain in [
+            "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.com/a/b@c\n",
+            "[remote \"origin\"]\n\turl = git@example.com:a/b\n",
+            "",
+        ] {
+            assert!(!has_credentials(plain.as_bytes()), "{plain}");
+        }
+        for secret in [
+            "\turl = https://user:pass@example.com/a",
+            "\turl = HTTPS://token@example.com/a",
+            "\textraHeader = AUTHORIZATION: basic x",
+            "[credential]\n\tpassword = x",
+        ] {
+            assert!(has_credentials(secret.as_bytes()), "{secret}");
+        }
+    }
+
+    #[test]
+    fn content_is_withheld_if_it_may_hold_secrets_or_is_unreadable() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, git) = (place.path(), place.path().join(".git"));
+        fs::create_dir_all(git.join("refs")).unwrap();
+        let names = |reads: bool| {
+            let all = withheld_git_paths(root, reads);
+            all.iter()
+                .filter(|one| OTHER_REPOSITORIES.iter().all(|name| !one.path.ends_with(name)))
+                .map(|one| one.path.strip_prefix(&git).unwrap().display().to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(false), [""; 0]);
+        for (file, text) in [
+            ("index", "DIRC?"),
+            ("refs/stash", "x"),
+            ("packed-refs", "x refs/stash\n"),
+            ("sharedindex.1", ""),
+        ] {
+            fs::write(git.join(file), text).unwrap();
+            assert_eq!(names(false), CONTENT_PATHS, "{file}");
+            assert_eq!(names(true), [""; 0], "{file}");
+            fs::remove_file(git.join(file)).unwrap();
+        }
+        fs::write(git.join("config"), "url = https://a:b@c").unwrap();
+        fs::write(git.join("credentials"), "x").unwrap();
+        assert_eq!(names(true), ["config", "credentials"]);
+        let all: Vec<_> = withheld_git_paths(root, true).into_iter().map(|one| one.path).collect();
+        assert!(all.contains(&git.join("modules")));
+    }
+}

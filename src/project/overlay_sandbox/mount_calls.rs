@@ -1,0 +1,93 @@
+//! Basic mount operations: cloning, attaching and closing mounts, and listing mount points.
+
+use super::overlay_mounts::mount_memory;
+use crate::project::sandbox::namespaces::{MountRestriction, restrict_mounts, restrict_tree};
+use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Returns the paths of all mount points.
+pub fn mount_points() -> io::Result<Vec<PathBuf>> {
+    let table = fs::read("/proc/self/mountinfo")?;
+    let field = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(decode_path);
+    Ok(table.split(|byte| *byte == b'\n').filter_map(field).collect())
+}
+
+/// Decodes a path of the mount table, in which the kernel writes blanks, tabs, line ends and backslashes as `\040` and
+/// the like.
+fn decode_path(field: &[u8]) -> PathBuf {
+    let mut path = Vec::new();
+    let mut rest = field;
+    while let [first, after @ ..] = rest {
+        let code = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| *first == b'\\') {
+            Some(byte) => {
+                path.push(byte);
+                rest = &after[3..];
+            }
+            None => {
+                path.push(*first);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(std::ffi::OsStr::from_bytes(&path))
+}
+
+/// Attaches a mount at a path.
+pub fn attach(mount: &OwnedFd, at: &Path) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    Ok(move_mount(mount, "", rustix::fs::CWD, at, flags)?)
+}
+
+/// Attaches a mount over an open file or folder.
+pub fn attach_over(mount: &OwnedFd, at: &OwnedFd) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(mount, "", at, "", flags)?)
+}
+
+/// Clones the mount of a file or folder, without the mounts below it.
+pub fn clone_mount(path: &Path) -> io::Result<OwnedFd> {
+    Ok(open_tree(rustix::fs::CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?)
+}
+
+/// Clones the mount of a file or folder with all mounts below it: read-only, without devices and without set-user-id
+/// programs. A link is not followed.
+pub fn clone_read_only(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    let tree = open_tree(rustix::fs::CWD, path, flags)?;
+    restrict_tree(tree.as_fd(), MountRestriction::ReadOnly)?;
+    Ok(tree)
+}
+
+/// Closes the mount at a path, and those below it if `all` is set.
+pub fn restrict_mount(path: &Path, all: bool, how: MountRestriction) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    Ok(restrict_mounts(&path, all, how)?)
+}
+
+/// Mounts an empty in-memory folder over an existing one.
+pub fn mount_empty(at: &Path, mode: u32) -> io::Result<()> {
+    attach(&mount_memory(1 << 20, mode)?, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaped_mount_paths_are_decoded() {
+        assert_eq!(
+            decode_path(b"/a\\040b\\012\\134c\\\xff"),
+            Path::new(std::ffi::OsStr::from_bytes(b"/a b\n\\c\\\xff"))
+        );
+        assert_eq!(decode_path(b"/a\\04"), Path::new("/a\\04"));
+    }
+}

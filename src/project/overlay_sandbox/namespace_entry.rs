@@ -1,0 +1,90 @@
+//! Leaves the system's namespaces and starts the first process of the new ones.
+
+use super::overlay_mounts;
+use super::overlay_spec::{IN_OVERLAY_ARGUMENT, OverlaySpec};
+use super::setup_error::{SetupError, SetupStep};
+use crate::project::guard::Report;
+use crate::project::rehearsal::lock_overlay;
+use crate::project::sandbox::namespaces;
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{
+    CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
+};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode};
+
+/// Namespaces of an overlay sandbox, except the user namespace.
+const NAMESPACES: UnshareFlags = UnshareFlags::NEWNS
+    .union(UnshareFlags::NEWPID)
+    .union(UnshareFlags::NEWIPC)
+    .union(UnshareFlags::NEWUTS)
+    .union(UnshareFlags::NEWNET);
+
+/// Runs `aye guard --stage`: like the guard of a command, but one process further out. `words` are all arguments after
+/// `--stage`, including the command.
+pub fn run_namespace_entry(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let words: Vec<OsString> = words.collect();
+    match enter_namespaces(&words) {
+        Ok(code) => code.into(),
+        Err(why) => {
+            crate::project::guard::send_report(Report::OverlaySandboxFailed(why));
+            127.into()
+        }
+    }
+}
+
+fn enter_namespaces(words: &[OsString]) -> Result<u8, SetupError> {
+    let (spec_arguments, command) =
+        words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+    // The list of paths stays on the lifeline for the first process to read.
+    let setting = OverlaySpec::parse_arguments(spec_arguments.iter().cloned(), |_| Ok(Vec::new()))?;
+    // Holds the lock on the overlay until this process exits, so that no other process writes in it.
+    let _lock =
+        lock_overlay(&setting.overlay_folder).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
+    overlay_mounts::create_overlay_folders(&setting)
+        .map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
+    // Inherited open files must not lead out of the overlay sandbox.
+    namespaces::close_files_on_exec()
+        .map_err(|errno| SetupError::at_step(SetupStep::Namespaces)(errno.into()))?;
+    leave_namespaces()?;
+    let mut first_process = Command::new("/proc/self/exe");
+    first_process.arg("guard").arg(IN_OVERLAY_ARGUMENT).args(spec_arguments).args(command);
+    let ended = first_process.status().map_err(SetupError::at_step(SetupStep::FirstProcess))?;
+    let code = ended.code().unwrap_or_else(|| 128 + ended.signal().unwrap_or(0));
+    Ok(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+/// Creates the namespaces. Root can do this directly; another user becomes the only user of a new user namespace first.
+fn leave_namespaces() -> Result<(), SetupError> {
+    let namespaces = |errno: rustix::io::Errno| SetupError::at_step(SetupStep::Namespaces)(errno.into());
+    let has = capabilities(None).map_err(namespaces)?;
+    if has.effective.contains(CapabilitySet::SYS_ADMIN) {
+        return namespaces::unshare_namespaces(NAMESPACES).map_err(namespaces);
+    }
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    namespaces::unshare_namespaces(NAMESPACES | UnshareFlags::NEWUSER).map_err(namespaces)?;
+    let write_map = |file: &str, words: String| fs::write(format!("/proc/self/{file}"), words);
+    let map_user = || {
+        write_map("setgroups", "deny".to_owned())?;
+        write_map("uid_map", format!("{user} {user} 1"))?;
+        write_map("gid_map", format!("{group} {group} 1"))?;
+        keep_capabilities()
+    };
+    map_user().map_err(SetupError::at_step(SetupStep::UserMapping))
+}
+
+/// Makes the capabilities of the namespace's only user survive the start of the next program.
+fn keep_capabilities() -> io::Result<()> {
+    let mut has = capabilities(None)?;
+    has.inheritable = has.permitted;
+    set_capabilities(None, has)?;
+    for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
+        if has.permitted.contains(power) {
+            configure_capability_in_ambient_set(power, true)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Check for sensitive files that were created or replaced in the project while a command of a dry run ran. Such a file
+//! had no mask, so the command may have read it: its output is withheld, and its changes are not merged into the
+//! overlay.
+
+use super::tool_settings;
+use crate::project::Error;
+use crate::project::rehearsal::{Rehearsal, is_inside};
+use crate::project::sensitive_files::{Listing, Reason, Withheld};
+use crate::project::shell::Shell;
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Project files that are masked from a command.
+pub struct MaskedFiles {
+    listing: Arc<Listing>,
+    /// Device and inode of each masked file when the masks were made.
+    files: HashMap<PathBuf, Option<(u64, u64)>>,
+}
+
+impl MaskedFiles {
+    pub fn new(listing: Arc<Listing>) -> Self {
+        let files = listing.withheld.iter().map(|one| (one.path.clone(), identity_of(&one.path))).collect();
+        Self { listing, files }
+    }
+
+    /// Returns a sensitive file that was created or replaced since. Blocks while changed folders are read.
+    fn find_new_secret(&self, shell: &Shell, folder: &Path) -> Option<PathBuf> {
+        let now = shell.sensitive_files_in(folder).current_listing();
+        let (keep, _) = shell.closed_paths();
+        let is_own = |path: &Path| keep.iter().any(|own| path.starts_with(own));
+        let is_new = |one: &&Withheld| match self.files.get(&one.path) {
+            Some(file) => *file != identity_of(&one.path),
+            None => self.listing.reason(&one.path).is_none(),
+        };
+        let is_masked = |one: &&Withheld| !matches!(one.reason, Reason::NotAFile | Reason::Crowded);
+        let mut new = now.withheld.iter().filter(is_masked).filter(is_new).map(|one| &one.path);
+        new.find(|path| !is_own(path) && !tool_settings::is_visible_setting(folder, path)).cloned()
+    }
+}
+
+/// Returns device and inode of a regular file, `None` for anything else.
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    let about = path.symlink_metadata().ok().filter(|about| about.is_file())?;
+    Some((about.dev(), about.ino()))
+}
+
+/// Check of one command, created before the command starts. Until it is finished, the changes of the command are not
+/// merged. If it is dropped unfinished because the command was stopped, it finishes on a separate thread.
+pub struct NewSecretCheck(Option<CheckState>);
+
+struct CheckState {
+    masked: MaskedFiles,
+    shell: Arc<Shell>,
+    play: Arc<Rehearsal>,
+    folder: PathBuf,
+}
+
+impl NewSecretCheck {
+    /// Starts the check for a command in this project folder that has not started yet.
+    pub fn start_check(
+        masked: MaskedFiles,
+        shell: Arc<Shell>,
+        play: Arc<Rehearsal>,
+        folder: PathBuf,
+    ) -> Self {
+        play.set_merge_blocked(true);
+        Self(Some(CheckState { masked, shell, play, folder }))
+    }
+
+    /// Returns `Error::NewSensitiveFile` if a sensitive file was created or replaced. The changes of the command are then
+    /// dropped, unless it wrote directly in the overlay, which happens if the overlay lies inside the project. Blocks.
+    /// Call it after the command has ended.
+    pub fn finish_check(mut self) -> Option<Error> {
+        self.0.take().and_then(CheckState::run_check)
+    }
+}
+
+impl CheckState {
+    fn run_check(self) -> Option<Error> {
+        let found = self.masked.find_new_secret(&self.shell, &self.folder);
+        let is_dropped = !is_inside(&self.folder, self.play.overlay_folder());
+        if found.is_some() {
+            match is_dropped {
+                true => self.play.discard_pending(),
+                // New files of the overlay no longer count as written by the model. If that cannot be recorded, the
+                // returned error is sufficient.
+                false => drop(self.play.record_live_view()),
+            }
+        }
+        self.play.set_merge_blocked(false);
+        let path = found.map(|path| path.strip_prefix(&self.folder).unwrap_or(&path).to_owned());
+        path.map(|path| Error::NewSensitiveFile { path, is_dropped })
+    }
+}
+
+impl Drop for NewSecretCheck {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            std::thread::spawn(move || work.run_check());
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Errors when setting up the overlay sandbox: the step that failed, the cause, and the system setting that would
+//! change it.
+
+use rustix::io::Errno;
+use std::io;
+
+/// Steps of setting up the overlay sandbox, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetupStep {
+    /// Parsing its specification.
+    Specification,
+    /// Creating the folders of the overlay.
+    OverlayFolders,
+    /// Leaving the system's namespaces.
+    Namespaces,
+    /// Mapping the user in the new user namespace.
+    UserMapping,
+    /// Checking that the project is not the root of a file system and contains no mount point.
+    Project,
+    /// Mounting the overlay on the project.
+    Overlay,
+    /// Making everything else read-only.
+    ReadOnlyDisk,
+    /// Creating its devices.
+    Devices,
+    /// Mounting its `/proc`.
+    Processes,
+    /// Mounting the other overlays.
+    OtherOverlays,
+    /// Setting resource limits.
+    ResourceLimits,
+    /// Starting its first process.
+    FirstProcess,
+    /// Creating its root file system.
+    Root,
+    /// Masking files that may hold secrets.
+    Masks,
+}
+
+impl SetupStep {
+    const ALL: [Self; 14] = [
+        Self::Specification,
+        Self::OverlayFolders,
+        Self::Namespaces,
+        Self::UserMapping,
+        Self::Project,
+        Self::Overlay,
+        Self::ReadOnlyDisk,
+        Self::Devices,
+        Self::Processes,
+        Self::OtherOverlays,
+        Self::ResourceLimits,
+        Self::FirstProcess,
+        Self::Root,
+        Self::Masks,
+    ];
+
+    fn message(self) -> &'static str {
+        match self {
+            Self::Specification => "its specification is malformed",
+            Self::OverlayFolders => "cannot create the folders of the overlay",
+            Self::Namespaces => "cannot create its namespaces",
+            Self::UserMapping => "cannot map the user in its user namespace",
+            Self::Project => "the project is the root of a file system or contains a mount point",
+            Self::Overlay => "cannot mount an overlay on the project's file system",
+            Self::ReadOnlyDisk => {
+                "cannot make the rest of the disk read-only, which requires Linux 5.12 or newer"
+            }
+            Self::Devices => "cannot create its devices",
+            Self::Processes => "cannot mount its own /proc",
+            Self::OtherOverlays => "cannot mount the overlays outside the project",
+            Self::ResourceLimits => "cannot set its resource limits",
+            Self::FirstProcess => "cannot start its first process",
+            Self::Root => "cannot create its root file system",
+            Self::Masks => "cannot mask files that may hold secrets",
+        }
+    }
+}
+
+/// Reason why the overlay sandbox could not be set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetupError {
+    pub step: SetupStep,
+    /// The system's error number, 0 if unknown.
+    pub errno: u8,
+}
+
+impl std::error::Error for SetupError {}
+
+impl std::fmt::Display for SetupError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = |name: &str| {
+            let path = format!("/proc/sys/{}", name.replace('.', "/"));
+            Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+        };
+        if let Some(cause) = self.system_cause(value) {
+            return f.write_str(&cause);
+        }
+        f.write_str(self.step.message())?;
+        match self.errno {
+            0 => Ok(()),
+            errno => write!(f, " ({})", io::Error::from_raw_os_error(errno.into())),
+        }
+    }
+}
+
+/// System limits on the number of namespaces, with their names in messages.
+const NAMESPACE_LIMITS: [(&str, &str); 6] = [
+    ("user.max_user_namespaces", "user namespaces"),
+    ("user.max_mnt_namespaces", "mount namespaces"),
+    ("user.max_pid_namespaces", "process namespaces"),
+    ("user.max_ipc_namespaces", "IPC namespaces"),
+    ("user.max_uts_namespaces", "host name namespaces"),
+    ("user.max_net_namespaces", "network namespaces"),
+];
+
+impl SetupError {
+    /// Describes the system setting that causes the error and how to change it. `value` reads a setting such as
+    /// `user.max_user_namespaces`. Returns `None` if no setting is known to be the cause.
+    fn system_cause(self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let is = |errno: Errno| i32::from(self.errno) == errno.raw_os_error();
+        let is_step = |steps: &[SetupStep]| steps.contains(&self.step);
+        let making = is_step(&[SetupStep::Namespaces, SetupStep::UserMapping]);
+        let mounting = is_step(&[
+            SetupStep::Overlay,
+            SetupStep::ReadOnlyDisk,
+            SetupStep::Devices,
+            SetupStep::Processes,
+            SetupStep::OtherOverlays,
+            SetupStep::Root,
+            SetupStep::Masks,
+        ]);
+        let reached = |what: &str, name: &str, value: &str| {
+            format!("the limit of {what} is reached ({name} = {value}). Raise it with `sysctl`")
+        };
+        if making && is(Errno::NOSPC) {
+            let known = NAMESPACE_LIMITS.map(|(name, what)| (name, what, value(name)));
+            let at_zero = known.iter().find(|(_, _, value)| value.as_deref() == Some("0"));
+            let (name, what, value) = at_zero.or(known.iter().find(|(_, _, value)| value.is_some()))?;
+            return Some(reached(what, name, value.as_deref()?));
+        }
+        // Only mounting the overlay itself can run out of disk space.
+        if mounting && self.step != SetupStep::Overlay && is(Errno::NOSPC) {
+            return Some(reached("mounts", "fs.mount-max", &value("fs.mount-max")?));
+        }
+        if (making || mounting) && (is(Errno::PERM) || is(Errno::ACCESS)) {
+            let forbids = [
+                ("kernel.unprivileged_userns_clone", "0", "1"),
+                ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+            ];
+            let (name, is, wanted) =
+                forbids.into_iter().find(|(name, forbidden, _)| value(name).as_deref() == Some(forbidden))?;
+            return Some(format!(
+                "unprivileged users cannot create namespaces on this system ({name} = {is}). Allow it with `sysctl {name}={wanted}`"
+            ));
+        }
+        None
+    }
+
+    /// Converts an I/O error at this step.
+    pub fn at_step(step: SetupStep) -> impl FnOnce(io::Error) -> Self {
+        move |error| {
+            let errno = error.raw_os_error().and_then(|code| u8::try_from(code).ok());
+            Self { step, errno: errno.unwrap_or(0) }
+        }
+    }
+
+    /// Returns whether the overlay's disk is full, which is temporary. The same error number from another step means a
+    /// limit on namespaces or mounts.
+    pub fn is_disk_full(self) -> bool {
+        matches!(self.step, SetupStep::OverlayFolders | SetupStep::Overlay)
+            && crate::project::is_disk_full(&io::Error::from_raw_os_error(self.errno.into()))
+    }
+
+    /// Encodes the error as the two bytes sent over the guard's lifeline.
+    pub fn to_bytes(self) -> [u8; 2] {
+        let at = SetupStep::ALL.iter().position(|step| *step == self.step);
+        [at.and_then(|at| u8::try_from(at).ok()).unwrap_or(0), self.errno]
+    }
+
+    /// Decodes the error from its two bytes.
+    pub fn from_bytes(step: u8, errno: u8) -> Self {
+        Self {
+            step: SetupStep::ALL.get(usize::from(step)).copied().unwrap_or(SetupStep::Specification),
+            errno,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_its_own_bytes_and_text() {
+        for step in SetupStep::ALL {
+            let why = SetupError { step, errno: 1 };
+            let [at, errno] = why.to_bytes();
+            assert_eq!(SetupError::from_bytes(at, errno), why);
+            assert!(SetupError { step, errno: 22 }.to_string().ends_with("(Invalid argument (os error 22))"));
+        }
+    }
+
+    #[test]
+    fn error_names_the_system_setting_and_the_remedy() {
+        let cause_of = |step, errno: Errno, system: &[(&str, &str)]| {
+            let value = |name: &str| {
+                system.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            };
+            let errno = u8::try_from(errno.raw_os_error()).unwrap();
+            SetupError { step, errno }.system_cause(value)
+        };
+        let plain = [
+            ("user.max_user_namespaces", "96365"),
+            ("user.max_mnt_namespaces", "96365"),
+            ("user.max_pid_namespaces", "96365"),
+            ("fs.mount-max", "100000"),
+            ("kernel.unprivileged_userns_clone", "1"),
+            ("kernel.apparmor_restrict_unprivileged_userns", "0"),
+        ];
+        let with = |name: &str, value: &'static str| {
+            plain.map(|(known, old)| (known, if known == name { value } else { old }))
+        };
+        let assert_cause = |step, errno, system: &[(&str, &str)], expected: &str| {
+            assert_eq!(cause_of(step, errno, system).as_deref(), Some(expected));
+        };
+        assert_cause(
+            SetupStep::Namespaces,
+            Errno::NOSPC,
+            &with("user.max_user_namespaces", "0"),
+            "the limit of user namespaces is reached (user.max_user_namespaces = 0). Raise it with `sysctl`",
+        );
+        assert_cause(
+            SetupStep::Namespaces,
+            Errno::NOSPC,
+            &with("user.max_mnt_namespaces", "0"),
+            "the limit of mount namespaces is reached (user.max_mnt_namespaces = 0). Raise it with `sysctl`",
+        );
+        assert_cause(
+            SetupStep::Namespaces,
+            Errno::NOSPC,
+            &plain,
+            "the limit of user namespaces is reached (user.max_user_namespaces = 96365). Raise it with `sysctl`",
+        );
+        assert_cause(
+            SetupStep::OtherOverlays,
+            Errno::NOSPC,
+            &with("fs.mount-max", "10"),
+            "the limit of mounts is reached (fs.mount-max = 10). Raise it with `sysctl`",
+        );
+        assert_cause(
+            SetupStep::Namespaces,
+            Errno::PERM,
+            &with("kernel.unprivileged_userns_clone", "0"),
+            "unprivileged users cannot create namespaces on this system (kernel.unprivileged_userns_clone = 0). Allow it with `sysctl kernel.unprivileged_userns_clone=1`",
+        );
+        for step in [SetupStep::UserMapping, SetupStep::Root, SetupStep::Overlay] {
+            assert_cause(
+                step,
+                Errno::ACCESS,
+                &with("kernel.apparmor_restrict_unprivileged_userns", "1"),
+                "unprivileged users cannot create namespaces on this system (kernel.apparmor_restrict_unprivileged_userns = 1). Allow it with `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
+            );
+        }
+        for (step, errno) in [
+            (SetupStep::Overlay, Errno::NOSPC),
+            (SetupStep::OverlayFolders, Errno::NOSPC),
+            (SetupStep::Namespaces, Errno::PERM),
+            (SetupStep::Overlay, Errno::INVAL),
+            (SetupStep::Specification, Errno::PERM),
+        ] {
+            assert_eq!(cause_of(step, errno, &plain), None, "{step:?} {errno}");
+        }
+        // A limit on namespaces or mounts is not a full disk.
+        assert!(!SetupError { step: SetupStep::Namespaces, errno: 28 }.is_disk_full());
+        assert!(!SetupError { step: SetupStep::OtherOverlays, errno: 28 }.is_disk_full());
+        assert!(SetupError { step: SetupStep::Overlay, errno: 28 }.is_disk_full());
+    }
+}

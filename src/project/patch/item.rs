@@ -1,0 +1,223 @@
+//! A changed path in a patch: its state before and after, without content.
+
+use super::object_id::Algorithm;
+use super::{TEXT_LIMIT, open_regular};
+use crate::project::Reader;
+use crate::project::rehearsal::{Change, FileNode, Rehearsal, UPPER};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A changed path and its representation in the patch.
+pub struct PatchItem {
+    pub path: PathBuf,
+    pub before: PathState,
+    pub after: PathState,
+    /// True if both sides are files, or both are links, with the same content.
+    pub is_same_content: bool,
+    /// True if the patch deletes the old entry, possibly to replace it.
+    pub is_deletion: bool,
+    /// True if the patch creates the new entry.
+    pub is_creation: bool,
+    /// Source of an unchanged file that was moved here.
+    pub renamed_from: Option<PathBuf>,
+    /// True if the file is moved to another path.
+    pub is_renamed: bool,
+}
+
+/// State of a path.
+pub enum PathState {
+    Nothing,
+    File {
+        size: u64,
+        /// Lower twelve bits.
+        mode: u32,
+        /// True if a patch shows its lines: it is not large and contains no NUL byte.
+        is_text: bool,
+        /// Upper limit of its size in a patch, in bytes.
+        cost: u64,
+        disk: PathBuf,
+    },
+    Link(PathBuf),
+    Folder {
+        mode: u32,
+    },
+    /// Any state that git cannot represent, as a text such as `a pipe`.
+    Other(String),
+}
+
+/// File types of git. A change of type is a deletion and a creation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum GitKind {
+    File,
+    Link,
+}
+
+impl PatchItem {
+    pub fn new(rehearsal: &Rehearsal, change: Change) -> Self {
+        let upper = rehearsal.overlay_folder().join(UPPER);
+        let Change { path, before, after } = change;
+        let same = match (&before, &after) {
+            (FileNode::File { bytes: before, .. }, FileNode::File { bytes: after, .. }) => {
+                Some(before == after)
+            }
+            (_, _) => None,
+        };
+        let (before, after) =
+            (PathState::new(before, rehearsal.root().join(&path)), PathState::new(after, upper.join(&path)));
+        let is_same_content =
+            same.unwrap_or_else(|| before.git_kind().is_some() && before.has_same_content(&after));
+        Self {
+            path,
+            before,
+            after,
+            is_same_content,
+            is_deletion: false,
+            is_creation: false,
+            renamed_from: None,
+            is_renamed: false,
+        }
+    }
+
+    /// Returns whether the patch contains anything at this path.
+    pub fn is_patched(&self) -> bool {
+        !self.is_renamed && (self.is_deletion || self.is_creation)
+    }
+}
+
+impl PathState {
+    fn new(node: FileNode, disk: PathBuf) -> Self {
+        match node {
+            FileNode::Nothing => Self::Nothing,
+            FileNode::Folder { mode } => Self::Folder { mode },
+            FileNode::Link(to) => Self::Link(to),
+            FileNode::File { bytes, mode } => {
+                let size = bytes.len() as u64;
+                let is_text = size <= TEXT_LIMIT && !bytes.contains(&0);
+                let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+                // Each line has a prefix, and at worst every few lines have a header.
+                let cost = if is_text { size + lines * 8 } else { max_encoded_size(size) };
+                Self::File { size, mode, is_text, cost, disk }
+            }
+            FileNode::Other(words) => match disk.symlink_metadata() {
+                Ok(meta) if meta.is_file() && open_regular(&disk).is_ok() => Self::File {
+                    size: meta.len(),
+                    mode: meta.mode() & 0o7777,
+                    is_text: false,
+                    cost: max_encoded_size(meta.len()),
+                    disk,
+                },
+                Ok(_) | Err(_) => Self::Other(words),
+            },
+        }
+    }
+
+    /// Returns the mode in a patch, if git stores such an entry.
+    pub fn git_mode(&self) -> Option<&'static str> {
+        match self {
+            Self::File { mode, .. } if mode & 0o100 == 0 => Some("100644"),
+            Self::File { .. } => Some("100755"),
+            Self::Link(_) => Some("120000"),
+            Self::Nothing | Self::Folder { .. } | Self::Other(_) => None,
+        }
+    }
+
+    pub fn git_kind(&self) -> Option<GitKind> {
+        match self {
+            Self::File { .. } => Some(GitKind::File),
+            Self::Link(_) => Some(GitKind::Link),
+            Self::Nothing | Self::Folder { .. } | Self::Other(_) => None,
+        }
+    }
+
+    /// Returns the lower twelve bits of the mode, 0 if it has none.
+    pub fn permissions(&self) -> u32 {
+        match self {
+            Self::File { mode, .. } | Self::Folder { mode } => *mode,
+            Self::Nothing | Self::Link(_) | Self::Other(_) => 0,
+        }
+    }
+
+    pub fn is_folder(&self) -> bool {
+        matches!(self, Self::Folder { .. })
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+
+    /// Returns whether the content can be shown as lines. True for an absent path.
+    pub fn is_text(&self) -> bool {
+        match self {
+            Self::File { is_text, .. } => *is_text,
+            Self::Nothing | Self::Link(_) => true,
+            Self::Folder { .. } | Self::Other(_) => false,
+        }
+    }
+
+    /// Returns the size of the content in bytes, if git stores content for it.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::File { size, .. } => Some(*size),
+            Self::Link(to) => Some(to.as_os_str().len() as u64),
+            Self::Nothing | Self::Folder { .. } | Self::Other(_) => None,
+        }
+    }
+
+    /// Returns the upper limit of the content's size in a patch, in bytes.
+    pub fn max_patch_size(&self) -> u64 {
+        match self {
+            Self::File { cost, .. } => *cost,
+            Self::Link(to) => 2 * to.as_os_str().len() as u64,
+            Self::Nothing | Self::Folder { .. } | Self::Other(_) => 0,
+        }
+    }
+
+    /// Opens the content; that of a link is its target.
+    pub fn open_content(&self) -> io::Result<Box<dyn Read>> {
+        match self {
+            Self::File { disk, .. } => open_regular(disk),
+            Self::Link(to) => Ok(Box::new(io::Cursor::new(to.as_os_str().as_bytes().to_vec()))),
+            Self::Nothing | Self::Folder { .. } | Self::Other(_) => Ok(Box::new(io::empty())),
+        }
+    }
+
+    /// Reads the whole content, limited to the size at planning time.
+    pub fn read_content(&self) -> io::Result<Vec<u8>> {
+        let size = self.size().unwrap_or(0);
+        let mut bytes = Vec::new();
+        self.open_content()?.take(size).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 == size { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    /// Returns whether both contents are equal. Unreadable files count as different.
+    fn has_same_content(&self, other: &Self) -> bool {
+        let hash = |side: &Self| Algorithm::Sha256.hash_blob(side.open_content().ok()?, side.size()?).ok();
+        self.git_kind() == other.git_kind()
+            && self.size() == other.size()
+            && hash(self).is_some_and(|hash_of_self| hash(other) == Some(hash_of_self))
+    }
+
+    /// Describes the state in the list of omissions.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Nothing => "nothing".to_owned(),
+            Self::File { size, .. } => format!("a file of {size} bytes"),
+            Self::Link(to) => format!("a link to {}", quote_path(to)),
+            Self::Folder { .. } => "a folder".to_owned(),
+            Self::Other(words) => words.clone(),
+        }
+    }
+}
+
+/// Formats a path on one line, quoted like git.
+fn quote_path(path: &Path) -> String {
+    String::from_utf8_lossy(&super::git_names::quote_name("", path)).into_owned()
+}
+
+/// Returns the upper limit of a binary file's size: base 85 writes four bytes as five, and each line of 52 has a length
+/// and a line end.
+fn max_encoded_size(size: u64) -> u64 {
+    size / 3 * 4 + 1024
+}

@@ -1,0 +1,98 @@
+//! Tests: files that contain only content written in the dry run may be read, whatever their name.
+
+use crate::project::disk::Disk;
+use crate::project::rehearsal::Rehearsal;
+use crate::project::{Reader, Writer};
+use std::fs;
+use std::sync::Arc;
+
+#[test]
+fn r30_file_without_live_content_belongs_to_the_dry_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let root = base.join("project");
+    fs::create_dir(&root).unwrap();
+    for name in [".env", "edited.env", "replaced.env", "later.env"] {
+        fs::write(root.join(name), "KEY=real\n").unwrap();
+    }
+    let play = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
+    let write = |name: &str, before: Option<&str>, after: &str| {
+        let at = play.locate(name).unwrap();
+        play.write(&at, before.map(str::as_bytes), after.as_bytes()).unwrap();
+    };
+    let replace = |name: &str, before: &str, after: &str| {
+        let at = play.locate(name).unwrap();
+        play.write_whole(&at, Some(before.as_bytes()), after.as_bytes()).unwrap();
+    };
+    write("new.env", None, "KEY=made\n");
+    write("edited.env", Some("KEY=real\n"), "KEY=real\nB=1\n");
+    replace("replaced.env", "KEY=real\n", "KEY=made\n");
+    // Overwritten by a write whose content is unknown.
+    replace("later.env", "KEY=real\n", "KEY=made\n");
+    write("later.env", Some("KEY=made\n"), "KEY=other\n");
+    let upper = base.join("layer/upper");
+    for (link, target) in
+        [("a.env", ".env"), ("b.env", "../project/.env"), ("c.env", "/etc/passwd"), ("d", ".env")]
+    {
+        std::os::unix::fs::symlink(target, upper.join(link)).unwrap();
+    }
+    fs::write(upper.join("two.env"), "x").unwrap();
+    fs::hard_link(upper.join("two.env"), upper.join("three.env")).unwrap();
+    fs::create_dir(upper.join("folder.env")).unwrap();
+    for (name, own) in [
+        ("new.env", true),
+        ("replaced.env", true),
+        (".env", false),
+        ("edited.env", false),
+        ("later.env", false),
+        ("a.env", false),
+        ("b.env", false),
+        ("c.env", false),
+        ("d", false),
+        ("two.env", false),
+        ("three.env", false),
+        ("folder.env", false),
+        ("missing.env", false),
+        ("/etc/passwd", false),
+    ] {
+        assert_eq!(play.has_only_rehearsed_content(&play.locate(name).unwrap()), own, "{name}");
+    }
+    // After reopening, only files that the project does not have are known.
+    let again = Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), base.join("layer"));
+    assert!(again.has_only_rehearsed_content(&again.locate("new.env").unwrap()));
+    assert!(!again.has_only_rehearsed_content(&again.locate("replaced.env").unwrap()));
+    // Files of the live project never count.
+    let disk = Disk::new(&root).unwrap();
+    assert!(!disk.has_only_rehearsed_content(&disk.locate(".env").unwrap()));
+}
+
+#[test]
+fn r30_after_a_live_view_only_whole_writes_belong_to_the_dry_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let (root, layer) = (base.join("project"), base.join("layer"));
+    fs::create_dir(&root).unwrap();
+    let open = || Rehearsal::new(Arc::new(Disk::new(&root).unwrap()), layer.clone());
+    let play = open();
+    let is_own = |play: &Rehearsal, name: &str| play.has_only_rehearsed_content(&play.locate(name).unwrap());
+    let write = |name: &str| {
+        play.write_whole(&play.locate(name).unwrap(), None, b"KEY=made\n").unwrap();
+    };
+    write("before.env");
+    play.record_live_view().unwrap();
+    fs::write(layer.join("upper/copy.env"), "KEY=real\n").unwrap();
+    write("after.env");
+    write("changed.env");
+    fs::write(layer.join("upper/changed.env"), "KEY=real\n").unwrap();
+    for (name, own) in
+        [("before.env", true), ("after.env", true), ("copy.env", false), ("changed.env", false)]
+    {
+        assert_eq!(is_own(&play, name), own, "{name}");
+    }
+    assert!(!is_own(&open(), "copy.env"), "opened again");
+    // If the record is missing it is not known that such a command ran; an unreadable record counts as present.
+    fs::remove_file(layer.join("live-view")).unwrap();
+    assert!(is_own(&open(), "copy.env"));
+    std::os::unix::fs::symlink("live-view", layer.join("live-view")).unwrap();
+    assert!(!is_own(&open(), "copy.env") && play.record_live_view().is_err());
+}

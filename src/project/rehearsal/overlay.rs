@@ -1,0 +1,348 @@
+//! On-disk format of the overlay, which is that of the kernel's overlay file system: whiteouts for deleted paths, and
+//! an attribute on folders that hide the project's content.
+
+use super::removal;
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+
+/// Folder in which a write is prepared before it is moved into the overlay.
+const PREPARED_FOLDER: &str = "unfinished";
+
+/// Attribute of a folder that hides the content of the project's folder.
+pub(super) const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
+/// Attribute of an empty file that marks a deleted path where no device can be created.
+#[cfg(target_os = "linux")]
+const WHITEOUT_ATTRIBUTE: &str = "user.overlay.whiteout";
+
+/// Entry of the overlay at a path.
+#[derive(Debug)]
+pub enum OverlayEntry {
+    /// No entry: the project's content is visible.
+    Absent,
+    /// Deleted: nothing is visible, whatever the project has.
+    Deleted,
+    /// A folder. `hides` is true if the content of the project's folder is not visible; for an unreadable folder it is
+    /// an error.
+    Folder { hides: io::Result<bool>, meta: Metadata },
+    /// Anything else: a file, a link, a pipe.
+    Other(Metadata),
+}
+
+/// Source of the visible content at a path.
+#[derive(Debug)]
+pub struct ContentSource {
+    /// The overlay's entry, if any.
+    pub overlay_entry: Option<(PathBuf, Metadata)>,
+    /// True if the project's content is visible, either directly or merged with the overlay's folder.
+    pub shows_project: bool,
+}
+
+impl ContentSource {
+    const NOTHING: Self = Self { overlay_entry: None, shows_project: false };
+}
+
+/// Returns the overlay's entry at `path`, which lies in the overlay.
+///
+/// # Errors
+/// If the entry cannot be determined, for example below a folder without permission. The project's content is not
+/// visible then in any case.
+pub fn read_entry(path: &Path) -> io::Result<OverlayEntry> {
+    Ok(metadata_if_exists(path)?
+        .map_or(OverlayEntry::Absent, |meta| interpret_entry(meta, || path.to_owned())))
+}
+
+/// Interprets the file found at a path of the overlay.
+fn interpret_entry(meta: Metadata, path: impl Fn() -> PathBuf) -> OverlayEntry {
+    if meta.is_dir() {
+        return OverlayEntry::Folder {
+            hides: read_attribute(&path(), OPAQUE_ATTRIBUTE).map(|mark| mark == Some(b'y')),
+            meta,
+        };
+    }
+    let stands_for_nothing =
+        (meta.file_type().is_char_device() && meta.rdev() == 0) || is_empty_whiteout(path, &meta);
+    if stands_for_nothing { OverlayEntry::Deleted } else { OverlayEntry::Other(meta) }
+}
+
+/// Returns the entries of a folder of the overlay, unsorted, and an empty list if the folder does not exist. Reading
+/// them one by one would look up each path from the root of the disk.
+pub fn read_entries(folder: &Path) -> io::Result<Vec<(OsString, io::Result<OverlayEntry>)>> {
+    #[cfg(test)]
+    super::nested_folder_tests::LISTED.set(super::nested_folder_tests::LISTED.get() + 1);
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let said = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        let said = match entry.metadata() {
+            Ok(meta) => Ok(interpret_entry(meta, || entry.path())),
+            Err(error) if is_absent(&error) => Ok(OverlayEntry::Absent),
+            Err(error) => Err(error),
+        };
+        Ok((entry.file_name(), said))
+    };
+    entries.map(said).collect()
+}
+
+/// Returns the metadata at a path, if anything exists. Links are not followed.
+fn metadata_if_exists(path: &Path) -> io::Result<Option<Metadata>> {
+    match path.symlink_metadata() {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns whether the error means that nothing exists.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(target_os = "linux")]
+fn is_empty_whiteout(path: impl Fn() -> PathBuf, meta: &Metadata) -> bool {
+    // An unreadable one was created by a command: it is an ordinary file.
+    meta.is_file() && meta.len() == 0 && matches!(read_attribute(&path(), WHITEOUT_ATTRIBUTE), Ok(Some(_)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn empty_mark(_: impl Fn() -> PathBuf, _: &Metadata) -> bool {
+    false
+}
+
+/// Returns the first byte of an attribute. Some file systems have no attributes.
+fn read_attribute(path: &Path, mark: &str) -> io::Result<Option<u8>> {
+    let mut value = [0; 8];
+    match rustix::fs::lgetxattr(path, mark, &mut value[..]) {
+        Ok(bytes) => Ok(Some(if bytes == 0 { 0 } else { value[0] })),
+        Err(errno @ (Errno::ACCESS | Errno::IO)) => Err(errno.into()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Returns the source of the visible content at `below`, a path of the project without links.
+///
+/// # Errors
+/// If the overlay's entry at the path or at a folder on the way cannot be read.
+pub fn find_source(upper: &Path, root: &Path, below: &Path) -> io::Result<ContentSource> {
+    find_source_along(upper, root, below, &mut Trail::default())
+}
+
+/// Folders of the overlay on the way to the last requested path, outermost first.
+#[derive(Default)]
+pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
+
+/// Like `find_source`, and keeps the folders on the way in `trail`: for many paths in sorted order each folder is read
+/// once. The overlay must not change in the meantime.
+pub fn find_source_along(
+    upper: &Path,
+    root: &Path,
+    below: &Path,
+    trail: &mut Trail,
+) -> io::Result<ContentSource> {
+    while trail.0.last().is_some_and(|(folder, ..)| !below.starts_with(folder) || folder == below) {
+        trail.0.pop();
+    }
+    let (mut path, mut real) = (upper.to_owned(), root.to_owned());
+    let mut at = PathBuf::new();
+    let mut spot = match trail.0.last() {
+        None => ContentSource {
+            overlay_entry: metadata_if_exists(upper)?.map(|meta| (path.clone(), meta)),
+            shows_project: true,
+        },
+        Some((folder, meta, both)) => {
+            (path, real, at) = (upper.join(folder), root.join(folder), folder.clone());
+            ContentSource { overlay_entry: Some((path.clone(), meta.clone())), shows_project: *both }
+        }
+    };
+    let rest = below.strip_prefix(&at).unwrap_or(below).to_owned();
+    // Error because of which the visibility of the project's folder is unknown.
+    let mut unknown = None;
+    for part in rest.components().filter(|part| matches!(part, Component::Normal(_))) {
+        // Only a folder has entries.
+        if spot.overlay_entry.as_ref().is_some_and(|(_, meta)| !meta.is_dir()) {
+            return Ok(ContentSource::NOTHING);
+        }
+        real.push(part);
+        at.push(part);
+        if spot.overlay_entry.is_none() {
+            continue;
+        }
+        path.push(part);
+        let before = unknown.take();
+        spot = match read_entry(&path)? {
+            OverlayEntry::Absent => match before {
+                Some(error) => return Err(error),
+                None => ContentSource { overlay_entry: None, shows_project: spot.shows_project },
+            },
+            OverlayEntry::Deleted => return Ok(ContentSource::NOTHING),
+            OverlayEntry::Folder { hides, meta } => {
+                let both = spot.shows_project || before.is_some();
+                let both = both && real.symlink_metadata().is_ok_and(|real| real.is_dir());
+                let (hides, not_known) =
+                    hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
+                unknown = before.or(not_known).filter(|_| both && !hides);
+                if unknown.is_none() && at != below {
+                    trail.0.push((at.clone(), meta.clone(), both && !hides));
+                }
+                ContentSource {
+                    overlay_entry: Some((path.clone(), meta)),
+                    shows_project: both && !hides && unknown.is_none(),
+                }
+            }
+            OverlayEntry::Other(meta) => {
+                ContentSource { overlay_entry: Some((path.clone(), meta)), shows_project: false }
+            }
+        };
+        if spot.overlay_entry.is_none() && !spot.shows_project {
+            return Ok(ContentSource::NOTHING);
+        }
+    }
+    Ok(spot)
+}
+
+/// Creates the folder of the changes with the attributes of the project's own folder.
+pub fn create_upper(upper: &Path, root: &Path) -> io::Result<()> {
+    fs::create_dir_all(upper)?;
+    copy_attributes(upper, &root.metadata()?)
+}
+
+/// Writes a file into the overlay, replacing anything there except a folder, and creates missing parent folders with
+/// the attributes of the project's folders. A folder that replaces a deleted one hides the project's content. The file
+/// is prepared next to `upper` and moved in atomically, so that no reader sees a part of it. It gets mode and owner
+/// from `old`.
+pub fn write_file(
+    layer: &Path,
+    root: &Path,
+    below: &Path,
+    bytes: &[u8],
+    old: Option<&Metadata>,
+) -> io::Result<()> {
+    let (upper, unfinished) = (layer.join(super::UPPER), layer.join(PREPARED_FOLDER));
+    // Remove the remains of an interrupted write.
+    removal::remove_folder(&unfinished)?;
+    fs::create_dir(&unfinished)?;
+    let make = || {
+        let (at, stands) = find_missing_depth(&upper, below)?;
+        let names: Vec<Component<'_>> = below.components().skip(at).collect();
+        let top = unfinished.join("0");
+        let mut beside = unfinished.clone();
+        let mut seen: PathBuf = below.components().take(at).collect();
+        let mut made: Vec<(PathBuf, Metadata)> = Vec::new();
+        for (depth, name) in names.iter().enumerate() {
+            beside.push(if depth == 0 { OsStr::new("0") } else { name.as_os_str() });
+            seen.push(name);
+            if depth + 1 == names.len() {
+                create_file(&beside, bytes, old)?;
+                continue;
+            }
+            let real = root.join(&seen).symlink_metadata().ok().filter(Metadata::is_dir);
+            let real = real
+                .filter(|_| !stands && find_source(&upper, root, &seen).is_ok_and(|spot| spot.shows_project));
+            // The mode is set last, because it may forbid creating entries.
+            fs::DirBuilder::new().mode(if real.is_some() { 0o700 } else { 0o777 }).create(&beside)?;
+            if depth == 0 && stands {
+                rustix::fs::lsetxattr(&beside, OPAQUE_ATTRIBUTE, b"y", rustix::fs::XattrFlags::empty())?;
+            }
+            made.extend(real.map(|real| (beside.clone(), real)));
+        }
+        let to: PathBuf = upper.join(below.components().take(at + 1).collect::<PathBuf>());
+        let mut within = made.iter().rev().filter(|(folder, _)| *folder != top);
+        within.try_for_each(|(folder, real)| copy_attributes(folder, real))?;
+        with_write_access(to.parent().unwrap_or(&upper), || {
+            move_into_place(&top, &to, stands && names.len() > 1)
+        })?;
+        // A folder without write permission could not have been moved, so its mode is set after the move.
+        made.first()
+            .filter(|(folder, _)| *folder == top)
+            .map_or(Ok(()), |(_, real)| copy_attributes(&to, real))
+    };
+    let done = make();
+    let _ = removal::remove_folder(&unfinished);
+    done
+}
+
+/// Runs `change` while the owner has write permission on the folder. The change below it may be permitted even if the
+/// folder is read-only; only the overlay has no copy of it yet.
+fn with_write_access(folder: &Path, change: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let meta = folder.symlink_metadata()?;
+    let open = meta.mode() & 0o300 == 0o300;
+    let set = |mode: u32| fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7777));
+    if !open {
+        set(meta.mode() | 0o300)?;
+    }
+    let done = change();
+    if open { done } else { done.and(set(meta.mode())) }
+}
+
+/// Returns how many leading folders of a path exist in the overlay, and whether the entry after them is a deletion or
+/// another file type.
+fn find_missing_depth(upper: &Path, below: &Path) -> io::Result<(usize, bool)> {
+    let mut path = upper.to_owned();
+    let last = below.components().count().checked_sub(1).ok_or(io::ErrorKind::IsADirectory)?;
+    for (at, name) in below.components().enumerate() {
+        path.push(name);
+        match read_entry(&path)? {
+            OverlayEntry::Folder { .. } if at == last => return Err(io::ErrorKind::IsADirectory.into()),
+            OverlayEntry::Folder { .. } => {}
+            OverlayEntry::Absent => return Ok((at, false)),
+            OverlayEntry::Other(_) if at < last => return Err(io::ErrorKind::NotADirectory.into()),
+            OverlayEntry::Deleted | OverlayEntry::Other(_) => return Ok((at, true)),
+        }
+    }
+    Ok((last, true))
+}
+
+/// Moves a prepared entry into place. A folder cannot atomically replace another entry, so the two are exchanged.
+fn move_into_place(made: &Path, to: &Path, exchange: bool) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if exchange {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, made, CWD, to, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+    }
+    // Some file systems do not support the exchange.
+    if exchange {
+        fs::remove_file(to)?;
+    }
+    fs::rename(made, to)
+}
+
+fn create_file(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+    let mode = if old.is_some() { 0o600 } else { 0o666 };
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(bytes)?;
+    if let Some(old) = old {
+        copy_attributes(path, old)?;
+    }
+    file.sync_all()
+}
+
+/// Copies the mode of a file or folder, and its owner if permitted.
+fn copy_attributes(path: &Path, old: &Metadata) -> io::Result<()> {
+    // An unprivileged user cannot change the owner and does not need to: the file is already theirs. The group is not
+    // changed to another one of theirs either: commands run in a namespace that has only one group and could not change
+    // the file.
+    if keeps_owners() {
+        let _ = std::os::unix::fs::lchown(path, Some(old.uid()), Some(old.gid()));
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(old.mode() & 0o7777))
+}
+
+/// Returns whether commands see all users and groups, which is the case if the overlay sandbox needs no user namespace.
+#[cfg(target_os = "linux")]
+fn keeps_owners() -> bool {
+    use rustix::thread::{CapabilitySet, capabilities};
+    capabilities(None).is_ok_and(|has| has.effective.contains(CapabilitySet::SYS_ADMIN))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keeps_owners() -> bool {
+    true
+}

@@ -1,0 +1,239 @@
+//! Changes of a command before they are part of the overlay.
+//!
+//! Each command writes in a separate folder, `pending`, which the kernel mounts over `upper` and the project. The cost
+//! of finding and merging its changes therefore depends on the number of changes, not on the size of the overlay. The
+//! merge begins by renaming `pending` to `merging`; from then on any process that opens the overlay completes it, under
+//! the overlay's lock.
+//!
+//! When a later command changes a file, the file is copied, which breaks hard links between files of earlier commands,
+//! as it does for files of the project. A folder of an earlier command cannot be renamed with rename(2), which fails
+//! with EXDEV. Programs copy it instead, as they do for folders of the project.
+
+use super::overlay::{self, OverlayEntry};
+use super::{Rehearsal, lock, merge};
+use crate::chat::MAX_CHANGED_PATHS;
+use crate::project::Reader;
+use crate::project::disk::Disk;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Upper folder of a command that is running or whose changes are not merged yet.
+pub const PENDING_FOLDER: &str = "pending";
+/// Name of that folder once merging has begun.
+pub(super) const MERGING_FOLDER: &str = "merging";
+/// Time limit for taking the lock after a command. A process that does not end in time may hold it longer.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
+/// Time limit for the check that follows a command.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Returns whether the overlay lies inside the project, which happens if the project is the home. The kernel cannot
+/// mount an overlay over a folder that contains its upper folder, so commands write in `upper` directly, and their
+/// changes are found by comparing snapshots (`Snapshot`).
+pub fn is_inside(project: &Path, layer: &Path) -> bool {
+    layer.starts_with(project)
+}
+
+/// Merges the changes of an earlier command and creates the folder for the next one. `upper` must exist, and the caller
+/// holds the overlay's lock.
+pub fn create_pending(project: &Path, layer: &Path) -> io::Result<()> {
+    if is_existing_folder(&layer.join(PENDING_FOLDER)) || is_existing_folder(&layer.join(MERGING_FOLDER)) {
+        let disk = Disk::new(project).map_err(io::Error::other)?;
+        Rehearsal::new(Arc::new(disk), layer.to_owned()).merge_pending_locked()?;
+    }
+    merge::create_folder_like(&layer.join(super::UPPER), &layer.join(PENDING_FOLDER))
+}
+
+/// Visible content of a path before a command.
+enum PreviousEntry {
+    Nothing,
+    Folder(u32, FolderSources),
+    Other,
+}
+
+/// Sources of a folder's content: the overlay, the project, or both.
+#[derive(Clone, Copy)]
+struct FolderSources {
+    in_overlay: bool,
+    in_project: bool,
+}
+
+impl Rehearsal {
+    /// Merges the changes of the last command. Does nothing while a command runs: its changes become visible when it
+    /// has ended.
+    ///
+    /// # Errors
+    /// If the disk fails. Unmerged changes stay pending.
+    pub fn merge_pending(&self) -> io::Result<()> {
+        if self.is_merge_blocked.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        // The lock is held only as long as the merge takes, so wait for it.
+        let held = match is_existing_folder(&self.overlay_folder.join(MERGING_FOLDER)) {
+            true => lock::lock_existing(&self.overlay_folder),
+            false if is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER)) => {
+                lock::try_lock(&self.overlay_folder)
+            }
+            false => return Ok(()),
+        };
+        match held {
+            Ok(_lock) => self.merge_pending_locked(),
+            Err(error) if [io::ErrorKind::ResourceBusy, io::ErrorKind::NotFound].contains(&error.kind()) => {
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sets whether merging must wait until the changes of the last command have been checked.
+    pub fn set_merge_blocked(&self, is_held_back: bool) {
+        self.is_merge_blocked.store(is_held_back, Ordering::Release);
+    }
+
+    /// Removes the unmerged changes of the last command. Waits until the command has ended.
+    pub fn discard_pending(&self) {
+        if let Ok(_lock) = lock::lock_existing(&self.overlay_folder) {
+            let _ = super::remove_folder(&self.overlay_folder.join(PENDING_FOLDER));
+        }
+    }
+
+    /// Merges right after a command, with retries: a process that is just starting may hold the lock for a moment.
+    ///
+    /// # Errors
+    /// As for `merge_pending`.
+    pub fn merge_pending_soon(&self) -> io::Result<()> {
+        let began = Instant::now();
+        loop {
+            self.merge_pending()?;
+            if !is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER))
+                || began.elapsed() > LOCK_TIMEOUT
+            {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits until no other process writes in the overlay, creates the overlay if needed, merges the changes of the
+    /// last command after their check, and returns the lock.
+    pub(super) fn lock_and_merge(&self) -> io::Result<File> {
+        let began = Instant::now();
+        loop {
+            let lock = lock::lock_overlay(&self.overlay_folder)?;
+            if !self.is_merge_blocked.load(Ordering::Acquire) {
+                self.merge_pending_locked()?;
+                return Ok(lock);
+            }
+            drop(lock);
+            if began.elapsed() > CHECK_TIMEOUT {
+                let why = "the last command of this dry run is still being checked; try again";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Merges the changes of the last command. The caller holds the lock.
+    pub(super) fn merge_pending_locked(&self) -> io::Result<()> {
+        let (pending, merging) =
+            (self.overlay_folder.join(PENDING_FOLDER), self.overlay_folder.join(MERGING_FOLDER));
+        if is_existing_folder(&merging) {
+            self.finish_merge(&merging)?;
+        }
+        if !is_existing_folder(&pending) {
+            return Ok(());
+        }
+        merge::forget_journal(&self.overlay_folder)?;
+        fs::rename(&pending, &merging)?;
+        let changed = self.changed_paths_in(&merging);
+        self.changed_paths.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
+        self.finish_merge(&merging)
+    }
+
+    fn finish_merge(&self, merging: &Path) -> io::Result<()> {
+        // On a full disk nothing can be recorded, but the written files must become visible all the same.
+        if self.record_origins_in(merging).is_err() {
+            self.has_unrecorded.store(true, Ordering::Relaxed);
+        }
+        merge::merge_changes(self.root(), &self.overlay_folder, merging)
+    }
+
+    /// Returns the sorted paths of the project that commands changed since the last call. For a folder that was created
+    /// or deleted only the folder itself is listed. At most [`PATHS_KEPT`] per command.
+    pub fn take_changed(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.changed_paths.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns whether changes were merged since the last call without recording the project's previous state.
+    pub fn take_unrecorded(&self) -> bool {
+        self.has_unrecorded.swap(false, Ordering::Relaxed)
+    }
+
+    /// Returns the paths changed by the command that wrote in this folder.
+    fn changed_paths_in(&self, fresh: &Path) -> Vec<PathBuf> {
+        let (mut changed, mut waiting) = (Vec::new(), Vec::new());
+        let enter = |waiting: &mut Vec<_>, folder: &Path, sources: FolderSources| {
+            let mut entries = overlay::read_entries(&fresh.join(folder)).unwrap_or_default();
+            // The last element is taken first.
+            entries.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
+            waiting.extend(entries.into_iter().map(|(name, entry)| (folder.join(name), entry, sources)));
+        };
+        enter(&mut waiting, Path::new(""), FolderSources { in_overlay: true, in_project: true });
+        while let Some((path, entry, sources)) = waiting.pop() {
+            if changed.len() >= MAX_CHANGED_PATHS {
+                break;
+            }
+            let (hides, meta) = match entry {
+                Ok(OverlayEntry::Absent) => continue,
+                Ok(OverlayEntry::Folder { hides, meta }) => (hides.unwrap_or(true), meta),
+                Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) | Err(_) => {
+                    changed.push(path);
+                    continue;
+                }
+            };
+            match self.previous_entry(&path, sources) {
+                PreviousEntry::Folder(mode, inner) => {
+                    let inner =
+                        if hides { FolderSources { in_overlay: false, in_project: false } } else { inner };
+                    enter(&mut waiting, &path, inner);
+                    if hides || mode != meta.mode() {
+                        changed.push(path);
+                    }
+                }
+                PreviousEntry::Nothing | PreviousEntry::Other => changed.push(path),
+            }
+        }
+        changed
+    }
+
+    /// Returns what was visible at a path of a folder with these sources.
+    fn previous_entry(&self, path: &Path, sources: FolderSources) -> PreviousEntry {
+        let real = || match self.root().join(path).symlink_metadata().ok().filter(|_| sources.in_project) {
+            None => PreviousEntry::Nothing,
+            Some(meta) if meta.is_dir() => {
+                PreviousEntry::Folder(meta.mode(), FolderSources { in_overlay: false, in_project: true })
+            }
+            Some(_) => PreviousEntry::Other,
+        };
+        if !sources.in_overlay {
+            return real();
+        }
+        match overlay::read_entry(&self.upper.join(path)) {
+            Ok(OverlayEntry::Absent) | Err(_) => real(),
+            Ok(OverlayEntry::Deleted) => PreviousEntry::Nothing,
+            Ok(OverlayEntry::Folder { hides, meta }) => PreviousEntry::Folder(
+                meta.mode(),
+                FolderSources { in_overlay: true, in_project: sources.in_project && !hides.unwrap_or(true) },
+            ),
+            Ok(OverlayEntry::Other(_)) => PreviousEntry::Other,
+        }
+    }
+}
+
+fn is_existing_folder(path: &Path) -> bool {
+    path.symlink_metadata().as_ref().is_ok_and(Metadata::is_dir)
+}

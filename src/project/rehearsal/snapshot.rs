@@ -1,0 +1,160 @@
+//! Snapshot comparison for an overlay that lies inside the project: finds the changes of a command by comparing
+//! metadata before and after it. There the kernel cannot separate a command's changes from earlier ones (see
+//! `pending_changes`).
+
+use super::Rehearsal;
+use super::overlay::{self, OverlayEntry};
+use crate::chat::MAX_CHANGED_PATHS;
+use crate::project::Reader;
+use std::collections::{BTreeSet, HashMap};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Metadata of all paths of an overlay. File contents are not read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Snapshot(HashMap<PathBuf, PathMetadata>);
+
+/// Metadata of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum PathMetadata {
+    Deleted,
+    /// A folder. Its entries have their own metadata, so its times are not compared.
+    Folder {
+        hides: bool,
+        mode: u32,
+    },
+    /// Anything else: inode, mode, size, modification time, change time.
+    Other(u64, u32, u64, (i64, i64), (i64, i64)),
+}
+
+/// Returns the metadata of one entry.
+fn entry_metadata(entry: io::Result<OverlayEntry>) -> Option<PathMetadata> {
+    match entry {
+        // Unreadable entries are reported when the overlay is read.
+        Ok(OverlayEntry::Absent) | Err(_) => None,
+        Ok(OverlayEntry::Deleted) => Some(PathMetadata::Deleted),
+        Ok(OverlayEntry::Folder { hides, meta }) => {
+            Some(PathMetadata::Folder { hides: hides.unwrap_or(true), mode: meta.mode() })
+        }
+        Ok(OverlayEntry::Other(meta)) => Some(other_metadata(&meta)),
+    }
+}
+
+impl Rehearsal {
+    /// Takes a snapshot; `None` if commands write in a separate folder.
+    pub fn snapshot_inside(&self) -> Option<Snapshot> {
+        super::pending_changes::is_inside(self.root(), &self.overlay_folder).then(|| self.take_snapshot())
+    }
+
+    /// Takes a snapshot.
+    fn take_snapshot(&self) -> Snapshot {
+        let mut marks = HashMap::new();
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            for (name, entry) in overlay::read_entries(&self.upper.join(&folder)).unwrap_or_default() {
+                let path = folder.join(name);
+                let Some(mark) = entry_metadata(entry) else { continue };
+                if matches!(mark, PathMetadata::Folder { .. }) {
+                    folders.push(path.clone());
+                }
+                marks.insert(path, mark);
+            }
+        }
+        Snapshot(marks)
+    }
+
+    /// Returns the sorted paths of the project that changed in the overlay since `before`. For a folder that was
+    /// created or deleted only the folder itself is listed, and the list is limited to the first `PATHS_KEPT` paths. A
+    /// folder that exists in the overlay only for the sake of its entries did not change.
+    pub fn changed_since(&self, before: &Snapshot) -> Vec<PathBuf> {
+        let now = self.take_snapshot();
+        let new = now.0.iter().filter(|(path, mark)| before.0.get(*path) != Some(*mark));
+        let gone = before.0.keys().filter(|path| !now.0.contains_key(*path));
+        let paths: BTreeSet<&Path> = new.map(|(path, _)| path).chain(gone).map(PathBuf::as_path).collect();
+        let mut changed: Vec<PathBuf> = Vec::new();
+        // The last folder that was created or deleted with all its entries.
+        let mut whole: Option<&Path> = None;
+        for path in paths {
+            let (was, is) = (before.0.get(path), now.0.get(path));
+            if whole.is_some_and(|whole| path.starts_with(whole)) {
+                continue;
+            }
+            match (was, is) {
+                (None, Some(PathMetadata::Folder { hides: false, mode })) => {
+                    match self.root().join(path).symlink_metadata() {
+                        Ok(real) if real.is_dir() && real.mode() == *mode => continue,
+                        Ok(real) if real.is_dir() => {}
+                        Ok(_) | Err(_) => whole = Some(path),
+                    }
+                }
+                (Some(PathMetadata::Folder { .. }), None | Some(PathMetadata::Deleted)) => whole = Some(path),
+                (_, _) => {}
+            }
+            changed.push(path.to_owned());
+            if changed.len() == MAX_CHANGED_PATHS {
+                break;
+            }
+        }
+        changed
+    }
+}
+
+fn other_metadata(meta: &Metadata) -> PathMetadata {
+    let bytes = (meta.mtime(), meta.mtime_nsec());
+    PathMetadata::Other(meta.ino(), meta.mode(), meta.len(), bytes, (meta.ctime(), meta.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::disk::Disk;
+    use std::fs;
+    use std::sync::Arc;
+
+    #[test]
+    fn r30_changes_since_a_snapshot_are_exactly_the_created_deleted_and_modified_paths() {
+        let place = tempfile::tempdir().unwrap();
+        let project = place.path().join("project");
+        fs::create_dir_all(project.join("src")).unwrap();
+        fs::write(project.join("src/a"), "one").unwrap();
+        let disk = Arc::new(Disk::new(&project.canonicalize().unwrap()).unwrap());
+        let layer = Rehearsal::new(disk, place.path().join("layer"));
+        let upper = layer.upper.clone();
+        let since = |change: &dyn Fn()| -> Vec<String> {
+            let before = layer.take_snapshot();
+            change();
+            let changed = layer.changed_since(&before);
+            changed.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(since(&|| ()), [""; 0]);
+        // The overlay has the folder only because of the file in it.
+        let copied_up = || {
+            fs::create_dir_all(upper.join("src")).unwrap();
+            fs::write(upper.join("src/a"), "two").unwrap();
+        };
+        assert_eq!(since(&copied_up), ["src/a"]);
+        let same_size = || {
+            fs::remove_file(upper.join("src/a")).unwrap();
+            fs::write(upper.join("src/a"), "ten").unwrap();
+        };
+        assert_eq!(since(&same_size), ["src/a"]);
+        let made = || {
+            fs::create_dir_all(upper.join("new/deep")).unwrap();
+            fs::write(upper.join("new/deep/x"), "").unwrap();
+            fs::write(upper.join("new.txt"), "").unwrap();
+        };
+        assert_eq!(since(&made), ["new", "new.txt"]);
+        assert_eq!(since(&|| fs::write(upper.join("new/y"), "").unwrap()), ["new/y"]);
+        let goes = || {
+            fs::remove_dir_all(upper.join("new")).unwrap();
+            fs::remove_file(upper.join("src/a")).unwrap();
+            let kind = rustix::fs::FileType::CharacterDevice;
+            rustix::fs::mknodat(rustix::fs::CWD, upper.join("src/a"), kind, 0o600.into(), 0).unwrap();
+        };
+        assert_eq!(since(&goes), ["new", "src/a"]);
+        let many = || (0..200).for_each(|n| fs::write(upper.join(format!("m{n:03}")), "").unwrap());
+        assert_eq!(since(&many).len(), MAX_CHANGED_PATHS);
+    }
+}

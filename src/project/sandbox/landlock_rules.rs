@@ -1,0 +1,122 @@
+//! Landlock part of the sandbox: writable paths, visible devices, and reachable processes.
+
+use super::rule_paths::{open_without_links, paths_without};
+use super::{SandboxError, SandboxSpec, SandboxSupport};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use std::path::{Path, PathBuf};
+
+/// Oldest supported version of Landlock's rules: earlier ones cannot prevent truncation of files.
+pub(super) const OLDEST_ABI: ABI = ABI::V3;
+/// Newest version that this program was written for and tested with.
+pub(super) const NEWEST_ABI: ABI = ABI::V6;
+
+/// Devices that share no data with other processes. Terminals are excluded: reading one receives key presses, and
+/// writing to one draws on the screen.
+pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Queries the kernel's support.
+pub fn landlock_support() -> SandboxSupport {
+    let knows = |abi: ABI| {
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let files = ruleset.handle_access(AccessFs::from_all(abi));
+        let all = match abi {
+            ABI::V4 | ABI::V5 => files.and_then(|files| files.handle_access(AccessNet::from_all(abi))),
+            ABI::V6 => files.and_then(|files| files.scope(Scope::from_all(abi))),
+            _ => files,
+        };
+        all.and_then(Ruleset::create).is_ok()
+    };
+    let newest = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| knows(*abi));
+    match newest {
+        None => SandboxSupport::Unsupported(format!(
+            "this kernel{} has no Landlock, or it is disabled",
+            kernel_release()
+        )),
+        Some(abi) if abi < OLDEST_ABI => SandboxSupport::Unsupported(format!(
+            "this kernel{} is too old; Linux 6.2 or newer is required",
+            kernel_release()
+        )),
+        Some(abi) => SandboxSupport::Supported { landlock: abi as u8, signals: abi >= ABI::V6 },
+    }
+}
+
+/// Returns the kernel's version in parentheses, with a leading blank.
+fn kernel_release() -> String {
+    let known = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let plain = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);
+    let known: String = known.chars().take_while(plain).take(40).collect();
+    if known.is_empty() { known } else { format!(" ({known})") }
+}
+
+/// Returns all kinds of write access except the creation of devices.
+fn write_access() -> BitFlags<AccessFs> {
+    AccessFs::from_write(OLDEST_ABI) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+}
+
+/// Applies the rules to this thread.
+pub fn apply_file_rules(confines: &SandboxSpec) -> Result<(), SandboxError> {
+    let SandboxSupport::Supported { .. } = landlock_support() else { return Err(SandboxError::FileRules) };
+    let mut rules = create_ruleset(confines).map_err(|_| SandboxError::FileRules)?;
+    for place in paths_without(Path::new("/"), &unreadable_paths(confines)) {
+        rules = add_path_rule(rules, &place, AccessFs::ReadFile.into())?;
+    }
+    for device in DEVICES {
+        rules = add_path_rule(
+            rules,
+            Path::new(device),
+            write_access() | AccessFs::ReadFile | AccessFs::IoctlDev,
+        )?;
+    }
+    let reads = write_access() | AccessFs::ReadFile;
+    open_without_links(&confines.folder).map_err(|_| SandboxError::WritablePath)?;
+    for place in &confines.openings.write {
+        open_without_links(place).map_err(|_| SandboxError::WritablePath)?;
+    }
+    for place in paths_without(&confines.folder, &confines.protected) {
+        rules = add_path_rule(rules, &place, reads)?;
+    }
+    // A path listed by the user may be a device.
+    for place in confines.openings.write.iter().flat_map(|place| paths_without(place, &confines.protected)) {
+        rules = add_path_rule(rules, &place, reads | AccessFs::IoctlDev)?;
+    }
+    let status = rules.restrict_self().map_err(|_| SandboxError::FileRules)?;
+    let holds = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
+    if holds { Ok(()) } else { Err(SandboxError::FileRules) }
+}
+
+/// Returns the paths that are not readable like the rest of the disk: devices, and aye's keys.
+fn unreadable_paths(confines: &SandboxSpec) -> Vec<PathBuf> {
+    let there = confines.unreadable.iter().filter(|file| file.exists()).cloned();
+    there.chain(["/dev".into()]).collect()
+}
+
+/// Creates the ruleset. Access rights shown in the approval prompt are required; those of newer kernels are used if
+/// available.
+fn create_ruleset(confines: &SandboxSpec) -> Result<RulesetCreated, landlock::RulesetError> {
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(OLDEST_ABI) | AccessFs::ReadFile)?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::IoctlDev)?
+        .scope(Scope::Signal)?;
+    if !confines.openings.sockets {
+        rules = rules.scope(Scope::AbstractUnixSocket)?;
+    }
+    if !confines.openings.network {
+        rules = rules.handle_access(AccessNet::from_all(NEWEST_ABI))?;
+    }
+    rules.create()
+}
+
+/// Adds a rule for one path. A path that no longer exists or was replaced by a link stays closed.
+pub(super) fn add_path_rule(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, SandboxError> {
+    let Ok((opened, folder)) = open_without_links(path) else { return Ok(rules) };
+    let access = if folder { access } else { access & AccessFs::from_file(ABI::V5) };
+    rules.add_rule(PathBeneath::new(opened, access)).map_err(|_| SandboxError::FileRules)
+}

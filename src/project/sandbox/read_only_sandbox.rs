@@ -1,0 +1,256 @@
+//! Sandbox of commands that run without approval: they read the project and the system's programs, and change nothing.
+//!
+//! Landlock restricts files: paths that are not listed cannot even be read. Seccomp restricts everything else with a
+//! list of allowed calls (`read_only_filter`). Root loses every capability except reading. Not restricted: names, sizes
+//! and times of any file (no rule covers them), and the names in the project's folders.
+
+use super::landlock_rules::{DEVICES, NEWEST_ABI, OLDEST_ABI, add_path_rule};
+use super::rule_paths::{open_without_links, paths_without};
+use super::system_paths::{FILES, NOT_PROGRAMS, PROGRAMS};
+use super::{SandboxError, SandboxSupport, read_only_filter, root_capabilities};
+use landlock::{
+    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetStatus, Scope,
+};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Specification of the read-only sandbox of one command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOnlySpec {
+    /// Absolute path of the working folder, links resolved.
+    pub folder: PathBuf,
+    /// Readable files and folders of the project, each with everything below it.
+    pub open: Vec<PathBuf>,
+    /// Folders outside the project that contain programs: those of `PATH`.
+    pub programs: Vec<PathBuf>,
+    /// Paths that stay closed within the system's folders: the project, the home, aye's own.
+    pub closed: Vec<PathBuf>,
+    /// Folder in which its private temporary folder is created.
+    pub temporary: PathBuf,
+}
+
+/// Arguments of the guard, between `guard` and `--`.
+pub const READ_ONLY: &str = "--read-only";
+const FOLDER: &str = "--folder";
+const TEMPORARY: &str = "--temporary";
+/// Size of the length prefix of the paths.
+const LENGTH_BYTES: usize = 8;
+/// Maximum number of bytes of paths, more than are ever listed.
+const MAX_PATH_BYTES: usize = 256 << 20;
+
+impl ReadOnlySpec {
+    /// Encodes the folders as arguments of the guard. The paths of `encode_paths` are sent over the lifeline, because finding
+    /// them may take longer than starting the guard.
+    pub fn to_arguments(&self) -> Vec<OsString> {
+        let folders =
+            [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
+        [READ_ONLY.into()].into_iter().chain(folders).collect()
+    }
+
+    /// Encodes the paths for the lifeline: their total length in eight bytes, followed by the paths.
+    pub fn encode_paths(&self) -> Vec<u8> {
+        let mut bytes = vec![0; LENGTH_BYTES];
+        for (kind, paths) in [(b'o', &self.open), (b'p', &self.programs), (b'c', &self.closed)] {
+            for path in paths {
+                bytes.push(kind);
+                bytes.extend(path.as_os_str().as_bytes());
+                bytes.push(0);
+            }
+        }
+        let count = (bytes.len() - LENGTH_BYTES) as u64;
+        bytes[..LENGTH_BYTES].copy_from_slice(&count.to_le_bytes());
+        bytes
+    }
+
+    /// Decodes the specification. `lifeline` reads so many bytes from the lifeline. Fails if the arguments are invalid.
+    pub fn parse_arguments(
+        words: impl IntoIterator<Item = OsString>,
+        mut lifeline: impl FnMut(usize) -> std::io::Result<Vec<u8>>,
+    ) -> Result<Self, SandboxError> {
+        let words: Vec<OsString> = words.into_iter().collect();
+        let [folder_word, folder, temporary_word, temporary] = words.as_slice() else {
+            return Err(SandboxError::WritablePath);
+        };
+        if folder_word != FOLDER || temporary_word != TEMPORARY {
+            return Err(SandboxError::WritablePath);
+        }
+        let mut read = Self { folder: folder.into(), temporary: temporary.into(), ..Self::default() };
+        let count =
+            lifeline(LENGTH_BYTES).ok().and_then(|count| Some(u64::from_le_bytes(count.try_into().ok()?)));
+        let count =
+            count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= MAX_PATH_BYTES);
+        let bytes =
+            lifeline(count.ok_or(SandboxError::WritablePath)?).map_err(|_| SandboxError::WritablePath)?;
+        for word in bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()) {
+            let path = PathBuf::from(OsString::from_vec(word[1..].to_vec()));
+            let all = [&read.folder, &read.temporary, &path];
+            if !all.iter().all(|path| path.is_absolute()) {
+                return Err(SandboxError::WritablePath);
+            }
+            match word[0] {
+                b'o' => read.open.push(path),
+                b'p' => read.programs.push(path),
+                b'c' => read.closed.push(path),
+                _ => return Err(SandboxError::WritablePath),
+            }
+        }
+        if read.folder.is_absolute() && read.temporary.is_absolute() {
+            Ok(read)
+        } else {
+            Err(SandboxError::WritablePath)
+        }
+    }
+
+    /// Applies the sandbox to this thread and everything it starts. `private` is the only writable folder.
+    pub fn apply_to_thread(&self, private: Option<&Path>) -> Result<(), SandboxError> {
+        let SandboxSupport::Supported { signals, .. } = super::kernel_support() else {
+            return Err(SandboxError::FileRules);
+        };
+        root_capabilities::drop_all_but_reading()?;
+        self.apply_file_rules(private)?;
+        read_only_filter::apply_call_filters(signals)
+    }
+
+    fn apply_file_rules(&self, private: Option<&Path>) -> Result<(), SandboxError> {
+        let reads = AccessFs::ReadFile | AccessFs::ReadDir;
+        let mut rules = create_ruleset().map_err(|_| SandboxError::FileRules)?;
+        for place in PROGRAMS.map(Path::new) {
+            let closed: Vec<PathBuf> = self.closed.iter().chain(&self.not_programs()).cloned().collect();
+            // If the project contains the system's programs, they can be started, but read only according to the
+            // project's list.
+            if closed.iter().any(|closed| place.starts_with(closed)) {
+                rules = add_path_rule(rules, place, AccessFs::Execute.into())?;
+            }
+            let inside: Vec<PathBuf> = closed
+                .into_iter()
+                .filter(|closed| !place.starts_with(closed) || *closed == self.folder)
+                .collect();
+            for place in paths_without(place, &inside) {
+                rules = add_path_rule(rules, &place, reads | AccessFs::Execute)?;
+            }
+        }
+        for place in &self.programs {
+            rules = add_path_rule(rules, place, reads | AccessFs::Execute)?;
+        }
+        for file in FILES.map(Path::new) {
+            // Some files are links to other listed or readable files.
+            let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+            if !self.closed.iter().any(|closed| real.starts_with(closed)) {
+                rules = add_path_rule(rules, &real, AccessFs::ReadFile.into())?;
+            }
+        }
+        for device in DEVICES.map(Path::new) {
+            let writes = if device == Path::new("/dev/null") { file_write_access() } else { BitFlags::EMPTY };
+            rules = add_path_rule(rules, device, writes | AccessFs::ReadFile)?;
+        }
+        open_without_links(&self.folder).map_err(|_| SandboxError::WritablePath)?;
+        rules = add_path_rule(rules, &self.folder, AccessFs::ReadDir.into())?;
+        for place in &self.open {
+            rules = add_path_rule(rules, place, reads)?;
+        }
+        if let Some(private) = private {
+            let makes = !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::Execute);
+            rules = add_path_rule(rules, private, AccessFs::from_all(OLDEST_ABI) & makes)?;
+        }
+        let status = rules.restrict_self().map_err(|_| SandboxError::FileRules)?;
+        let holds = status.ruleset != RulesetStatus::NotEnforced && status.no_new_privs;
+        if holds { Ok(()) } else { Err(SandboxError::FileRules) }
+    }
+
+    fn not_programs(&self) -> Vec<PathBuf> {
+        NOT_PROGRAMS.map(PathBuf::from).to_vec()
+    }
+}
+
+/// Returns the rights to write an existing file.
+fn file_write_access() -> BitFlags<AccessFs> {
+    AccessFs::WriteFile | AccessFs::Truncate
+}
+
+/// Creates the ruleset. All file rights are required; rights of newer kernels are used if available.
+fn create_ruleset() -> Result<RulesetCreated, landlock::RulesetError> {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(OLDEST_ABI))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::IoctlDev)?
+        .handle_access(AccessNet::from_all(NEWEST_ABI))?
+        .scope(Scope::from_all(NEWEST_ABI))?
+        .create()
+}
+
+/// Returns the folders of `PATH` in which a command without approval may find programs. Excludes closed and sensitive
+/// folders, folders that contain a closed one (such as the home), and the system's folders, which are open already.
+pub fn program_folders(path: &OsStr, closed: &[PathBuf], around: &[PathBuf]) -> Vec<PathBuf> {
+    let real = |folder: PathBuf| folder.canonicalize().ok();
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).filter_map(real);
+    let is_usable = |folder: &PathBuf| {
+        let is_in = closed.iter().any(|closed| folder.starts_with(closed));
+        let is_around = closed.iter().chain(around).any(|closed| closed.starts_with(folder));
+        let is_system = PROGRAMS.iter().any(|program| folder.starts_with(program));
+        folder.is_dir()
+            && !is_in
+            && !is_around
+            && !is_system
+            && !crate::chat::sensitive_paths::is_sensitive(folder)
+    };
+    let mut folders: Vec<PathBuf> = folders.filter(is_usable).collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specification_survives_a_round_trip_and_rejects_invalid_arguments() {
+        let written = ReadOnlySpec {
+            folder: "/p".into(),
+            open: vec!["/p/a".into(), "/p/--folder".into()],
+            programs: vec!["/home/a/.cargo/bin".into()],
+            closed: vec!["/p".into(), "/home/a".into()],
+            temporary: "/tmp".into(),
+        };
+        let (words, bytes) = (written.to_arguments(), written.encode_paths());
+        let read = |words: &[OsString], bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            ReadOnlySpec::parse_arguments(words.iter().skip(1).cloned(), move |count| {
+                match count <= bytes.len() {
+                    true => Ok(bytes.drain(..count).collect()),
+                    false => Err(std::io::ErrorKind::UnexpectedEof.into()),
+                }
+            })
+        };
+        assert_eq!(read(&words, &bytes), Ok(written));
+        assert_eq!(read(&words, &bytes[1..]), Err(SandboxError::WritablePath), "truncated");
+        assert_eq!(read(&words, &bytes[..bytes.len() - 1]), Err(SandboxError::WritablePath), "truncated");
+        assert_eq!(read(&words, &[0xff; 64]), Err(SandboxError::WritablePath), "too long");
+        assert_eq!(read(&words, &[]), Err(SandboxError::WritablePath));
+        assert_eq!(read(&words[..3], &bytes), Err(SandboxError::WritablePath));
+        let odd = |bytes: &[u8]| {
+            let words = ["--read-only", "--folder", "/p", "--temporary", "/tmp"].map(OsString::from);
+            read(&words, &[&(bytes.len() as u64).to_le_bytes()[..], bytes].concat())
+        };
+        assert!(odd(b"o/p/a\0").is_ok());
+        for bytes in [&b"x/p\0"[..], b"op\0", b"o\0", b"/p\0"] {
+            assert_eq!(odd(bytes), Err(SandboxError::WritablePath), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn programs_in_the_home_or_next_to_keys_are_not_used() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().canonicalize().unwrap();
+        for folder in [".cargo/bin", ".ssh", "bin", "app/bin"] {
+            std::fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let all = [".cargo/bin", ".ssh", "", "bin", "none", "app/bin", "app"].map(|name| home.join(name));
+        let path = std::env::join_paths(all.into_iter().chain(["/usr/bin".into(), "/".into()])).unwrap();
+        let found = program_folders(&path, &[home.join("app")], std::slice::from_ref(&home));
+        assert_eq!(found, [home.join(".cargo/bin"), home.join("bin")]);
+    }
+}

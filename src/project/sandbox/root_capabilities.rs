@@ -1,0 +1,56 @@
+//! Drops root's capabilities: a sandboxed command keeps those for changing files, and loses those over the system and
+//! other processes. Some of them bypass Landlock; on newer kernels one of them can read the environment of any process.
+
+use super::SandboxError;
+use rustix::process::geteuid;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities,
+};
+
+/// Capabilities that are kept: access to files of any owner, changing the user, and ports below 1024 if there is a
+/// network.
+const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::KILL)
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::NET_BIND_SERVICE);
+
+/// Drops the others for this thread and everything it starts. Does nothing for a user other than root without
+/// capabilities.
+pub fn drop_capabilities() -> Result<(), SandboxError> {
+    let has = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
+    keep_capabilities(has, KEPT_CAPABILITIES)
+}
+
+/// Drops all capabilities except reading files of any owner. In some containers root has this only as part of a
+/// capability that also allows writing.
+pub fn drop_all_but_reading() -> Result<(), SandboxError> {
+    let has = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
+    let reads = CapabilitySet::DAC_READ_SEARCH;
+    keep_capabilities(has, if has.permitted.contains(reads) { reads } else { CapabilitySet::DAC_OVERRIDE })
+}
+
+fn keep_capabilities(has: CapabilitySets, kept: CapabilitySet) -> Result<(), SandboxError> {
+    let refused = |_| SandboxError::Capabilities;
+    if !geteuid().is_root() && has.permitted.is_empty() {
+        return Ok(());
+    }
+    clear_ambient_capability_set().map_err(refused)?;
+    for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
+        // An error means that the kernel does not know this capability and all higher ones.
+        let Ok(is_in) = capability_is_in_bounding_set(power) else { break };
+        if is_in && !kept.contains(power) {
+            remove_capability_from_bounding_set(power).map_err(refused)?;
+        }
+    }
+    let sets = CapabilitySets {
+        effective: has.effective & kept,
+        permitted: has.permitted & kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, sets).map_err(refused)
+}

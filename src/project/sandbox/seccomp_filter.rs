@@ -1,0 +1,300 @@
+//! Seccomp part of the sandbox: restricts sockets and administrative system calls.
+
+use super::SandboxError;
+use crate::chat::SandboxAccess;
+use seccompiler::{
+    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+    apply_filter, sock_filter,
+};
+use std::collections::BTreeMap;
+
+/// Numbers of system calls on this processor.
+#[cfg(target_arch = "x86_64")]
+pub(super) mod numbers {
+    pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::x86_64);
+    pub const SOCKET: i64 = 41;
+    pub const SOCKETPAIR: i64 = 53;
+    pub const IOCTL: i64 = 16;
+    pub const CLONE: i64 = 56;
+    pub const UNSHARE: i64 = 272;
+    pub const PRLIMIT: i64 = 302;
+    #[rustfmt::skip]
+    pub const DENIED: &[i64] = &[
+        165, 166, 155, // mount, umount2, pivot_root
+        308, 167, 168, 169, // setns, swapon, swapoff, reboot
+        246, 320, 175, 313, 176, // kexec_load, kexec_file_load, init_module, finit_module, delete_module
+        321, 298, 300, 304, // bpf, perf_event_open, fanotify_init, open_by_handle_at
+        248, 249, 250, // add_key, request_key, keyctl
+        163, 179, 164, 227, 159, 305, // acct, quotactl, settimeofday, clock_settime, adjtimex, clock_adjtime
+        170, 171, 172, 173, 103, 153, // sethostname, setdomainname, iopl, ioperm, syslog, vhangup
+    ];
+}
+#[cfg(target_arch = "aarch64")]
+pub(super) mod numbers {
+    pub const ARCH: Option<super::TargetArch> = Some(super::TargetArch::aarch64);
+    pub const SOCKET: i64 = 198;
+    pub const SOCKETPAIR: i64 = 199;
+    pub const IOCTL: i64 = 29;
+    pub const CLONE: i64 = 220;
+    pub const UNSHARE: i64 = 97;
+    pub const PRLIMIT: i64 = 261;
+    #[rustfmt::skip]
+    pub const NEVER: &[i64] = &[
+        40, 39, 41, // mount, umount2, pivot_root
+        268, 224, 225, 142, // setns, swapon, swapoff, reboot
+        104, 294, 105, 273, 106, // kexec_load, kexec_file_load, init_module, finit_module, delete_module
+        280, 241, 262, 265, // bpf, perf_event_open, fanotify_init, open_by_handle_at
+        217, 218, 219, // add_key, request_key, keyctl
+        89, 60, 170, 112, 171, 266, // acct, quotactl, settimeofday, clock_settime, adjtimex, clock_adjtime
+        161, 162, 116, 58, // sethostname, setdomainname, syslog, vhangup
+    ];
+}
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) mod numbers {
+    pub const ARCH: Option<super::TargetArch> = None;
+    pub const SOCKET: i64 = 0;
+    pub const SOCKETPAIR: i64 = 1;
+    pub const IOCTL: i64 = 2;
+    pub const CLONE: i64 = 3;
+    pub const UNSHARE: i64 = 4;
+    pub const PRLIMIT: i64 = 5;
+    pub const NEVER: &[i64] = &[];
+}
+
+/// Same numbers on every processor: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr,
+/// quotactl_fd.
+const DENIED_EVERYWHERE: [i64; 8] = [428, 429, 430, 431, 432, 433, 442, 443];
+/// Calls that fail with ENOSYS, so that programs use alternatives: io_uring, which can open sockets without passing the
+/// filter, and clone3, whose flags a filter cannot read. Same numbers on every processor.
+const HIDDEN_CALLS: [u32; 4] = [425, 426, 427, 435];
+
+/// The first number of x32.
+const X32: u32 = 0x4000_0000;
+
+/// EPERM and ENOSYS.
+const REFUSED: u32 = 1;
+const NO_SUCH_CALL: u32 = 38;
+
+/// Address families.
+const UNIX: u64 = 1;
+const INTERNET: u64 = 2;
+const INTERNET_6: u64 = 10;
+const NETLINK: u64 = 16;
+/// Socket types, and the bits that hold them.
+const DATAGRAM: u64 = 2;
+const RAW: u64 = 3;
+const PACKET: u64 = 10;
+const TYPE_MASK: u64 = 0xf;
+
+/// Flags that create namespaces: mount, cgroup, uts, ipc, user, pid and net; and time, which only unshare supports.
+const NAMESPACES: [u64; 7] =
+    [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+const TIME: u64 = 0x80;
+/// Ioctls that insert characters into a terminal as if typed, and that paste on a console.
+const TERMINAL_INPUT_IOCTLS: [u64; 2] = [0x5412, 0x541C];
+
+/// Returns whether the call numbers of this processor are known.
+pub fn is_known() -> bool {
+    numbers::ARCH.is_some()
+}
+
+/// Applies the filter to this thread.
+pub fn apply_call_filter(reach: &SandboxAccess) -> Result<(), SandboxError> {
+    let arch = numbers::ARCH.ok_or(SandboxError::CallRules)?;
+    let refuse = SeccompAction::Errno(REFUSED);
+    let rules = denied_calls(reach).map_err(|_| SandboxError::CallRules)?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch);
+    let calls: Vec<sock_filter> = filter.and_then(TryInto::try_into).map_err(|_| SandboxError::CallRules)?;
+    let program: Vec<sock_filter> = hidden_call_program(X32).into_iter().chain(calls).collect();
+    apply_program(&program)
+}
+
+/// Applies one filter program to this thread.
+pub(super) fn apply_program(program: &[sock_filter]) -> Result<(), SandboxError> {
+    apply_filter(program).map_err(|_| SandboxError::CallRules)
+}
+
+/// Returns the beginning of a filter: calls that fail with ENOSYS. In addition to the listed ones, all numbers from
+/// `least` on; this covers all of x32, the second system call interface on x86-64.
+pub(super) fn hidden_call_program(least: u32) -> Vec<sock_filter> {
+    const LOAD: u16 = 0x20;
+    const IF_EQUAL: u16 = 0x15;
+    const IF_AT_LEAST: u16 = 0x35;
+    const RETURN: u16 = 0x06;
+    const ERRNO: u32 = 0x0005_0000;
+    let one = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    let leave = one(RETURN, 0, 0, ERRNO | NO_SUCH_CALL);
+    let mut program = vec![one(LOAD, 0, 0, 0), one(IF_AT_LEAST, 0, 1, least), leave.clone()];
+    for number in HIDDEN_CALLS {
+        program.extend([one(IF_EQUAL, 0, 1, number), leave.clone()]);
+    }
+    program
+}
+
+/// Returns the denied calls. A call without rules is always denied, otherwise if one of its rules matches.
+pub(super) fn denied_calls(
+    reach: &SandboxAccess,
+) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+    let condition =
+        |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
+    let equal = |argument, value| condition(argument, SeccompCmpOp::Eq, value);
+    let other = |argument, value| condition(argument, SeccompCmpOp::Ne, value);
+    let bits = |argument, mask, value| condition(argument, SeccompCmpOp::MaskedEq(mask), value);
+
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for call in numbers::DENIED.iter().chain(&DENIED_EVERYWHERE) {
+        rules.insert(*call, Vec::new());
+    }
+    let mut sockets = Vec::new();
+    // A single list of families, so that all others are denied.
+    let mut families = Vec::new();
+    if reach.network {
+        families.extend([INTERNET, INTERNET_6, NETLINK]);
+    }
+    if reach.sockets {
+        families.push(UNIX);
+    }
+    if !families.is_empty() {
+        let none = families.iter().map(|family| other(0, *family)).collect::<Result<_, _>>()?;
+        sockets.push(SeccompRule::new(none)?);
+        // From netlink only the protocol that reads addresses and routes.
+        sockets.push(SeccompRule::new(vec![equal(0, NETLINK)?, other(2, 0)?])?);
+        for family in [INTERNET, INTERNET_6] {
+            sockets.push(SeccompRule::new(vec![equal(0, family)?, bits(1, TYPE_MASK, RAW)?])?);
+        }
+        sockets.push(SeccompRule::new(vec![bits(1, TYPE_MASK, PACKET)?])?);
+    }
+    rules.insert(numbers::SOCKET, sockets);
+    if !reach.sockets {
+        // A datagram socket of a pair can be connected to any address; a stream socket cannot.
+        let pairs =
+            [vec![other(0, UNIX)?], vec![bits(1, TYPE_MASK, DATAGRAM)?], vec![bits(1, TYPE_MASK, RAW)?]];
+        let pairs = pairs.into_iter().map(SeccompRule::new).collect::<Result<_, _>>()?;
+        rules.insert(numbers::SOCKETPAIR, pairs);
+    }
+    let typing = TERMINAL_INPUT_IOCTLS.iter().map(|code| SeccompRule::new(vec![equal(1, *code)?]));
+    rules.insert(numbers::IOCTL, typing.collect::<Result<_, _>>()?);
+    let flag = |flag: &u64| SeccompRule::new(vec![bits(0, *flag, *flag)?]);
+    rules.insert(numbers::CLONE, NAMESPACES.iter().map(flag).collect::<Result<_, _>>()?);
+    let unshared = NAMESPACES.iter().chain([&TIME]).map(flag).collect::<Result<_, _>>()?;
+    rules.insert(numbers::UNSHARE, unshared);
+    // Limits of other processes cannot be changed; the own process has number 0.
+    rules.insert(numbers::PRLIMIT, vec![SeccompRule::new(vec![other(0, 0)?, other(2, 0)?])?]);
+    Ok(rules)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Interprets a filter program for a call, as the kernel does.
+    pub fn run_filter(program: &[sock_filter], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
+        let mut data = [number.to_le_bytes(), arch.to_le_bytes(), [0; 4], [0; 4]].concat();
+        data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
+        let (mut at, mut held) = (0, 0u32);
+        loop {
+            let sock_filter { code, jt, jf, k } = program[at].clone();
+            at += 1;
+            let jump = |yes: bool| usize::from(if yes { jt } else { jf });
+            match code {
+                0x20 => held = u32::from_le_bytes(data[k as usize..][..4].try_into().unwrap()),
+                0x54 => held &= k,
+                0x05 => at += k as usize,
+                0x15 => at += jump(held == k),
+                0x25 => at += jump(held > k),
+                0x35 => at += jump(held >= k),
+                0x06 => return k,
+                _ => panic!("{code:#x} is not a known instruction"),
+            }
+        }
+    }
+
+    pub const X86_64: u32 = 0xc000_003e;
+    pub const ALLOW: u32 = 0x7fff_0000;
+    pub const EPERM: u32 = 0x0005_0001;
+    pub const ENOSYS: u32 = 0x0005_0026;
+    pub const KILL: u32 = 0x8000_0000;
+
+    fn complete_filter(network: bool, sockets: bool) -> Vec<sock_filter> {
+        let reach = SandboxAccess { network, sockets, ..SandboxAccess::default() };
+        let rules = denied_calls(&reach).unwrap();
+        let refuse = SeccompAction::Errno(REFUSED);
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, numbers::ARCH.unwrap()).unwrap();
+        let calls: Vec<sock_filter> = filter.try_into().unwrap();
+        hidden_call_program(X32).into_iter().chain(calls).collect()
+    }
+
+    #[test]
+    fn r21_system_calls_are_allowed_or_denied_as_listed() {
+        const SOCKET: u32 = 41;
+        const PAIR: u32 = 53;
+        let (off, on, open) =
+            (complete_filter(false, false), complete_filter(true, false), complete_filter(true, true));
+        // Number, arguments, and results without network, with network, and with sockets of other programs.
+        for (number, arguments, expected) in [
+            (0, [0; 6], [ALLOW, ALLOW, ALLOW]),
+            (59, [0; 6], [ALLOW, ALLOW, ALLOW]),
+            (SOCKET, [2, 1, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            (SOCKET, [10, 0x80802, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            // The kernel reads only the lower half.
+            (SOCKET, [0xffff_ffff_0000_0002, 1, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            (SOCKET, [0xffff_ffff_0000_0001, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (SOCKET, [1, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (SOCKET, [2, 3, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [2, 0x80003, 1, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [2, 10, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [16, 3, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
+            (SOCKET, [16, 3, 9, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [17, 2, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [40, 1, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (SOCKET, [38, 5, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (PAIR, [1, 1, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (PAIR, [1, 0x80001, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (PAIR, [1, 2, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (PAIR, [1, 0x80003, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            (PAIR, [30, 1, 0, 0, 0, 0], [EPERM, EPERM, ALLOW]),
+            // io_uring, clone3, and all of x32.
+            (425, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (426, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (427, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (435, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (0x4000_0000, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            (0x4000_0000 + SOCKET, [2, 1, 0, 0, 0, 0], [ENOSYS, ENOSYS, ENOSYS]),
+            (u32::MAX, [0; 6], [ENOSYS, ENOSYS, ENOSYS]),
+            // mount, setns, bpf, fsopen, keyctl
+            (165, [0; 6], [EPERM, EPERM, EPERM]),
+            (308, [0; 6], [EPERM, EPERM, EPERM]),
+            (321, [0; 6], [EPERM, EPERM, EPERM]),
+            (430, [0; 6], [EPERM, EPERM, EPERM]),
+            (250, [0; 6], [EPERM, EPERM, EPERM]),
+            // TIOCSTI with a non-zero upper half; another device call.
+            (16, [0, 0x5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (16, [0, 0x1_0000_5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (16, [0, 0x541c, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (16, [0, 0x5401, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            // A thread, a process, and both in their own user namespace.
+            (56, [0x3d_0f00, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (56, [17, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (56, [0x1000_0011, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (272, [0x400, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (272, [0x2_0400, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (272, [0x80, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            // Own limits; reading and changing those of another process.
+            (302, [0, 7, 99, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (302, [1234, 7, 0, 99, 0, 0], [ALLOW, ALLOW, ALLOW]),
+            (302, [1234, 7, 99, 0, 0, 0], [EPERM, EPERM, EPERM]),
+        ] {
+            let found = [&off, &on, &open].map(|program| run_filter(program, X86_64, number, arguments));
+            assert_eq!(found, expected, "{number} {arguments:x?}");
+        }
+    }
+
+    #[test]
+    fn r21_calls_of_another_architecture_kill_the_program() {
+        const I386: u32 = 0x4000_0003;
+        for number in [1, 41, 102, 359, 0x3fff_ffff] {
+            assert_eq!(run_filter(&complete_filter(true, true), I386, number, [0; 6]), KILL, "{number}");
+        }
+    }
+}

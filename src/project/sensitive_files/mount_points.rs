@@ -1,0 +1,57 @@
+//! Mount points inside a project. A mount gives a file another name without changing any time.
+
+use crate::chat::sensitive_paths::is_sensitive;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// File in which the kernel lists the mounts visible to this process.
+const MOUNT_LIST: &str = "/proc/self/mountinfo";
+
+/// Returns the sorted mount points below `root` that must stay closed: every single file, and folders that are
+/// sensitive at their origin.
+pub(super) fn foreign_mount_points(root: &Path) -> Vec<PathBuf> {
+    let Ok(list) = std::fs::read(MOUNT_LIST) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = list
+        .split(|byte| *byte == b'\n')
+        .filter_map(parse_mount_line)
+        .filter(|(_, at)| at.starts_with(root) && at != root)
+        .filter(|(from, at)| is_sensitive(from) || !at.is_dir())
+        .map(|(_, at)| at)
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns a line's folder in the mounted file system, and its mount point.
+fn parse_mount_line(line: &[u8]) -> Option<(PathBuf, PathBuf)> {
+    let mut words = line.split(|byte| *byte == b' ').skip(3);
+    Some((decode_mount_path(words.next()?), decode_mount_path(words.next()?)))
+}
+
+/// Decodes a path in which the kernel writes blanks and backslashes as three octal digits.
+fn decode_mount_path(written: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(written.len());
+    let mut rest = written;
+    while let Some((first, after)) = rest.split_first() {
+        let code = (*first == b'\\').then(|| after.get(..3)).flatten();
+        let code = code.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = after.get(if code.is_some() { 3 } else { 0 }..).unwrap_or_default();
+    }
+    OsString::from_vec(bytes).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_the_lines_of_the_kernel() {
+        let line = br"36 35 98:0 /home/a/.ssh /p/with\040blank\134x rw,noatime master:1 - ext3 /dev/root rw";
+        assert_eq!(parse_mount_line(line), Some(("/home/a/.ssh".into(), r"/p/with blank\x".into())));
+        assert_eq!(parse_mount_line(b""), None);
+        assert_eq!(decode_mount_path(br"a\9z\"), PathBuf::from(r"a\9z\"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Computes the paths to list so that a project is open except for its withheld paths.
+//!
+//! Landlock rules only grant access, and always to a folder with everything below it, so the siblings of each withheld
+//! path are listed.
+
+use super::scanned_folder::ScannedFolder;
+use super::{Listing, Reason, Withheld};
+use crate::chat::sensitive_paths::is_sensitive;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Maximum number of listed paths, which limits the cost of a command. In a folder that would exceed it, the siblings
+/// of a withheld file are withheld too.
+const MAX_PATHS: usize = 4000;
+
+/// Creates the listing. Returns `None` if a folder changed since it was read, because new entries must be examined
+/// first. `is_same` reads a folder again to check this.
+pub(super) fn create_listing(
+    root: &Path,
+    withheld: Vec<Withheld>,
+    folders: &[ScannedFolder],
+    is_same: &dyn Fn(&ScannedFolder) -> bool,
+) -> Option<Listing> {
+    let closed: HashSet<&Path> = withheld.iter().map(|one| one.path.as_path()).collect();
+    let git = root.join(".git");
+    let above = closed.iter().copied().chain([git.as_path()]).flat_map(|path| path.ancestors().skip(1));
+    let split: HashSet<&Path> = above.filter(|path| path.starts_with(root)).collect();
+    let read: HashMap<&Path, &ScannedFolder> =
+        folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
+    let (mut open, mut crowded) = (Vec::new(), Vec::new());
+    // Folders to be split that lie in a withheld folder are not reached.
+    let mut queue = vec![root.to_owned()];
+    if closed.contains(root) {
+        queue.clear();
+    }
+    let mut at = 0;
+    while let Some(path) = queue.get(at).cloned() {
+        at += 1;
+        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let entries: Vec<fs::DirEntry> = fs::read_dir(&path).ok()?.collect::<Result<_, _>>().ok()?;
+        let mut named = Vec::new();
+        for entry in &entries {
+            let below = entry.path();
+            if closed.contains(below.as_path()) || below == git {
+                continue;
+            }
+            match is_folder(entry) && split.contains(below.as_path()) {
+                true => queue.push(below),
+                // A link needs no rule: its target is open, or not, by itself.
+                false if entry.file_type().is_ok_and(|kind| kind.is_symlink()) => {}
+                false => named.push(below),
+            }
+        }
+        // Read the folder again after its names were listed, so that every sensitive name among them has been seen.
+        if !read.get(path.as_path()).is_some_and(|folder| is_same(folder)) {
+            return None;
+        }
+        match open.len() + named.len() > MAX_PATHS {
+            true => crowded.extend(named.into_iter().map(|path| Withheld { path, reason: Reason::Crowded })),
+            false => open.append(&mut named),
+        }
+    }
+    let mut withheld = withheld;
+    withheld.append(&mut crowded);
+    withheld.sort();
+    Some(Listing { withheld, open, repository: open_git_paths(&git) })
+}
+
+/// Returns the parts of the project's `.git` that git reads: not its hooks, and no sensitive files.
+fn open_git_paths(git: &Path) -> Vec<PathBuf> {
+    let is_folder = fs::symlink_metadata(git).is_ok_and(|about| about.is_dir());
+    let Some(entries) = is_folder.then(|| fs::read_dir(git).ok()).flatten() else { return Vec::new() };
+    let is_read = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        name != OsStr::new("hooks") && !is_sensitive(Path::new(&name))
+    };
+    entries.flatten().filter(is_read).map(|entry| entry.path()).collect()
+}

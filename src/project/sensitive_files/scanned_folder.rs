@@ -1,0 +1,277 @@
+//! One scanned folder: its relevant entries, and detection of changes since it was read.
+
+use super::Reason;
+use crate::chat::sensitive_paths::is_sensitive;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Two changes closer together than this may have the same time: some systems store whole seconds.
+const TIME_RESOLUTION: Duration = Duration::from_millis(2100);
+/// Maximum number of threads that check folders, and the number of folders that justify a thread.
+const MAX_THREADS: usize = 4;
+const FOLDERS_PER_THREAD: usize = 500;
+/// Number of trailing path components that determine whether a path is sensitive, if its parent folder is not.
+const DECIDING_COMPONENTS: usize = 4;
+
+/// A relevant entry of a folder. Plain files and links are not stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ScannedEntry {
+    /// A folder to be scanned.
+    Folder,
+    /// A file or folder that is withheld by itself.
+    Withheld(Reason),
+    /// A link with a sensitive name to this file or folder of the project.
+    LinkTo(PathBuf),
+    /// A file with several names.
+    Several {
+        /// Device and inode.
+        inode: (u64, u64),
+        /// Number of names.
+        names: u64,
+        /// True if this name is sensitive.
+        sensitive: bool,
+    },
+}
+
+/// Identity and change time of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FolderStamp {
+    inode: (u64, u64),
+    changed: (i64, i64),
+}
+
+impl FolderStamp {
+    fn from_path(path: &Path) -> Option<Self> {
+        let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
+        Some(Self { inode: (about.dev(), about.ino()), changed: (about.ctime(), about.ctime_nsec()) })
+    }
+
+    /// Reads the stamp of an entry of an open folder.
+    fn from_entry(folder: &OwnedFd, name: &OsStr) -> Option<Self> {
+        let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_folder = FileType::from_raw_mode(about.st_mode) == FileType::Directory;
+        // The types of these fields differ between systems.
+        #[allow(clippy::cast_lossless, clippy::unnecessary_cast)]
+        let (inode, changed) =
+            ((about.st_dev as u64, about.st_ino as u64), (about.st_ctime as i64, about.st_ctime_nsec as i64));
+        is_folder.then_some(Self { inode, changed })
+    }
+
+    /// Returns whether any later change must have a different time.
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let (Ok(seconds), Ok(nanos)) = (u64::try_from(self.changed.0), u32::try_from(self.changed.1)) else {
+            return false;
+        };
+        let changed = UNIX_EPOCH + Duration::new(seconds, nanos);
+        now.duration_since(changed).is_ok_and(|age| age > TIME_RESOLUTION)
+    }
+}
+
+/// A folder as it was last read.
+#[derive(Debug)]
+pub(super) struct ScannedFolder {
+    pub(super) path: PathBuf,
+    /// Reason why the whole folder is withheld.
+    pub(super) closed: Option<Reason>,
+    /// Relevant entries, sorted by name.
+    pub(super) entries: Vec<(OsString, ScannedEntry)>,
+    /// Number of all entries.
+    pub(super) count: usize,
+    /// `None` if the folder must be read every time.
+    stamp: Option<FolderStamp>,
+}
+
+impl ScannedFolder {
+    /// Creates a folder that is withheld as a whole and not read.
+    pub(super) fn new_withheld(path: PathBuf, reason: Reason) -> Self {
+        let stamp = FolderStamp::from_path(&path);
+        Self { path, closed: Some(reason), entries: Vec::new(), count: 0, stamp }
+    }
+
+    /// Reads a folder. `is_closed` returns true for paths that are withheld whatever their name.
+    pub(super) fn scan(path: PathBuf, root: &Path, is_closed: &dyn Fn(&Path) -> bool) -> Self {
+        let now = SystemTime::now();
+        let stamp = FolderStamp::from_path(&path);
+        let settled = stamp.filter(|stamp| stamp.is_settled(now) && has_trusted_times(&path));
+        let mut folder = Self { path, closed: None, entries: Vec::new(), count: 0, stamp: settled };
+        let Ok(held) = fs::read_dir(&folder.path) else {
+            // The content of an unreadable folder is unknown.
+            folder.closed = Some(Reason::NotExamined);
+            return folder;
+        };
+        for entry in held {
+            folder.count += 1;
+            match entry.and_then(|entry| Ok((entry.file_name(), fs::symlink_metadata(entry.path())?))) {
+                Ok((name, about)) => {
+                    if let Some(entry) = examine_entry(&folder.path.join(&name), &about, root, is_closed) {
+                        folder.entries.push((name, entry));
+                    }
+                }
+                // The entry disappeared; read the folder again next time.
+                Err(_) => folder.stamp = None,
+            }
+        }
+        folder.entries.sort_by(|one, other| one.0.cmp(&other.0));
+        folder
+    }
+
+    /// Reads the folder again, whatever its time.
+    pub(super) fn rescan(&mut self, root: &Path, is_closed: &dyn Fn(&Path) -> bool) {
+        if self.closed.is_none() {
+            *self = Self::scan(std::mem::take(&mut self.path), root, is_closed);
+        }
+    }
+
+    /// Returns whether it is the same folder and no entry was created, renamed, linked or removed since it was read.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.stamp.is_some() && FolderStamp::from_path(&self.path) == self.stamp
+    }
+
+    /// Returns whether both have the same relevant entries.
+    pub(super) fn has_same_entries(&self, other: &Self) -> bool {
+        self.path == other.path && self.closed == other.closed && self.entries == other.entries
+    }
+
+    /// Returns the names of its subfolders.
+    pub(super) fn subfolder_names(&self) -> impl Iterator<Item = &OsStr> {
+        self.entries
+            .iter()
+            .filter(|(_, entry)| *entry == ScannedEntry::Folder)
+            .map(|(name, _)| name.as_os_str())
+    }
+}
+
+/// Returns whether all of these folders are unchanged. Uses several threads, and opens each parent folder once.
+pub(super) fn are_unchanged(folders: &[ScannedFolder]) -> bool {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let part = folders.len().div_ceil(threads).max(FOLDERS_PER_THREAD);
+    let has_changed = AtomicBool::new(false);
+    let look = &|folders: &[ScannedFolder]| {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut opened: Option<(&Path, OwnedFd)> = None;
+        for folder in folders {
+            if has_changed.load(Ordering::Relaxed) {
+                return;
+            }
+            let (Some(above), Some(name)) = (folder.path.parent(), folder.path.file_name()) else {
+                has_changed.fetch_or(!folder.is_unchanged(), Ordering::Relaxed);
+                continue;
+            };
+            if opened.as_ref().is_none_or(|(path, _)| *path != above) {
+                opened = openat(CWD, above, flags, Mode::empty()).ok().map(|file| (above, file));
+            }
+            let stamp = opened.as_ref().and_then(|(_, file)| FolderStamp::from_entry(file, name));
+            if stamp.is_none() || stamp != folder.stamp {
+                has_changed.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    let mut parts = folders.chunks(part);
+    let first = parts.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        // If no thread can be started, this thread checks everything.
+        for part in parts {
+            let other = std::thread::Builder::new().spawn_scoped(scope, move || look(part));
+            if other.is_err() {
+                look(part);
+            }
+        }
+        look(first);
+    });
+    !has_changed.into_inner()
+}
+
+/// Returns the relevant facts about one entry, if any.
+fn examine_entry(
+    path: &Path,
+    about: &fs::Metadata,
+    root: &Path,
+    is_closed: &dyn Fn(&Path) -> bool,
+) -> Option<ScannedEntry> {
+    let kind = about.file_type();
+    let is_sensitive = is_closed(path) || has_sensitive_end(path);
+    if kind.is_symlink() {
+        let to = is_sensitive.then(|| path.canonicalize().ok()).flatten();
+        return to.filter(|to| to.starts_with(root)).map(ScannedEntry::LinkTo);
+    }
+    if kind.is_dir() {
+        return match is_sensitive {
+            // Only git opens it, and only the parts that git needs.
+            true if path.parent() == Some(root) && path.file_name() == Some(OsStr::new(".git")) => None,
+            true => Some(ScannedEntry::Withheld(Reason::Sensitive)),
+            false => Some(ScannedEntry::Folder),
+        };
+    }
+    if kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device() {
+        return Some(ScannedEntry::Withheld(Reason::NotAFile));
+    }
+    if about.nlink() > 1 {
+        let inode = (about.dev(), about.ino());
+        return Some(ScannedEntry::Several { inode, names: about.nlink(), sensitive: is_sensitive });
+    }
+    is_sensitive.then_some(ScannedEntry::Withheld(Reason::Sensitive))
+}
+
+/// Returns whether a path is sensitive, given that its parent folder is not.
+fn has_sensitive_end(path: &Path) -> bool {
+    let from = path.components().count().saturating_sub(DECIDING_COMPONENTS);
+    is_sensitive(path.components().skip(from).collect::<PathBuf>().as_path())
+}
+
+/// Returns whether the file system itself updates a folder's change time at every change of its names.
+#[cfg(target_os = "linux")]
+fn has_trusted_times(path: &Path) -> bool {
+    /// ext, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS and bcachefs. Other file systems may be changed from another
+    /// machine, or store no such time.
+    const KNOWN: [u64; 8] =
+        [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
+    let Ok(about) = rustix::fs::statfs(path) else { return false };
+    u64::try_from(about.f_type).is_ok_and(|kind| KNOWN.contains(&(kind & 0xFFFF_FFFF)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keeps_times(_: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_components_decide_like_the_whole_path() {
+        for path in [
+            "/p/a/b/c/d/.env",
+            "/p/a/.local/share/keyrings",
+            "/p/a/b/.config/gh",
+            "/p/x/.cargo/config.toml",
+            "/p/a/b/c/d/main.rs",
+            "/p/.cargo/other",
+            "/p/a/Library/Keychains",
+            "/p/a/b/c/d/e/server.PEM",
+        ] {
+            let path = Path::new(path);
+            assert!(!is_sensitive(path.parent().unwrap()), "{}", path.display());
+            assert_eq!(has_sensitive_end(path), is_sensitive(path), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn trusts_a_time_only_once_a_later_change_must_differ() {
+        let now = SystemTime::now();
+        let stamp = |age: i64| {
+            let seconds = now.duration_since(UNIX_EPOCH).unwrap().as_secs() as i64 - age;
+            FolderStamp { inode: (1, 1), changed: (seconds, 0) }
+        };
+        assert!(stamp(10).is_settled(now));
+        for age in [0, 1, -10, -100_000] {
+            assert!(!stamp(age).is_settled(now), "{age}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Runs commands without approval: in the read-only sandbox, with few of the user's variables.
+
+use super::{CommandOutcome, Shell};
+use crate::chat::{CommandLine, CommandSandbox};
+use crate::project::Error;
+use crate::project::environment::read_only_environment;
+use crate::project::output::CommandProgress;
+#[cfg(target_os = "linux")]
+use crate::project::sandbox::read_only_sandbox::{ReadOnlySpec, program_folders};
+use crate::project::sensitive_files::{Listing, SensitiveFiles};
+#[cfg(target_os = "linux")]
+use crate::project::sensitive_files::{Reason, Withheld, is_only_name};
+use std::collections::HashMap;
+use std::future::ready;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Cached lists by folder.
+pub(super) type SensitiveFileCaches = Arc<Mutex<HashMap<PathBuf, Arc<SensitiveFiles>>>>;
+
+impl Shell {
+    /// Runs a command without approval to completion, like `Shell::run_command`, but in the read-only sandbox: it reads the
+    /// project except for the files that [`SensitiveFiles`] lists, and changes nothing. `runs_git` also opens the
+    /// project's `.git`. `named` are project files (relative paths) that are opened although they are listed; a file
+    /// that has other names, is a link or belongs to aye stays closed. On a machine without a sandbox, as shown in the
+    /// approval prompt, only the small environment applies. Also returns the withheld files.
+    pub async fn run_read_only(
+        &self,
+        line: &CommandLine,
+        runs_git: bool,
+        named: &[PathBuf],
+        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
+    ) -> Result<(CommandOutcome, Arc<Listing>), Error> {
+        let environment = read_only_environment(&line.folder, &self.environment);
+        let shell = Self { environment, ..self.clone() };
+        let CommandSandbox::Enforced(_) = &line.sandbox else {
+            let ran = shell.run_guarded(line, Vec::new(), ready(Ok(Vec::new())), progress).await?;
+            return Ok((ran, Arc::default()));
+        };
+        let files = self.sensitive_files_in(&line.folder);
+        // Scan while the guard starts.
+        let listing = tokio::task::spawn_blocking(move || files.current_listing());
+        #[cfg(target_os = "linux")]
+        {
+            let sandbox = shell.read_only_spec(line);
+            let (words, mut found) = (sandbox.to_arguments(), None);
+            let paths = async {
+                let listing = listing.await.map_err(io::Error::other)?;
+                let named = shell.openable_named_files(&line.folder, named, &listing);
+                let bytes = sandbox.with_open_paths(&listing, runs_git, named).encode_paths();
+                found = Some(listing);
+                Ok(bytes)
+            };
+            let ran = shell.run_guarded(line, words, paths, progress).await?;
+            Ok((ran, found.unwrap_or_default()))
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (runs_git, named, listing, shell);
+            Err(Error::SandboxFailed(crate::project::sandbox::SandboxError::FileRules))
+        }
+    }
+
+    /// Returns the cached list of one folder.
+    pub(in crate::project) fn sensitive_files_in(&self, folder: &Path) -> Arc<SensitiveFiles> {
+        let mut lists = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = || self.closed_paths.0.iter().chain(&self.closed_paths.1).cloned().collect();
+        let list = || Arc::new(SensitiveFiles::new(folder.to_owned(), own()));
+        lists.entry(folder.to_owned()).or_insert_with(list).clone()
+    }
+
+    /// Returns those of these files that are listed by their own names and may still be opened.
+    #[cfg(target_os = "linux")]
+    fn openable_named_files(&self, folder: &Path, named: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
+        let (keep, hide) = &self.closed_paths;
+        let is_own = |path: &Path| keep.iter().chain(hide).any(|own| path.starts_with(own));
+        let is_listed = |path: &Path| {
+            let own = Withheld { path: path.to_owned(), reason: Reason::Sensitive };
+            listing.withheld.contains(&own)
+        };
+        let all = named.iter().map(|name| folder.join(name));
+        all.filter(|path| is_listed(path) && is_only_name(path) && !is_own(path)).collect()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn read_only_spec(&self, line: &CommandLine) -> ReadOnlySpec {
+        let value =
+            |name: &str| self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let home = value("HOME").and_then(|home| Path::new(home).canonicalize().ok());
+        let temporary = std::env::temp_dir();
+        let temporary = temporary.canonicalize().unwrap_or(temporary);
+        let (keep, hide) = &self.closed_paths;
+        let own: Vec<PathBuf> = [line.folder.clone()].iter().chain(keep).chain(hide).cloned().collect();
+        let elsewhere: Vec<PathBuf> = home.into_iter().chain([temporary.clone()]).collect();
+        let programs = value("PATH").map(|path| program_folders(path, &own, &elsewhere)).unwrap_or_default();
+        ReadOnlySpec {
+            folder: line.folder.clone(),
+            open: Vec::new(),
+            programs,
+            closed: own.into_iter().chain(elsewhere).collect(),
+            temporary,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl ReadOnlySpec {
+    /// Opens the listed open paths and `named`, and the project's `.git` only for git.
+    fn with_open_paths(mut self, listing: &Listing, runs_git: bool, named: Vec<PathBuf>) -> Self {
+        let repository = if runs_git { listing.repository.as_slice() } else { &[] };
+        self.open = listing.open.iter().chain(repository).cloned().chain(named).collect();
+        self
+    }
+}

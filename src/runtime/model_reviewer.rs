@@ -1,0 +1,144 @@
+//! The model reviewer: a model that is shown a call which would run without approval and decides whether to ask the
+//! user.
+//!
+//! It never sees what the assistant said about the call or what tools returned, because their authors could write its
+//! answer there. All other text that the user did not write is in blocks with an unpredictable mark.
+
+use super::side_request::{format_blocks, read_answer, timeout_error};
+use super::{EffectContext, SideModel};
+use crate::agent::ReviewContext;
+use crate::chat::{Digest, FileContent, FileSnapshot, Message, Plan, Request, Review, ToolCall, truncation};
+use std::fmt::Write as _;
+
+/// System prompt.
+const SYSTEM_PROMPT: &str = include_str!("model_reviewer.md");
+/// Maximum tokens of its answer, including reasoning.
+const MAX_TOKENS: u32 = 4_000;
+/// Maximum bytes of its answer; a longer one is an error.
+const MAX_ANSWER_BYTES: usize = 4 * 1024;
+/// Maximum bytes shown of one user message.
+const MAX_MESSAGE_BYTES: usize = 8 * 1024;
+/// Maximum bytes shown of the arguments, and of other parts of the call.
+const MAX_CALL_BYTES: usize = 24 * 1024;
+/// Maximum bytes shown of one file.
+const MAX_FILE_BYTES: usize = 24 * 1024;
+/// Maximum bytes shown of all files.
+const MAX_FILES_BYTES: usize = 64 * 1024;
+
+/// Asks the model reviewer.
+pub(super) async fn ask_model(
+    means: &EffectContext,
+    reader: &SideModel,
+    call: &ToolCall,
+    plan: &Plan,
+    brief: &ReviewContext,
+) -> Review {
+    let llm = match &reader.llm {
+        Ok(llm) => llm.clone(),
+        Err(why) => return Review::from_error(why),
+    };
+    let mut usage = None;
+    let asked = async {
+        let (looks, shown) = (means.clone(), plan.clone());
+        let files = tokio::task::spawn_blocking(move || read_named_files(&looks, &shown)).await;
+        let files = files.map_err(|_| "a file that the command names could not be read".to_owned())?;
+        let request = build_request(&reader.model, call, plan, brief, &files?);
+        read_answer(llm.stream(request), MAX_ANSWER_BYTES, &mut usage).await
+    };
+    let said = match tokio::time::timeout(reader.limit, asked).await {
+        Ok(Ok(answer)) => Review::from_answer(&brief.reviewer, &answer),
+        Ok(Err(what)) => Review::from_error(&what),
+        Err(_) => Review::from_error(&timeout_error(reader)),
+    };
+    Review { usage, ..said }
+}
+
+/// A file that the command names, as it is shown.
+struct FileExcerpt {
+    name: String,
+    /// Empty if it is not shown.
+    text: String,
+    /// Status: complete, truncated, or the reason why it is not shown.
+    note: &'static str,
+}
+
+/// Reads the files that the command names. Blocks meanwhile.
+fn read_named_files(means: &EffectContext, plan: &Plan) -> Result<Vec<FileExcerpt>, String> {
+    let mut room = MAX_FILES_BYTES;
+    let named = plan.preconditions.files.iter().filter(|seen| seen.new_sha256.is_none());
+    named.map(|seen| read_named_file(means, seen, &mut room)).collect()
+}
+
+fn read_named_file(
+    means: &EffectContext,
+    seen: &FileSnapshot,
+    room: &mut usize,
+) -> Result<FileExcerpt, String> {
+    let name = seen.path.display().to_string();
+    let unshown = |note| Ok(FileExcerpt { name: name.clone(), text: String::new(), note });
+    let at = seen.path.to_str().and_then(|path| means.project.locate(path).ok());
+    let Some(at) = at.filter(|at| at.is_inside && !at.is_sensitive) else {
+        return unshown("not shown: possibly secret, or outside the project");
+    };
+    if seen.content == FileContent::TooLarge {
+        return unshown("not shown: too large");
+    }
+    let bytes = means.project.read(&at).ok();
+    if !seen.matches_content(bytes.as_deref()) {
+        return Err(format!("{name} has changed since the call was planned"));
+    }
+    let Some(bytes) = bytes else { return unshown("does not exist") };
+    let Ok(text) = String::from_utf8(bytes) else { return unshown("not shown: not text") };
+    let most = MAX_FILE_BYTES.min(*room);
+    let short = truncation::truncate_middle(&text, most);
+    let note = if short.len() < text.len() { "truncated" } else { "complete" };
+    *room = room.saturating_sub(short.len());
+    Ok(FileExcerpt { name, text: short.into_owned(), note })
+}
+
+/// Builds the request. It contains no tools and no images.
+fn build_request(
+    model: &str,
+    call: &ToolCall,
+    plan: &Plan,
+    brief: &ReviewContext,
+    files: &[FileExcerpt],
+) -> Request {
+    let mut shown = Vec::new();
+    for said in &brief.user_messages {
+        shown.push(("USER".to_owned(), truncation::truncate_middle(said, MAX_MESSAGE_BYTES).into_owned()));
+    }
+    let arguments = truncation::truncate_middle(&call.arguments, MAX_CALL_BYTES);
+    shown.push(("CALL".to_owned(), format!("tool: {}\narguments: {arguments}", call.name)));
+    shown.push(("FACTS".to_owned(), describe_facts(plan, brief)));
+    for file in files {
+        shown.push((format!("FILE {:?} ({})", file.name, file.note), file.text.clone()));
+    }
+    let seed = Digest::of_plan(&call.name, &call.arguments, plan.displayed_plan());
+    let mut text = format_blocks(&seed, &shown);
+    text.push_str("\nMust the user be asked first? Answer with one JSON object.");
+    Request {
+        model: model.to_owned(),
+        messages: vec![Message::System(SYSTEM_PROMPT.to_owned()), Message::User(text)],
+        tools: Vec::new(),
+        pictures: Vec::new(),
+        max_tokens: Some(MAX_TOKENS),
+    }
+}
+
+fn describe_facts(plan: &Plan, brief: &ReviewContext) -> String {
+    // Text of the model is quoted, so that it cannot start a line of its own.
+    let mut facts = format!("summary: {:?}\nmode: {}\n", plan.summary, brief.mode);
+    let _ = writeln!(facts, "allowed because: {:?}", brief.reason);
+    let access = serde_json::to_string(&plan.access).unwrap_or_default();
+    let _ = writeln!(facts, "access: {}", truncation::truncate_middle(&access, MAX_CALL_BYTES));
+    let preview = serde_json::to_string(&plan.preview).unwrap_or_default();
+    let _ = writeln!(facts, "preview: {}", truncation::truncate_middle(&preview, MAX_CALL_BYTES));
+    if let Some(destroys) = &plan.destroys {
+        let _ = writeln!(facts, "destroys: {destroys:?}");
+    }
+    if plan.preconditions.is_partial {
+        facts.push_str("the command may use files that are not shown here\n");
+    }
+    facts.trim_end().to_owned()
+}

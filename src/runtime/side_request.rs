@@ -1,0 +1,102 @@
+//! Requests to a model other than that of the conversation: one request, one answer, limited in length and time.
+
+use crate::chat::{Chunk, Digest, FinishReason, Request, Usage};
+use crate::llm::{Error, Llm};
+use futures::{Stream, StreamExt};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A model from the user's settings that is asked outside the conversation.
+#[derive(Clone)]
+pub struct SideModel {
+    /// The model, or the reason why it cannot be asked.
+    pub llm: Result<Arc<dyn Llm>, String>,
+    /// Name of the model, as its provider knows it; empty for the provider's first.
+    pub model: String,
+    /// Name of its profile.
+    pub profile: String,
+    /// Time limit of a request.
+    pub limit: Duration,
+}
+
+impl SideModel {
+    /// Returns the name shown as the source of its answers.
+    pub fn display_name(&self) -> &str {
+        if self.model.is_empty() { &self.profile } else { &self.model }
+    }
+}
+
+/// Reads the whole answer of at most `most` bytes, or returns the error. Nothing is retried, because the user can be
+/// asked instead.
+pub(super) async fn read_answer(
+    mut chunks: impl Stream<Item = Result<Chunk, Error>> + Unpin,
+    most: usize,
+    usage: &mut Option<Usage>,
+) -> Result<String, String> {
+    let mut said = String::new();
+    while let Some(chunk) = chunks.next().await {
+        match chunk.map_err(|error| error.to_string())? {
+            Chunk::Text(text) => said.push_str(&text),
+            Chunk::WasReasoning => said.clear(),
+            Chunk::Usage(counted) => *usage = Some(counted),
+            Chunk::Done(FinishReason::Stop) => return Ok(said),
+            Chunk::Done(FinishReason::Length) => return Err("its answer was cut off".to_owned()),
+            Chunk::Done(FinishReason::Filtered(word)) => {
+                return Err(format!("its provider withheld the answer ({word})"));
+            }
+            Chunk::Retrying { why, .. } => return Err(why),
+            Chunk::Call(_) | Chunk::CallProgress { .. } => {
+                return Err("it called a tool, and has none".to_owned());
+            }
+            Chunk::Reasoning(_) | Chunk::ModelChosen { .. } | Chunk::Silent { .. } | Chunk::Echo(_) => {}
+        }
+        if said.len() > most {
+            return Err(format!("its answer is longer than {} KB", most / 1024));
+        }
+    }
+    Err("its answer was cut off".to_owned())
+}
+
+/// Sends a request and reads the answer within the model's time limit.
+pub(super) async fn request_answer(
+    of: &SideModel,
+    request: Request,
+    most: usize,
+    usage: &mut Option<Usage>,
+) -> Result<String, String> {
+    let llm = of.llm.clone()?;
+    let asked = tokio::time::timeout(of.limit, read_answer(llm.stream(request), most, usage)).await;
+    asked.unwrap_or_else(|_| Err(timeout_error(of)))
+}
+
+/// Returns the error for an expired time limit.
+pub(super) fn timeout_error(of: &SideModel) -> String {
+    format!("it did not answer within {} s", of.limit.as_secs())
+}
+
+/// Formats untrusted texts as named blocks. They begin and end with a mark that occurs in none of them and that their
+/// authors cannot predict.
+pub(super) fn format_blocks(seed: &Digest, blocks: &[(String, String)]) -> String {
+    let mark = choose_mark(seed, blocks);
+    let mut text = format!("The mark is {mark}\n");
+    for (name, block) in blocks {
+        let _ = write!(text, "\n<<<{name} {mark}\n{block}\n{mark}>>>\n");
+    }
+    text
+}
+
+fn choose_mark(seed: &Digest, blocks: &[(String, String)]) -> String {
+    let mut seed = seed.as_str().to_owned();
+    for (name, block) in blocks {
+        seed.push_str(name);
+        seed.push_str(block);
+    }
+    loop {
+        let mark: String = Digest::of_bytes(seed.as_bytes()).as_str().chars().take(16).collect();
+        if !blocks.iter().any(|(name, block)| name.contains(&mark) || block.contains(&mark)) {
+            return mark;
+        }
+        seed.push('x');
+    }
+}

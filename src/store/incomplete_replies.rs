@@ -1,0 +1,149 @@
+//! Restores incomplete replies and outputs from their pieces, after the program ended while they arrived.
+
+use crate::chat::partial_reply::PartialText;
+use crate::chat::{CallId, Entry, PartialOutput, PartialReply};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Reason stored with an incomplete reply.
+pub const INCOMPLETE_REASON: &str = "aye exited before it was complete";
+/// Start of the `entry` field of such lines.
+const KINDS: [&[u8]; 2] = [b"\"entry\":{\"kind\":\"grown\"", b"\"entry\":{\"kind\":\"printed\""];
+
+/// A line of the file. It has a kind like an entry, so that older versions skip it by name.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Line<'a> {
+    pub(super) seq: u64,
+    #[serde(default)]
+    pub(super) at: u64,
+    pub(super) entry: Kind<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum Kind<'a> {
+    Grown(Cow<'a, PartialReply>),
+    Printed(Cow<'a, PartialOutput>),
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn reply_piece(seq: u64, at: u64, grown: &'a PartialReply) -> Self {
+        Self { seq, at, entry: Kind::Grown(Cow::Borrowed(grown)) }
+    }
+
+    pub(super) fn output_piece(seq: u64, at: u64, printed: &'a PartialOutput) -> Self {
+        Self { seq, at, entry: Kind::Printed(Cow::Borrowed(printed)) }
+    }
+}
+
+/// Returns whether a line that starts like an entry is one of these.
+pub(super) fn is_piece(line: &[u8]) -> bool {
+    let head = &line[..line.len().min(100)];
+    KINDS.iter().any(|kind| head.windows(kind.len()).any(|window| window == *kind))
+}
+
+/// Incomplete replies and outputs while the lines of a file are read in order.
+#[derive(Default)]
+pub(super) struct IncompleteReplies {
+    replies: Vec<IncompleteReply>,
+    printed: HashMap<CallId, String>,
+}
+
+struct IncompleteReply {
+    sub_agent_call: Option<CallId>,
+    at: u64,
+    model: String,
+    text: PartialText,
+    reasoning: PartialText,
+}
+
+impl IncompleteReplies {
+    /// Adds a piece of a reply or an output.
+    pub(super) fn add_piece(&mut self, line: &Line<'_>) {
+        match &line.entry {
+            Kind::Grown(grown) => self.add_reply_piece(grown, line.at),
+            Kind::Printed(more) => self.printed.entry(more.call.clone()).or_default().push_str(&more.text),
+        }
+    }
+
+    fn add_reply_piece(&mut self, grown: &PartialReply, at: u64) {
+        let found = self.replies.iter().position(|half| half.sub_agent_call == grown.sub_agent_call);
+        let found = found.unwrap_or_else(|| {
+            let beneath = grown.sub_agent_call.clone();
+            let (text, reasoning) = (PartialText::default(), PartialText::default());
+            self.replies.push(IncompleteReply {
+                sub_agent_call: beneath,
+                at,
+                model: String::new(),
+                text,
+                reasoning,
+            });
+            self.replies.len() - 1
+        });
+        let half = &mut self.replies[found];
+        half.at = at;
+        half.model.clone_from(&grown.model);
+        half.text.append(&grown.text);
+        half.reasoning.append(&grown.reasoning);
+    }
+
+    /// Processes an entry; some entries complete a reply.
+    pub(super) fn process_entry(&mut self, entry: &Entry) {
+        if let Entry::Settled { call, .. } = entry.unwrap_sub_agent() {
+            self.printed.remove(call);
+        }
+        if self.replies.is_empty() {
+            return;
+        }
+        match entry {
+            Entry::SubAgent { call, entry } if is_end(entry) => {
+                self.replies.retain(|half| half.sub_agent_call.as_ref() != Some(call));
+            }
+            Entry::Settled { call, .. } => {
+                self.replies.retain(|half| half.sub_agent_call.as_ref() != Some(call))
+            }
+            Entry::Ended { .. } => self.replies.clear(),
+            entry if is_end(entry) => self.replies.retain(|half| half.sub_agent_call.is_some()),
+            _ => {}
+        }
+    }
+
+    /// Returns the output so far of calls that are not settled.
+    pub(super) fn take_printed(&mut self) -> HashMap<CallId, String> {
+        std::mem::take(&mut self.printed)
+    }
+
+    /// Returns the incomplete replies as entries, with the time of their last piece.
+    pub(super) fn into_entries(self) -> impl Iterator<Item = (u64, Entry)> {
+        self.replies.into_iter().filter_map(|half| {
+            let (text, reasoning) = (half.text.into_text(), half.reasoning.into_text());
+            if text.is_empty() && reasoning.is_empty() {
+                return None;
+            }
+            let entry = Entry::Replied {
+                text,
+                reasoning,
+                calls: Vec::new(),
+                incomplete: Some(INCOMPLETE_REASON.to_owned()),
+                model: half.model,
+                usage: None,
+                thought_ms: 0,
+                echo: None,
+            };
+            let entry = match half.sub_agent_call {
+                Some(call) => Entry::SubAgent { call, entry: Box::new(entry) },
+                None => entry,
+            };
+            Some((half.at, entry))
+        })
+    }
+}
+
+/// Returns whether no reply is in progress after this entry.
+fn is_end(entry: &Entry) -> bool {
+    matches!(entry, Entry::Replied { .. } | Entry::Ended { .. } | Entry::UserMessage { .. })
+}
+
+#[cfg(test)]
+mod tests;

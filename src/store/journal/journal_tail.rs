@@ -1,0 +1,129 @@
+//! Reads the end of the journal for a bug report: only notes, no content.
+
+use super::CONTENT_QUOTE;
+use crate::store::private_files;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Number of runs shown, the newest.
+const MAX_RUNS: usize = 5;
+/// Maximum bytes of all notes.
+const MAX_TOTAL_BYTES: usize = 64 << 10;
+/// Maximum characters of a note; the program writes none longer.
+const MAX_NOTE_CHARS: usize = 400;
+/// Maximum bytes read of a file; none is longer.
+const MAX_FILE_BYTES: u64 = 2 << 20;
+
+/// The end of one journal file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalEnd {
+    pub name: String,
+    /// Its last notes, each with its time.
+    pub notes: Vec<String>,
+    /// Number of earlier notes that are not shown.
+    pub before: usize,
+    /// Number of other lines: content, or of unknown origin. None is shown.
+    pub kept_back: usize,
+}
+
+/// Returns the last notes of the newest runs, oldest first; empty if there is no journal.
+///
+/// # Errors
+/// If the folder exists but cannot be listed. Unreadable files are skipped.
+pub fn read_tail(folder: &Path) -> io::Result<Vec<JournalEnd>> {
+    let listed = match fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut files: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "log"));
+    // File names sort by the start of their runs.
+    files.sort();
+    let mut room = MAX_TOTAL_BYTES;
+    let mut parts = Vec::new();
+    for file in files.iter().rev().take(MAX_RUNS) {
+        let mut text = Vec::new();
+        let read =
+            private_files::open_read(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
+        if read.is_ok() {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            parts.push(end_of_file(name, &String::from_utf8_lossy(&text), &mut room));
+        }
+    }
+    parts.reverse();
+    Ok(parts)
+}
+
+/// Returns the notes at the end of a file that fit in `room`.
+fn end_of_file(name: String, text: &str, room: &mut usize) -> JournalEnd {
+    let mut part = JournalEnd { name, notes: Vec::new(), before: 0, kept_back: 0 };
+    for line in text.lines().rev() {
+        if !is_note(line) {
+            part.kept_back += 1;
+        } else if part.before > 0 || line.len() > *room {
+            part.before += 1;
+        } else {
+            *room -= line.len();
+            part.notes.push(line.chars().take(MAX_NOTE_CHARS).collect());
+        }
+    }
+    part.notes.reverse();
+    part
+}
+
+/// Returns whether a line is a note: a time, then text without quotes.
+fn is_note(line: &str) -> bool {
+    let time = line.split_once(' ').and_then(|(time, _)| time.parse::<jiff::Timestamp>().ok());
+    time.is_some() && !line.contains(CONTENT_QUOTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Journal;
+    use super::*;
+
+    #[test]
+    fn r57_shows_neither_content_nor_foreign_lines() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("journal");
+        let journal = Journal::new(folder.clone(), true, vec![]);
+        journal.note("begins");
+        journal.content("said", || "plover".into());
+        journal.note("to \"m\" at h");
+        journal.note("ends");
+        let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        // Damage by a full disk, and foreign lines.
+        fs::write(&file, format!("over xyzzy\n\n2026 xyzzy\n{text}2026-01-01T00:00:00Z said: \"xyz"))
+            .unwrap();
+        fs::write(folder.join("other"), "2026-01-01T00:00:00Z xyzzy").unwrap();
+        fs::write(folder.join("00.log"), b"2026-01-01T00:00:00Z \xff\n").unwrap();
+        let parts = read_tail(&folder).unwrap();
+        assert_eq!((parts.len(), parts[0].notes.len(), parts[1].kept_back), (2, 1, 5));
+        let notes: Vec<&str> = parts[1].notes.iter().map(|note| note.split_once(' ').unwrap().1).collect();
+        assert_eq!(notes, ["begins", "to 'm' at h", "ends"]);
+    }
+
+    #[test]
+    fn limits_runs_and_bytes_of_notes() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(read_tail(&home.path().join("none")).unwrap(), []);
+        for run in 0..MAX_RUNS + 2 {
+            let lines = (0..200).map(|n| format!("2026-01-01T00:00:00Z {n} {}\n", "x".repeat(200)));
+            fs::write(home.path().join(format!("{run}.log")), lines.collect::<String>()).unwrap();
+        }
+        // A pipe without a writer is not waited for.
+        let pipe = home.path().join("9.log");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let parts = read_tail(home.path()).unwrap();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["3.log", "4.log", "5.log", "6.log"]);
+        let shown: usize = parts.iter().flat_map(|part| &part.notes).map(String::len).sum();
+        assert!(shown <= MAX_TOTAL_BYTES && shown > MAX_TOTAL_BYTES - 400, "{shown}");
+        assert!(parts[3].notes[199].contains(" 199 x") && parts[3].before == 0, "the last run is complete");
+        assert_eq!((parts[0].notes.len(), parts[0].before), (0, 200));
+        assert_eq!(parts[2].notes.len() + parts[2].before, 200);
+    }
+}

@@ -1,0 +1,193 @@
+//! Splits long lines of a session's file into parts, and joins them when reading.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// Longest line written, in bytes. A tenth of the limit of any reader.
+pub const LONGEST_WRITTEN: usize = 6 << 20;
+/// Bytes of the original line per part. Quotes and backslashes are escaped again in a part, which at most doubles it.
+const PART_BYTES: usize = (LONGEST_WRITTEN - 1024) / 2;
+/// Start of the `entry` field of a part.
+pub(super) const KIND: &str = r#""entry":{"kind":"part""#;
+
+/// A part of a line. It looks like an entry, so that older versions name the kind that they skip.
+#[derive(Serialize, Deserialize)]
+struct Line<'a> {
+    seq: u64,
+    at: u64,
+    #[serde(borrow)]
+    entry: Kind<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Kind<'a> {
+    Part {
+        /// Index of the part, from 0.
+        number: usize,
+        /// Number of parts.
+        count: usize,
+        #[serde(borrow)]
+        json: Cow<'a, str>,
+    },
+}
+
+/// Queues a line of JSON with its line feed, in parts if it is longer than [`LONGEST_WRITTEN`].
+pub(super) fn push_line(owed: &mut Vec<u8>, seq: u64, at: u64, json: &str) -> io::Result<()> {
+    push_split(owed, seq, at, json, LONGEST_WRITTEN, PART_BYTES)
+}
+
+fn push_split(
+    owed: &mut Vec<u8>,
+    seq: u64,
+    at: u64,
+    json: &str,
+    longest: usize,
+    bytes: usize,
+) -> io::Result<()> {
+    if json.len() < longest {
+        owed.extend_from_slice(json.as_bytes());
+        owed.push(b'\n');
+        return Ok(());
+    }
+    let pieces = split_bytes(json, bytes);
+    for (number, piece) in pieces.iter().enumerate() {
+        let entry = Kind::Part { number, count: pieces.len(), json: Cow::Borrowed(piece) };
+        serde_json::to_writer(&mut *owed, &Line { seq, at, entry })?;
+        owed.push(b'\n');
+    }
+    Ok(())
+}
+
+/// Splits text into pieces of at most this many bytes.
+fn split_bytes(text: &str, bytes: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        // A character has at most four bytes.
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(bytes.max(4)));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// Returns whether a line that starts like an entry is a part.
+pub(super) fn is_part(line: &[u8]) -> bool {
+    let head = &line[..line.len().min(100)];
+    head.windows(KIND.len()).any(|window| window == KIND.as_bytes())
+}
+
+/// Lines of which parts were read.
+#[derive(Default)]
+pub(super) struct PartJoiner {
+    started: BTreeMap<u64, Started>,
+    /// Sequence number and part count of completed lines.
+    whole: BTreeSet<(u64, usize)>,
+}
+
+/// Result of reading a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PartResult {
+    /// A part; others are still missing.
+    Part,
+    /// The last part; the joined line.
+    Whole(String),
+    /// A part that was read before.
+    Repeated,
+    /// Not a part.
+    Other,
+}
+
+struct Started {
+    count: usize,
+    pieces: BTreeMap<usize, String>,
+    /// Numbers of the first and last file line with a part.
+    lines: (usize, usize),
+}
+
+impl PartJoiner {
+    /// Reads a line of the file. `at` is its line number, from 1.
+    pub(super) fn read_line(&mut self, at: usize, line: &str) -> PartResult {
+        let Ok(Line { seq, entry: Kind::Part { number, count, json }, .. }) = serde_json::from_str(line)
+        else {
+            return PartResult::Other;
+        };
+        if self.whole.contains(&(seq, count)) {
+            return PartResult::Repeated;
+        }
+        let new = || Started { count, pieces: BTreeMap::new(), lines: (at, at) };
+        let started = self.started.entry(seq).or_insert_with(new);
+        if started.count != count || number >= count {
+            return PartResult::Other;
+        }
+        started.lines.1 = at;
+        started.pieces.insert(number, json.into_owned());
+        if started.pieces.len() < count {
+            return PartResult::Part;
+        }
+        self.whole.insert((seq, count));
+        let pieces = self.started.remove(&seq).into_iter().flat_map(|started| started.pieces.into_values());
+        PartResult::Whole(pieces.collect())
+    }
+
+    /// Returns the incomplete lines: sequence number, and the first and last file line with a part.
+    pub(super) fn incomplete_lines(&self) -> impl Iterator<Item = (u64, (usize, usize))> {
+        self.started.iter().map(|(seq, started)| (*seq, started.lines))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn joined(bytes: &[u8]) -> Vec<String> {
+        let mut parts = PartJoiner::default();
+        let lines = std::str::from_utf8(bytes).unwrap().lines().enumerate();
+        let whole = |(number, line)| match parts.read_line(number, line) {
+            PartResult::Whole(line) => Some(line),
+            PartResult::Part | PartResult::Repeated => None,
+            PartResult::Other => panic!("{line} is no part"),
+        };
+        lines.filter_map(whole).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn parts_join_to_the_same_line_within_the_limit(
+            text in "[a-z\"\\\\\u{1b}\n€😀]{0,300}", bytes in 4..40_usize
+        ) {
+            let json = serde_json::to_string(&text).unwrap();
+            let (mut owed, longest) = (Vec::new(), 2 * bytes + 1024);
+            push_split(&mut owed, 7, 1, &json, 0, bytes).unwrap();
+            prop_assert!(owed.split(|byte| *byte == b'\n').all(|line| line.len() < longest));
+            prop_assert!(owed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).all(is_part));
+            // In any order, and with duplicates.
+            let mut lines: Vec<&[u8]> = owed.split_inclusive(|byte| *byte == b'\n').collect();
+            lines.reverse();
+            let twice: Vec<&[u8]> = lines.iter().flat_map(|line| [*line, *line]).collect();
+            for all in [owed.clone(), lines.concat(), twice.concat(), lines.concat().repeat(2)] {
+                prop_assert_eq!(joined(&all), std::slice::from_ref(&json));
+            }
+        }
+    }
+
+    #[test]
+    fn missing_part_leaves_the_line_incomplete() {
+        let mut owed = Vec::new();
+        push_split(&mut owed, 7, 1, &"x".repeat(100), 0, 30).unwrap();
+        let text = String::from_utf8(owed).unwrap();
+        let mut parts = PartJoiner::default();
+        for (number, line) in text.lines().enumerate().filter(|(number, _)| *number != 2) {
+            assert_eq!(parts.read_line(number + 1, line), PartResult::Part);
+        }
+        assert_eq!(parts.incomplete_lines().collect::<Vec<_>>(), [(7, (1, 4))]);
+        assert_eq!(
+            parts.read_line(9, r#"{"seq":8,"at":1,"entry":{"kind":"said","text":"x"}}"#),
+            PartResult::Other
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! Copies the overlay of a dry run in the kernel's format: whiteout devices, opaque folders, links and modes.
+
+mod tree_copier;
+
+use super::private_files;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use tree_copier::TreeCopier;
+
+/// Folders that belong to the kernel or to this process only, and are not copied.
+const NOT_COPIED: [&str; 4] = ["work", "lock", "unfinished", "root"];
+
+/// Copies the overlays of a session, if any. Commands may have left folders without permissions in them, and some too
+/// deep for a path.
+///
+/// # Errors
+/// Returns the path in the original that could not be copied.
+pub fn copy_overlays(old: &Path, new: &Path) -> Result<(), (PathBuf, io::Error)> {
+    if !old.is_dir() {
+        return Ok(());
+    }
+    let failed = |error| (old.to_owned(), error);
+    private_files::create_folder(new).map_err(failed)?;
+    let mut pair = TreeCopier::open(old, new).map_err(failed)?;
+    for entry in fs::read_dir(old).map_err(failed)? {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).map_err(failed)?;
+        if NOT_COPIED.iter().any(|left| name == *left) {
+            continue;
+        }
+        if name == "outside" && path.is_dir() {
+            copy_overlays(&path, &new.join(&name))?;
+        } else {
+            pair.copy(&name).map_err(|(inner, error)| (old.join(inner), error))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+pub mod tests;

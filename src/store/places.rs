@@ -1,0 +1,175 @@
+//! Locations of settings and sessions.
+
+use super::{Error, private_files};
+use crate::chat::SessionId;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Environment variable that moves everything to one folder, with `config` and `data` in it.
+pub const HOME_VARIABLE: &str = "AYE_HOME";
+
+/// The folders that the system assigns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    config: PathBuf,
+    data: PathBuf,
+    tour: PathBuf,
+}
+
+impl Places {
+    /// Finds the folders. `home` is the value of `AYE_HOME`; a relative path is resolved against the working folder.
+    /// Creates nothing.
+    pub fn find(home: Option<OsString>) -> Result<Self, Error> {
+        match home.filter(|home| !home.is_empty()) {
+            Some(home) => {
+                let home = std::path::absolute(&home).map_err(Error::with_path(Path::new(&home)))?;
+                Ok(Self::within(&home))
+            }
+            None => {
+                let folders = directories::ProjectDirs::from("", "", "aye").ok_or(Error::NoHome)?;
+                Ok(Self {
+                    config: folders.config_dir().to_owned(),
+                    data: folders.data_dir().to_owned(),
+                    tour: folders.cache_dir().join("tour"),
+                })
+            }
+        }
+    }
+
+    /// Returns the places within one folder.
+    pub fn within(home: &Path) -> Self {
+        Self { config: home.join("config"), data: home.join("data"), tour: home.join("tour") }
+    }
+
+    /// Creates every folder with access for the owner only, tightens existing ones, and removes leftover temporary
+    /// files of killed processes.
+    pub fn prepare(&self) -> Result<(), Error> {
+        let inside = [self.themes(), self.sessions(), self.drafts(), self.history(), self.tour()];
+        for folder in [&self.config, &self.data].into_iter().chain(&inside) {
+            private_files::create_folder(folder).map_err(Error::with_path(folder))?;
+        }
+        for folder in [&self.config, &self.sessions(), &self.drafts(), &self.history()] {
+            private_files::remove_abandoned(folder);
+        }
+        // Settings that are links, for example into a dotfiles repository, are written at their target.
+        for file in [self.settings(), self.rules(), self.trusted(), self.credentials()] {
+            let real = file.canonicalize().ok();
+            let away = real.as_deref().and_then(Path::parent).filter(|_| file.is_symlink());
+            away.into_iter().for_each(private_files::remove_abandoned);
+        }
+        Ok(())
+    }
+
+    /// Returns the folders that belong to aye: settings and data.
+    pub fn own_folders(&self) -> [&Path; 2] {
+        [&self.config, &self.data]
+    }
+
+    /// Returns the settings file, which need not exist.
+    pub fn settings(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// Returns the rules file, which need not exist.
+    pub fn rules(&self) -> PathBuf {
+        self.config.join("rules.toml")
+    }
+
+    /// Returns the list of trusted project files, which need not exist.
+    pub fn trusted(&self) -> PathBuf {
+        self.config.join("trusted.toml")
+    }
+
+    /// Returns the folder of the user's themes.
+    pub fn themes(&self) -> PathBuf {
+        self.config.join("themes")
+    }
+
+    /// Returns the file of saved keys, which need not exist.
+    pub fn credentials(&self) -> PathBuf {
+        self.config.join("credentials.toml")
+    }
+
+    /// Returns the folder of session files.
+    pub fn sessions(&self) -> PathBuf {
+        self.data.join("sessions")
+    }
+
+    /// Returns the folder of unsent drafts.
+    pub fn drafts(&self) -> PathBuf {
+        self.data.join("drafts")
+    }
+
+    /// Returns the folder of message histories, one file per project.
+    pub fn history(&self) -> PathBuf {
+        self.data.join("history")
+    }
+
+    /// Returns the folder of the journal, one file per run. Created by its first writer.
+    pub fn journal(&self) -> PathBuf {
+        self.data.join("journal")
+    }
+
+    /// Returns the tour's project. It is outside the data folder, so that it is treated like any other project.
+    pub fn tour(&self) -> PathBuf {
+        self.tour.clone()
+    }
+
+    /// Returns the overlay folder of a session's dry run. Created by its first writer.
+    pub fn rehearsal(&self, id: &SessionId) -> PathBuf {
+        self.data.join("rehearsal").join(&id.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn aye_home_moves_everything() {
+        let places = Places::find(Some("/somewhere".into())).unwrap();
+        assert_eq!(places.settings(), Path::new("/somewhere/config/config.toml"));
+        assert_eq!(places.sessions(), Path::new("/somewhere/data/sessions"));
+        assert_eq!(places.rehearsal(&SessionId("01J".into())), Path::new("/somewhere/data/rehearsal/01J"));
+    }
+
+    #[test]
+    fn a_relative_home_is_made_absolute() {
+        let places = Places::find(Some("here".into())).unwrap();
+        assert_eq!(places.sessions(), std::env::current_dir().unwrap().join("here/data/sessions"));
+    }
+
+    #[test]
+    fn r56_folders_are_accessible_to_the_owner_only() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::within(home.path());
+        places.prepare().unwrap();
+        places.prepare().unwrap();
+        for folder in [places.themes(), places.sessions(), places.drafts(), places.history()] {
+            assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700, "{}", folder.display());
+        }
+    }
+
+    #[test]
+    fn removes_temporary_file_at_target_of_linked_settings() {
+        let home = tempfile::tempdir().unwrap();
+        let (places, own) = (Places::within(home.path()), home.path().join("dotfiles"));
+        places.prepare().unwrap();
+        std::fs::create_dir(&own).unwrap();
+        std::fs::write(own.join("aye.toml"), "").unwrap();
+        std::os::unix::fs::symlink(own.join("aye.toml"), places.settings()).unwrap();
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
+        let half = |name: &str, old: std::time::SystemTime| {
+            let path = own.join(name);
+            let file = std::fs::File::create(&path).unwrap();
+            file.set_modified(old).unwrap();
+            path
+        };
+        let (left, young) =
+            (half(".half-abcd1234", old), half(".half-abcd1235", std::time::SystemTime::now()));
+        let other = half("half-abcd1234", old);
+        places.prepare().unwrap();
+        assert!(!left.exists() && young.exists() && other.exists() && own.join("aye.toml").exists());
+    }
+}

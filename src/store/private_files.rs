@@ -1,0 +1,234 @@
+//! Files and folders that only their owner can read, independent of the umask.
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// Read and write for the owner only.
+const FILE: u32 = 0o600;
+/// Access for the owner only.
+const FOLDER: u32 = 0o700;
+
+/// Creates a folder and missing parents; tightens an existing one.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(FOLDER).create(path)?;
+    if fs::metadata(path)?.mode() & 0o777 != FOLDER {
+        fs::set_permissions(path, Permissions::from_mode(FOLDER))?;
+    }
+    Ok(())
+}
+
+/// Opens a file for appending. With `new` it must not exist yet, otherwise it must exist. Does not follow a link or
+/// wait for a pipe; permissions of others are removed.
+pub fn open_append(path: &Path, new: bool) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create_new(new)
+        .mode(FILE)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
+        .open(path)
+        .map_err(explain_error)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other(NO_FILE));
+    }
+    remove_others_access(&file)?;
+    Ok(file)
+}
+
+/// Opens a file for reading. Does not follow a link or wait for a pipe, and changes nothing, not even permissions.
+pub fn open_read(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(explain_error)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other(NO_FILE));
+    }
+    Ok(file)
+}
+
+/// Error for a folder, a pipe or a device.
+const NO_FILE: &str = "it is not a file";
+
+/// Replaces the system's errors for a link ("too many links") and a socket ("no such device").
+fn explain_error(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => io::Error::other("it is a symbolic link, which is not followed"),
+        Some(Errno::ISDIR | Errno::NXIO) => io::Error::other(NO_FILE),
+        Some(_) | None => error,
+    }
+}
+
+/// Reads a file; empty if it does not exist, is unreadable or is not a regular file.
+pub fn read_or_empty(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let read = open_read(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    if read.is_ok() { bytes } else { Vec::new() }
+}
+
+/// Removes all permissions of others, if any.
+pub fn remove_others_access(file: &File) -> io::Result<()> {
+    if file.metadata()?.mode() & 0o777 != FILE {
+        file.set_permissions(Permissions::from_mode(FILE))?;
+    }
+    Ok(())
+}
+
+/// Replaces a file atomically; it is on disk when this returns.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_atomically(path, bytes, true).map(drop)
+}
+
+/// Like [`replace`], without waiting for the disk: it survives a crash of the program, but maybe not a power failure.
+/// The returned file is locked for this process while open.
+pub fn replace_soon(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    write_atomically(path, bytes, false)
+}
+
+/// Creates a new file atomically; it is on disk when this returns.
+pub fn create_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut file = temporary_file(path)?;
+    write(file.as_file_mut())?;
+    remove_others_access(file.as_file())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    Ok(())
+}
+
+/// Prefix of temporary file names, and the number of random characters after it.
+const TEMPORARY_NAME: (&str, usize) = (".half-", 8);
+/// Age after which a temporary file counts as abandoned.
+const MAX_TEMPORARY_AGE: Duration = Duration::from_secs(3600);
+
+/// Creates a locked temporary file in the same folder.
+fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    let builder = builder
+        .prefix(TEMPORARY_NAME.0)
+        .rand_bytes(TEMPORARY_NAME.1)
+        .permissions(Permissions::from_mode(FILE));
+    let file = builder.tempfile_in(parent)?;
+    // Without locks, only the age shows whether it is still being written.
+    let _ = file.as_file().try_lock();
+    Ok(file)
+}
+
+/// Removes abandoned temporary files of killed processes from a folder.
+pub fn remove_abandoned(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_NAME.0));
+        if rest.is_none_or(|rest| {
+            rest.len() != TEMPORARY_NAME.1 || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        }) {
+            continue;
+        }
+        let Ok(file) = open_read(&entry.path()) else { continue };
+        let age =
+            file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
+        if age.is_some_and(|age| age > MAX_TEMPORARY_AGE) && file.try_lock().is_ok() {
+            // Leftovers are harmless.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn write_atomically(path: &Path, bytes: &[u8], waits: bool) -> io::Result<File> {
+    let mut file = temporary_file(path)?;
+    file.write_all(bytes)?;
+    remove_others_access(file.as_file())?;
+    if waits {
+        file.as_file().sync_all()?;
+    }
+    Ok(file.persist(path)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn removes_permissions_of_others() {
+        let home = tempfile::tempdir().unwrap();
+        let (inside, file) = (home.path().join("a/b"), home.path().join("a/b/file"));
+        create_folder(&inside).unwrap();
+        fs::set_permissions(&inside, Permissions::from_mode(0o755)).unwrap();
+        create_folder(&inside).unwrap();
+        assert_eq!(mode(&inside), 0o700);
+        fs::write(&file, "x").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+        open_append(&file, false).unwrap();
+        assert_eq!(mode(&file), 0o600);
+        fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        replace(&file, b"y").unwrap();
+        assert_eq!((mode(&file), fs::read(&file).unwrap()), (0o600, b"y".to_vec()));
+    }
+
+    #[test]
+    fn rejects_pipe_without_waiting() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        for path in [&pipe, home.path()] {
+            assert_eq!(open_append(path, false).unwrap_err().to_string(), "it is not a file");
+            assert_eq!(open_read(path).unwrap_err().to_string(), "it is not a file");
+            assert_eq!(read_or_empty(path), b"");
+        }
+    }
+
+    #[test]
+    fn r56_removes_only_abandoned_temporary_files() {
+        let home = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * MAX_TEMPORARY_AGE;
+        let put = |name: &str| {
+            let path = home.path().join(name);
+            fs::write(&path, "x").unwrap();
+            File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+            path
+        };
+        let held = temporary_file(&home.path().join("x")).unwrap();
+        held.as_file().set_modified(old).unwrap();
+        let young = temporary_file(&home.path().join("x")).unwrap().keep().unwrap();
+        let left = put(".half-abcd1234");
+        let stay = [put(".half-abcd"), put(".half-abcd123é"), put("01J.jsonl"), put(".half-abcd1234.toml")];
+        let link = home.path().join(".half-abcd5678");
+        std::os::unix::fs::symlink(&stay[2], &link).unwrap();
+        remove_abandoned(home.path());
+        assert!(!left.exists() && held.path().exists() && young.1.exists() && link.is_symlink());
+        assert!(stay.iter().all(|path| path.exists()));
+        remove_abandoned(&home.path().join("none"));
+        let mut broken = None;
+        let failed = create_file(&home.path().join("y"), |_| {
+            broken = Some(fs::read_dir(home.path()).unwrap().count());
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(failed.is_err());
+        assert_eq!(
+            broken,
+            Some(1 + fs::read_dir(home.path()).unwrap().count()),
+            "the temporary file is removed"
+        );
+    }
+
+    #[test]
+    fn does_not_follow_a_link() {
+        let home = tempfile::tempdir().unwrap();
+        let (target, link) = (home.path().join("target"), home.path().join("link"));
+        fs::write(&target, "x").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let told = open_append(&link, false).unwrap_err().to_string();
+        assert_eq!(told, "it is a symbolic link, which is not followed");
+        assert_eq!(open_read(&link).unwrap_err().to_string(), told);
+        assert!(open_append(&link, true).is_err());
+        assert_eq!((read_or_empty(&link), read_or_empty(&target)), (vec![], b"x".to_vec()));
+    }
+}

@@ -1,0 +1,339 @@
+//! Lists sessions, newest first, reading only what a list needs.
+
+use super::session_reader::{Problem, StoredSession};
+use super::{Error, Header, Log, private_files, session_log, session_reader};
+use crate::chat::{CallId, Entry, Session, SessionId, TitleSource};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read as _, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Bytes within which the header ends.
+const MAX_HEADER_BYTES: u64 = 8 << 10;
+/// Bytes read from the start of a file: the header and the first message.
+const HEAD_BYTES: u64 = 64 << 10;
+/// Bytes read from the end of a file: a later title, another model, a waiting question. A title farther from both ends
+/// is not in the list; the session itself has it.
+const TAIL_BYTES: u64 = 64 << 10;
+
+/// Sessions checked for being open elsewhere.
+const MAX_OPEN_CHECKS: usize = 50;
+
+/// The folder of all sessions.
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    folder: PathBuf,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Its ID, by which it is opened.
+    pub id: SessionId,
+    /// The title given by the user or the model, or the first words of the first message.
+    pub title: Option<String>,
+    /// Creation time in RFC 3339 format; empty if the header is damaged.
+    pub time: String,
+    /// Time of the last change.
+    pub modified: SystemTime,
+    /// The project; empty if the header is damaged.
+    pub folder: PathBuf,
+    /// Model of the last reply.
+    pub model: String,
+    pub dry_run: bool,
+    /// The session that it was copied from.
+    pub from: Option<SessionId>,
+    /// Size of the file.
+    pub bytes: u64,
+    /// True if a question or an approval waits for the user.
+    pub waits: bool,
+    /// Problem of the file as one sentence for the user, if any.
+    pub broken: Option<String>,
+}
+
+/// The most recently changed session of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Latest {
+    /// The newest readable session.
+    pub id: SessionId,
+    /// Newer unreadable sessions that may belong to the project, with the reasons.
+    pub unreadable: Vec<(SessionId, String)>,
+}
+
+/// Lists unreadable sessions with the reasons.
+pub fn explain_unreadable(unreadable: &[(SessionId, String)]) -> String {
+    let each: Vec<String> =
+        unreadable.iter().map(|(id, why)| format!("session {id} cannot be read: {why}")).collect();
+    each.join("; ")
+}
+
+/// Returns whether another process has this session open for writing.
+fn is_open(path: &Path) -> bool {
+    let locked = private_files::open_read(path).map(|file| file.try_lock_shared());
+    matches!(locked, Ok(Err(fs::TryLockError::WouldBlock)))
+}
+
+impl Sessions {
+    /// Opens a folder of sessions, which need not exist.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Returns every session, last changed first. Unreadable files are included and marked.
+    pub fn list_all(&self) -> Result<Vec<Listed>, Error> {
+        Ok(self.session_files()?.into_iter().map(|file| read_listing(&file)).collect())
+    }
+
+    /// Returns the number of sessions, readable or not.
+    pub fn count(&self) -> usize {
+        self.session_files().map_or(0, |files| files.len())
+    }
+
+    /// Returns those of the fifty last changed sessions that another process has open. Changes nothing, and holds each
+    /// lock only for the check.
+    pub fn open_elsewhere(&self) -> Vec<SessionId> {
+        let files = self.session_files().unwrap_or_default().into_iter().take(MAX_OPEN_CHECKS);
+        files.filter(|file| is_open(&file.path)).map(|file| file.id).collect()
+    }
+
+    /// Returns the sessions of a project in the same order, and unreadable ones that may belong to it.
+    pub fn of_project(&self, project: &Path) -> Result<Vec<Listed>, Error> {
+        let files = self.session_files()?.into_iter();
+        let may_be = |file: &SessionFile| !matches!(project_of(file, project), ProjectOf::Other);
+        Ok(files.filter(may_be).map(|file| read_listing(&file)).collect())
+    }
+
+    /// Returns the most recently changed session of this project.
+    pub fn find_latest(&self, project: &Path) -> Result<Latest, Error> {
+        let mut unreadable = Vec::new();
+        for file in self.session_files()? {
+            match project_of(&file, project) {
+                ProjectOf::This => return Ok(Latest { id: file.id, unreadable }),
+                ProjectOf::Other => {}
+                ProjectOf::Unknown(why) => unreadable.push((file.id, why)),
+            }
+        }
+        Err(match unreadable.is_empty() {
+            true => Error::NoSessions(project.to_owned()),
+            false => Error::NoneReadable { folder: project.to_owned(), unreadable },
+        })
+    }
+
+    /// Returns the only session whose ID is or starts with `name`, ignoring case.
+    pub fn find_id(&self, name: &str) -> Result<SessionId, Error> {
+        let wanted = name.trim().to_ascii_uppercase();
+        let mut fits: Vec<SessionId> = self.session_files()?.into_iter().map(|file| file.id).collect();
+        fits.retain(|id| !wanted.is_empty() && id.0.to_ascii_uppercase().starts_with(&wanted));
+        if let Some(exact) = fits.iter().position(|id| id.0.eq_ignore_ascii_case(&wanted)) {
+            return Ok(fits.swap_remove(exact));
+        }
+        match fits.len() {
+            0 => Err(Error::Missing(name.to_owned())),
+            1 => Ok(fits.swap_remove(0)),
+            _ => Err(Error::Ambiguous { prefix: name.to_owned(), candidates: fits }),
+        }
+    }
+
+    /// Returns the files, last changed first. Inaccessible ones count as oldest.
+    pub(super) fn session_files(&self) -> Result<Vec<SessionFile>, Error> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::with_path(&self.folder)(error)),
+        };
+        let found = |path: PathBuf| {
+            let id = id_of(&path)?;
+            let modified = fs::metadata(&path).and_then(|data| data.modified());
+            Some(SessionFile { id, path, modified: modified.unwrap_or(SystemTime::UNIX_EPOCH) })
+        };
+        let mut files: Vec<SessionFile> = entries.filter_map(|entry| found(entry.ok()?.path())).collect();
+        files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
+        Ok(files)
+    }
+
+    /// Sets the title of a session, as if the user did.
+    pub fn rename(&self, id: &SessionId, title: &str) -> Result<(), Error> {
+        let (mut lines, _) = self.open(id)?;
+        let titled = Entry::Titled { title: title.to_owned(), by: TitleSource::User, usage: None };
+        lines.append(&titled).map_err(Error::with_path(lines.path()))
+    }
+
+    /// Opens a session to continue it.
+    pub fn open(&self, id: &SessionId) -> Result<(session_log::SessionLog, StoredSession), Error> {
+        session_log::SessionLog::open(&self.folder, id)
+    }
+
+    /// Reads a session, even if another process has it open.
+    pub fn read(&self, id: &SessionId) -> Result<StoredSession, Error> {
+        session_reader::read(&session_log::session_path(&self.folder, id))
+    }
+
+    /// Starts a session; its file is created with the first entry.
+    pub fn begin_session(&self, header: &Header) -> session_log::SessionLog {
+        session_log::SessionLog::new(&self.folder, header)
+    }
+}
+
+fn id_of(path: &Path) -> Option<SessionId> {
+    let sessions = path.extension() == Some(OsStr::new("jsonl"));
+    let name = path.file_stem()?.to_str()?;
+    (sessions && !name.starts_with('.')).then(|| SessionId(name.to_owned()))
+}
+
+/// A session file that was not read yet.
+pub(super) struct SessionFile {
+    pub(super) id: SessionId,
+    pub(super) path: PathBuf,
+    modified: SystemTime,
+}
+
+/// The project that a session belongs to.
+enum ProjectOf {
+    This,
+    Other,
+    /// Unreadable, for this reason.
+    Unknown(String),
+}
+
+/// Determines the project of a session.
+fn project_of(file: &SessionFile, project: &Path) -> ProjectOf {
+    let is_this = |is: bool| if is { ProjectOf::This } else { ProjectOf::Other };
+    let open = || -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        open_regular(&file.path)?.take(MAX_HEADER_BYTES).read_to_end(&mut head)?;
+        Ok(head)
+    };
+    let head = match open() {
+        Ok(head) => head,
+        // It was removed after listing.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return ProjectOf::Other,
+        Err(error) => return ProjectOf::Unknown(error.to_string()),
+    };
+    match session_reader::read_from(&mut Cursor::new(&head)) {
+        Ok(StoredSession { header: Some(header), .. }) => is_this(header.is_of(project)),
+        Ok(read) => match folder_in(&head) {
+            Some(folder) if folder != project.to_string_lossy() => ProjectOf::Other,
+            Some(_) | None => ProjectOf::Unknown(missing_header_reason(&read)),
+        },
+        Err(error) => ProjectOf::Unknown(error.to_string()),
+    }
+}
+
+/// Returns the folder named in a damaged header.
+fn folder_in(head: &[u8]) -> Option<String> {
+    const FIELD: &[u8] = b"\"folder\":";
+    let line = head.split(|byte| *byte == b'\n').next()?;
+    let at = line.windows(FIELD.len()).position(|window| window == FIELD)?;
+    serde_json::Deserializer::from_slice(&line[at + FIELD.len()..]).into_iter().next()?.ok()
+}
+
+/// Returns whether a file belongs to this project, as far as it is readable.
+pub(super) fn belongs_to(file: &SessionFile, project: &Path) -> bool {
+    matches!(project_of(file, project), ProjectOf::This)
+}
+
+/// Returns why a session has no header.
+fn missing_header_reason(read: &StoredSession) -> String {
+    let headless = read.notices.iter().find(|notice| notice.problem == Problem::NoHeader);
+    headless.map_or("it is empty".to_owned(), ToString::to_string)
+}
+
+/// Opens a regular file. Permissions of others are removed if possible.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let file = private_files::open_read(path)?;
+    let _ = private_files::remove_others_access(&file);
+    Ok(file)
+}
+
+/// Reads one file; errors are reported in the result.
+pub(super) fn read_listing(file: &SessionFile) -> Listed {
+    let mut row = Listed {
+        id: file.id.clone(),
+        title: None,
+        time: String::new(),
+        modified: file.modified,
+        folder: PathBuf::new(),
+        model: String::new(),
+        dry_run: false,
+        from: None,
+        bytes: 0,
+        waits: false,
+        broken: None,
+    };
+    if let Err(error) = fill_listing(&file.path, &mut row) {
+        row.broken = Some(error.to_string());
+    }
+    row
+}
+
+fn fill_listing(path: &Path, row: &mut Listed) -> io::Result<()> {
+    let mut file = open_regular(path)?;
+    row.bytes = file.metadata()?.len();
+    let (head, tail) = if row.bytes <= HEAD_BYTES + TAIL_BYTES {
+        (read_part(&mut file, row.bytes, true)?, StoredSession::default())
+    } else {
+        let head = read_part(&mut file, HEAD_BYTES, true)?;
+        file.seek(SeekFrom::Start(row.bytes - TAIL_BYTES))?;
+        (head, read_part(&mut file, TAIL_BYTES, false)?)
+    };
+    match head.header {
+        Some(header) => {
+            row.time = header.time;
+            row.folder = header.folder;
+            row.model = header.model;
+            row.dry_run = header.dry_run;
+            row.from = header.from;
+        }
+        None => row.broken = Some(missing_header_reason(&head)),
+    }
+    let session = Session::replay(head.entries.into_iter().chain(tail.entries));
+    row.title = session.title().map(str::to_owned);
+    if let Some(model) = session.model() {
+        row.model = model.to_owned();
+    }
+    row.waits = has_open_prompt(session.entries());
+    Ok(())
+}
+
+/// Reads a part of a file. At the beginning the first line is the header, elsewhere it is skipped.
+fn read_part(file: &mut File, bytes: u64, beginning: bool) -> io::Result<StoredSession> {
+    let mut text = Vec::new();
+    file.take(bytes).read_to_end(&mut text)?;
+    if beginning {
+        return session_reader::read_from(&mut Cursor::new(text));
+    }
+    let first = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
+    session_reader::without_header(&mut Cursor::new(&text[first..]))
+}
+
+/// Returns whether a prompt was open when the last entry was written.
+fn has_open_prompt(entries: &[Entry]) -> bool {
+    let mut open: HashSet<&CallId> = HashSet::new();
+    for entry in entries {
+        match entry.unwrap_sub_agent() {
+            Entry::Asked { call, .. } => drop(open.insert(call)),
+            Entry::Planned { call, verdict, .. } if verdict == "ask" => drop(open.insert(call)),
+            Entry::Decided { call, .. } | Entry::Answered { call, .. } | Entry::Settled { call, .. } => {
+                open.remove(call);
+            }
+            Entry::UserMessage { .. }
+            | Entry::Replied { .. }
+            | Entry::Planned { .. }
+            | Entry::Ended { .. }
+            | Entry::Titled { .. }
+            | Entry::Revoked { .. }
+            | Entry::Compacted { .. }
+            | Entry::Reviewed { .. }
+            | Entry::FellBack { .. }
+            | Entry::SubAgent { .. }
+            | Entry::Switched { .. }
+            | Entry::DryRunChanged { .. } => {}
+        }
+    }
+    !open.is_empty()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! A session's file: a header, then one line of JSON per entry; append-only.
+
+use super::{Error, Log, StoredSession, incomplete_replies, line_parts, private_files, session_reader};
+use crate::chat::{Entry, PartialOutput, PartialReply, SessionId};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Format version. A reader of a newer file reports it and reads what it knows.
+pub const VERSION: u32 = 1;
+
+/// A session's first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Format version.
+    pub aye: u32,
+    /// The session's ID, which is also the file name.
+    pub id: SessionId,
+    /// Absolute path of the project. If it is not Unicode, an approximation.
+    #[serde(serialize_with = "serialize_lossy")]
+    pub folder: PathBuf,
+    /// Creation time in RFC 3339 format.
+    pub time: String,
+    /// Model at the start.
+    #[serde(default)]
+    pub model: String,
+    /// Profile at the start; empty if the address was given for one run only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub profile: String,
+    /// True for a dry run. Never changes.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// The session that this one was copied from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<SessionId>,
+}
+
+impl Header {
+    /// Creates the header of a new session.
+    pub fn new(id: SessionId, folder: &Path, model: &str, dry_run: bool) -> Self {
+        let time = current_time();
+        let (folder, model, profile) = (folder.to_owned(), model.to_owned(), String::new());
+        Self { aye: VERSION, id, folder, time, model, profile, dry_run, from: None }
+    }
+
+    /// Returns whether the session belongs to this folder. Compares the displayable names.
+    pub fn is_of(&self, project: &Path) -> bool {
+        self.folder.to_string_lossy() == project.to_string_lossy()
+    }
+}
+
+/// Returns the current time in the header's format.
+pub(super) fn current_time() -> String {
+    jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
+}
+
+fn serialize_lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+/// Creates an ID. IDs sort by creation time.
+pub fn new_id() -> SessionId {
+    SessionId(ulid::Ulid::new().to_string())
+}
+
+/// Returns the path of a session's file.
+pub fn session_path(sessions: &Path, id: &SessionId) -> PathBuf {
+    sessions.join(format!("{}.jsonl", id.0))
+}
+
+/// A session's file, open for appending. While it exists no other process can open the session.
+#[derive(Debug)]
+pub struct SessionLog {
+    path: PathBuf,
+    file: Option<File>,
+    /// Bytes not yet written: whole lines, except that the first may be the rest of a partly written one.
+    queued: Vec<u8>,
+    /// Number of entries among those, wholly or in part.
+    unsaved: usize,
+    /// Number of the next entry.
+    seq: u64,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    seq: u64,
+    at: u64,
+    entry: &'a Entry,
+}
+
+impl SessionLog {
+    /// Starts a session. The file is created with the first entry, so an empty session leaves none.
+    pub fn new(sessions: &Path, header: &Header) -> Self {
+        let mut queued = serde_json::to_vec(header).expect("a header is text and numbers");
+        queued.push(b'\n');
+        Self { path: session_path(sessions, &header.id), file: None, queued, unsaved: 0, seq: 1 }
+    }
+
+    /// Opens an existing session and reads it. The file is not changed; later entries are appended, after the restored
+    /// incomplete replies.
+    pub fn open(sessions: &Path, id: &SessionId) -> Result<(Self, StoredSession), Error> {
+        let path = session_path(sessions, id);
+        let mut file = open_locked(&path, id)?;
+        let read = session_reader::read_from(&mut file).map_err(Error::with_path(&path))?;
+        let mut owed = Vec::new();
+        if !ends_a_line(&mut file).map_err(Error::with_path(&path))? {
+            owed.push(b'\n');
+        }
+        let mut seq = read.last_seq.saturating_add(1);
+        for entry in &read.entries[read.entries.len() - read.incomplete_count..] {
+            write_line(&mut owed, seq, entry).map_err(Error::with_path(&path))?;
+            seq = seq.saturating_add(1);
+        }
+        Ok((Self { path, file: Some(file), queued: owed, unsaved: read.incomplete_count, seq }, read))
+    }
+
+    /// Returns the path of the file, which may not exist yet.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether entries are unwritten after an error.
+    pub fn has_unwritten(&self) -> bool {
+        self.queued.len() > 1 && self.seq > 1
+    }
+
+    /// Appends a line that is not an entry.
+    fn append_line(&mut self, line: incomplete_replies::Line<'_>) -> io::Result<()> {
+        line_parts::push_line(&mut self.queued, line.seq, line.at, &serde_json::to_string(&line)?)?;
+        self.seq = self.seq.saturating_add(1);
+        self.write_out()
+    }
+
+    fn write_out(&mut self) -> io::Result<()> {
+        if let Some(file) = &mut self.file
+            && is_deleted(file)
+        {
+            // Another program deleted the file while it was open. Its content is still readable, and is written again.
+            let mut held = Vec::new();
+            file.seek(SeekFrom::Start(0))?;
+            file.read_to_end(&mut held)?;
+            self.queue_for_new_file(create_locked(&self.path)?, held);
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(create_locked(&self.path)?),
+        };
+        write_queued(file, &mut self.queued)?;
+        self.unsaved = 0;
+        Ok(())
+    }
+
+    /// Queues the old file's content for a new file, before everything else. If the disk is full it is written later.
+    fn queue_for_new_file(&mut self, anew: File, mut held: Vec<u8>) {
+        held.append(&mut self.queued);
+        (self.file, self.queued) = (Some(anew), held);
+    }
+}
+
+/// Creates a locked session file, and its folder if missing.
+fn create_locked(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        private_files::create_folder(folder)?;
+    }
+    lock_new(path, private_files::open_append(path, true)?)
+}
+
+/// Locks a file that was just created. If that fails, removes it, so that the next attempt can create it.
+fn lock_new(path: &Path, file: File) -> io::Result<File> {
+    lock_with_retries(&file).inspect_err(|_| drop(std::fs::remove_file(path)))?;
+    Ok(file)
+}
+
+/// Opens and locks a session's file.
+///
+/// # Errors
+/// [`Error::Busy`] if another process has it open, [`Error::Missing`] if it does not exist or was removed meanwhile.
+pub(super) fn open_locked(path: &Path, id: &SessionId) -> Result<File, Error> {
+    let file = private_files::open_append(path, false).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => Error::Missing(id.0.clone()),
+        _ => Error::with_path(path)(source),
+    })?;
+    lock_with_retries(&file).map_err(|source| match source.kind() {
+        io::ErrorKind::WouldBlock => Error::Busy(id.clone()),
+        _ => Error::with_path(path)(source),
+    })?;
+    if is_deleted(&file) { Err(Error::Missing(id.0.clone())) } else { Ok(file) }
+}
+
+impl Log for SessionLog {
+    fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        write_line(&mut self.queued, self.seq, entry)?;
+        self.seq = self.seq.saturating_add(1);
+        self.unsaved += 1;
+        self.write_out()
+    }
+
+    fn save(&mut self) -> io::Result<()> {
+        let is_gone = self.file.as_ref().is_some_and(is_deleted);
+        if self.has_unwritten() || is_gone { self.write_out() } else { Ok(()) }
+    }
+
+    fn save_to(&mut self, file: &Path) -> io::Result<()> {
+        let mut all = Vec::new();
+        if let Some(own) = &mut self.file {
+            own.seek(SeekFrom::Start(0))?;
+            own.read_to_end(&mut all)?;
+        }
+        all.extend_from_slice(&self.queued);
+        let mut other = private_files::open_append(file, true)?;
+        let written = other.write_all(&all).and_then(|()| other.sync_all());
+        // An incomplete file is removed, so that the name is free for the next attempt.
+        written.inspect_err(|_| drop(std::fs::remove_file(file)))
+    }
+
+    fn unsaved_count(&self) -> usize {
+        self.unsaved
+    }
+
+    fn append_reply_piece(&mut self, grown: &PartialReply) -> io::Result<()> {
+        self.append_line(incomplete_replies::Line::reply_piece(self.seq, now_ms(), grown))
+    }
+
+    fn append_output_piece(&mut self, printed: &PartialOutput) -> io::Result<()> {
+        self.append_line(incomplete_replies::Line::output_piece(self.seq, now_ms(), printed))
+    }
+}
+
+impl Drop for SessionLog {
+    fn drop(&mut self) {
+        if self.has_unwritten() {
+            // Last attempt; earlier failures were reported to the user.
+            let _ = self.write_out();
+        }
+    }
+}
+
+/// Queues an entry's line, in parts if it is long. On error nothing is queued.
+fn write_line(owed: &mut Vec<u8>, seq: u64, entry: &Entry) -> io::Result<()> {
+    let at = now_ms();
+    let json = serde_json::to_string(&Line { seq, at, entry })?;
+    line_parts::push_line(owed, seq, at, &json)
+}
+
+/// Returns the milliseconds since 1970.
+fn now_ms() -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(0))
+}
+
+/// Writes the queued bytes, usually in one call. Unwritten bytes stay queued, so that the next attempt completes a
+/// partly written line.
+fn write_queued(file: &mut impl Write, owed: &mut Vec<u8>) -> io::Result<()> {
+    while !owed.is_empty() {
+        match file.write(owed) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => drop(owed.drain(..written)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a file was deleted.
+pub(super) fn is_deleted(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+}
+
+/// Interval and number of attempts to lock a file. A process that is being started shares all open files until it
+/// executes its program, so a session that was just closed may seem open.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+const LOCK_TRIES: u32 = 25;
+
+pub(super) fn lock_with_retries(file: &File) -> io::Result<()> {
+    for _ in 1..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Ok(()) | Err(TryLockError::Error(_)) => break,
+        }
+    }
+    file.try_lock()
+        .map_err(|error| match error {
+            TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
+            TryLockError::Error(error) => error,
+        })
+        // Some network file systems have no locks; there a session is used without one.
+        .or_else(|error| if error.kind() == io::ErrorKind::Unsupported { Ok(()) } else { Err(error) })
+}
+
+fn ends_a_line(file: &mut File) -> io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+#[cfg(test)]
+mod tests;

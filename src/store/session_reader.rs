@@ -1,0 +1,370 @@
+//! Reads a session's file. Damaged parts are skipped and reported; everything else is kept.
+
+use super::incomplete_replies::{self, IncompleteReplies};
+use super::line_parts::{self, PartJoiner, PartResult};
+use super::{Error, Header, private_files};
+use crate::chat::{CallId, Entry};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::Path;
+
+/// Longest line read, in bytes. The program writes lines of at most 6 MiB.
+pub const MAX_LINE_BYTES: u64 = 64 << 20;
+/// Start of every entry's line. Inside text the quotes would be escaped, so a line starts here even if the previous
+/// line feed is missing.
+const ENTRY_START: &[u8] = b"{\"seq\":";
+/// Start of the header line.
+const HEADER_START: &[u8] = b"{\"aye\":";
+
+/// Content of a session's file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoredSession {
+    /// The header; `None` if damaged.
+    pub header: Option<Header>,
+    /// All readable entries, by number.
+    pub entries: Vec<Entry>,
+    /// Time of each entry in milliseconds since 1970, by the clock of that moment; not suitable for sorting.
+    pub times: Vec<u64>,
+    /// Skipped parts, in file order.
+    pub notices: Vec<Notice>,
+    /// Number of entries at the end that have no line of their own: they are restored from pieces of incomplete
+    /// replies.
+    pub incomplete_count: usize,
+    /// Output of calls that were not settled when the program ended.
+    pub printed: HashMap<CallId, String>,
+    /// Highest number of any entry, of a known kind or not; 0 if none.
+    pub last_seq: u64,
+}
+
+/// A skipped part of the file, for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// First affected line, counted from 1.
+    pub first: usize,
+    /// Last affected line.
+    pub last: usize,
+    pub problem: Problem,
+}
+
+/// Kind of problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// Not an entry, in whole or in part.
+    Damaged,
+    /// An entry of an unknown kind.
+    Unknown(String),
+    /// Longer than `MAX_LINE_BYTES`.
+    Long,
+    /// The last line, incomplete because the program ended.
+    Incomplete,
+    /// Number of entries that occur more than once.
+    Repeated(usize),
+    /// The header is damaged.
+    NoHeader,
+    /// The file has a newer format.
+    Newer(u32),
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last, problem: matter } = self;
+        let (lines, is, was) = if first == last {
+            (format!("line {first}"), "is", "was")
+        } else {
+            (format!("lines {first} to {last}"), "are", "were")
+        };
+        match matter {
+            Problem::Damaged => write!(f, "{lines} {is} damaged; unreadable data was skipped"),
+            Problem::Unknown(kind) => {
+                write!(f, "{lines} {was} skipped: a newer aye wrote “{kind}” entries there")
+            }
+            Problem::Long => write!(f, "{lines} {is} too long to be an entry and {was} skipped"),
+            Problem::Incomplete => write!(f, "{lines} {was} being written when aye ended, and {was} skipped"),
+            Problem::Repeated(1) => {
+                write!(f, "an entry occurs twice in {lines}; it is shown once")
+            }
+            Problem::Repeated(entries) => {
+                write!(f, "{entries} entries occur twice in {lines}; each is shown once")
+            }
+            Problem::NoHeader => write!(f, "the first line of the session is damaged"),
+            Problem::Newer(version) => {
+                write!(f, "a newer aye wrote this session (format {version}); unknown entries are skipped")
+            }
+        }
+    }
+}
+
+/// Reads a session without locking or changing its file.
+pub fn read(path: &Path) -> Result<StoredSession, Error> {
+    let mut file = private_files::open_read(path).map_err(Error::with_path(path))?;
+    read_from(&mut file).map_err(Error::with_path(path))
+}
+
+#[derive(Deserialize)]
+struct Line {
+    seq: u64,
+    #[serde(default)]
+    at: u64,
+    entry: Entry,
+    /// Line number in the file.
+    #[serde(skip)]
+    number: usize,
+}
+
+/// The fields that all versions write.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    seq: u64,
+    #[serde(borrow)]
+    entry: Kind<'a>,
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
+/// Reads from the current position, which is the start of the file.
+pub(super) fn read_from(file: impl io::Read) -> io::Result<StoredSession> {
+    Reading::default().read_all(file)
+}
+
+/// Reads from the start of a line in the middle of the file.
+pub(super) fn without_header(file: impl io::Read) -> io::Result<StoredSession> {
+    Reading { headed: true, ..Reading::default() }.read_all(file)
+}
+
+/// Splits the first line into its header, if any, and the entries after it.
+pub(super) fn split_header(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let Some(start) = find_bytes(line, HEADER_START) else {
+        // An entry on the first line counts too.
+        return (None, find_bytes(line, ENTRY_START).map_or(&[], |at| &line[at..]));
+    };
+    let end = find_bytes(line, ENTRY_START).unwrap_or(line.len()).max(start);
+    (Some(&line[start..end]), &line[end..])
+}
+
+/// State while a file is read.
+#[derive(Default)]
+struct Reading {
+    read: StoredSession,
+    lines: Vec<Line>,
+    grown: Vec<incomplete_replies::Line<'static>>,
+    parts: PartJoiner,
+    /// Lines that repeat earlier ones.
+    repeated: Vec<usize>,
+    headed: bool,
+}
+
+impl Reading {
+    fn read_all(mut self, file: impl io::Read) -> io::Result<StoredSession> {
+        let mut source = BufReader::with_capacity(1 << 18, file);
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            source.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+            if line.is_empty() {
+                break;
+            }
+            if line.len() as u64 == MAX_LINE_BYTES && line.last() != Some(&b'\n') {
+                source.skip_until(b'\n')?;
+                self.add_notice(number, Problem::Long);
+                continue;
+            }
+            self.read_line(number, &line);
+        }
+        Ok(self.finish_reading())
+    }
+
+    fn read_line(&mut self, number: usize, line: &[u8]) {
+        let (whole, line) = match line.strip_suffix(b"\n") {
+            Some(line) => (true, line),
+            None => (false, line),
+        };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if self.headed && self.is_header_again(line) {
+            return;
+        }
+        let line = if self.headed { line } else { self.take_header(number, line) };
+        // An empty line terminates an incomplete one; nothing is lost.
+        if line.is_empty() {
+            return;
+        }
+        // Checking the whole line at once is faster than checking each text in it.
+        if std::str::from_utf8(line).is_ok_and(|text| self.read_entry(number, text)) {
+            return;
+        }
+        let mut rest = line;
+        if find_bytes(rest, ENTRY_START) != Some(0) {
+            let start = find_bytes(rest, ENTRY_START).unwrap_or(rest.len());
+            self.add_notice(
+                number,
+                if whole || start < rest.len() { Problem::Damaged } else { Problem::Incomplete },
+            );
+            rest = &rest[start..];
+        }
+        while !rest.is_empty() {
+            let end = find_bytes(&rest[1..], ENTRY_START).map_or(rest.len(), |at| at + 1);
+            let (piece, after) = rest.split_at(end);
+            self.read_piece(number, piece, whole || !after.is_empty());
+            rest = after;
+        }
+    }
+
+    /// Reads the header from the first line, and returns the rest of that line.
+    fn take_header<'a>(&mut self, number: usize, line: &'a [u8]) -> &'a [u8] {
+        self.headed = true;
+        let (header, rest) = split_header(line);
+        let Some(header) = header else {
+            self.add_notice(number, Problem::NoHeader);
+            return rest;
+        };
+        if header.len() + rest.len() < line.len() {
+            self.add_notice(number, Problem::Damaged);
+        }
+        match serde_json::from_slice::<Header>(header) {
+            Ok(header) => {
+                if header.aye > super::session_log::VERSION {
+                    self.add_notice(number, Problem::Newer(header.aye));
+                }
+                self.read.header = Some(header);
+            }
+            Err(_) => self.add_notice(number, Problem::NoHeader),
+        }
+        rest
+    }
+
+    /// Returns whether a line repeats the header, as in a file with every line twice.
+    fn is_header_again(&self, line: &[u8]) -> bool {
+        line.starts_with(HEADER_START)
+            && self.read.header.is_some()
+            && serde_json::from_slice(line).ok() == self.read.header
+    }
+
+    /// Reads one entry, or the rest of one. `whole` is false for a last line without line feed.
+    fn read_piece(&mut self, number: usize, piece: &[u8], whole: bool) {
+        if std::str::from_utf8(piece).is_ok_and(|text| self.read_entry(number, text)) {
+            return;
+        }
+        match serde_json::from_slice::<Outline<'_>>(piece) {
+            Ok(outline) => {
+                self.read.last_seq = self.read.last_seq.max(outline.seq);
+                self.add_notice(number, Problem::Unknown(outline.entry.kind.chars().take(40).collect()));
+            }
+            Err(_) => self.add_notice(number, if whole { Problem::Damaged } else { Problem::Incomplete }),
+        }
+    }
+
+    /// Reads a line that is exactly an entry, a part, or a piece of a reply. Returns false otherwise.
+    fn read_entry(&mut self, number: usize, line: &str) -> bool {
+        if line_parts::is_part(line.as_bytes()) {
+            match self.parts.read_line(number, line) {
+                PartResult::Part => {}
+                PartResult::Whole(line) => self.read_piece(number, line.as_bytes(), true),
+                PartResult::Repeated => self.repeated.push(number),
+                PartResult::Other => return false,
+            }
+            return true;
+        }
+        if incomplete_replies::is_piece(line.as_bytes()) {
+            let grown = serde_json::from_str(line);
+            return grown.map(|grown| self.grown.push(grown)).is_ok();
+        }
+        serde_json::from_str(line).map(|line| self.lines.push(Line { number, ..line })).is_ok()
+    }
+
+    /// Removes duplicate entries. Only a limited number of entries with the same number are compared; a file with every
+    /// line twice has two.
+    fn drop_repeated(&mut self) {
+        const COMPARED: usize = 16;
+        let mut from = 0;
+        let mut kept: Vec<Line> = Vec::with_capacity(self.lines.len());
+        for line in std::mem::take(&mut self.lines) {
+            if kept.get(from).is_some_and(|first| first.seq != line.seq) {
+                from = kept.len();
+            }
+            if kept[from..]
+                .iter()
+                .take(COMPARED)
+                .any(|other| (other.at, &other.entry) == (line.at, &line.entry))
+            {
+                self.repeated.push(line.number);
+            } else {
+                kept.push(line);
+            }
+        }
+        self.lines = kept;
+        if let (Some(&first), Some(&last)) = (self.repeated.iter().min(), self.repeated.iter().max()) {
+            let matter = Problem::Repeated(self.repeated.len());
+            self.read.notices.push(Notice { first, last, problem: matter });
+        }
+    }
+
+    fn add_notice(&mut self, number: usize, matter: Problem) {
+        if let Some(notice) = self.read.notices.last_mut()
+            && notice.problem == matter
+            && notice.last + 1 >= number
+        {
+            notice.last = number;
+            return;
+        }
+        self.read.notices.push(Notice { first: number, last: number, problem: matter });
+    }
+
+    fn finish_reading(mut self) -> StoredSession {
+        // The clock may have been set back; the numbers give the order.
+        if !self.lines.is_sorted_by_key(|line| line.seq) {
+            self.lines.sort_by_key(|line| line.seq);
+        }
+        self.drop_repeated();
+        let unfinished: Vec<_> = self.parts.incomplete_lines().collect();
+        for (seq, (first, last)) in unfinished {
+            self.read.last_seq = self.read.last_seq.max(seq);
+            self.read.notices.push(Notice { first, last, problem: Problem::Damaged });
+        }
+        let last = self.lines.last().map_or(0, |line| line.seq);
+        let grown = self.grown.iter().map(|line| line.seq).max().unwrap_or(0);
+        self.read.last_seq = self.read.last_seq.max(last).max(grown);
+        let mut halves = collect_incomplete(&self.lines, self.grown);
+        self.read.printed = halves.take_printed();
+        self.read.times = self.lines.iter().map(|line| line.at).collect();
+        self.read.entries = self.lines.into_iter().map(|line| line.entry).collect();
+        for (at, entry) in halves.into_entries() {
+            self.read.incomplete_count += 1;
+            self.read.times.push(at);
+            self.read.entries.push(entry);
+        }
+        self.read
+    }
+}
+
+/// Collects the incomplete replies from lines in order.
+fn collect_incomplete(
+    lines: &[Line],
+    mut grown: Vec<incomplete_replies::Line<'static>>,
+) -> IncompleteReplies {
+    let mut halves = IncompleteReplies::default();
+    grown.sort_by_key(|line| line.seq);
+    let mut grown = grown.into_iter().peekable();
+    for line in lines {
+        while let Some(more) = grown.next_if(|more| more.seq < line.seq) {
+            halves.add_piece(&more);
+        }
+        halves.process_entry(&line.entry);
+    }
+    for more in grown {
+        halves.add_piece(&more);
+    }
+    halves
+}
+
+fn find_bytes(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|window| window == what)
+}
+
+#[cfg(test)]
+mod tests;

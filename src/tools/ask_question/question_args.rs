@@ -1,0 +1,248 @@
+//! Parses the questions of a call in all the shapes that models send, or returns an error that names the expected
+//! shape.
+
+mod options;
+
+use super::super::summary_line;
+use crate::chat::{Dropped, Question, Questions};
+use serde_json::{Map, Value};
+
+/// Questions per call.
+const MAX_QUESTIONS: usize = 10;
+/// Options per question.
+const MAX_OPTIONS: usize = 25;
+/// Characters of a label or a keyword.
+const MAX_LABEL_CHARS: usize = 200;
+/// Characters of a question or an option's description.
+const MAX_TEXT_CHARS: usize = 2_000;
+/// Characters of a preview.
+const MAX_PREVIEW_CHARS: usize = 10_000;
+/// Raw items examined in any list.
+const MAX_SCANNED: usize = 500;
+
+/// Field names of the list of questions, and of objects that models wrap around the arguments.
+const LIST_FIELDS: &[&str] = &["questions"];
+const WRAPPERS: &[&str] = &["arguments", "args", "input", "parameters", "params"];
+/// Field names of a question, most likely first. A header alone is the question; next to a question it is the keyword.
+const TEXT_FIELDS: &[&str] = &["question", "text", "prompt", "message", "title", "label", "header"];
+const KEYWORD_FIELDS: &[&str] = &["keyword", "key", "id", "name", "header"];
+const OPTION_FIELDS: &[&str] = &["options", "choices", "answers", "suggestions", "follow_up"];
+const MULTI_FIELDS: &[&str] =
+    &["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple", "allowMultiple"];
+const FREE_TEXT_FIELDS: &[&str] =
+    &["allow_text", "allowText", "custom", "allow_custom", "allowCustom", "allow_other", "allowOther"];
+const RECOMMENDED_FIELDS: &[&str] = &["recommended", "default", "recommended_index"];
+const DETAIL_FIELDS: &[&str] = &["description", "context", "details"];
+/// Fields that are accepted and ignored.
+const IGNORED_FIELDS: &[&str] = &["required", "type", "placeholder"];
+
+/// Parses the arguments of a call. An error continues the sentence “ask_question requires …”.
+pub(super) fn parse_questions(arguments: &Value) -> Result<Questions, String> {
+    let arguments = unwrap_arguments(arguments);
+    let items = raw_questions(&arguments)?;
+    let mut dropped = Dropped { questions: items.len().saturating_sub(MAX_SCANNED), ..Dropped::default() };
+    // Strings next to question objects are ignored; a list of only strings is a list of questions.
+    let bare = items.iter().all(Value::is_string);
+    let mut list: Vec<Question> = Vec::new();
+    for item in items.iter().take(MAX_SCANNED) {
+        let fields = match item {
+            Value::Object(fields) => fields.clone(),
+            Value::String(text) if bare => Map::from_iter([("question".to_owned(), text.clone().into())]),
+            _ => continue,
+        };
+        let Some(name) = first_present(&fields, TEXT_FIELDS) else { continue };
+        reject_unknown_fields(&fields)?;
+        if list.len() == MAX_QUESTIONS {
+            dropped.questions += 1;
+            continue;
+        }
+        list.push(parse_question(&fields, name, &list, &mut dropped)?);
+    }
+    if list.is_empty() {
+        return Err("at least one valid question: an object with a non-empty 'question' string".to_owned());
+    }
+    Ok(Questions { list, dropped })
+}
+
+/// Removes an object that some models wrap around the arguments.
+fn unwrap_arguments(arguments: &Value) -> Value {
+    let Some((name, inner)) = arguments.as_object().and_then(|fields| fields.iter().next()) else {
+        return arguments.clone();
+    };
+    let alone = arguments.as_object().is_some_and(|fields| fields.len() == 1);
+    match decode_nested(inner) {
+        inner @ (Value::Object(_) | Value::Array(_)) if alone && WRAPPERS.contains(&name.as_str()) => inner,
+        _ => arguments.clone(),
+    }
+}
+
+/// Returns the raw questions: a list of them, one in place of the list, or one without a list.
+fn raw_questions(arguments: &Value) -> Result<Vec<Value>, String> {
+    let none = || {
+        Err("a non-empty 'questions' array, such as {\"questions\": [{\"question\": \"Which?\", \"options\": [{\"label\": \"a\"}, {\"label\": \"b\"}]}]}".to_owned())
+    };
+    let fields = match arguments {
+        Value::Array(items) if !items.is_empty() => return Ok(items.clone()),
+        Value::Object(fields) => fields,
+        _ => return none(),
+    };
+    let listed = first_present(fields, LIST_FIELDS).map(|name| decode_nested(&fields[name]));
+    let one = first_present(fields, TEXT_FIELDS).is_some_and(|name| fields[name].is_string());
+    match (listed, one) {
+        (Some(Value::Array(items)), _) if items.is_empty() && !one => none(),
+        (Some(Value::Array(items)), true) if items.is_empty() => Ok(vec![arguments.clone()]),
+        (Some(_), true) => Err("either 'questions' or one 'question', not both".to_owned()),
+        (None, true) => {
+            match decode_nested(&fields[first_present(fields, TEXT_FIELDS).unwrap_or("question")]) {
+                // A whole list sent in the field for one question.
+                Value::Array(items) if !items.is_empty() => Ok(items),
+                _ => Ok(vec![arguments.clone()]),
+            }
+        }
+        (Some(Value::Array(items)), false) => Ok(items),
+        (Some(Value::Object(one)), false) => questions_of_object(&one).map_or_else(none, Ok),
+        (Some(_), false) => none(),
+        (None, false) => match fields.get("question") {
+            Some(Value::Array(items)) if !items.is_empty() => Ok(items.clone()),
+            Some(Value::Object(one)) => Ok(vec![Value::Object(one.clone())]),
+            _ => none(),
+        },
+    }
+}
+
+/// Returns the questions of an object sent in place of the list: one question, or several by number or name.
+fn questions_of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
+    if first_present(object, TEXT_FIELDS).is_some() {
+        return Some(vec![Value::Object(object.clone())]);
+    }
+    let mut named: Vec<(&String, &Map<String, Value>)> = Vec::new();
+    for (name, value) in object {
+        named.push((name, value.as_object()?));
+    }
+    named.sort_by_key(|(name, _)| name.parse::<u64>().unwrap_or(u64::MAX));
+    let whole = |(name, fields): (&String, &Map<String, Value>)| {
+        let mut fields = fields.clone();
+        if name.parse::<u64>().is_err() && first_present(&fields, KEYWORD_FIELDS).is_none() {
+            fields.insert("keyword".to_owned(), name.clone().into());
+        }
+        Value::Object(fields)
+    };
+    (!named.is_empty()).then(|| named.into_iter().map(whole).collect())
+}
+
+fn parse_question(
+    fields: &Map<String, Value>,
+    name: &str,
+    asked: &[Question],
+    dropped: &mut Dropped,
+) -> Result<Question, String> {
+    let mut text = scalar_text(&fields[name]).unwrap_or_default();
+    if let Some(more) = first_present(fields, DETAIL_FIELDS).and_then(|name| scalar_text(&fields[name])) {
+        text = format!("{text}\n\n{more}");
+    }
+    let raw = match first_present(fields, OPTION_FIELDS) {
+        Some(name) => options::raw_options(&fields[name])?,
+        None => Vec::new(),
+    };
+    let best = first_present(fields, RECOMMENDED_FIELDS).map(|name| &fields[name]);
+    let (options, recommended) = options::parse_options(&raw, best, dropped)?;
+    let keyword = KEYWORD_FIELDS
+        .iter()
+        .filter(|named| **named != name)
+        .find_map(|named| scalar_text(fields.get(*named)?));
+    let keyword = match keyword {
+        Some(keyword) => truncate_counted(&keyword, MAX_LABEL_CHARS, dropped),
+        None => format!("question-{}", asked.len()),
+    };
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+    let several = matches!(kind, "multi" | "multiple" | "multiselect" | "multi_select" | "checkbox");
+    Ok(Question {
+        keyword: unique_keyword(keyword, asked),
+        text: truncate_counted(&text, MAX_TEXT_CHARS, dropped),
+        is_multiple: parse_bool(fields, MULTI_FIELDS)?.unwrap_or(several),
+        // Without options, text is the only way to answer.
+        allow_text: parse_bool(fields, FREE_TEXT_FIELDS)?.unwrap_or(true) || options.is_empty(),
+        options,
+        recommended,
+    })
+}
+
+/// Rejects a question with an unknown field, because its meaning would be lost.
+fn reject_unknown_fields(fields: &Map<String, Value>) -> Result<(), String> {
+    let all = [
+        TEXT_FIELDS,
+        KEYWORD_FIELDS,
+        OPTION_FIELDS,
+        MULTI_FIELDS,
+        FREE_TEXT_FIELDS,
+        RECOMMENDED_FIELDS,
+        DETAIL_FIELDS,
+        IGNORED_FIELDS,
+        LIST_FIELDS,
+    ];
+    match fields.keys().find(|name| !all.iter().any(|names| names.contains(&name.as_str()))) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "only known fields: unknown field `{}`; a question has question, options, keyword, multi, allow_text and recommended",
+            summary_line::first_line(name, MAX_LABEL_CHARS)
+        )),
+    }
+}
+
+/// Returns the first of these names whose field is not empty.
+fn first_present<'a>(fields: &Map<String, Value>, names: &[&'a str]) -> Option<&'a str> {
+    let stands = |value: &Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => true,
+    };
+    names.iter().find(|name| fields.get(**name).is_some_and(stands)).copied()
+}
+
+/// Decodes a value that may have been sent as a JSON string, possibly in a code fence.
+fn decode_nested(value: &Value) -> Value {
+    let Value::String(text) = value else { return value.clone() };
+    let mut text = text.trim();
+    if let Some(fenced) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) {
+        text = fenced.trim_start_matches(char::is_alphanumeric).trim();
+    }
+    match serde_json::from_str(text) {
+        Ok(inner @ (Value::Array(_) | Value::Object(_))) => inner,
+        // Encoded as a string twice.
+        Ok(Value::String(inner)) => serde_json::from_str(&inner).unwrap_or_else(|_| value.clone()),
+        Ok(_) | Err(_) => value.clone(),
+    }
+}
+
+/// Returns a string, number or boolean as text; `None` if empty.
+fn scalar_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Parses a boolean from the first of these fields.
+fn parse_bool(fields: &Map<String, Value>, names: &[&str]) -> Result<Option<bool>, String> {
+    let Some(name) = first_present(fields, names) else { return Ok(None) };
+    let word = scalar_text(&fields[name]).unwrap_or_default().to_ascii_lowercase();
+    match word.as_str() {
+        "true" | "yes" | "1" => Ok(Some(true)),
+        "false" | "no" | "0" => Ok(Some(false)),
+        _ => Err(format!("'{name}' to be true or false")),
+    }
+}
+
+fn truncate_counted(text: &str, limit: usize, dropped: &mut Dropped) -> String {
+    let (kept, whole) = summary_line::truncate_chars(text, limit);
+    dropped.shortened += usize::from(whole.is_some());
+    kept.to_owned()
+}
+
+fn unique_keyword(keyword: String, asked: &[Question]) -> String {
+    let taken = |name: &String| asked.iter().any(|question| question.keyword == *name);
+    let numbered = (1..).map(|n| format!("{keyword}-{n}"));
+    std::iter::once(keyword.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(keyword)
+}

@@ -1,0 +1,167 @@
+//! Parses the options of a question in all the shapes that models send.
+
+use super::{
+    MAX_LABEL_CHARS, MAX_OPTIONS, MAX_PREVIEW_CHARS, MAX_SCANNED, MAX_TEXT_CHARS, decode_nested,
+    first_present, scalar_text, truncate_counted,
+};
+use crate::chat::{Dropped, QuestionOption};
+use serde_json::{Map, Value};
+
+/// Field names of an option, most likely first.
+const LABEL_FIELDS: &[&str] =
+    &["label", "title", "name", "option", "choice", "answer", "text", "value", "header", "key", "id"];
+const DESCRIPTION_FIELDS: &[&str] =
+    &["description", "desc", "detail", "details", "explanation", "help", "hint", "text"];
+const PREVIEW_FIELDS: &[&str] = &["preview", "example"];
+const RECOMMENDED_FIELDS: &[&str] = &["recommended", "default"];
+/// Characters of one part of a list that was sent as one line.
+const MAX_PART_CHARS: usize = 60;
+
+/// Returns the raw options of a field as a list.
+pub(super) fn raw_options(value: &Value) -> Result<Vec<Value>, String> {
+    let wrong = || {
+        Err("'options' to be an array of strings or of objects with a 'label', such as [{\"label\": \"a\"}, {\"label\": \"b\"}]".to_owned())
+    };
+    match decode_nested(value) {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(items) => Ok(items),
+        Value::Object(one) if first_present(&one, LABEL_FIELDS).is_some() => Ok(vec![Value::Object(one)]),
+        Value::Object(several) => options_of_object(&several).map_or_else(wrong, Ok),
+        Value::String(text) => split_text(&text).map_or_else(wrong, Ok),
+        Value::Bool(_) | Value::Number(_) => wrong(),
+    }
+}
+
+/// Returns the options that are not empty or duplicate, and the recommended one: given by its index in `raw`, by its
+/// label, or by a flag of its own.
+pub(super) fn parse_options(
+    raw: &[Value],
+    recommended: Option<&Value>,
+    dropped: &mut Dropped,
+) -> Result<(Vec<QuestionOption>, Option<usize>), String> {
+    let (mut options, mut best): (Vec<QuestionOption>, _) = (Vec::new(), None);
+    dropped.options += raw.len().saturating_sub(MAX_SCANNED);
+    for (at, value) in raw.iter().take(MAX_SCANNED).enumerate() {
+        let Some(option) = parse_option(value)? else { continue };
+        let mut cut = Dropped::default();
+        let label = truncate_counted(&option.choice.label, MAX_LABEL_CHARS, &mut cut);
+        if options.iter().any(|option| option.label == label) {
+            continue;
+        }
+        if options.len() == MAX_OPTIONS {
+            dropped.options += 1;
+            continue;
+        }
+        let advised = |wanted: &Value| {
+            wanted.as_u64() == Some(at as u64) || scalar_text(wanted).as_ref() == Some(&option.choice.label)
+        };
+        if best.is_none() && (option.is_recommended || recommended.is_some_and(advised)) {
+            best = Some(options.len());
+        }
+        dropped.shortened += cut.shortened;
+        let description = truncate_counted(&option.choice.description, MAX_TEXT_CHARS, dropped);
+        let preview = truncate_counted(&option.choice.preview, MAX_PREVIEW_CHARS, dropped);
+        options.push(QuestionOption { label, description, preview });
+    }
+    Ok((options, best))
+}
+
+/// One option before it is truncated.
+struct RawOption {
+    choice: QuestionOption,
+    is_recommended: bool,
+}
+
+/// Parses one option; `None` if it is empty.
+fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
+    let fields = match decode_nested(value) {
+        Value::Object(fields) => fields,
+        Value::Array(_) => return Err("each option to be a string or an object with a 'label'".to_owned()),
+        other => {
+            let plain =
+                |label: String| RawOption { choice: QuestionOption::new(&label), is_recommended: false };
+            return Ok(scalar_text(&other).map(plain));
+        }
+    };
+    let Some(name) = first_present(&fields, LABEL_FIELDS) else {
+        let empty = fields.values().all(|value| scalar_text(value).is_none());
+        let why = "each option to have a 'label', and optional 'description' and 'preview'";
+        return if empty { Ok(None) } else { Err(why.to_owned()) };
+    };
+    let Some(label) = scalar_text(&fields[name]) else {
+        return Err(format!("an option's '{name}' to be a string"));
+    };
+    let of = |names: &[&str]| {
+        let found =
+            names.iter().filter(|other| **other != name).find_map(|name| scalar_text(fields.get(*name)?));
+        found.unwrap_or_default()
+    };
+    let best = RECOMMENDED_FIELDS.iter().any(|name| fields.get(*name) == Some(&Value::Bool(true)));
+    Ok(Some(RawOption {
+        choice: QuestionOption { label, description: of(DESCRIPTION_FIELDS), preview: of(PREVIEW_FIELDS) },
+        is_recommended: best,
+    }))
+}
+
+/// Parses an object of options by number, letter or label: `{"0": {…}}`, `{"tokio": "virtual time"}`.
+fn options_of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
+    if object.is_empty() {
+        return None;
+    }
+    let mut named: Vec<(&String, &Value)> = object.iter().collect();
+    named.sort_by_key(|(name, _)| name.parse::<u64>().unwrap_or(u64::MAX));
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::Object(fields) if first_present(fields, LABEL_FIELDS).is_some() => Some(value.clone()),
+        Value::Object(fields) => {
+            let mut fields = fields.clone();
+            fields.insert("label".to_owned(), name.clone().into());
+            Some(Value::Object(fields))
+        }
+        Value::String(text) if name.parse::<u64>().is_ok() => Some(text.clone().into()),
+        Value::String(text) => Some(serde_json::json!({ "label": name, "description": text })),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    };
+    named.into_iter().map(one).collect()
+}
+
+/// Splits a list that was sent as one string, if its parts are unambiguous: one per line, or short parts between
+/// commas.
+fn split_text(text: &str) -> Option<Vec<Value>> {
+    let lines: Vec<&str> = text.lines().map(strip_bullet).filter(|line| !line.is_empty()).collect();
+    if lines.len() > 1 {
+        return Some(lines.into_iter().map(Value::from).collect());
+    }
+    let spaced = text.contains(", ");
+    let parts: Vec<&str> = text.split(if spaced { ", " } else { "," }).map(str::trim).collect();
+    let doubtful = |part: &&str| {
+        let number = !spaced && part.chars().all(|c| c.is_ascii_digit());
+        let joined = ["or ", "and "].iter().any(|word| part.starts_with(word));
+        let sentence = part.ends_with(['.', '?', ':', ';']);
+        let brackets = part.contains(['(', ')', '[', ']', '{', '}', '"', '“', '„']);
+        part.is_empty()
+            || part.chars().count() > MAX_PART_CHARS
+            || part.contains(',')
+            || part.contains(" or ")
+            || number
+            || joined
+            || sentence
+            || brackets
+            || (!spaced && part.contains(' '))
+    };
+    let plain = parts.len() > 1 && !parts.iter().any(doubtful);
+    plain.then(|| parts.into_iter().map(Value::from).collect())
+}
+
+/// Removes the bullet or number from a list item.
+fn strip_bullet(line: &str) -> &str {
+    let line = line.trim();
+    if let Some(rest) = ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)) {
+        return rest.trim();
+    }
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let numbered = line[digits..].strip_prefix(". ").or_else(|| line[digits..].strip_prefix(") "));
+    match numbered {
+        Some(rest) if digits > 0 => rest.trim(),
+        Some(_) | None => line,
+    }
+}

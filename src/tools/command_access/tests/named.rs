@@ -1,0 +1,143 @@
+//! Tests of which files with secrets a command names so plainly that a rule for them covers it.
+
+use super::*;
+use crate::chat::{CommandSandbox, Intent, SandboxAccess};
+use crate::project::OwnFiles;
+use crate::project::shell::Shell;
+use crate::tools::bash_exec::BashExec;
+use crate::tools::{ExcludedPaths, LiveContext, Tool, ToolSettings};
+use serde_json::json;
+use std::sync::Arc;
+
+fn named_secrets(command: &str, files: &dyn Reader) -> Vec<String> {
+    let line = CommandLine {
+        command: command.to_owned(),
+        folder: files.root().to_owned(),
+        seconds: 1,
+        ..CommandLine::default()
+    };
+    match command_access(line, files) {
+        Access::Run(run) => {
+            assert!(run.named_secrets.is_empty() || (run.may_disclose && run.is_sensitive), "{command}");
+            run.named_secrets.iter().map(|path| path.display().to_string()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn r13_names_secrets_only_if_nothing_else_needs_approval() {
+    let (_place, disk) = project_with_secrets();
+    let root = disk.root().to_owned();
+    fs::write(root.join(".env.local"), "x").unwrap();
+    fs::write(root.join("own.env"), "x").unwrap();
+    fs::write(root.join("two.env"), "x").unwrap();
+    fs::hard_link(root.join("two.env"), root.join("plain")).unwrap();
+    fs::create_dir_all(root.join(".ssh")).unwrap();
+    fs::write(root.join(".ssh/id_rsa"), "x").unwrap();
+    symlink("keys", root.join("ways")).unwrap();
+    let files = disk.with_own_files(OwnFiles::new(vec![root.join("own.env")], Vec::new()));
+    for (command, expected) in [
+        ("cat .env", &[".env"][..]),
+        ("cat '.env' README.md", &[".env"]),
+        ("cat .env .env.local", &[".env", ".env.local"]),
+        ("cat .env .env", &[".env"]),
+        ("grep -n KEY .env", &[".env"]),
+        ("head -n 1 keys/server.pem | wc -l", &["keys/server.pem"]),
+        ("cat < .env", &[".env"]),
+        ("cat README.md", &[]),
+        ("cat ./.env", &[]),
+        ("cat src/../.env", &[]),
+        ("cat .e*", &[]),
+        ("cat .env .e*", &[]),
+        ("cat .env README*", &[]),
+        ("cat {.env,.env.local}", &[]),
+        ("cat $X .env", &[]),
+        ("cat $(echo .env)", &[]),
+        ("cat secret-link", &[]),
+        ("cat .env secret-link", &[]),
+        ("cat ways/server.pem", &[]),
+        ("cat two.env", &[]),
+        ("cat plain", &[]),
+        ("cat .env plain", &[]),
+        ("cat own.env", &[]),
+        ("cat .ssh/id_rsa", &[]),
+        ("cat .git/config", &[]),
+        ("cat .env /etc/shadow", &[]),
+        ("cat .env ~/.netrc", &[]),
+        ("cat .env missing.env", &[]),
+        ("grep -r x .", &[]),
+        ("grep -r x .env", &[]),
+        ("cd src && cat ../.env", &[]),
+        ("cd keys && cat server.pem", &[]),
+        ("sort -o .env .env", &[]),
+        ("sort .env -o sorted", &[]),
+        ("cat .env > copy", &[]),
+        ("cp .env copy", &[]),
+        ("source .env", &[]),
+        ("make .env", &[]),
+        ("cat .env; make", &[]),
+        ("git show HEAD:.env", &[]),
+        ("git diff .env", &[]),
+        ("cat .env && git status", &[]),
+        ("bash -c 'cat .env; true' &", &[]),
+    ] {
+        assert_eq!(named_secrets(command, &files), expected, "{command}");
+    }
+    let many: Vec<String> = (0..17).map(|number| format!("{number}.env")).collect();
+    many.iter().for_each(|name| fs::write(root.join(name), "x").unwrap());
+    assert_eq!(named_secrets(&format!("cat {}", many[..16].join(" ")), &files).len(), 16);
+    assert!(named_secrets(&format!("cat {}", many.join(" ")), &files).is_empty());
+    let network = CommandLine {
+        command: "cat .env".into(),
+        folder: root,
+        seconds: 1,
+        network: Some("to send it".into()),
+        ..CommandLine::default()
+    };
+    let Access::Run(run) = command_access(network, &files) else { panic!("it asks") };
+    assert!(run.named_secrets.is_empty());
+}
+
+#[tokio::test]
+async fn r13_named_file_that_was_replaced_is_not_read() {
+    let walls = CommandSandbox::enforced(SandboxAccess::default());
+    let tool = BashExec::new(ToolSettings { walls, ..ToolSettings::default() });
+    let (_place, disk) = project_with_secrets();
+    let env = disk.root().join(".env");
+    let files = Arc::new(disk);
+    let swap = |how: &str| {
+        fs::remove_file(&env).unwrap();
+        match how {
+            "link" => symlink("keys/server.pem", &env).unwrap(),
+            "hard link" => fs::hard_link(files.root().join("keys/server.pem"), &env).unwrap(),
+            "folder" => fs::create_dir(&env).unwrap(),
+            _ => {}
+        }
+    };
+    for how in ["link", "hard link", "folder"] {
+        let Intent::Act(plan) = tool.plan(&json!({ "command": "cat .env" }), &*files).unwrap() else {
+            panic!("{how}")
+        };
+        assert!(
+            matches!(&plan.access, Access::Run(run) if run.named_secrets == [Path::new(".env")]),
+            "{how}"
+        );
+        swap(how);
+        let project = files.clone();
+        let hands = LiveContext {
+            project,
+            shell: Arc::new(Shell::new("/nowhere".into())),
+            excluded: ExcludedPaths::default(),
+            progress: Arc::new(|_| {}),
+        };
+        let error = tool.run(&plan, &hands).await.unwrap_err().to_string();
+        assert!(error.contains("changed since it was checked"), "{how}: {error}");
+        if how == "folder" {
+            fs::remove_dir(&env).unwrap()
+        } else {
+            fs::remove_file(&env).unwrap()
+        }
+        fs::write(&env, "x").unwrap();
+    }
+}

@@ -1,0 +1,172 @@
+//! Tests that files with secrets need approval in every mode, by any tool and any spelling of the path, and that aye's
+//! own files are protected.
+
+use super::*;
+use crate::chat::{CommandSandbox, Intent, SandboxAccess};
+use crate::policy::{Mode, Policy, Rules, judge_plan};
+use crate::project::OwnFiles;
+use crate::tools::{ToolSettings, Toolbox};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// The kind of a path, which decides the expected verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protection {
+    /// It may hold secrets, or other programs execute it.
+    Secret,
+    /// aye's own settings.
+    Settings,
+    /// aye's own keys.
+    Credentials,
+}
+
+struct TestProject {
+    _place: tempfile::TempDir,
+    disk: Disk,
+    base: PathBuf,
+}
+
+fn test_project() -> TestProject {
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().canonicalize().unwrap();
+    let root = base.join("project");
+    for folder in ["project/keys", "project/src/deep", "project/.git/hooks", "odd/place/themes"] {
+        fs::create_dir_all(base.join(folder)).unwrap();
+    }
+    for file in [
+        "project/.env",
+        "project/.envrc",
+        "project/keys/server.pem",
+        "project/.git/config",
+        "project/a.txt",
+        "odd/place/credentials.toml",
+        "odd/place/config.toml",
+    ] {
+        fs::write(base.join(file), "one\n").unwrap();
+    }
+    symlink("../..", root.join("src/up")).unwrap();
+    symlink(&base, root.join("base")).unwrap();
+    let own = base.join("odd/place");
+    let disk = Disk::new(&root).unwrap();
+    let disk = disk.with_own_files(OwnFiles::new(vec![own.clone()], vec![own.join("credentials.toml")]));
+    TestProject { _place: place, disk, base }
+}
+
+/// Returns all spellings of a path that is relative to the project's parent folder.
+fn path_spellings_of(ground: &TestProject, path: &str) -> Vec<String> {
+    let whole = ground.base.join(path);
+    let link = ground.base.join("project").join(format!("link-{}", path.replace('/', "-")));
+    if !link.is_symlink() {
+        symlink(&whole, &link).unwrap();
+    }
+    let (folder, file) = path.rsplit_once('/').unwrap();
+    let mut names = vec![
+        whole.display().to_string(),
+        format!("../{path}"),
+        format!("./..//./{path}"),
+        format!("src/deep/../../../{path}"),
+        format!("base/{path}"),
+        format!("src/up/{path}"),
+        format!("base/{folder}/../../{path}").replace("/odd/place/../../", "/odd/place/../../"),
+        link.file_name().unwrap().to_string_lossy().into_owned(),
+        format!("base/{folder}//{file}"),
+    ];
+    if let Some(inside) = path.strip_prefix("project/") {
+        names.push(inside.to_owned());
+        names.push(format!("./{inside}"));
+        names.push(format!("src/../{inside}"));
+    }
+    names.retain(|name| ground.disk.locate(name).is_ok_and(|at| at.real == whole));
+    assert!(names.len() >= 8, "{path}: {names:?}");
+    names
+}
+
+fn reading_calls(name: &str) -> Vec<(&'static str, Value)> {
+    let bash = |command: String| ("bash_exec", json!({ "command": command }));
+    vec![
+        ("read_file", json!({ "path": name })),
+        ("read_file", json!({ "path": name, "start_line": 1, "end_line": 1 })),
+        ("search_text", json!({ "pattern": "o", "path": name })),
+        ("list_files", json!({ "path": name })),
+        bash(format!("cat '{name}'")),
+        bash(format!("cat < '{name}'")),
+        bash(format!("head -n1 a.txt '{name}' | sort")),
+        bash(format!("no-such-program '{name}'")),
+        bash(format!("no-such-program --from='{name}'")),
+        bash(format!("no-such-program < '{name}'")),
+        bash(format!("touch x; grep o '{name}'")),
+        bash(format!("env A=b python3 tools/x.py '{name}'")),
+        bash(format!("base64 \"{name}\" > out.txt")),
+    ]
+}
+
+fn writing_calls(name: &str) -> Vec<(&'static str, Value)> {
+    let bash = |command: String| ("bash_exec", json!({ "command": command }));
+    vec![
+        ("write_file", json!({ "path": name, "content": "two\n" })),
+        ("edit_file", json!({ "path": name, "old_text": "one", "new_text": "two" })),
+        bash(format!("echo x > '{name}'")),
+        bash(format!("echo x >> '{name}'")),
+        bash(format!("no-such-program > '{name}'")),
+        bash(format!("no-such-program 2>> '{name}'")),
+        bash(format!("cargo build &> '{name}'")),
+        bash(format!("cat a.txt | tee '{name}'")),
+        bash(format!("cp a.txt '{name}'")),
+        bash(format!("mv a.txt '{name}'")),
+        bash(format!("sed -i s/a/b/ '{name}'")),
+        bash(format!("sort a.txt -o '{name}'")),
+        bash(format!("tar -cf '{name}' a.txt")),
+        bash(format!("(cd src; echo x > '{name}')")).clone(),
+    ]
+}
+
+#[test]
+fn r13_no_mode_accesses_protected_files_by_any_spelling() {
+    let ground = test_project();
+    let walls = CommandSandbox::enforced(SandboxAccess::default());
+    let tools = Toolbox::with_builtin_tools(ToolSettings { walls, ..ToolSettings::default() });
+    let mut calls = 0;
+    for (path, kept) in [
+        ("project/.env", Protection::Secret),
+        ("project/.envrc", Protection::Secret),
+        ("project/keys/server.pem", Protection::Secret),
+        ("project/.git/config", Protection::Secret),
+        ("odd/place/config.toml", Protection::Settings),
+        ("odd/place/credentials.toml", Protection::Credentials),
+    ] {
+        for name in path_spellings_of(&ground, path) {
+            let all = reading_calls(&name).into_iter().map(|call| (call, false));
+            let all = all.chain(writing_calls(&name).into_iter().map(|call| (call, true)));
+            for ((tool, arguments), writes) in all {
+                // From `src`, a relative name is another file.
+                if arguments.to_string().contains("cd src") && !name.starts_with('/') {
+                    continue;
+                }
+                let call = crate::chat::ToolCall {
+                    id: "c".into(),
+                    name: tool.to_owned(),
+                    arguments: arguments.to_string(),
+                };
+                // A call that cannot be planned does not run.
+                let Ok(Intent::Act(plan)) = tools.plan_call(&call, &ground.disk) else { continue };
+                calls += 1;
+                for mode in Mode::ALL {
+                    let policy = Policy { mode, ..Policy::default() };
+                    let verdict = judge_plan(&policy, &[], &Rules::default(), tool, &plan);
+                    let expected = match (kept, writes, mode) {
+                        (_, _, Mode::Plan)
+                        | (Protection::Credentials, _, _)
+                        | (Protection::Settings, true, _) => "refuse",
+                        (
+                            Protection::Secret | Protection::Settings,
+                            _,
+                            Mode::Ask | Mode::Auto | Mode::Full,
+                        ) => "ask",
+                    };
+                    assert_eq!(verdict.as_str(), expected, "{mode:?} {tool} {arguments}: {verdict:?}");
+                }
+            }
+        }
+    }
+    assert!(calls > 1_000, "{calls}");
+}

@@ -1,0 +1,251 @@
+//! Finds what a command plainly destroys: files that it deletes or overwrites, and uncommitted work. It knows common
+//! programs by name; a command without findings is not necessarily safe.
+
+mod git;
+mod overwrites;
+#[cfg(test)]
+mod tests;
+
+use crate::chat::truncation::join_items;
+use crate::policy::command_line::{
+    self, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, program_base_name,
+};
+use crate::policy::effects::{join_path, working_directories};
+use crate::policy::grammar::{self, ParsedArguments, Program, program_named};
+use crate::policy::runs_its_arguments;
+use crate::project::{FileKind, Reader};
+use std::cell::Cell;
+
+/// Programs that only print their arguments, or whose `rm` is a subcommand.
+const PRINT_ONLY: &[&str] =
+    &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
+/// Nesting depth of command lines in arguments: `ssh a "ssh b 'rm -r x'"`.
+const DEPTH: usize = 3;
+/// Paths looked up per command line. Any further path counts as an existing file.
+const MAX_LOOKUPS: usize = 2_000;
+/// Names listed per command and losses listed per command line; the rest are counted.
+const MAX_LISTED: usize = 3;
+/// Characters shown of a name.
+const MAX_NAME_CHARS: usize = 60;
+
+/// Describes what the command destroys, for the approval prompt. `files` is used to check whether a target exists.
+pub fn find_losses(command: &str, files: &dyn Reader) -> Option<String> {
+    let mut lost = Vec::new();
+    let looks = FileLookups { files, left: Cell::new(MAX_LOOKUPS) };
+    collect_losses(&command_line::parse_command_line(command), Some(&looks), DEPTH, &mut lost);
+    match lost.len() {
+        0 => None,
+        all if all <= MAX_LISTED => Some(lost.join("; ")),
+        all => Some(format!("{}; and {} more", lost[..MAX_LISTED].join("; "), all - MAX_LISTED)),
+    }
+}
+
+/// The files, and the number of lookups left.
+struct FileLookups<'a> {
+    files: &'a dyn Reader,
+    left: Cell<usize>,
+}
+
+/// Files and directories that one command can reach.
+struct CommandFiles<'a> {
+    /// `None` if the command runs on another machine.
+    files: Option<&'a FileLookups<'a>>,
+    /// Directories that relative names may start from.
+    folders: &'a [String],
+}
+
+/// The kind of file at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TargetKind {
+    Nothing,
+    /// A file that is not empty.
+    File,
+    Folder,
+    /// It cannot be looked up.
+    Unknown,
+}
+
+impl CommandFiles<'_> {
+    fn kind_at(&self, name: &str) -> TargetKind {
+        let Some(looks) = self.files else { return TargetKind::Unknown };
+        let look = |folder: &String| {
+            let Some(left) = looks.left.get().checked_sub(1) else { return Some(TargetKind::File) };
+            looks.left.set(left);
+            let at = looks.files.locate(&join_path(folder, name)).ok()?;
+            match looks.files.file_kind(&at)? {
+                FileKind::File(0) | FileKind::Other => None,
+                FileKind::File(_) => Some(TargetKind::File),
+                FileKind::Folder => Some(TargetKind::Folder),
+            }
+        };
+        self.folders.iter().find_map(look).unwrap_or(TargetKind::Nothing)
+    }
+
+    /// Returns whether a file that is not empty is known to exist at `name`.
+    fn has_content_at(&self, name: &str) -> bool {
+        self.kind_at(name) == TargetKind::File
+    }
+}
+
+fn collect_losses(
+    reading: &ParsedLine,
+    files: Option<&FileLookups<'_>>,
+    deep: usize,
+    lost: &mut Vec<String>,
+) {
+    let mut made_out = false;
+    for (simple, folders) in reading.commands.iter().zip(working_directories(reading)) {
+        let ground = CommandFiles { files, folders: &folders };
+        add_redirect_losses(simple, &ground, lost);
+        let by_words = losses_of_command(simple, &ground, deep);
+        made_out |= !by_words.is_empty();
+        by_words.into_iter().for_each(|loss| push_unique(lost, loss));
+    }
+    // If the command line could not be parsed to its end, only its words are known.
+    let named = reading.file_words.iter().filter(|_| reading.unclear.is_some());
+    let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
+    for word in named {
+        if word.position == WordPosition::Program {
+            parts.push(Vec::new());
+        }
+        let pieces = word.text.split(|letter: char| letter.is_whitespace() || ";|&(){}`".contains(letter));
+        if let Some(part) = parts.last_mut() {
+            part.extend(pieces.filter(|piece| !piece.is_empty()));
+        }
+    }
+    let ground = CommandFiles { files: None, folders: &[] };
+    // Skipped if a loss was found: this would describe it again.
+    if let Some(loss) =
+        parts.iter().filter(|_| !made_out).find_map(|words| find_loss_in_words(words, true, &ground))
+    {
+        push_unique(lost, loss);
+    }
+}
+
+fn push_unique(lost: &mut Vec<String>, loss: String) {
+    if !lost.contains(&loss) {
+        lost.push(loss);
+    }
+}
+
+/// Adds the files that output redirections overwrite.
+fn add_redirect_losses(simple: &SimpleCommand, ground: &CommandFiles<'_>, lost: &mut Vec<String>) {
+    for redirect in &simple.redirects {
+        let (name, whole) = match redirect {
+            Redirect::Write(word) => (word, true),
+            Redirect::Append(word) => (word, false),
+            Redirect::Read(_) | Redirect::Descriptor | Redirect::Text(_) => continue,
+        };
+        // The file that a pattern or a variable names is unknown before the command runs.
+        let plain = matches!(name, Word::Known(_) | Word::Home(_));
+        if is_storage_device(name.display_text()) {
+            push_unique(lost, format!("overwrites a device ({})", format_names(&[name.display_text()])));
+        } else if whole && plain && ground.has_content_at(name.display_text()) {
+            push_unique(lost, format!("overwrites {}", format_names(&[name.display_text()])));
+        }
+    }
+}
+
+/// Returns what one command destroys, judged by its arguments.
+fn losses_of_command(simple: &SimpleCommand, ground: &CommandFiles<'_>, deep: usize) -> Vec<String> {
+    let words: Vec<&str> = simple.words.iter().map(Word::display_text).collect();
+    let program = simple.program().unwrap_or_default();
+    // The commands that `find` executes were parsed already.
+    let anywhere = !PRINT_ONLY.contains(&program) && program != "find";
+    let found =
+        overwrites::find_overwrites(&words, ground).or_else(|| find_loss_in_words(&words, anywhere, ground));
+    let mut lost: Vec<String> = found.into_iter().collect();
+    // Its arguments may hold a command line: `ssh host 'rm -r x'`. Those of a shell were parsed already.
+    if runs_its_arguments(program) && deep > 0 && lost.is_empty() {
+        let here = ground.files.filter(|_| !matches!(program, "ssh" | "mosh"));
+        for line in words.iter().filter(|word| word.contains(char::is_whitespace)) {
+            collect_losses(&command_line::parse_command_line(line), here, deep - 1, &mut lost);
+        }
+    }
+    lost
+}
+
+/// Returns what these words destroy. `anywhere` is true if a program name may follow the first word.
+fn find_loss_in_words(words: &[&str], anywhere: bool, ground: &CommandFiles<'_>) -> Option<String> {
+    let starts = words.iter().enumerate().take(if anywhere { words.len() } else { 1 });
+    starts.into_iter().find_map(|(at, word)| {
+        let rest = &words[at + 1..];
+        let before = at.checked_sub(1).map(|at| words[at]);
+        // Without a program that runs it, the name is an ordinary word.
+        let runs =
+            at == 0 || runs_its_arguments(program_base_name(words[0])) || words[..at].contains(&"exec");
+        let name = program_base_name(word);
+        let deletes = matches!(name, "rm" | "unlink" | "rmdir" | "shred" | "truncate");
+        let grammar = program_named(name).filter(|_| deletes);
+        let given = grammar.map(|program| parse_operands(program, rest)).unwrap_or_default();
+        let has = |option: &str| given.has_option(&[option]);
+        let operands = || given.operands.iter().map(Word::display_text).collect::<Vec<&str>>();
+        match name {
+            "rm" if matches!(before, Some("docker" | "podman")) => None,
+            "rm" if has("--recursive") => {
+                let folders = operands();
+                let them = if folders.len() > 1 { "them" } else { "it" };
+                Some(format!("deletes {} and everything in {them} (rm -r)", format_names(&folders)))
+            }
+            "rm" if has("--force") => {
+                Some(format!("deletes {} without asking (rm -f)", format_names(&operands())))
+            }
+            "rm" | "unlink" if runs && !asks_about_itself(rest) => {
+                Some(format!("deletes {}", format_names(&operands())))
+            }
+            "rmdir" if runs && !asks_about_itself(rest) => {
+                Some(format!("deletes {} if empty (rmdir)", format_names(&operands())))
+            }
+            "find" if rest.contains(&"-delete") => {
+                Some("deletes the files it finds (find -delete)".to_owned())
+            }
+            "git" => git::find_git_loss(rest, ground),
+            "dd" => {
+                let to = rest.iter().find_map(|word| word.strip_prefix("of="))?;
+                let kept = !to.starts_with("/dev/") && ground.kind_at(to) == TargetKind::Nothing;
+                (!kept && to != "/dev/null").then(|| format!("overwrites {} (dd of=)", format_names(&[to])))
+            }
+            "shred" => Some(format!("overwrites {} permanently (shred)", format_names(&operands()))),
+            "truncate" => {
+                let names = operands();
+                let lost: Vec<&str> =
+                    names.into_iter().filter(|name| ground.kind_at(name) != TargetKind::Nothing).collect();
+                (!lost.is_empty()).then(|| format!("truncates {} (truncate)", format_names(&lost)))
+            }
+            name if name == "mkfs" || name.starts_with("mkfs.") => Some("erases a disk (mkfs)".to_owned()),
+            _ => None,
+        }
+    })
+}
+
+/// Parses the arguments of a program by its grammar; uncertain words are skipped.
+fn parse_operands(program: &'static Program, words: &[&str]) -> ParsedArguments {
+    let words: Vec<Word> = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
+    grammar::parse_arguments(program, &words)
+}
+
+fn asks_about_itself(words: &[&str]) -> bool {
+    matches!(words, ["--help" | "--version"])
+}
+
+/// Formats names for the prompt: the first few, shortened and escaped.
+fn format_names(names: &[&str]) -> String {
+    let name = |name: &&str| {
+        let cut: String = name.chars().take(MAX_NAME_CHARS).collect();
+        let more = if cut.len() < name.len() { "…" } else { "" };
+        format!("{}{more}", cut.escape_debug())
+    };
+    let names: Vec<String> = names.iter().map(name).collect();
+    if names.is_empty() { "the files it is given".to_owned() } else { join_items(&names, MAX_LISTED) }
+}
+
+/// Returns whether the path is a device that stores what is written to it. Files in a folder of shared memory are
+/// ordinary files.
+fn is_storage_device(target: &str) -> bool {
+    let harmless = ["null", "stdout", "stderr", "tty", "zero", "full", "random", "urandom"];
+    let folders = ["fd/", "pts/", "shm/", "mqueue/", "tcp/", "udp/"];
+    let name = target.strip_prefix("/dev/");
+    name.is_some_and(|name| {
+        !harmless.contains(&name) && !folders.iter().any(|folder| name.starts_with(folder))
+    })
+}

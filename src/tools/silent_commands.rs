@@ -1,0 +1,125 @@
+//! Commands that print nothing on success, so that their result is known without running them.
+
+use crate::policy::command_line::{self, Redirect, SimpleCommand, Word};
+
+/// Programs that print nothing on success, unless an option asks for it.
+const SILENT_PROGRAMS: &[&str] = &[
+    "touch", "mkdir", "rmdir", "rm", "mv", "cp", "ln", "chmod", "chown", "chgrp", "install", "truncate",
+    "sleep", "true", ":", "cd", "export", "unset", "mkfifo", "sync",
+];
+/// Programs that print only their input or arguments, for output redirected to a file.
+const SILENT_IF_REDIRECTED: &[&str] = &["echo", "printf", "cat"];
+
+/// Returns whether a command line prints nothing and exits with 0 on success.
+pub fn is_silent(command: &str) -> bool {
+    let reading = command_line::parse_command_line(command);
+    // After a number (`2>`), it is unknown what goes into the file.
+    let numbered = command.as_bytes().windows(2).any(|two| two[0].is_ascii_digit() && two[1] == b'>');
+    reading.unclear.is_none()
+        && !numbered
+        && !reading.commands.is_empty()
+        && reading.commands.iter().all(is_silent_command)
+}
+
+fn is_silent_command(simple: &SimpleCommand) -> bool {
+    if simple.words.is_empty() {
+        return simple.inline_code.is_none() && simple.wrappers.is_empty();
+    }
+    // A background command may still print; a wrapper may print something itself.
+    if simple.is_background || !simple.wrappers.is_empty() || !simple.nesting.is_empty() {
+        return false;
+    }
+    let writes = |redirect: &Redirect| match redirect {
+        Redirect::Write(word) | Redirect::Append(word) => !word.display_text().starts_with("/dev/"),
+        Redirect::Read(_) | Redirect::Descriptor | Redirect::Text(_) => false,
+    };
+    let onto = simple.redirects.contains(&Redirect::Descriptor);
+    // A program given by its path may be anything, whatever its name.
+    let program = simple.words.first().and_then(Word::known_text).unwrap_or_default();
+    let into_file = SILENT_IF_REDIRECTED.contains(&program) && simple.redirects.iter().any(writes) && !onto;
+    let second = simple.words.get(1).and_then(Word::known_text);
+    let words = || simple.words.iter().skip(1).map(Word::display_text);
+    let lettered = |letters: &[char]| {
+        words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
+    };
+    let git = program == "git" && second == Some("add") && !lettered(&['p', 'e']);
+    // Alone, `export` prints every variable, and `-` makes `cd` print the directory.
+    let tells = match program {
+        "export" => lettered(&['p']) || !words().any(|word| word.contains('=')),
+        "cd" => words().any(|word| word == "-"),
+        _ => false,
+    };
+    let speaks = |word: &Word| {
+        let word = word.display_text();
+        word.starts_with("--")
+            && word != "--"
+            && word != "--parents"
+            && word != "--recursive"
+            && word != "--force"
+            || word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'i', 'n', 'c'])
+    };
+    into_file
+        || (SILENT_PROGRAMS.contains(&program) || git) && !tells && !simple.words.iter().skip(1).any(speaks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_is_silent_only_if_every_part_is() {
+        for command in [
+            "touch made",
+            "mkdir -p a/b && cp -r x a/b; rm -rf y",
+            "echo hi > a.txt",
+            "printf '%s' x >> a.txt",
+            "git add -A",
+            "A=b",
+            "cd x && chmod 644 y",
+            "export A=b C",
+            "unset A",
+            "cd -P x",
+            "cat a > b",
+        ] {
+            assert!(is_silent(command), "{command}");
+        }
+        for command in [
+            "",
+            "make",
+            "echo hi",
+            "cat a",
+            "rm -v x",
+            "rm -i x",
+            "mkdir --verbose x",
+            "touch --help",
+            "cp --version",
+            "touch a; ls",
+            "touch $(make)",
+            "touch a && ./b",
+            "sleep 1 &",
+            "git status",
+            "git commit -m x",
+            "sudo touch a",
+            "bash -c 'touch a'",
+            "for f in *; do touch $f; done",
+            "touch 'a",
+            "cargo test > log",
+            "echo hi 2> log",
+            "cat a > b 2>&1",
+            "echo hi >&2",
+            "echo hi > /dev/stdout",
+            "./touch a",
+            "git add -p",
+            "git add -Ap",
+            "git add -e",
+            "export",
+            "export -p",
+            "export -p A=b",
+            "export A",
+            "cd -",
+            "cd -P -",
+        ] {
+            assert!(!is_silent(command), "{command}");
+        }
+    }
+}

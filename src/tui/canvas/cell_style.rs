@@ -1,0 +1,183 @@
+//! Text style of the terminal, and the shortest escape sequence that changes it.
+
+use ratatui::buffer::Cell;
+use ratatui::style::{Color, Modifier};
+use std::io::Write;
+
+/// Modifiers that are visible on a space.
+const VISIBLE_ON_SPACE: Modifier =
+    Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
+/// Modifiers with the SGR codes that set and unset them.
+const MODIFIERS: [(Modifier, u8, u8); 9] = [
+    (Modifier::BOLD, 1, 22),
+    (Modifier::DIM, 2, 22),
+    (Modifier::ITALIC, 3, 23),
+    (Modifier::UNDERLINED, 4, 24),
+    (Modifier::SLOW_BLINK, 5, 25),
+    (Modifier::RAPID_BLINK, 6, 25),
+    (Modifier::REVERSED, 7, 27),
+    (Modifier::HIDDEN, 8, 28),
+    (Modifier::CROSSED_OUT, 9, 29),
+];
+
+/// Visible style of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct CellStyle {
+    pub(super) fg: Color,
+    pub(super) bg: Color,
+    pub(super) line: Color,
+    pub(super) modifier: Modifier,
+}
+
+impl CellStyle {
+    /// Returns the style of a cell; for a space only what is visible on one.
+    pub(super) fn from_cell(cell: &Cell, blank: bool) -> Self {
+        let Cell { fg, bg, underline_color: line, modifier, .. } = *cell;
+        if blank && !modifier.intersects(VISIBLE_ON_SPACE) {
+            return Self { bg, ..Self::default() };
+        }
+        let line = if modifier.contains(Modifier::UNDERLINED) { line } else { Color::Reset };
+        Self { fg, bg, line, modifier }
+    }
+
+    /// Returns whether erasing can produce it: only a background.
+    pub(super) fn is_background_only(&self) -> bool {
+        *self == Self { bg: self.bg, ..Self::default() }
+    }
+
+    /// Returns whether a space of the style `blank` looks right with this style.
+    pub(super) fn fits_space(&self, blank: &CellStyle) -> bool {
+        *self == *blank
+            || (blank.is_background_only()
+                && self.bg == blank.bg
+                && !self.modifier.intersects(VISIBLE_ON_SPACE))
+    }
+
+    /// Returns this style with the fewest changes that make it right for a space of the style `blank`.
+    pub(super) fn adapted_to_space(&self, blank: &CellStyle) -> CellStyle {
+        match blank.is_background_only() {
+            true => CellStyle {
+                bg: blank.bg,
+                line: Color::Reset,
+                modifier: self.modifier.difference(VISIBLE_ON_SPACE),
+                ..*self
+            },
+            false => *blank,
+        }
+    }
+
+    /// Appends the shortest sequence that changes this style into `to`.
+    pub(super) fn write_change(&self, to: &CellStyle, bytes: &mut Vec<u8>) {
+        if self == to {
+            return;
+        }
+        let start = bytes.len();
+        self.write_change_by_parts(to, bytes);
+        let by_parts = bytes.len() - start;
+        let mut anew = SgrSequence::start_sequence(bytes);
+        anew.push_parameter(None);
+        CellStyle::default().write_parts(to, &mut anew);
+        anew.end_sequence();
+        // Keep the shorter of the two.
+        let from_reset = bytes.len() - start - by_parts;
+        if from_reset < by_parts {
+            bytes.drain(start..start + by_parts);
+        } else {
+            bytes.truncate(start + by_parts);
+        }
+    }
+
+    fn write_change_by_parts(&self, to: &CellStyle, bytes: &mut Vec<u8>) {
+        let mut order = SgrSequence::start_sequence(bytes);
+        self.write_parts(to, &mut order);
+        order.end_sequence();
+    }
+
+    fn write_parts(&self, to: &CellStyle, order: &mut SgrSequence<'_>) {
+        let gone = self.modifier.difference(to.modifier);
+        let mut come = to.modifier.difference(self.modifier);
+        let mut last = 0;
+        for (modifier, _, off) in MODIFIERS {
+            if gone.contains(modifier) && off != last {
+                order.push_parameter(Some(off));
+                last = off;
+            }
+        }
+        // These modifiers share a code to unset them, so the other one has to be set again.
+        for (one, other) in [(Modifier::BOLD, Modifier::DIM), (Modifier::SLOW_BLINK, Modifier::RAPID_BLINK)] {
+            if gone.intersects(one | other) {
+                come |= to.modifier.intersection(one | other);
+            }
+        }
+        for (modifier, on, _) in MODIFIERS {
+            if come.contains(modifier) {
+                order.push_parameter(Some(on));
+            }
+        }
+        for (was, is, base) in [(self.fg, to.fg, 38), (self.bg, to.bg, 48), (self.line, to.line, 58)] {
+            if was != is {
+                order.push_colour(is, base);
+            }
+        }
+    }
+}
+
+/// An SGR sequence being written.
+struct SgrSequence<'a> {
+    bytes: &'a mut Vec<u8>,
+    first: bool,
+}
+
+impl<'a> SgrSequence<'a> {
+    fn start_sequence(bytes: &'a mut Vec<u8>) -> Self {
+        bytes.extend_from_slice(b"\x1b[");
+        Self { bytes, first: true }
+    }
+
+    /// Appends one parameter; the empty parameter is 0, which resets the style.
+    fn push_parameter(&mut self, number: Option<u8>) {
+        if !self.first {
+            self.bytes.push(b';');
+        }
+        self.first = false;
+        if let Some(number) = number {
+            let _ = write!(self.bytes, "{number}");
+        }
+    }
+
+    fn push_colour(&mut self, colour: Color, base: u8) {
+        let index = match colour {
+            Color::Reset => return self.push_parameter(Some(base + 1)),
+            Color::Rgb(red, green, blue) => {
+                for number in [base, 2, red, green, blue] {
+                    self.push_parameter(Some(number));
+                }
+                return;
+            }
+            Color::Indexed(index) => index,
+            Color::Black => 0,
+            Color::Red => 1,
+            Color::Green => 2,
+            Color::Yellow => 3,
+            Color::Blue => 4,
+            Color::Magenta => 5,
+            Color::Cyan => 6,
+            Color::Gray => 7,
+            Color::DarkGray => 8,
+            Color::LightRed => 9,
+            Color::LightGreen => 10,
+            Color::LightYellow => 11,
+            Color::LightBlue => 12,
+            Color::LightMagenta => 13,
+            Color::LightCyan => 14,
+            Color::White => 15,
+        };
+        for number in [base, 5, index] {
+            self.push_parameter(Some(number));
+        }
+    }
+
+    fn end_sequence(self) {
+        self.bytes.push(b'm');
+    }
+}

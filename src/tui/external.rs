@@ -1,0 +1,219 @@
+//! Effects outside the program: clipboard, editor, opener, notifications.
+
+use crate::chat::hidden_chars::mark_hidden;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Maximum length of a text for the terminal's clipboard, in bytes; few terminals accept more by OSC 52.
+pub const MAX_CLIPBOARD: usize = 100_000;
+
+/// Returns the bytes that copy a text to the clipboard of the user's terminal; `None` if it exceeds `MAX_CLIPBOARD`.
+/// Written only after an explicit key press.
+pub fn clipboard_bytes(text: &str) -> Option<Vec<u8>> {
+    if text.len() > MAX_CLIPBOARD {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    crossterm::queue!(bytes, crossterm::clipboard::CopyToClipboard::to_clipboard_from(text)).ok()?;
+    Some(bytes)
+}
+
+/// Returns the bytes of a desktop notification, for terminals that support it, and the bell.
+pub fn notification_bytes(text: &str) -> Vec<u8> {
+    let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
+    format!("\x1b]9;{text}\x1b\\\x07").into_bytes()
+}
+
+/// Returns the user's editor as words: the setting, `$VISUAL`, `$EDITOR` or `vi`. Never passed to a shell.
+pub fn find_editor(set: Option<&str>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<String> {
+    let named = |name| variable(name).and_then(|value| value.into_string().ok());
+    let all = [set.map(str::to_owned), named("VISUAL"), named("EDITOR")];
+    let text = all.into_iter().flatten().find(|text| !text.trim().is_empty());
+    split_command(&text.unwrap_or_else(|| "vi".to_owned()))
+}
+
+/// Splits a command into words. Quotes are respected; nothing else is expanded.
+fn split_command(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in text.chars() {
+        match quote {
+            Some(end) if c == end => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Returns the command that opens a file at a line in this editor.
+pub fn editor_command(editor: &[String], file: &Path, line: Option<usize>) -> Vec<OsString> {
+    let mut command: Vec<OsString> = editor.iter().map(OsString::from).collect();
+    let name = editor.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
+    let with_line = |file: &Path, line: usize| {
+        let mut text = file.as_os_str().to_owned();
+        text.push(format!(":{line}"));
+        text
+    };
+    match (line, name.to_str().unwrap_or_default()) {
+        (None, _) => command.push(file.into()),
+        (Some(line), "code" | "code-insiders" | "codium" | "vscodium" | "cursor") => {
+            command.push("--goto".into());
+            command.push(with_line(file, line));
+        }
+        (Some(line), "hx" | "helix" | "zed" | "subl" | "micro") => command.push(with_line(file, line)),
+        (
+            Some(line),
+            "vi" | "vim" | "nvim" | "view" | "nano" | "emacs" | "emacsclient" | "kak" | "joe" | "ne",
+        ) => {
+            command.push(format!("+{line}").into());
+            command.push(file.into());
+        }
+        // Line arguments of other editors are unknown: open the file only.
+        (Some(_), _) => command.push(file.into()),
+    }
+    command
+}
+
+/// Runs a program in the foreground of the terminal and waits for it. The caller has released the terminal. If the
+/// user suspends it with ctrl-z, this program stops with it.
+pub fn run_in_foreground(command: &[OsString], folder: &Path) -> io::Result<()> {
+    use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
+    let (program, arguments) =
+        command.split_first().ok_or_else(|| io::Error::other("no editor configured"))?;
+    let name = program.to_string_lossy();
+    let child = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .spawn()
+        .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+    let own = rustix::process::Pid::from_child(&child);
+    let status = loop {
+        let (_, status) = match waitpid(Some(own), WaitOptions::UNTRACED) {
+            Err(rustix::io::Errno::INTR) => continue,
+            waited => waited?.ok_or_else(|| io::Error::other(format!("{name} was lost")))?,
+        };
+        if !status.stopped() {
+            break status;
+        }
+        kill_process(rustix::process::getpid(), Signal::STOP)?;
+        // It was continued together with this program, or must be continued now.
+        let _ = kill_process(own, Signal::CONT);
+    };
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(0), _) => Ok(()),
+        (Some(code), _) => Err(io::Error::other(format!("{name} exited with code {code}"))),
+        (None, signal) => {
+            Err(io::Error::other(format!("{name} was terminated by signal {}", signal.unwrap_or_default())))
+        }
+    }
+}
+
+/// Opens a text in the user's editor and returns the edited text. Only the user can read the temporary file.
+pub fn edit_text(editor: &[String], text: &str, folder: &Path) -> io::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("aye-").suffix(".md").tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    let mut command: Vec<OsString> = editor.iter().map(OsString::from).collect();
+    command.push(file.path().into());
+    run_in_foreground(&command, folder)?;
+    let written = std::fs::read_to_string(file.path())?;
+    Ok(written.strip_suffix('\n').map(str::to_owned).unwrap_or(written))
+}
+
+/// Opens a web address with the system's opener, without waiting for it.
+pub fn open_web(address: &str) -> io::Result<()> {
+    if !is_web_address(address) {
+        return Err(io::Error::other("only http and https addresses are opened"));
+    }
+    spawn_opener(OsStr::new(address))
+}
+
+/// Returns whether the opener may receive this text: it would also accept files, programs and options.
+fn is_web_address(address: &str) -> bool {
+    (address.starts_with("http://") || address.starts_with("https://")) && !address.contains(char::is_control)
+}
+
+/// Opens a picture with the system's opener, as an editor would show its bytes.
+pub fn open_picture(file: &Path) -> io::Result<()> {
+    match std::fs::metadata(file)?.is_file() {
+        true => spawn_opener(file.as_os_str()),
+        false => Err(io::Error::other(format!("{} is not a file", file.display()))),
+    }
+}
+
+fn spawn_opener(what: &OsStr) -> io::Result<()> {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut child = Command::new(opener)
+        .arg(what)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| io::Error::new(error.kind(), format!("{opener}: {error}")))?;
+    // Wait for the child, or it stays a zombie.
+    std::thread::Builder::new().name("opener".into()).spawn(move || child.wait())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn assert_editor_command(editor: &str, expected: &str) {
+        let command = editor_command(&split_command(editor), Path::new("/p/my file.rs"), Some(7));
+        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(shown.join("|"), expected);
+    }
+
+    #[test]
+    fn passes_the_line_in_the_form_of_each_known_editor() {
+        assert_editor_command("vim", "vim|+7|/p/my file.rs");
+        assert_editor_command("/usr/bin/nvim -u NONE", "/usr/bin/nvim|-u|NONE|+7|/p/my file.rs");
+        assert_editor_command("emacsclient -nw", "emacsclient|-nw|+7|/p/my file.rs");
+        assert_editor_command("hx", "hx|/p/my file.rs:7");
+        assert_editor_command("code --wait", "code|--wait|--goto|/p/my file.rs:7");
+        assert_editor_command("'my editor'", "my editor|/p/my file.rs");
+    }
+
+    #[test]
+    fn editor_is_the_setting_then_visual_then_editor() {
+        let only = |name: &'static str| move |asked: &str| (asked == name).then(|| OsString::from("nano -w"));
+        assert_eq!(find_editor(None, &only("VISUAL")), ["nano", "-w"]);
+        assert_eq!(find_editor(None, &only("EDITOR")), ["nano", "-w"]);
+        assert_eq!(find_editor(Some("hx"), &only("VISUAL")), ["hx"]);
+        assert_eq!(find_editor(Some(" "), &|_| None), ["vi"]);
+    }
+
+    #[test]
+    fn r36_only_web_addresses_are_opened() {
+        for address in [
+            "file:///etc/passwd",
+            "file:/etc/passwd",
+            "FILE:///x",
+            "javascript:x",
+            "/etc/passwd",
+            "-a",
+            "https://a\nb",
+        ] {
+            // A missing opener on this machine would be another error.
+            assert!(!is_web_address(address), "{address}");
+            let error = open_web(address).unwrap_err().to_string();
+            assert_eq!(error, "only http and https addresses are opened", "{address}");
+        }
+    }
+
+    #[test]
+    fn r32_notification_contains_no_control_characters() {
+        let bytes = String::from_utf8(notification_bytes("a\x1b]0;x\x07b\u{e0041}")).unwrap();
+        assert_eq!(bytes, "\x1b]9;a<U+001B>]0;x<U+0007>b<U+E0041>\x1b\\\x07");
+    }
+}

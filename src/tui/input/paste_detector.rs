@@ -1,0 +1,180 @@
+//! Detects pastes that the terminal did not mark: characters that arrive faster than a user types.
+
+use super::parse::TerminalInput;
+use crate::tui::event::Event;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use std::time::{Duration, Instant};
+
+/// Minimum number of characters with at most `MAX_GAP` between them that count as a paste.
+const MIN_BURST: usize = 5;
+/// Minimum time between two key presses of a user.
+const MAX_GAP: Duration = Duration::from_millis(10);
+
+/// Recent input. Characters are passed on at once; only an Enter or Tab directly after one is held back for a moment,
+/// because it breaks the line in a paste but sends as a key.
+#[derive(Debug, Default)]
+pub struct PasteDetector {
+    last: Option<Instant>,
+    /// Characters in the current run.
+    count: usize,
+    /// The Enter or Tab that is held back.
+    held_key: Option<KeyEvent>,
+}
+
+impl PasteDetector {
+    /// Returns whether a key is held back. If nothing more comes for a moment, call `end_wait`.
+    pub fn is_waiting(&self) -> bool {
+        self.held_key.is_some()
+    }
+
+    /// Ends the wait: the key held back was a key press.
+    pub fn end_wait(&mut self) -> Vec<Event> {
+        self.count = 0;
+        self.held_key.take().map(Event::Key).into_iter().collect()
+    }
+
+    /// Takes the input of one read and returns its events.
+    pub fn handle_input(&mut self, sent: Vec<TerminalInput>, now: Instant) -> Vec<Event> {
+        let mut events = Vec::new();
+        if self.last.is_none_or(|last| now.saturating_duration_since(last) >= MAX_GAP) {
+            events.extend(self.end_wait());
+        }
+        let mut letters = Vec::new();
+        for one in sent {
+            match one {
+                TerminalInput::Key(key) if key_character(&key).is_some() => letters.push(key),
+                other => {
+                    self.flush_characters(&mut letters, &mut events, now);
+                    events.extend(self.end_wait());
+                    events.push(Event::from(other));
+                }
+            }
+        }
+        self.flush_characters(&mut letters, &mut events, now);
+        events
+    }
+
+    /// Passes characters on, as keys or as a paste. A final Enter is held back, and is a key if nothing follows, as
+    /// when a program types into the terminal.
+    fn flush_characters(&mut self, letters: &mut Vec<KeyEvent>, events: &mut Vec<Event>, now: Instant) {
+        if letters.is_empty() {
+            return;
+        }
+        self.last = Some(now);
+        letters.splice(0..0, self.held_key.take());
+        let goes_on = self.count > 0;
+        self.count += letters.len();
+        if goes_on || letters.len() > 1 {
+            self.held_key = letters.pop_if(|key| matches!(key.code, KeyCode::Enter | KeyCode::Tab));
+            // If two keys arrive at once, neither was pressed as an answer to a prompt.
+            events.push(Event::TooFast);
+        }
+        if self.count >= MIN_BURST || letters.iter().any(|key| key.code == KeyCode::Enter && goes_on) {
+            self.count = self.count.max(MIN_BURST);
+            let text: String = letters.drain(..).filter_map(|key| key_character(&key)).collect();
+            if !text.is_empty() {
+                events.push(Event::Pasted(text));
+            }
+        } else {
+            events.extend(letters.drain(..).map(Event::Key));
+        }
+    }
+}
+
+impl From<TerminalInput> for Event {
+    fn from(sent: TerminalInput) -> Self {
+        match sent {
+            TerminalInput::Key(key) => Event::Key(key),
+            TerminalInput::Paste(text) => Event::Pasted(text),
+            TerminalInput::Mouse(mouse) => Event::Mouse(mouse),
+            TerminalInput::Focus(front) => Event::Focused(front),
+        }
+    }
+}
+
+/// Returns the character of a key in a burst.
+pub(super) fn key_character(key: &KeyEvent) -> Option<char> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+    match key.code {
+        KeyCode::Char(c) if plain => Some(c),
+        // Terminals send this for a line break in an unmarked paste.
+        KeyCode::Char('j') if key.modifiers == KeyModifiers::CONTROL => Some('\n'),
+        KeyCode::Enter if plain => Some('\n'),
+        KeyCode::Tab if plain => Some('\t'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::Parser;
+    use super::*;
+
+    /// Simulates reads, each with the milliseconds since the one before, and describes the events.
+    fn simulate_reads(reads: &[(u64, &str)]) -> Vec<String> {
+        let (mut bursts, mut now, mut events) = (PasteDetector::default(), Instant::now(), Vec::new());
+        for (ms, bytes) in reads {
+            if *ms >= 5 && bursts.is_waiting() {
+                events.extend(bursts.end_wait());
+            }
+            now += Duration::from_millis(*ms);
+            events.extend(bursts.handle_input(Parser::default().parse_bytes(bytes.as_bytes()), now));
+        }
+        events.extend(bursts.end_wait());
+        let word = |event| match event {
+            Event::Key(key) => Some(key.code.to_string()),
+            Event::Pasted(text) => Some(format!("paste {text:?}")),
+            Event::TooFast => None,
+            _ => Some("other".to_owned()),
+        };
+        events.into_iter().filter_map(word).collect()
+    }
+
+    #[test]
+    fn r05_characters_faster_than_a_user_types_are_a_paste() {
+        assert_eq!(simulate_reads(&[(0, "y\nfoo")]), [r#"paste "y\nfoo""#]);
+        assert_eq!(simulate_reads(&[(0, "hello\r")]), [r#"paste "hello""#, "Enter"]);
+        assert_eq!(
+            simulate_reads(&[(0, "hello\r"), (2, "world\r")]),
+            [r#"paste "hello""#, r#"paste "\nworld""#, "Enter"]
+        );
+    }
+
+    #[test]
+    fn r05_paste_arriving_byte_by_byte_sends_nothing_in_its_middle() {
+        assert_eq!(
+            simulate_reads(&[(0, "a"), (1, "b"), (1, "\r"), (1, "c"), (1, "d"), (1, "e")]),
+            ["a", "b", r#"paste "\nc""#, r#"paste "d""#, r#"paste "e""#]
+        );
+    }
+
+    #[test]
+    fn single_character_is_not_delayed() {
+        let mut bursts = PasteDetector::default();
+        let key = |code| vec![TerminalInput::Key(KeyEvent::new(code, KeyModifiers::NONE))];
+        let mut now = Instant::now();
+        for code in [KeyCode::Char('a'), KeyCode::Char(' '), KeyCode::Enter, KeyCode::Tab] {
+            now += Duration::from_millis(15);
+            let events = bursts.handle_input(key(code), now);
+            assert!(matches!(events.as_slice(), [Event::Key(_)]) && !bursts.is_waiting(), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn few_characters_are_keys_and_none_is_lost() {
+        assert_eq!(simulate_reads(&[(0, "yes")]), ["y", "e", "s"]);
+        assert_eq!(simulate_reads(&[(0, "ab\x1b[Acd")]), ["a", "b", "Up", "c", "d"]);
+        assert_eq!(simulate_reads(&[(0, "y\r")]), ["y", "Enter"]);
+        assert_eq!(simulate_reads(&[(0, "y"), (3, "\r"), (40, "n")]), ["y", "Enter", "n"]);
+    }
+
+    #[test]
+    fn r05_keys_that_arrive_at_once_cannot_answer_a_prompt() {
+        let mut bursts = PasteDetector::default();
+        let events = bursts.handle_input(Parser::default().parse_bytes(b"y\r"), Instant::now());
+        assert!(matches!(events.as_slice(), [Event::TooFast, Event::Key(_)]) && bursts.is_waiting());
+    }
+}

@@ -1,0 +1,210 @@
+//! Startup of the terminal: queries its colours and keeps everything typed before the first frame.
+
+use super::parse::TerminalInput;
+use super::{paste_detector, read_stdin};
+use crate::tui::event::Event;
+use crate::tui::terminal;
+use crate::tui::theme::terminal_background::is_light;
+use crossterm::event::KeyCode;
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// Queries the text colour, the background colour, and the device attributes. Every terminal answers the last one, so
+/// its answer alone means that colours are not reported. Terminals end an answer as the query ended, and all know BEL.
+const COLOUR_QUERY: &[u8] = b"\x1b]10;?\x07\x1b]11;?\x07\x1b[c";
+
+/// More bytes than a user types and a terminal buffers: longer input is read by the thread.
+const MAX_BUFFERED: usize = 64 * 1024;
+
+/// Result of querying the terminal.
+#[derive(Debug, Default)]
+pub struct StartupInput {
+    /// True for a light terminal; `None` if it does not report its colours.
+    pub is_light: Option<bool>,
+    /// All bytes received meanwhile, including what the user typed.
+    pub(in crate::tui) bytes: Vec<u8>,
+    /// Raw mode, from the query on: the terminal must not edit lines in between.
+    pub(in crate::tui) raw: RawMode,
+}
+
+/// Raw mode of the terminal; restored when dropped.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct RawMode(bool);
+
+impl RawMode {
+    /// Leaves restoring to another owner.
+    pub(in crate::tui) fn release_ownership(&mut self) {
+        self.0 = false;
+    }
+}
+
+impl Drop for RawMode {
+    fn drop(&mut self) {
+        if self.0 {
+            // Errors are ignored: the terminal may be gone.
+            let _ = disable_raw_mode();
+        }
+    }
+}
+
+/// Queries the terminal's colours and waits for the answer for at most `patience`. `term` is the value of `$TERM`.
+pub fn query_colours(patience: Duration, term: Option<&str>) -> StartupInput {
+    let mut early = StartupInput::default();
+    if !term.is_some_and(answers_queries) || enable_raw_mode().is_err() {
+        return early;
+    }
+    early.raw = RawMode(true);
+    if terminal::write_bytes(COLOUR_QUERY).is_ok() {
+        let end = Instant::now() + patience;
+        while !has_answered(&early.bytes) && has_input(end.saturating_duration_since(Instant::now())) {
+            match read_stdin() {
+                Ok(bytes) if bytes.is_empty() => break,
+                Ok(bytes) => early.bytes.extend(bytes),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(_) => break,
+            }
+        }
+    }
+    early.is_light = reported_light(&early.bytes);
+    early
+}
+
+/// Returns the bytes that the terminal has buffered.
+pub fn read_buffered() -> Vec<u8> {
+    let mut held = Vec::new();
+    while held.len() < MAX_BUFFERED && has_input(Duration::ZERO) {
+        match read_stdin() {
+            Ok(bytes) if !bytes.is_empty() => held.extend(bytes),
+            // The next reader gets the same error and reports it.
+            Ok(_) | Err(_) => break,
+        }
+    }
+    held
+}
+
+/// Returns the events of input before the first frame. Characters are text for the composer and Enter is a line break,
+/// so that none of them sends a message or answers a prompt the user has not seen. Other keys stay keys.
+pub fn to_events(sent: Vec<TerminalInput>) -> Vec<Event> {
+    let (mut events, mut words) = (Vec::new(), String::new());
+    for one in sent {
+        if let TerminalInput::Key(key) = &one
+            && key.code != KeyCode::Tab
+            && let Some(letter) = paste_detector::key_character(key)
+        {
+            words.push(letter);
+            continue;
+        }
+        if !words.is_empty() {
+            events.push(Event::TypedEarly(std::mem::take(&mut words)));
+        }
+        events.push(Event::from(one));
+    }
+    if !words.is_empty() {
+        events.push(Event::TypedEarly(words));
+    }
+    events
+}
+
+/// Returns whether a terminal of this name answers reliably: `screen` passes on the colour query, but answers the last
+/// query itself and too early.
+fn answers_queries(term: &str) -> bool {
+    !matches!(term, "" | "dumb" | "Eterm" | "screen") && !term.starts_with("screen.")
+}
+
+/// Returns whether the answer to the last query has arrived.
+fn has_answered(bytes: &[u8]) -> bool {
+    let last = |from: &[u8]| {
+        from.strip_prefix(b"\x1b[?").is_some_and(|rest| {
+            let inner = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
+            rest.get(inner) == Some(&b'c')
+        })
+    };
+    (0..bytes.len()).any(|at| last(&bytes[at..]))
+}
+
+/// Returns whether the terminal reports light colours.
+fn reported_light(bytes: &[u8]) -> Option<bool> {
+    let colour = |mark: &[u8]| {
+        let at = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
+        let length = bytes[at..].iter().position(|byte| matches!(byte, 0x07 | 0x1b))?;
+        std::str::from_utf8(&bytes[at..at + length]).ok()
+    };
+    is_light(colour(b"\x1b]11;")?, colour(b"\x1b]10;"))
+}
+
+/// Waits up to this time for input and returns whether there is some.
+fn has_input(patience: Duration) -> bool {
+    let end = Instant::now() + patience;
+    loop {
+        let stdin = io::stdin();
+        let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
+        let left = end.saturating_duration_since(Instant::now());
+        match poll(&mut fds, Timespec::try_from(left).ok().as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(count) => return count > 0 && fds[0].revents() == PollFlags::IN,
+            Err(_) => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::Parser;
+    use super::*;
+
+    fn describe_events(bytes: &str) -> Vec<String> {
+        let word = |event| match event {
+            Event::TypedEarly(text) => format!("{text:?}"),
+            Event::Key(key) => key.code.to_string(),
+            Event::Pasted(text) => format!("paste {text:?}"),
+            _ => "other".to_owned(),
+        };
+        to_events(Parser::default().parse_bytes(bytes.as_bytes())).into_iter().map(word).collect()
+    }
+
+    #[test]
+    fn r03_no_character_before_the_first_frame_is_a_key() {
+        assert_eq!(describe_events("y"), [r#""y""#]);
+        assert_eq!(describe_events("\r"), [r#""\n""#]);
+        assert_eq!(describe_events("fix it\rand é\n"), [r#""fix it\nand é\n""#]);
+        assert_eq!(
+            describe_events("ab\x7fc\x1b[200~p\rq\x1b[201~\td"),
+            [r#""ab""#, "Backspace", r#""c""#, r#"paste "p\nq""#, "Tab", r#""d""#]
+        );
+    }
+
+    #[test]
+    fn answers_of_the_terminal_are_not_text() {
+        let answer = "he\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\l\x1b]11;rgb:1616/1818/1c1c\x07lo\x1b[?62;22c!";
+        assert_eq!(describe_events(answer), [r#""hello!""#]);
+        assert_eq!(reported_light(answer.as_bytes()), Some(false));
+        assert!(
+            has_answered(answer.as_bytes()) && !has_answered(b"c\x1b[?62;2") && !has_answered(b"\x1b[A?c")
+        );
+    }
+
+    #[test]
+    fn background_decides_light_or_dark_and_text_colour_if_ambiguous() {
+        let told = |answer: &str| reported_light(answer.as_bytes());
+        assert_eq!(told("\x1b]11;rgb:ffff/fafa/f0f0\x07\x1b[?1c"), Some(true));
+        assert_eq!(told("\x1b]10;rgb:a/a/a\x07\x1b]11;rgb:8/8/8\x07"), Some(false));
+        assert_eq!(told("\x1b]10;rgb:00/00/00\x07\x1b]11;rgb:70/70/70\x07"), Some(true));
+        assert_eq!(told("\x1b]11;rgba:ffff/ffff/ffff/8000\x1b\\"), Some(true));
+        for nothing in ["", "\x1b[?62c", "\x1b]11;?\x07", "\x1b]11;rgb:ffff/ff", "\x1b]11;rgb:x/y/z\x07"] {
+            assert_eq!(told(nothing), None, "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn does_not_query_terminals_that_answer_in_another_order() {
+        assert!(
+            answers_queries("xterm-256color")
+                && answers_queries("screenlike")
+                && answers_queries("tmux-256color")
+        );
+        assert!(!["", "dumb", "screen", "screen.xterm-256color", "Eterm"].into_iter().any(answers_queries));
+    }
+}

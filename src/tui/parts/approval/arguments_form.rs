@@ -1,0 +1,280 @@
+//! Form for the arguments of a call: one row per field, validated against the tool's schema.
+
+mod form_layout;
+
+use crate::chat::ToolSpec;
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::text_field::{self, TextField};
+use crate::tui::text::reveal;
+use crossterm::event::KeyEvent;
+use ratatui::style::Style;
+use serde_json::{Map, Number, Value};
+
+/// Form with one focused field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    pub fields: Vec<Field>,
+    pub focused: usize,
+    /// Initial text of each field.
+    initial_texts: Vec<String>,
+    /// Validation error of the focused field, set on submit.
+    pub error: Option<String>,
+}
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Name in the call's arguments.
+    name: String,
+    /// Display name with marks for invisible characters; the model may have invented the name.
+    pub display_name: String,
+    field_type: FieldType,
+    required: bool,
+    pub text: FieldText,
+}
+
+/// Type of value that a field accepts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum FieldType {
+    Text,
+    Integer,
+    Number,
+    Boolean,
+    /// Any other value, entered as JSON.
+    Json,
+}
+
+/// Text of a field.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldText {
+    /// One line, edited in place.
+    Line(TextField),
+    /// Text of several lines, edited in `$EDITOR` only.
+    Multiline(String),
+}
+
+/// Result of a key press.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeyResult {
+    /// The form handled the key.
+    Handled,
+    /// The key has no effect in the form.
+    PassedOn,
+    /// Close the form.
+    Close,
+    /// The user submitted these arguments.
+    Submit(Value),
+    /// Open this text of the focused field in `$EDITOR`.
+    OpenEditor(String),
+}
+
+impl Form {
+    /// Creates the form of a call: the tool's fields in schema order, filled fields first, then extra arguments that the
+    /// model sent. Returns `None` if the arguments are not a JSON object or there is no field.
+    pub fn new(spec: Option<&ToolSpec>, arguments: &str) -> Option<Self> {
+        let Ok(Value::Object(mut given)) = serde_json::from_str(arguments) else { return None };
+        let schema = spec.map(|spec| &spec.parameters);
+        let required = |name: &str| {
+            let list = schema.and_then(|schema| schema["required"].as_array());
+            list.is_some_and(|list| list.iter().any(|field| field == name))
+        };
+        let properties = schema.and_then(|schema| schema["properties"].as_object());
+        let known = properties.into_iter().flatten().map(|(name, of)| {
+            let written = given.remove(name);
+            Field::new(name, FieldType::from_schema(of), required(name), written.as_ref())
+        });
+        let mut fields: Vec<Field> = known.collect();
+        fields
+            .extend(given.iter().map(|(name, value)| Field::new(name, FieldType::Json, false, Some(value))));
+        // Stable sort: filled fields first, otherwise in order.
+        fields.sort_by_key(Field::is_empty);
+        let opened = fields.iter().map(|field| field.as_str().to_owned()).collect();
+        (!fields.is_empty()).then_some(Self { fields, focused: 0, initial_texts: opened, error: None })
+    }
+
+    /// Handles a key. The form receives every key while it is open.
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+        if keys.lookup(Scope::Composer, key) == Some(Action::OpenEditor) {
+            return self
+                .focused_field()
+                .map_or(KeyResult::Handled, |field| KeyResult::OpenEditor(field.as_str().to_owned()));
+        }
+        let step = match keys.lookup(Scope::List, key) {
+            Some(Action::Up) => self.fields.len().saturating_sub(1),
+            Some(Action::Down) => 1,
+            _ => 0,
+        };
+        if step > 0 {
+            self.focused = (self.focused + step) % self.fields.len().max(1);
+            return KeyResult::Handled;
+        }
+        let Some(field) = self.fields.get_mut(self.focused) else { return KeyResult::Close };
+        let reply = match &mut field.text {
+            FieldText::Line(line) => line.key(key, keys),
+            FieldText::Multiline(_) => match keys.lookup(Scope::TextField, key) {
+                Some(Action::Accept) => text_field::KeyResult::Accepted,
+                Some(Action::Close) => text_field::KeyResult::Cancelled,
+                _ => text_field::KeyResult::Handled,
+            },
+        };
+        match reply {
+            text_field::KeyResult::PassedOn => KeyResult::PassedOn,
+            text_field::KeyResult::Handled => KeyResult::Handled,
+            text_field::KeyResult::Changed => {
+                self.error = None;
+                KeyResult::Handled
+            }
+            text_field::KeyResult::Cancelled => KeyResult::Close,
+            text_field::KeyResult::Accepted => match self.parse_arguments() {
+                Ok(value) => KeyResult::Submit(value),
+                Err((at, trouble)) => {
+                    (self.focused, self.error) = (at, Some(trouble));
+                    KeyResult::Handled
+                }
+            },
+        }
+    }
+
+    /// Inserts pasted text into the focused field.
+    pub fn insert_paste(&mut self, text: &str) {
+        match self.fields.get_mut(self.focused).map(|field| &mut field.text) {
+            Some(FieldText::Line(line)) => line.insert(text),
+            Some(FieldText::Multiline(_)) | None => {}
+        }
+        self.error = None;
+    }
+
+    /// Sets the focused field to the text that the editor returned.
+    pub fn apply_editor_text(&mut self, text: &str) {
+        if let Some(field) = self.fields.get_mut(self.focused) {
+            field.text = FieldText::new(text);
+        }
+        self.error = None;
+    }
+
+    /// Returns the arguments if any was edited. Invalid values are included as text.
+    pub fn edited_arguments(&self) -> Option<Value> {
+        if self.fields.iter().map(Field::as_str).eq(self.initial_texts.iter().map(String::as_str)) {
+            return None;
+        }
+        let written = self.fields.iter().filter_map(|field| {
+            let value =
+                field.parse_value().unwrap_or_else(|_| Some(Value::String(field.as_str().to_owned())))?;
+            Some((field.name.clone(), value))
+        });
+        Some(Value::Object(written.collect()))
+    }
+
+    fn focused_field(&self) -> Option<&Field> {
+        self.fields.get(self.focused)
+    }
+
+    /// Returns the arguments, or the index of the first invalid field and its error.
+    fn parse_arguments(&self) -> Result<Value, (usize, String)> {
+        let mut arguments = Map::new();
+        for (at, field) in self.fields.iter().enumerate() {
+            match field.parse_value() {
+                Ok(Some(value)) => drop(arguments.insert(field.name.clone(), value)),
+                Ok(None) if field.required => {
+                    return Err((at, format!("{} is required", field.display_name)));
+                }
+                Ok(None) => {}
+                Err(takes) => return Err((at, format!("{} must be {takes}", field.display_name))),
+            }
+        }
+        Ok(Value::Object(arguments))
+    }
+}
+
+impl Field {
+    fn new(name: &str, kind: FieldType, required: bool, value: Option<&Value>) -> Self {
+        let (field_type, text) = match value {
+            None | Some(Value::Null) => (kind, String::new()),
+            Some(Value::String(text)) if kind == FieldType::Text => (kind, text.clone()),
+            // A value that does not match the schema is shown as JSON and can be corrected.
+            Some(value) if kind == FieldType::Text => (FieldType::Json, value.to_string()),
+            Some(value) => (kind, value.to_string()),
+        };
+        let shown =
+            reveal::revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
+        Self {
+            name: name.to_owned(),
+            display_name: shown.collect(),
+            field_type,
+            required,
+            text: FieldText::new(&text),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        match &self.text {
+            FieldText::Line(line) => line.text(),
+            FieldText::Multiline(text) => text,
+        }
+    }
+
+    /// Describes the accepted value.
+    fn describe_type(&self) -> String {
+        let what = match self.field_type {
+            FieldType::Text => "text",
+            FieldType::Integer => "a whole number",
+            FieldType::Number => "a number",
+            FieldType::Boolean => "true or false",
+            FieldType::Json => "JSON",
+        };
+        let need = if self.required { "required" } else { "optional" };
+        format!("{}: {what}, {need}", self.display_name)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.as_str().is_empty()
+    }
+
+    /// Returns the value; `None` for an empty optional field. The error names the expected type.
+    fn parse_value(&self) -> Result<Option<Value>, &'static str> {
+        let text = self.as_str();
+        let bare = text.trim();
+        if text.is_empty() || bare.is_empty() && self.field_type != FieldType::Text {
+            // A required text field accepts an empty text.
+            return Ok(
+                (self.field_type == FieldType::Text && self.required).then(|| Value::String(text.to_owned()))
+            );
+        }
+        let value = match self.field_type {
+            FieldType::Text => Value::String(text.to_owned()),
+            FieldType::Integer => {
+                Value::Number(Number::from(bare.parse::<i64>().map_err(|_| "a whole number")?))
+            }
+            FieldType::Number => {
+                let number = bare.parse::<f64>().ok().and_then(Number::from_f64);
+                Value::Number(number.ok_or("a number")?)
+            }
+            FieldType::Boolean => Value::Bool(bare.parse::<bool>().map_err(|_| "true or false")?),
+            FieldType::Json => serde_json::from_str(bare).map_err(|_| "JSON, for example [\"a\", \"b\"]")?,
+        };
+        Ok(Some(value))
+    }
+}
+
+impl FieldType {
+    fn from_schema(schema: &Value) -> Self {
+        match schema["type"].as_str() {
+            Some("string") => Self::Text,
+            Some("integer") => Self::Integer,
+            Some("number") => Self::Number,
+            Some("boolean") => Self::Boolean,
+            Some(_) | None => Self::Json,
+        }
+    }
+}
+
+impl FieldText {
+    /// Uses a line only if a line can hold the text unchanged.
+    fn new(text: &str) -> Self {
+        let line = TextField::new(text);
+        if line.text() == text { Self::Line(line) } else { Self::Multiline(text.to_owned()) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Tests of typing into the form and drawing it.
+
+use super::*;
+use crossterm::event::{KeyCode, KeyModifiers};
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::json;
+
+fn tool() -> ToolSpec {
+    ToolSpec {
+        name: "t".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object", "required": ["command"], "properties": {
+            "command": {"type": "string"}, "seconds": {"type": "integer"}, "quick": {"type": "boolean"},
+            "list": {"type": "array"}, "share": {"type": "number"}}}),
+    }
+}
+
+fn form(arguments: Value) -> Form {
+    Form::new(Some(&tool()), &arguments.to_string()).expect("there are fields")
+}
+
+fn press(form: &mut Form, code: KeyCode) -> KeyResult {
+    form.handle_key(&KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
+}
+
+fn fill_field(form: &mut Form, name: &str, text: &str) {
+    form.focused = form.fields.iter().position(|field| field.name == name).expect("a field");
+    form.apply_editor_text(text);
+}
+
+fn draw_form(form: &Form, width: u16, height: u16) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    form.draw(area, &mut buffer, &crate::tui::theme::Theme::without_colours());
+    let rows = buffer.content.chunks(usize::from(width.max(1)));
+    let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+    rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn unedited_arguments_are_unchanged() {
+    for arguments in [
+        json!({"command": "ls"}),
+        json!({"command": "", "seconds": 3}),
+        json!({"command": "a\nb\tc", "list": ["x", {"y": null}], "quick": false, "share": 0.5}),
+        json!({"command": "\u{202e}gnp.exe \u{1b}[31m"}),
+        json!({"command": "x", "more": {"deep": [1, "2"]}, "other": "text"}),
+        json!({"command": ["not", "a", "text"]}),
+    ] {
+        assert_eq!(press(&mut form(arguments.clone()), KeyCode::Enter), KeyResult::Submit(arguments));
+    }
+}
+
+#[test]
+fn a_field_accepts_only_values_of_its_schema_type() {
+    let mut form = form(json!({"command": "ls"}));
+    for (name, text, value) in [
+        ("seconds", "12", json!(12)),
+        ("quick", " true ", json!(true)),
+        ("list", r#"["a"]"#, json!(["a"])),
+        ("share", "0.25", json!(0.25)),
+        ("command", " 12 ", json!(" 12 ")),
+    ] {
+        fill_field(&mut form, name, text);
+        let KeyResult::Submit(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{name}: {form:?}") };
+        assert_eq!(wanted[name], value, "{name}");
+    }
+    for (name, text, trouble) in [
+        ("seconds", "1.5", "seconds must be a whole number"),
+        ("seconds", "99999999999999999999", "seconds must be a whole number"),
+        ("quick", "yes", "quick must be true or false"),
+        ("share", "NaN", "share must be a number"),
+        ("list", "[1", "list must be JSON, for example [\"a\", \"b\"]"),
+    ] {
+        fill_field(&mut form, name, text);
+        form.focused = 0;
+        assert_eq!(press(&mut form, KeyCode::Enter), KeyResult::Handled, "{name}");
+        assert_eq!(form.error.as_deref(), Some(trouble));
+        assert_eq!(form.fields[form.focused].name, name, "the invalid field is focused");
+        fill_field(&mut form, name, "");
+    }
+}
+
+#[test]
+fn a_required_field_must_be_filled() {
+    let mut missing = form(json!({"seconds": 3}));
+    assert!(
+        matches!(press(&mut missing, KeyCode::Enter), KeyResult::Submit(value) if value["command"] == "")
+    );
+    let spec = ToolSpec {
+        parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}),
+        ..tool()
+    };
+    let mut missing = Form::new(Some(&spec), "{}").expect("a field");
+    assert_eq!(press(&mut missing, KeyCode::Enter), KeyResult::Handled);
+    assert_eq!(missing.error.as_deref(), Some("n is required"));
+}
+
+#[test]
+fn characters_go_to_the_focused_field() {
+    let mut form = form(json!({"command": "ls", "seconds": 3}));
+    press(&mut form, KeyCode::Char('y'));
+    press(&mut form, KeyCode::Down);
+    press(&mut form, KeyCode::Char('0'));
+    press(&mut form, KeyCode::Up);
+    form.insert_paste(" -l\ny");
+    let KeyResult::Submit(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    assert_eq!(wanted, json!({"command": "lsy -l y", "seconds": 30}));
+    assert_eq!(press(&mut form, KeyCode::Esc), KeyResult::Close);
+}
+
+#[test]
+fn multiline_text_is_edited_in_the_editor() {
+    let mut form = form(json!({"command": "a\nb"}));
+    let key = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
+    assert_eq!(form.handle_key(&key, &Keymap::default()), KeyResult::OpenEditor("a\nb".into()));
+    assert_eq!(
+        press(&mut form, KeyCode::Char('x')),
+        KeyResult::Handled,
+        "typing does not change text that is not visible"
+    );
+    form.apply_editor_text("a\nb\nc");
+    let KeyResult::Submit(wanted) = press(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    assert_eq!(wanted["command"], "a\nb\nc");
+}
+
+#[test]
+fn arguments_that_are_not_an_object_have_no_form() {
+    for arguments in ["", "[1]", "null", "{", "\"x\""] {
+        assert_eq!(Form::new(None, arguments), None, "{arguments}");
+    }
+    assert_eq!(Form::new(None, "{}"), None, "nothing to change");
+}
+
+#[test]
+fn the_focused_field_is_always_visible() {
+    let mut form = form(json!({"command": "cargo test retry", "seconds": 30}));
+    assert_eq!(
+        draw_form(&form, 40, 6),
+        "❯ command  cargo test retry\n  seconds  30\n  quick\n  list\n  share\ncommand: text, required"
+    );
+    form.focused = 4;
+    assert_eq!(draw_form(&form, 40, 3), "  list\n❯ share\nshare: a number, optional");
+    assert_eq!(draw_form(&form, 40, 1), "❯ share");
+}
+
+proptest! {
+    #[test]
+    fn r09_model_text_stays_inside_the_form(
+        name in "\\PC{0,12}", text in any::<String>(), width in 0u16..60, height in 0u16..8, at in 0usize..6,
+    ) {
+        let mut form = form(json!({"command": text, name: text}));
+        form.focused = at % form.fields.len();
+        let shown = draw_form(&form, width, height);
+        prop_assert!(shown.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{shown:?}");
+    }
+}

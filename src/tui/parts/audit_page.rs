@@ -1,0 +1,343 @@
+//! The record of a call as text: a row of the list and a page. Used by the screen and by `aye audit`.
+
+use crate::chat::audit::{Integrity, Record, outcome_name};
+use crate::chat::reviewer::describe_hooks_not_run;
+use crate::chat::{
+    Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Grant, Outcome, Preconditions,
+    escape_sequences,
+};
+use crate::tui::parts::transcript::sub_agent_layout::quote_name;
+use crate::tui::parts::transcript::{format_duration, live_item};
+use crate::tui::text::wrap::{Shape, wrap_pieces};
+use crate::tui::text::{Piece, clean, reveal, width};
+use ratatui::style::Style;
+use std::time::Duration;
+
+/// Lines shown of arguments, messages and results unless all of them are requested.
+const SHORT_TEXT_LINES: usize = 6;
+/// Minimum and maximum width of the column for times and labels, in cells.
+const LABEL_CELLS: (usize, usize) = (11, 24);
+
+/// Returns the time at which an entry was written; empty if unknown.
+pub type EntryTime<'a> = &'a dyn Fn(usize) -> String;
+
+/// Returns the texts of a row in the list: the call, and its decision and outcome.
+pub fn audit_row_texts(record: &Record<'_>) -> (String, String) {
+    let mark = match record.outcome() {
+        _ if record.failure_status().is_some() => "✗",
+        Some(Outcome::Done(_)) => "✓",
+        Some(Outcome::Failed(_)) => "✗",
+        Some(Outcome::Refused(_)) => "⊘",
+        Some(Outcome::Rehearsed(_)) => "◇",
+        Some(Outcome::Interrupted(_)) => "■",
+        None => "…",
+    };
+    let mut parts = vec![summarize_decision(record)];
+    parts.extend(record.sub_agent.map(quote_name));
+    parts.extend(Some(record.summary()).filter(|summary| !summary.is_empty()).map(str::to_owned));
+    if let Integrity::Broken(why) = record.verify_digests() {
+        parts.insert(0, format!("CAREFUL: {why}"));
+    }
+    (format!("{mark} {}", record.call.name), parts.join(" · "))
+}
+
+/// Summarizes the decision and the outcome of a call.
+fn summarize_decision(record: &Record<'_>) -> String {
+    let ended = record.outcome().map_or("open", outcome_name);
+    match record.last_decision() {
+        Some(Entry::Decided { by: Decider::Headless, .. }) => "no interactive user".to_owned(),
+        Some(Entry::Decided { decision, by, .. }) => {
+            let said = format!("{} {}", decider_name(by), brief_decision(decision));
+            if matches!(decision, Decision::Deny(_)) { said } else { format!("{said}, {ended}") }
+        }
+        Some(Entry::Answered { by, .. }) => {
+            format!("{} answered", by.as_ref().map_or("you", decider_name))
+        }
+        _ => match record.last_plan() {
+            Some(Entry::Planned { verdict, .. }) => format!("{}, {ended}", brief_verdict(verdict)),
+            _ => ended.to_owned(),
+        },
+    }
+}
+
+fn brief_decision(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Once => "approved",
+        Decision::Selected(_) => "approved a part",
+        Decision::Always(_) => "granted",
+        Decision::Edited(_) => "edited",
+        Decision::Deny(_) => "denied",
+    }
+}
+
+fn brief_verdict(verdict: &str) -> &str {
+    match verdict {
+        "allow" => "allowed",
+        "ask" => "asked you",
+        "rehearse" => "rehearsed",
+        "withhold" => "withheld",
+        "refuse" => "denied",
+        other => other,
+    }
+}
+
+fn decider_name(by: &Decider) -> &'static str {
+    match by {
+        Decider::User { .. } => "you",
+        Decider::File => "your answers file",
+        Decider::Headless => "no interactive user: aye",
+    }
+}
+
+/// Returns everything known about the call as lines of this width. `whole` includes all of its result.
+pub fn audit_page_lines(record: &Record<'_>, when: EntryTime<'_>, width: usize, whole: bool) -> Vec<String> {
+    let times = std::iter::once(record.reply_index).chain(record.steps.iter().map(|(at, _)| *at));
+    let column = times
+        .map(|at| width::text_width(&when(at)) + 2)
+        .max()
+        .unwrap_or(0)
+        .clamp(LABEL_CELLS.0, LABEL_CELLS.1);
+    let most = if whole { usize::MAX } else { SHORT_TEXT_LINES };
+    let mut page = Page { lines: Vec::new(), label_cells: column, width: width.max(1), max_lines: most };
+    let whose = record.sub_agent.map_or_else(|| "the model".to_owned(), quote_name);
+    page.push_text(&when(record.reply_index), &format!("{whose} called {}", record.call.name));
+    page.push_text("", &record.call.arguments);
+    for (at, entry) in &record.steps {
+        page.push_step(&when(*at), entry);
+    }
+    if record.outcome().is_none() {
+        page.push_text(
+            "",
+            match record.is_allowed() {
+                true => "allowed, but no outcome is recorded",
+                false => "waiting for a decision",
+            },
+        );
+    }
+    if let Some(Entry::Planned { access, preconditions: basis, destroys, .. }) = record.last_plan() {
+        page.push_facts(access, basis, destroys.as_deref());
+    }
+    page.push_digest(record);
+    if let Some(outcome) = record.outcome() {
+        page.push_result(outcome);
+    }
+    if let Some(Entry::Planned { preconditions: basis, .. }) = record.last_plan() {
+        page.push_variables(basis, whole);
+    }
+    page.lines
+}
+
+/// Lines of a page while they are collected.
+struct Page {
+    lines: Vec<String>,
+    /// Width of the labels in cells.
+    label_cells: usize,
+    width: usize,
+    /// Maximum lines of one text.
+    max_lines: usize,
+}
+
+impl Page {
+    /// Adds a label and a text, with invisible characters marked.
+    fn push_text(&mut self, label: &str, words: &str) {
+        self.push_wrapped(label, &reveal::reveal_to_string(words));
+    }
+
+    fn push_wrapped(&mut self, label: &str, words: &str) {
+        // A narrow page has a single column.
+        let wide = self.width >= 3 * self.label_cells;
+        let column = if wide { self.label_cells } else { 0 };
+        let inline = if wide || label.is_empty() { String::new() } else { format!("{label} ") };
+        let gap = column.saturating_sub(width::text_width(label));
+        let first =
+            if wide { format!("{}{}", width::cut_to_width(label, column), " ".repeat(gap)) } else { inline };
+        let piece = |text: String| vec![Piece::new(text, Style::new())];
+        let shape = Shape {
+            width: self.width,
+            first: piece(first),
+            rest: piece(" ".repeat(column)),
+            verbatim: false,
+        };
+        // Text beyond the limit is not laid out, to save time.
+        let end = self.max_lines.saturating_mul(4 * self.width.max(16)).min(words.len());
+        let shown = words.get(..words.floor_char_boundary(end)).unwrap_or_default();
+        let lines = wrap_pieces(&[Piece::new(shown, Style::new())], &shape).lines;
+        let cut = shown.len() < words.len() || lines.len() > self.max_lines;
+        for line in lines.iter().take(self.max_lines) {
+            let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+            self.lines.push(line.trim_end().to_owned());
+        }
+        if cut {
+            let more = format!("… {} in total; see --json", live_item::format_bytes(words.len()));
+            let line = format!(
+                "{}{}",
+                " ".repeat(column),
+                width::fit_start(&more, self.width.saturating_sub(column))
+            );
+            self.lines.push(line);
+        }
+    }
+
+    fn push_step(&mut self, when: &str, entry: &Entry) {
+        if let Some(words) = describe_step(entry) {
+            self.push_text(when, &words);
+        }
+    }
+
+    /// Adds what the call accesses and its preconditions.
+    fn push_facts(&mut self, access: &Access, basis: &Preconditions, destroys: Option<&str>) {
+        if let Access::Run(line) = access {
+            self.push_text("folder", &format!("{} · timeout {} s", line.folder.display(), line.seconds));
+        }
+        if let Some(destroys) = destroys {
+            self.push_text("careful", &format!("this {destroys}"));
+        }
+        for seen in &basis.files {
+            self.push_text("file", &describe_file(seen));
+        }
+        if basis.is_partial {
+            self.push_text("file", "the call may use more files than these");
+        }
+    }
+
+    /// Adds the variables in the environment of a command. They come last because they are many.
+    fn push_variables(&mut self, basis: &Preconditions, whole: bool) {
+        if !basis.environment.is_empty() {
+            let count = basis.environment.len();
+            let names = if whole { basis.environment.join(" ") } else { "listed by --json".to_owned() };
+            self.push_text("variables", &format!("{count}: {names}"));
+        }
+    }
+
+    fn push_digest(&mut self, record: &Record<'_>) {
+        let Some(sha256) = record.sha256() else {
+            if record.last_plan().is_some() {
+                self.push_text("sha256", "not recorded by the version of aye that wrote this");
+            }
+            return;
+        };
+        self.push_text("sha256", sha256.as_str());
+        match record.verify() {
+            Integrity::Intact => {
+                let ran = record
+                    .steps
+                    .iter()
+                    .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
+                // A call that failed may not have run; its result tells.
+                let ran = match record.outcome() {
+                    Some(Outcome::Failed(_)) if ran => " and tried",
+                    Some(_) if ran => " and run",
+                    Some(_) | None => "",
+                };
+                let words = match (record.last_decision().is_some(), ran) {
+                    (true, "") => "shown and decided: the same bytes".to_owned(),
+                    (true, ran) => format!("shown, decided{ran}: the same bytes"),
+                    (false, "") => "as shown".to_owned(),
+                    (false, ran) => format!("planned{ran}: the same bytes"),
+                };
+                self.push_text("", &words);
+            }
+            Integrity::Broken(why) => self.push_text("", &format!("CAREFUL: {why}")),
+            Integrity::Unknown => {}
+        }
+    }
+
+    fn push_result(&mut self, outcome: &Outcome) {
+        self.push_wrapped(
+            "result",
+            clean::clean_text(&escape_sequences::strip_colors(outcome.text())).trim_end(),
+        );
+    }
+}
+
+/// Describes one step of a call; `None` for an entry that is not a step.
+pub fn describe_step(entry: &Entry) -> Option<String> {
+    Some(match entry {
+        Entry::Planned { verdict, reason: why, hooks_not_run, .. } => {
+            let between = match (verdict.as_str(), why.is_empty()) {
+                (_, true) => "",
+                (_, false) => ": ",
+            };
+            let hooks = describe_hooks_not_run(hooks_not_run).map(|words| format!("; {words}"));
+            format!("{}{between}{why}{}", brief_verdict(verdict), hooks.unwrap_or_default())
+        }
+        Entry::Reviewed {
+            reviewer: by, verdict: advice, reason: why, is_failed: failed, took_ms, ..
+        } => {
+            let said = match (failed, why.is_empty()) {
+                (true, _) => format!("failed: {why}"),
+                (false, true) => format!("returned {}", advice.as_str()),
+                (false, false) => format!("returned {}: {why}", advice.as_str()),
+            };
+            let took = format_duration(Duration::from_millis(*took_ms));
+            format!("{} {said} · {took}", by.display_name())
+        }
+        Entry::Asked { questions, .. } => match questions.list.as_slice() {
+            [one] => format!("asked you: {}", one.text),
+            list => format!("asked you {} questions", list.len()),
+        },
+        Entry::Decided { decision, by, .. } => {
+            format!("{} {}{}", decider_name(by), describe_decision(decision), describe_key_press(Some(by)))
+        }
+        Entry::Answered { answer, by, .. } => {
+            let what = match answer.status {
+                AnswerStatus::Answered => "answered",
+                AnswerStatus::Declined => "declined to answer",
+                AnswerStatus::Deferred => "deferred",
+            };
+            let who = by.as_ref().map_or("you", decider_name);
+            format!("{who} {what}{}", describe_key_press(by.as_ref()))
+        }
+        Entry::Settled { outcome, took_ms, staged, .. } => {
+            let came =
+                staged.as_ref().map(|staged| format!(", {}", staged.describe_origin())).unwrap_or_default();
+            let took = match took_ms {
+                0 => String::new(),
+                ms => format!(" in {}", format_duration(Duration::from_millis(*ms))),
+            };
+            format!("{}{took}{came}", outcome_name(outcome))
+        }
+        _ => return None,
+    })
+}
+
+/// Describes a decision in full.
+fn describe_decision(decision: &Decision) -> String {
+    match decision {
+        Decision::Once => "approved once".to_owned(),
+        Decision::Selected(rejected) => format!("approved, {} rejected", rejected.len()),
+        Decision::Always(grant) => format!("approved with a grant: {}", Grant::describe_grant(grant)),
+        Decision::Edited(arguments) => format!("edited the arguments to {arguments}"),
+        Decision::Deny(words) if words.is_empty() => "denied".to_owned(),
+        Decision::Deny(words) => format!("denied: {words}"),
+    }
+}
+
+/// Describes the key of a decision and the time since the prompt appeared.
+fn describe_key_press(by: Option<&Decider>) -> String {
+    match by {
+        Some(Decider::User { key, after_ms }) => {
+            format!(" · {key} · {} after it was shown", format_duration(Duration::from_millis(*after_ms)))
+        }
+        Some(Decider::File | Decider::Headless) | None => String::new(),
+    }
+}
+
+/// Describes a file among the preconditions of a plan.
+pub fn describe_file(seen: &FileSnapshot) -> String {
+    let path = seen.path.display();
+    let held = match &seen.content {
+        FileContent::Missing => "new".to_owned(),
+        FileContent::TooLarge => "too large to be compared".to_owned(),
+        FileContent::Bytes { bytes, sha256 } => {
+            let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
+            format!("{} · sha256 {}", live_item::format_bytes(bytes), sha256.short_hex())
+        }
+    };
+    let after = match (&seen.new_sha256, seen.may_grow) {
+        (Some(after), _) => format!(" → {}", after.short_hex()),
+        (None, true) => " · may grow".to_owned(),
+        (None, false) => String::new(),
+    };
+    format!("{path} · {held}{after}")
+}

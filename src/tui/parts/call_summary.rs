@@ -1,0 +1,121 @@
+//! Summary of a call from its arguments alone, before its tool has planned it.
+
+use crate::tui::text::width;
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
+use serde_json::Value;
+use std::fmt;
+
+/// Bytes of arguments that are read. What matters is near the beginning.
+const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
+/// Maximum bytes kept of one value.
+const MAX_VALUE_CELLS: usize = 2000;
+/// Names of the argument that identifies a call, most telling first.
+const IDENTIFYING_NAMES: [&str; 8] = ["path", "command", "url", "pattern", "query", "task", "file", "name"];
+
+/// Arguments of a call as far as they could be parsed. The values are not sanitized.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallSummary {
+    /// Value of the argument that identifies the call. If there is none, all arguments as text; if they cannot be
+    /// parsed, the raw text.
+    pub subject: String,
+    /// Other arguments by name, in the model's order.
+    pub others: Vec<(String, String)>,
+}
+
+/// Parses arguments. They may be cut or not be JSON at all: everything before the fault is used.
+pub fn summarize_arguments(arguments: &str) -> CallSummary {
+    let mut others = Vec::new();
+    let mut json = serde_json::Deserializer::from_str(readable_prefix(arguments));
+    drop((&mut json).deserialize_map(ArgumentCollector(&mut others)));
+    let telling =
+        IDENTIFYING_NAMES.iter().find_map(|name| others.iter().position(|(other, _)| other == name));
+    let about = match (telling, others.len()) {
+        (Some(at), _) => others.remove(at).1,
+        (None, 0) => width::cut_to_width(arguments, MAX_VALUE_CELLS).to_owned(),
+        (None, 1) => others.remove(0).1,
+        (None, _) => {
+            let words: Vec<String> =
+                others.drain(..).map(|(name, value)| format!("{name} {value}")).collect();
+            words.join(" · ")
+        }
+    };
+    CallSummary { subject: about, others }
+}
+
+/// Returns the part of the arguments that is read.
+pub fn readable_prefix(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_ARGUMENT_BYTES)]
+}
+
+/// Collects each argument as soon as it is parsed, so that a later fault does not lose it.
+struct ArgumentCollector<'a>(&'a mut Vec<(String, String)>);
+
+impl<'de> Visitor<'de> for ArgumentCollector<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("arguments by their names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            let words = match map.next_value::<Value>()? {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            self.0.push((name, width::cut_to_width(&words, MAX_VALUE_CELLS).to_owned()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &str, about: &str, others: &[(&str, &str)]) {
+        let others = others.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        assert_eq!(
+            summarize_arguments(arguments),
+            CallSummary { subject: about.to_owned(), others },
+            "{arguments}"
+        );
+    }
+
+    #[test]
+    fn the_path_identifies_a_call_and_its_content_is_secondary() {
+        check(r##"{"path": "a.md", "content": "# A\n"}"##, "a.md", &[("content", "# A\n")]);
+        check(
+            r#"{"old_text": "hi", "path": "a", "new_text": "ho"}"#,
+            "a",
+            &[("old_text", "hi"), ("new_text", "ho")],
+        );
+        check(r#"{"command": "make", "timeout": 5}"#, "make", &[("timeout", "5")]);
+    }
+
+    #[test]
+    fn arguments_of_an_unknown_tool_are_shown_without_braces() {
+        check(r#"{"x": 1}"#, "1", &[]);
+        check(r#"{"x": 1, "y": "two", "z": [3]}"#, "x 1 · y two · z [3]", &[]);
+    }
+
+    #[test]
+    fn cut_or_invalid_json_is_parsed_as_far_as_possible() {
+        check(r#"{"path": "a.md", "content": "and no e"#, "a.md", &[]);
+        let long = format!(r#"{{"path": "a.md", "content": "{}"}}"#, "é".repeat(MAX_ARGUMENT_BYTES));
+        check(&long, "a.md", &[]);
+        for none in ["", "no json", "[1]", "{}", "7"] {
+            check(none, none, &[]);
+        }
+        let deep = format!(r#"{{"path": "a", "x": {}"#, "[".repeat(5000));
+        check(&deep, "a", &[]);
+    }
+
+    #[test]
+    fn a_long_value_is_cut_to_its_beginning() {
+        let long = format!(r#"{{"path": "a", "content": "{}"}}"#, "b".repeat(9000));
+        assert_eq!(summarize_arguments(&long).others[0].1.len(), MAX_VALUE_CELLS);
+    }
+}

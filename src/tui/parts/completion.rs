@@ -1,0 +1,164 @@
+//! Completion of `@` files and `/` commands while they are typed.
+
+mod completed_word;
+mod completion_layout;
+
+use super::filter::Filter;
+use crate::tui::host::ListState;
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::text::clean;
+pub use completed_word::{Kind, Word};
+use crossterm::event::KeyEvent;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// A completion candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Name without the `@` or `/`.
+    pub name: String,
+    /// Short description; may be empty.
+    pub description: String,
+}
+
+/// List above the composer. It is open while a word that can be completed is typed and a candidate matches.
+#[derive(Debug, Clone, Default)]
+pub struct Completion {
+    files: Vec<Candidate>,
+    /// Progress of the file search.
+    file_progress: ListState,
+    commands: Vec<Candidate>,
+    /// Word under the cursor.
+    word: Option<Word>,
+    /// Indices of the matching candidates, best first.
+    matches: Vec<usize>,
+    /// Selected row, an index into `found`.
+    cursor: usize,
+    /// Word at the time the user closed the list.
+    dismissed_word: Option<Word>,
+    /// Rows visible when the list was last drawn, the size of a page.
+    page_rows: Cell<usize>,
+}
+
+/// Effect of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompletionKey {
+    /// Not a key of the list, or the list is closed: the key goes to the composer.
+    Passed,
+    /// The list moved or closed.
+    Used,
+    /// Replace these bytes of the composer's text with this and put the cursor after it.
+    Replace(Range<usize>, String),
+}
+
+impl Completion {
+    /// Sets the commands, in the order shown before anything is typed.
+    pub fn set_commands(&mut self, candidates: Vec<Candidate>) {
+        self.commands = candidates;
+        if self.word.as_ref().is_some_and(|word| word.kind == Kind::Command) {
+            self.update_matches();
+        }
+    }
+
+    /// Sets the files known so far, in the same order. The selection stays on its file.
+    pub fn set_files(&mut self, candidates: Vec<Candidate>, gathered: ListState) {
+        let on_it = self.matches.get(self.cursor).filter(|_| self.cursor > 0);
+        let on_it = on_it.and_then(|at| self.files.get(*at)).map(|file| file.name.clone());
+        (self.files, self.file_progress) = (candidates, gathered);
+        if self.word.as_ref().is_some_and(|word| word.kind == Kind::File) {
+            self.update_matches();
+            let is_on_it = |at: &usize| on_it.as_ref() == Some(&self.files[*at].name);
+            self.cursor = self.matches.iter().position(is_on_it).unwrap_or(0);
+        }
+    }
+
+    /// Updates the list after every key and paste of the composer. Returns the kind of word being completed, so that
+    /// the caller can fetch candidates; also if nothing matches.
+    pub fn update_word(&mut self, text: &str, cursor: usize) -> Option<Kind> {
+        let word = Word::at_cursor(text, cursor);
+        if word != self.word {
+            let same = |a: &Word, b: &Word| a.kind == b.kind && a.typed == b.typed;
+            let moved = !matches!((&word, &self.word), (Some(new), Some(old)) if same(new, old));
+            self.word = word;
+            if moved {
+                self.update_matches();
+            }
+        }
+        if self.dismissed_word.is_some() && self.dismissed_word != self.word {
+            self.dismissed_word = None;
+        }
+        self.word.as_ref().map(|word| word.kind)
+    }
+
+    /// True if the list is on the screen and receives keys first.
+    pub fn is_open(&self) -> bool {
+        self.word.is_some() && self.dismissed_word.is_none() && !self.matches.is_empty()
+    }
+
+    /// Handles a key before the composer does. Enter on a name that is complete is passed on, so that it sends.
+    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> CompletionKey {
+        let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return CompletionKey::Passed };
+        let (last, page) = (self.matches.len() - 1, self.page_rows.get().max(1));
+        match keys.lookup(Scope::List, key) {
+            Some(Action::Up) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last),
+            Some(Action::Down) => self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 },
+            Some(Action::PageUp) => self.cursor = self.cursor.saturating_sub(page),
+            Some(Action::PageDown) => self.cursor = (self.cursor + page).min(last),
+            Some(Action::Close) => self.dismissed_word = self.word.clone(),
+            Some(Action::Accept) => {
+                let name = &self.candidates(word.kind)[self.matches[self.cursor]].name;
+                let sends = keys.lookup(Scope::Composer, key) == Some(Action::Send);
+                if sends && word.is_complete(name) {
+                    return CompletionKey::Passed;
+                }
+                return CompletionKey::Replace(word.range.clone(), word.completed_text(name));
+            }
+            _ => return CompletionKey::Passed,
+        }
+        CompletionKey::Used
+    }
+
+    fn candidates(&self, kind: Kind) -> &[Candidate] {
+        match kind {
+            Kind::File => &self.files,
+            Kind::Command => &self.commands,
+        }
+    }
+
+    /// Updates the matches. The selection returns to the best; a name that is typed in full is the best.
+    fn update_matches(&mut self) {
+        self.cursor = 0;
+        self.matches = match &self.word {
+            None => Vec::new(),
+            Some(word) => {
+                let names = self.candidates(word.kind).iter().map(|candidate| candidate.name.as_str());
+                let mut found = self.filter(word).matching_rows(names);
+                let whole = |at: &usize| self.candidates(word.kind)[*at].name == word.typed;
+                if let Some(whole) = found.iter().position(whole) {
+                    found[..=whole].rotate_right(1);
+                }
+                found
+            }
+        };
+    }
+
+    fn filter(&self, word: &Word) -> Filter {
+        match word.kind {
+            Kind::File => Filter::for_paths(&word.typed),
+            Kind::Command => Filter::new(&word.typed),
+        }
+    }
+}
+
+impl Candidate {
+    /// Creates a candidate; both texts are sanitized.
+    pub fn new(name: &str, words: &str) -> Self {
+        Self {
+            name: clean::clean_line(name).into_owned(),
+            description: clean::clean_line(words).into_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

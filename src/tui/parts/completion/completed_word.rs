@@ -1,0 +1,55 @@
+//! The word under the cursor, if it can be completed.
+
+use std::ops::Range;
+
+/// Kind of name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `@` and a file of the project.
+    File,
+    /// `/` and a command, only at the beginning of the text.
+    Command,
+}
+
+/// A word with its sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    pub kind: Kind,
+    /// Text between the sign and the cursor.
+    pub typed: String,
+    /// Byte range of the whole word with its sign, including any text after the cursor.
+    pub range: Range<usize>,
+}
+
+impl Word {
+    /// Returns the word at `cursor`, a byte offset in `text`; `None` if it cannot be completed.
+    pub fn at_cursor(text: &str, cursor: usize) -> Option<Self> {
+        let before = text.get(..cursor)?;
+        let blank = |c: char| c.is_whitespace();
+        let start =
+            before.rfind(blank).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let end = cursor + text[cursor..].find(blank).unwrap_or(text.len() - cursor);
+        // A name may be in brackets or quotes: `(@src/main.rs`.
+        let open = before[start..].find(|c| !"([{\"'`".contains(c)).unwrap_or(0);
+        let from = start + open;
+        let kind = match before[from..].chars().next()? {
+            '@' => Kind::File,
+            '/' if from == 0 => Kind::Command,
+            _ => return None,
+        };
+        Some(Self { kind, typed: before[from + 1..].to_owned(), range: from..end })
+    }
+
+    /// True if the whole word is this name already.
+    pub fn is_complete(&self, name: &str) -> bool {
+        self.typed == name && self.range.len() == name.len() + 1
+    }
+
+    /// Returns the sign, the name, and a blank before the next word.
+    pub fn completed_text(&self, name: &str) -> String {
+        match self.kind {
+            Kind::File => format!("@{name} "),
+            Kind::Command => format!("/{name} "),
+        }
+    }
+}

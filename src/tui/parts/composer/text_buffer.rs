@@ -1,0 +1,368 @@
+//! Editable text on top of `tui_textarea`: moves by graphemes and folds each long paste into one character.
+
+use super::pastes::{Pastes, clean_paste, paste_label};
+use super::wrapped_rows::WrappedRows;
+use crate::chat::DraftPart;
+use std::ops::Range;
+use tui_textarea::{CursorMove, TextArea};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Maximum number of undo steps.
+const MAX_UNDO_STEPS: usize = 2000;
+
+/// A text and its cursor, which is always on a grapheme boundary.
+pub(super) struct TextBuffer {
+    area: TextArea<'static>,
+    /// Kept even after deletion, so that undo can restore them.
+    pastes: Pastes,
+}
+
+impl Default for TextBuffer {
+    fn default() -> Self {
+        let mut area = TextArea::default();
+        area.set_max_histories(MAX_UNDO_STEPS);
+        Self { area, pastes: Pastes::default() }
+    }
+}
+
+impl TextBuffer {
+    /// Creates a draft with the cursor at its end and no undo history.
+    pub fn from_text(text: &str) -> Self {
+        let mut draft = Self::default();
+        let text = draft.pastes.fold_private_chars(&clean_paste(text));
+        let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        area.set_max_histories(MAX_UNDO_STEPS);
+        draft.area = area;
+        draft.move_to_end();
+        draft
+    }
+
+    /// Restores a saved draft with folded pastes, the cursor at its end and no undo history.
+    pub fn from_pieces(pieces: &[DraftPart]) -> Self {
+        let mut draft = Self::default();
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                DraftPart::Typed(typed) => {
+                    text.push_str(&draft.pastes.fold_private_chars(&clean_paste(typed)))
+                }
+                DraftPart::Pasted(paste) => match draft.pastes.fold(clean_paste(paste)) {
+                    Ok(letter) => text.push(letter),
+                    Err(paste) => text.push_str(&paste),
+                },
+            }
+        }
+        let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        area.set_max_histories(MAX_UNDO_STEPS);
+        draft.area = area;
+        draft.move_to_end();
+        draft
+    }
+
+    /// Returns the draft to save; empty if there is no text.
+    pub fn to_pieces(&self) -> Vec<DraftPart> {
+        let mut pieces = Vec::new();
+        let mut typed = String::new();
+        for (at, line) in self.lines().iter().enumerate() {
+            if at > 0 {
+                typed.push('\n');
+            }
+            for part in line.split_inclusive(|letter| self.pastes.get(letter).is_some()) {
+                let paste =
+                    part.chars().next_back().and_then(|letter| Some((letter, self.pastes.get(letter)?)));
+                let Some((letter, paste)) = paste else {
+                    typed.push_str(part);
+                    continue;
+                };
+                typed.push_str(&part[..part.len() - letter.len_utf8()]);
+                if !typed.is_empty() {
+                    pieces.push(DraftPart::Typed(std::mem::take(&mut typed).into()));
+                }
+                pieces.push(DraftPart::Pasted(paste.clone()));
+            }
+        }
+        if !typed.is_empty() {
+            pieces.push(DraftPart::Typed(typed.into()));
+        }
+        pieces
+    }
+
+    /// Returns an empty draft that keeps the yank buffer.
+    pub fn cleared(&self) -> Self {
+        let mut draft = Self::default();
+        let yank = self.pastes.unfold(&self.area.yank_text());
+        let yank = draft.pastes.fold_private_chars(&yank);
+        draft.area.set_yank_text(yank);
+        draft
+    }
+
+    pub fn text(&self) -> String {
+        self.pastes.unfold(&self.area.lines().join("\n"))
+    }
+
+    pub fn folded_text(&self) -> (String, usize) {
+        let (line, at) = self.cursor();
+        let before: usize = self.lines()[..line].iter().map(|line| line.len() + 1).sum();
+        (self.lines().join("\n"), before + at)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.area.is_empty()
+    }
+
+    /// Returns whether the text is empty or blank.
+    pub fn is_blank(&self) -> bool {
+        self.lines().iter().all(|line| line.trim().is_empty())
+    }
+
+    pub fn lines(&self) -> &[String] {
+        self.area.lines()
+    }
+
+    /// Returns the paste that a character represents.
+    pub fn get_paste(&self, letter: char) -> Option<&str> {
+        self.pastes.paste_text(letter)
+    }
+
+    pub fn wrap_rows(&self, width: usize) -> WrappedRows {
+        WrappedRows::new(self.lines(), |letter| self.get_paste(letter).map(paste_label), width)
+    }
+
+    /// Returns the line of the cursor and the byte offset in it.
+    pub fn cursor(&self) -> (usize, usize) {
+        let at = self.area.cursor();
+        let line = &self.lines()[at.0];
+        (at.0, line.char_indices().nth(at.1).map_or(line.len(), |(byte, _)| byte))
+    }
+
+    /// Moves the cursor to a byte offset of a line.
+    pub fn move_to(&mut self, line: usize, byte: usize) {
+        let text = &self.lines()[line];
+        let column = text[..byte.min(text.len())].chars().count();
+        let length = text.chars().count();
+        // `Jump` reaches only the first 65,535 lines and columns. Beyond them the cursor moves step by step from the
+        // nearest reachable position.
+        let reached = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let beyond = column - usize::from(reached(column));
+        let here = self.area.cursor();
+        if here.0 != line || here.1.abs_diff(column) >= beyond {
+            self.area.move_cursor(CursorMove::Jump(reached(line), reached(column)));
+            while self.area.cursor().0 < line {
+                self.area.move_cursor(CursorMove::End);
+                self.area.move_cursor(CursorMove::Forward);
+            }
+            if length - column < column.abs_diff(self.area.cursor().1) {
+                self.area.move_cursor(CursorMove::End);
+            }
+        }
+        while self.area.cursor().1 < column {
+            self.area.move_cursor(CursorMove::Forward);
+        }
+        while self.area.cursor().1 > column {
+            self.area.move_cursor(CursorMove::Back);
+        }
+    }
+
+    pub fn move_to_end(&mut self) {
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Inserts text. Folds only characters that could be taken for a folded paste.
+    pub fn insert(&mut self, text: &str) {
+        let text = self.pastes.fold_private_chars(&clean_paste(text));
+        self.area.insert_str(text);
+    }
+
+    /// Inserts a typed character, including combining characters.
+    pub fn type_letter(&mut self, letter: char) {
+        if !letter.is_control() {
+            self.insert(letter.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    /// Inserts pasted text, folded if it is long.
+    pub fn paste(&mut self, text: &str) {
+        let text = clean_paste(text);
+        match self.pastes.fold_if_long(text) {
+            Ok(letter) => self.area.insert_char(letter),
+            Err(text) => self.insert(&text),
+        }
+    }
+
+    /// Unfolds the paste before the cursor, otherwise the one under it, otherwise the first one. Returns false if there is
+    /// no folded paste.
+    pub fn open_paste(&mut self) -> bool {
+        let (line, at) = self.cursor();
+        let here = &self.lines()[line];
+        let opens = |c: &char| self.get_paste(*c).is_some_and(|paste| paste.chars().nth(1).is_some());
+        let before = here[..at].chars().next_back().filter(opens);
+        let under = here[at..].chars().next().filter(opens);
+        let anywhere = || {
+            self.lines().iter().enumerate().find_map(|(line, text)| {
+                text.char_indices().find(|(_, c)| opens(c)).map(|(at, c)| (line, at, c))
+            })
+        };
+        let found = match (before, under) {
+            (Some(letter), _) => Some((line, at - letter.len_utf8(), letter)),
+            (None, Some(letter)) => Some((line, at, letter)),
+            (None, None) => anywhere(),
+        };
+        let Some((line, at, letter)) = found else { return false };
+        let Some(paste) = self.get_paste(letter).map(str::to_owned) else { return false };
+        self.move_to(line, at);
+        self.delete_chars(1);
+        let paste = self.pastes.fold_private_chars(&paste);
+        self.area.insert_str(paste);
+        true
+    }
+
+    pub fn replace(&mut self, range: Range<usize>, with: &str) {
+        let (text, _) = self.folded_text();
+        let (Some(before), Some(inside)) = (text.get(..range.start), text.get(range)) else { return };
+        let line = before.matches('\n').count();
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let (byte, characters) = (before.len() - start, inside.chars().count());
+        self.move_to(line, byte);
+        self.delete_chars(characters);
+        self.insert(with);
+    }
+
+    pub fn move_left(&mut self) {
+        for _ in 0..self.chars_before().max(1) {
+            self.area.move_cursor(CursorMove::Back);
+        }
+    }
+
+    pub fn move_right(&mut self) {
+        for _ in 0..self.chars_after().max(1) {
+            self.area.move_cursor(CursorMove::Forward);
+        }
+    }
+
+    pub fn move_word_left(&mut self) {
+        self.area.move_cursor(CursorMove::WordBack);
+    }
+
+    /// Moves to the end of the word, as in a shell.
+    pub fn move_word_right(&mut self) {
+        let (line, at) = self.cursor();
+        let text = &self.lines()[line];
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        match text[at..].find(word) {
+            None if line + 1 < self.lines().len() => self.move_to(line + 1, 0),
+            None => self.move_to(line, text.len()),
+            Some(start) => {
+                let start = at + start;
+                let end = text[start..]
+                    .find(|c: char| !word(c) && !is_combining(c))
+                    .map_or(text.len(), |end| start + end);
+                self.move_to(line, end);
+            }
+        }
+    }
+
+    pub fn move_to_line_start(&mut self) {
+        self.area.move_cursor(CursorMove::Head);
+    }
+
+    pub fn move_to_line_end(&mut self) {
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    pub fn delete_back(&mut self) {
+        let characters = self.chars_before();
+        if characters == 0 {
+            self.area.delete_newline();
+            return;
+        }
+        for _ in 0..characters {
+            self.area.move_cursor(CursorMove::Back);
+        }
+        self.delete_chars(characters);
+    }
+
+    pub fn delete_forward(&mut self) {
+        // At the end of the text the text area would record an empty undo step.
+        match self.chars_after() {
+            0 if self.area.cursor().0 + 1 == self.lines().len() => {}
+            characters => self.delete_chars(characters.max(1)),
+        }
+    }
+
+    pub fn delete_word_back(&mut self) {
+        self.area.delete_word();
+    }
+
+    pub fn delete_word_forward(&mut self) {
+        let (line, at) = self.cursor();
+        self.move_word_right();
+        let (to_line, to) = self.cursor();
+        self.move_to(line, at);
+        let characters = if to_line == line { self.lines()[line][at..to].chars().count() } else { 1 };
+        self.area.delete_str(characters);
+    }
+
+    pub fn delete_to_start(&mut self) {
+        self.area.delete_line_by_head();
+    }
+
+    pub fn delete_to_end(&mut self) {
+        self.area.delete_line_by_end();
+    }
+
+    pub fn yank(&mut self) {
+        self.area.paste();
+    }
+
+    /// Swaps the graphemes around the cursor, or the last two at the end of a line.
+    pub fn transpose(&mut self) {
+        let (line, at) = self.cursor();
+        let text = &self.lines()[line];
+        let at = if at == text.len() { at - last_grapheme(&text[..at]).len() } else { at };
+        let (first, second) = (last_grapheme(&text[..at]), text[at..].graphemes(true).next().unwrap_or(""));
+        if first.is_empty() || second.is_empty() {
+            return;
+        }
+        let (from, swapped) = (at - first.len(), format!("{second}{first}"));
+        self.move_to(line, from);
+        self.delete_chars(swapped.chars().count());
+        self.area.insert_str(swapped);
+    }
+
+    pub fn undo(&mut self) {
+        self.area.undo();
+    }
+
+    pub fn redo(&mut self) {
+        self.area.redo();
+    }
+
+    /// Deletes characters after the cursor without changing the yank buffer.
+    fn delete_chars(&mut self, characters: usize) {
+        let yank = self.area.yank_text();
+        self.area.delete_str(characters);
+        self.area.set_yank_text(yank);
+    }
+
+    /// Returns the length in characters of the grapheme before the cursor; 0 at the line start.
+    fn chars_before(&self) -> usize {
+        let (line, at) = self.cursor();
+        last_grapheme(&self.lines()[line][..at]).chars().count()
+    }
+
+    /// Returns the length in characters of the grapheme after the cursor; 0 at the line end.
+    fn chars_after(&self) -> usize {
+        let (line, at) = self.cursor();
+        self.lines()[line][at..].graphemes(true).next().map_or(0, |grapheme| grapheme.chars().count())
+    }
+}
+
+fn last_grapheme(text: &str) -> &str {
+    text.graphemes(true).next_back().unwrap_or("")
+}
+
+/// Returns whether a character combines with the one before it.
+fn is_combining(c: char) -> bool {
+    unicode_width::UnicodeWidthChar::width(c) == Some(0)
+}

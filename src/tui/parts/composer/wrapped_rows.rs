@@ -1,0 +1,199 @@
+//! Wraps a text into screen rows and maps positions between text and cells.
+
+use super::text_buffer::TextBuffer;
+use crate::tui::text::{clean, reveal, width};
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Tab width in cells.
+const TAB_WIDTH: usize = 4;
+
+/// Text wrapped to a width.
+pub(in crate::tui::parts) struct WrappedRows {
+    /// Glyphs of each line.
+    lines: Vec<Vec<Glyph>>,
+    rows: Vec<Row>,
+}
+
+/// Drawn form of one grapheme.
+pub(in crate::tui::parts) struct Glyph {
+    /// Text without control characters; empty if it takes no cell.
+    pub text: String,
+    /// Byte offset in its line.
+    pub offset: usize,
+    pub width: usize,
+    pub kind: GlyphKind,
+}
+
+/// Kind of a glyph, which determines its style.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui::parts) enum GlyphKind {
+    Text,
+    Blank,
+    /// Label of a folded paste.
+    Paste,
+    /// Replacement for an invisible character.
+    Mark,
+}
+
+/// A row: a range of glyphs of a line.
+struct Row {
+    line: usize,
+    glyphs: Range<usize>,
+    /// True for the last row of a line. Only there can the cursor be after the last glyph.
+    is_line_end: bool,
+}
+
+impl WrappedRows {
+    /// Wraps lines to a width in cells. The caller reserves one more cell for the cursor or a trailing blank.
+    pub fn new(lines: &[String], paste: impl Fn(char) -> Option<String>, width: usize) -> Self {
+        let width = width.max(1);
+        let lines: Vec<Vec<Glyph>> = lines.iter().map(|line| split_glyphs(line, &paste)).collect();
+        let rows =
+            lines.iter().enumerate().flat_map(|(line, glyphs)| wrap_line(line, glyphs, width)).collect();
+        Self { lines, rows }
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the glyphs of a row.
+    pub fn row_glyphs(&self, row: usize) -> &[Glyph] {
+        let Row { line, glyphs, .. } = &self.rows[row];
+        &self.lines[*line][glyphs.clone()]
+    }
+
+    /// Returns the row and cell of the cursor.
+    pub(super) fn cursor_cell(&self, draft: &TextBuffer) -> (usize, usize) {
+        self.cell_at_offset(draft.cursor())
+    }
+
+    /// Returns the row and cell of a line and byte offset.
+    pub fn cell_at_offset(&self, (line, byte): (usize, usize)) -> (usize, usize) {
+        let glyph = self.lines[line].partition_point(|glyph| glyph.offset < byte);
+        let holds = |row: &Row| row.line == line && (glyph < row.glyphs.end || row.is_line_end);
+        let at = self.rows.iter().position(holds).unwrap_or(0);
+        let before = self.rows[at].glyphs.start..glyph.max(self.rows[at].glyphs.start);
+        (at, self.lines[line][before].iter().map(|glyph| glyph.width).sum())
+    }
+
+    /// Returns the line and byte offset at a cell of a row, or at the end of the row.
+    pub fn offset_at_cell(&self, row: usize, cell: usize) -> (usize, usize) {
+        let Row { line, glyphs, is_line_end: ends } = &self.rows[row];
+        let mut used = 0;
+        let after = self.row_glyphs(row).iter().position(|glyph| {
+            used += glyph.width;
+            used > cell
+        });
+        let last = if *ends { glyphs.end } else { glyphs.end.saturating_sub(1).max(glyphs.start) };
+        let glyph = after.map_or(last, |after| glyphs.start + after);
+        (*line, self.lines[*line].get(glyph).map_or(usize::MAX, |glyph| glyph.offset))
+    }
+}
+
+fn split_glyphs(line: &str, paste: &impl Fn(char) -> Option<String>) -> Vec<Glyph> {
+    let mut column = 0;
+    let mut glyphs = Vec::with_capacity(line.len());
+    for (at, grapheme) in line.grapheme_indices(true) {
+        let (shown, look) = build_glyph(grapheme, column, paste);
+        let cells = width::text_width(&shown);
+        column += cells;
+        glyphs.push(Glyph { text: shown, offset: at, width: cells, kind: look });
+    }
+    glyphs
+}
+
+fn build_glyph(
+    grapheme: &str,
+    column: usize,
+    paste: &impl Fn(char) -> Option<String>,
+) -> (String, GlyphKind) {
+    // Fast path: most of a long text is ASCII, and it is laid out on every key.
+    if grapheme.len() == 1 && grapheme.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return (grapheme.to_owned(), GlyphKind::Text);
+    }
+    if let Some(label) = grapheme.chars().next().and_then(paste) {
+        return (label, GlyphKind::Paste);
+    }
+    match grapheme {
+        "\t" => (" ".repeat(TAB_WIDTH - column % TAB_WIDTH), GlyphKind::Blank),
+        " " => (" ".to_owned(), GlyphKind::Blank),
+        _ if clean::clean_text(grapheme) == grapheme && width::text_width(grapheme) > 0 => {
+            (grapheme.to_owned(), GlyphKind::Text)
+        }
+        _ => (reveal::reveal_to_string(grapheme), GlyphKind::Mark),
+    }
+}
+
+/// Wraps a line between words, or inside a word that is longer than a row.
+fn wrap_line(line: usize, glyphs: &[Glyph], width: usize) -> Vec<Row> {
+    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
+    let mut between = None;
+    for (at, glyph) in glyphs.iter().enumerate() {
+        let blank = glyph.kind == GlyphKind::Blank;
+        if used + glyph.width > width && at > start && !(blank && used <= width && glyph.width == 1) {
+            let end = between.filter(|end| *end > start).unwrap_or(at);
+            rows.push(Row { line, glyphs: start..end, is_line_end: false });
+            (start, between) = (end, None);
+            used = glyphs[start..at].iter().map(|glyph| glyph.width).sum();
+        }
+        used += glyph.width;
+        // Wide characters belong to scripts without blanks and can break anywhere.
+        if blank || glyph.kind == GlyphKind::Paste || (glyph.width == 2 && glyph.kind == GlyphKind::Text) {
+            between = Some(at + 1);
+        }
+    }
+    if used > width && start < glyphs.len() {
+        rows.push(Row { line, glyphs: start..glyphs.len(), is_line_end: false });
+        start = glyphs.len();
+    }
+    rows.push(Row { line, glyphs: start..glyphs.len(), is_line_end: true });
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn assert_rows(text: &str, width: usize, expected: &[&str]) {
+        let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+        let rows = WrappedRows::new(&lines, |_| None, width);
+        let shown =
+            (0..rows.len()).map(|row| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect());
+        assert_eq!(shown.collect::<Vec<String>>(), expected, "{text:?} in {width}");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_rows("the quick brown fox", 10, &["the quick ", "brown fox"]);
+        assert_rows("unbreakable", 4, &["unbr", "eaka", "ble"]);
+        assert_rows("a\n\nb", 10, &["a", "", "b"]);
+        assert_rows("", 10, &[""]);
+    }
+
+    #[test]
+    fn a_trailing_blank_may_use_the_cursor_cell() {
+        assert_rows("abcd ", 4, &["abcd ", ""]);
+        assert_rows("abcd e", 4, &["abcd ", "e"]);
+        assert_rows("abcd  e", 4, &["abcd ", " e"]);
+    }
+
+    #[test]
+    fn r34_wide_characters_break_anywhere_and_no_cell_counts_twice() {
+        assert_rows("漢字漢字", 5, &["漢字", "漢字"]);
+        assert_rows("漢", 1, &["漢", ""]);
+        assert_rows("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
+        assert_rows(
+            "👩\u{200d}👩\u{200d}👧👩\u{200d}👩\u{200d}👧",
+            3,
+            &["👩\u{200d}👩\u{200d}👧", "👩\u{200d}👩\u{200d}👧"],
+        );
+    }
+
+    #[test]
+    fn r32_an_invisible_character_is_shown_as_a_mark() {
+        assert_rows("a\u{202e}b\tc", 40, &["a<U+202E>b  c"]);
+    }
+}

@@ -1,0 +1,198 @@
+//! The confirmation prompt of the program itself, for actions that cannot be undone. It accepts confirm and cancel,
+//! nothing else.
+
+use super::frame::{self, Frame, MIN_READABLE_CELLS, PromptContext};
+use super::listening::Listening;
+use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::text::wrap;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// Maximum columns of the prompt.
+const MAX_COLUMNS: u16 = 76;
+
+/// Confirmation prompt.
+#[derive(Debug, Clone)]
+pub struct Confirmation {
+    title: &'static str,
+    /// Labels of the two answers: the action, and keeping everything as it is.
+    answers: (&'static str, &'static str),
+    /// Facts to know before answering.
+    facts: Vec<String>,
+    /// True if the action destroys something and needs the key for that.
+    is_destructive: bool,
+    /// Reason the last key did nothing.
+    message: String,
+    first_drawn: Option<Duration>,
+    end_seen: bool,
+    top: Cell<usize>,
+    last_frame: Cell<DrawnFrame>,
+}
+
+/// State of the last frame.
+#[derive(Debug, Clone, Copy, Default)]
+struct DrawnFrame {
+    is_readable: bool,
+    is_at_end: bool,
+    visible_rows: usize,
+}
+
+/// Effect of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyResult {
+    /// The action is confirmed.
+    Confirmed,
+    /// The action is cancelled.
+    Cancelled,
+    /// The key scrolled the prompt.
+    Scrolled,
+    /// The key answered nothing; the prompt shows why.
+    Explained,
+}
+
+impl Confirmation {
+    /// Creates a prompt that was not drawn yet. `told` is sanitized when it is drawn.
+    pub fn new(title: &'static str, answers: (&'static str, &'static str), facts: Vec<String>) -> Self {
+        Self {
+            title,
+            answers,
+            facts,
+            is_destructive: false,
+            message: String::new(),
+            first_drawn: None,
+            end_seen: false,
+            top: Cell::new(0),
+            last_frame: Cell::default(),
+        }
+    }
+
+    /// Marks the action as destructive, so that it needs the key for destructive actions.
+    pub fn destructive(self) -> Self {
+        Self { is_destructive: true, ..self }
+    }
+
+    /// Returns the key that confirms.
+    fn confirm_key(&self, keys: &Keymap) -> String {
+        keys.first_chord(
+            Scope::Approval,
+            if self.is_destructive { Action::ApproveDestroying } else { Action::ApproveOnce },
+        )
+    }
+
+    /// Time at which the prompt was first drawn, for [`super::listening::listening`].
+    pub fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
+    }
+
+    /// Records that a frame is on the screen. Returns whether it was the first readable one.
+    pub fn record_frame(&mut self, now: Duration) -> bool {
+        let (drawn, before) = (self.last_frame.get(), self.first_drawn.is_some());
+        if drawn.is_readable {
+            self.first_drawn.get_or_insert(now);
+            self.end_seen |= drawn.is_at_end;
+        }
+        self.first_drawn.is_some() != before
+    }
+
+    /// Scrolls by lines of the mouse wheel.
+    pub fn scroll(&mut self, by: isize) {
+        self.top.set(self.top.get().saturating_add_signed(by));
+    }
+
+    /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
+    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
+        self.message.clear();
+        let (top, page) = (self.top.get(), self.last_frame.get().visible_rows.saturating_sub(1).max(1));
+        let top = match keys.lookup(Scope::Approval, key) {
+            Some(Action::Close) => return KeyResult::Cancelled,
+            Some(way @ (Action::ApproveOnce | Action::ApproveDestroying | Action::Refuse)) => {
+                return self.handle_answer(way, key, keys, listening);
+            }
+            Some(Action::Up) => top.saturating_sub(1),
+            Some(Action::Down) => top + 1,
+            Some(Action::PageUp) => top.saturating_sub(page),
+            Some(Action::PageDown) => top + page,
+            Some(Action::Top) => 0,
+            Some(Action::Bottom) => usize::MAX / 2,
+            Some(_) | None => {
+                let which = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
+                let (yes, no) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Refuse));
+                self.message =
+                    format!("{which} does not answer · {yes} {}, {no} {}", self.answers.0, self.answers.1);
+                return KeyResult::Explained;
+            }
+        };
+        self.top.set(top);
+        KeyResult::Scrolled
+    }
+
+    fn handle_answer(
+        &mut self,
+        way: Action,
+        key: &KeyEvent,
+        keys: &Keymap,
+        listening: Listening,
+    ) -> KeyResult {
+        if !listening.is_listening() {
+            self.message = "Too soon, not counted · press it again".to_owned();
+            return KeyResult::Explained;
+        }
+        // A key that repeats while it is held was pressed for something else.
+        if key.kind != KeyEventKind::Press {
+            return KeyResult::Explained;
+        }
+        if way == Action::Refuse {
+            return KeyResult::Cancelled;
+        }
+        if self.is_destructive && way != Action::ApproveDestroying {
+            self.message = format!("{} {}: this cannot be undone", self.confirm_key(keys), self.answers.0);
+            return KeyResult::Explained;
+        }
+        if !self.end_seen {
+            let down = keys.first_chord(Scope::Approval, Action::Down);
+            self.message = format!("Read to the end before {} · {down} to scroll", Chord::from(key));
+            return KeyResult::Explained;
+        }
+        KeyResult::Confirmed
+    }
+
+    /// Draws the prompt over the upper middle of `area`.
+    pub fn draw(&self, sight: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) {
+        let width = area.width.min(MAX_COLUMNS);
+        let cells = usize::from(width.saturating_sub(4)).max(1);
+        let style = sight.theme.text;
+        let lines: Vec<_> = self.facts.iter().flat_map(|told| wrap::wrap_plain(told, style, cells)).collect();
+        let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
+        let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
+        let place = Rect { x, y, width, height };
+        let hint = |action| sight.keys.first_chord(Scope::Approval, action);
+        let (yes, no, back) = (self.confirm_key(sight.keys), hint(Action::Refuse), hint(Action::Close));
+        let hints = [
+            format!("{yes} {} · {no} {} · {back} close", self.answers.0, self.answers.1),
+            format!("{yes} {} · {no} {}", self.answers.0, self.answers.1),
+            format!("{yes} confirm · {no} cancel"),
+        ];
+        let rows = usize::from(height.saturating_sub(frame::border_rows(height)));
+        let top = self.top.get().min(lines.len().saturating_sub(rows));
+        let below = lines.len().saturating_sub(top + rows);
+        let right = if below > 0 { format!("{below} more lines") } else { String::new() };
+        let frame = Frame {
+            title: self.title,
+            right_title: &right,
+            hints: &hints,
+            message: &self.message,
+            is_listening: sight.listening.is_listening(),
+            is_destructive: self.is_destructive,
+        };
+        let inside = frame.draw(place, buffer, sight.theme);
+        for (row, line) in inside.rows().zip(&lines[top..]) {
+            buffer.set_line(row.x, row.y, line, row.width);
+        }
+        let readable = inside.width >= MIN_READABLE_CELLS && !inside.is_empty();
+        self.top.set(top);
+        self.last_frame.set(DrawnFrame { is_readable: readable, is_at_end: below == 0, visible_rows: rows });
+    }
+}

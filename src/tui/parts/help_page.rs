@@ -1,0 +1,189 @@
+//! The help page: keys that work in the current state.
+
+use super::frame::Frame;
+use crate::tui::keys::{Action, HelpRow, Keymap, Scope};
+use crate::tui::text::{width, wrap};
+use crate::tui::theme::Theme;
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use std::cell::Cell;
+
+/// Minimum inner width in cells for two columns.
+const TWO_COLUMN_WIDTH: u16 = 120;
+/// Maximum cells per row for the keys of an action.
+const MAX_KEY_CELLS: usize = 26;
+
+/// Help page and its scroll position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Help {
+    scopes: Vec<Scope>,
+    /// First visible row, limited by what the last frame could scroll.
+    scroll: Cell<usize>,
+    /// Rows visible in the last frame.
+    visible_rows: Cell<usize>,
+}
+
+/// Effect of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyResult {
+    /// The page scrolled, or the key was ignored.
+    Handled,
+    /// The page was closed.
+    Close,
+}
+
+impl Help {
+    /// Creates a page for the keys of these scopes, innermost first.
+    pub fn new(scopes: Vec<Scope>) -> Self {
+        Self { scopes, scroll: Cell::new(0), visible_rows: Cell::new(1) }
+    }
+
+    /// Handles a key while the page is open. No key is passed on.
+    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+        let (at, page) = (self.scroll.get(), self.visible_rows.get());
+        let to = match keys.lookup(Scope::Page, key) {
+            Some(Action::Close) => return KeyResult::Close,
+            Some(Action::Up) => at.saturating_sub(1),
+            Some(Action::Down) => at.saturating_add(1),
+            Some(Action::PageUp) => at.saturating_sub(page),
+            Some(Action::PageDown) => at.saturating_add(page),
+            Some(Action::Top) => 0,
+            Some(Action::Bottom) => usize::MAX,
+            _ => at,
+        };
+        self.scroll.set(to);
+        KeyResult::Handled
+    }
+
+    /// Scrolls by lines of the mouse wheel.
+    pub fn scroll(&self, by: isize) {
+        self.scroll.set(self.scroll.get().saturating_add_signed(by));
+    }
+
+    pub fn draw(&self, keys: &Keymap, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let key = |action| keys.first_chord(Scope::Page, action);
+        let (up, down, close) = (key(Action::Up), key(Action::Down), key(Action::Close));
+        let arrows = if (up.as_str(), down.as_str()) == ("up", "down") {
+            "↑↓".to_owned()
+        } else {
+            format!("{up} {down}")
+        };
+        let hints = [format!("{arrows} scroll · {close} close"), format!("{close} close")];
+        let columns: u16 = if area.width.saturating_sub(4) >= TWO_COLUMN_WIDTH { 2 } else { 1 };
+        let width = area.width.saturating_sub(4) / columns;
+        let lines = self.lay_out_keys(keys, usize::from(width).saturating_sub(2).max(1), theme);
+        let rows = usize::from(area.height.saturating_sub(2));
+        let length = lines.len().div_ceil(usize::from(columns)).max(1);
+        let scroll = self.scroll.get().min(length.saturating_sub(rows));
+        let more = length.saturating_sub(scroll + rows);
+        let right = if more > 0 { format!("{more} more rows") } else { String::new() };
+        let frame = Frame {
+            title: "Key bindings",
+            right_title: &right,
+            hints: &hints,
+            is_listening: true,
+            ..Frame::default()
+        };
+        let inside = frame.draw(area, buffer, theme);
+        for (column, lines) in (0..).zip(lines.chunks(length)) {
+            let x = inside.x + width * column;
+            for (row, line) in inside.rows().zip(lines.iter().skip(scroll)) {
+                buffer.set_line(x, row.y, line, width.min(inside.right().saturating_sub(x)));
+            }
+        }
+        self.scroll.set(scroll);
+        self.visible_rows.set(usize::from(inside.height).max(1));
+    }
+
+    /// Returns one row per key, or more if its chords or description wrap: nothing is cut.
+    fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let help = keys.help_rows(&self.scopes);
+        let names: Vec<String> = help.iter().map(|row| row.chords.join(" ")).collect();
+        let longest = names.iter().map(|name| width::text_width(name)).max().unwrap_or(0);
+        let column = longest.min(MAX_KEY_CELLS).min(width / 2).max(1);
+        let mut lines = Vec::new();
+        let mut before = None;
+        for (HelpRow { scope, label: words, .. }, name) in help.iter().zip(names) {
+            if before.replace(*scope) != Some(*scope) {
+                if !lines.is_empty() {
+                    lines.push(Line::default());
+                }
+                lines.push(Line::styled(scope.heading(), theme.heading));
+            }
+            let names = pack_chords(&name, column);
+            let words = wrap::wrap_plain(words, theme.text, width.saturating_sub(column + 2).max(1));
+            for row in 0..names.len().max(words.len()) {
+                let name = names.get(row).map_or("", String::as_str);
+                let gap = " ".repeat(column + 2 - width::text_width(name));
+                let mut spans = vec![
+                    Span::styled(width::cut_to_width(name, column).to_owned(), theme.accent),
+                    Span::raw(gap),
+                ];
+                spans.extend(words.get(row).cloned().unwrap_or_default().spans);
+                lines.push(Line::from(spans));
+            }
+        }
+        lines
+    }
+}
+
+/// Splits chords into rows of at most `cells`. A chord longer than that is cut.
+fn pack_chords(chords: &str, cells: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for chord in chords.split(' ') {
+        match rows.last_mut() {
+            Some(row) if width::text_width(row) + 1 + width::text_width(chord) <= cells => {
+                row.push(' ');
+                row.push_str(chord);
+            }
+            _ => rows.push(width::fit_start(chord, cells).into_owned()),
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossterm::event::{KeyCode, KeyModifiers};
+
+    fn draw(help: &Help, (width, height): (u16, u16)) -> String {
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        help.draw(&Keymap::default(), area, &mut buffer, &Theme::without_colours());
+        let rows = buffer.content.chunks(usize::from(width.max(1)));
+        rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    #[test]
+    fn scrolling_shows_every_key_of_the_scopes() {
+        let mut help = Help::new(vec![Scope::Approval, Scope::Anywhere]);
+        let mut shown = String::new();
+        for _ in 0..20 {
+            shown.push_str(&draw(&help, (84, 10)));
+            let down = KeyEvent::new(KeyCode::PageDown, KeyModifiers::NONE);
+            assert_eq!(help.key(&down, &Keymap::default()), KeyResult::Handled);
+        }
+        for row in Keymap::default().help_rows(&[Scope::Approval, Scope::Anywhere]) {
+            assert!(shown.contains(row.label), "{}", row.label);
+        }
+        let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+        assert_eq!(help.key(&esc, &Keymap::default()), KeyResult::Close);
+    }
+
+    #[test]
+    fn r34_every_size_draws_and_a_wide_page_has_two_columns() {
+        for width in (0..130).step_by(crate::tui::tests::case_count(1, 7)) {
+            for height in [0, 1, 2, 3, 10] {
+                draw(&Help::new(Scope::ALL.to_vec()), (width, height));
+            }
+        }
+        let page = |size| draw(&Help::new(vec![Scope::Approval, Scope::Anywhere]), size);
+        assert!(page((130, 26)).contains("Suspend aye"));
+        assert!(!page((60, 26)).contains("Suspend aye"));
+    }
+}

@@ -1,0 +1,135 @@
+//! Drafts of answers and how a question prompt is saved and restored.
+
+use super::{LineKind, QuestionPrompt};
+use crate::chat::{AnswerValue, CallId, OptionNote, Question, QuestionAnswer, Questions};
+use crate::tui::parts::text_field::TextField;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Draft of the answer to one question.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct AnswerDraft {
+    /// Index of the focused row.
+    pub(super) cursor: usize,
+    /// Indexes of the selected options, ascending.
+    pub(super) picks: Vec<usize>,
+    /// Text answer. Kept when the user selects an option instead.
+    #[serde(rename = "own")]
+    pub(super) text_answer: String,
+    /// True if the text answer is selected.
+    #[serde(rename = "taken")]
+    pub(super) is_text_selected: bool,
+    /// Notes by row.
+    pub(super) notes: BTreeMap<usize, String>,
+    /// Notes closed without Enter, by row.
+    #[serde(rename = "halves")]
+    pub(super) unfinished_notes: BTreeMap<usize, String>,
+}
+
+impl AnswerDraft {
+    /// Returns the answer of this draft without its notes.
+    pub(super) fn source(&self) -> AnswerValue {
+        match (self.picks.is_empty(), self.is_text_selected && !self.text_answer.is_empty()) {
+            (false, _) => AnswerValue::Selected(self.picks.clone()),
+            (true, true) => AnswerValue::Text(self.text_answer.clone()),
+            (true, false) => AnswerValue::Skipped,
+        }
+    }
+
+    /// Returns the answer with its notes. The note of the text answer applies to the answer as a whole.
+    pub(super) fn to_given(&self, question: &Question) -> QuestionAnswer {
+        let mut given = QuestionAnswer::new(&question.keyword, self.source());
+        for (&option, text) in &self.notes {
+            match option < question.options.len() {
+                true => given.notes.push(OptionNote { option, text: text.clone() }),
+                false => given.note.clone_from(text),
+            }
+        }
+        given
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.source() == AnswerValue::Skipped
+    }
+
+    /// Removes everything that is invalid for this question.
+    fn remove_invalid(mut self, question: &Question) -> Self {
+        let options = question.options.len();
+        let own = accepts_text(question);
+        let rows = options + usize::from(own);
+        self.cursor = self.cursor.min(rows.saturating_sub(1));
+        self.notes.retain(|row, text| *row < rows && !text.is_empty());
+        self.unfinished_notes.retain(|row, _| *row < rows);
+        self.picks.retain(|pick| *pick < options);
+        self.picks.sort_unstable();
+        self.picks.dedup();
+        if !question.is_multiple {
+            self.picks.truncate(1);
+        }
+        self.is_text_selected &= own && self.picks.is_empty();
+        self
+    }
+}
+
+/// Returns whether the question accepts a text answer.
+pub(super) fn accepts_text(question: &Question) -> bool {
+    question.allow_text || question.options.is_empty()
+}
+
+/// Saved form of a question prompt.
+#[derive(Serialize, Deserialize)]
+struct SavedPrompt {
+    call: CallId,
+    #[serde(default)]
+    parked: bool,
+    #[serde(default)]
+    #[serde(rename = "at")]
+    page: usize,
+    #[serde(default)]
+    pages: Vec<AnswerDraft>,
+    #[serde(default)]
+    #[serde(rename = "writing")]
+    open_line: Option<(LineKind, TextField)>,
+}
+
+impl QuestionPrompt {
+    /// Serializes the prompt as JSON. Returns an empty string if the user changed nothing.
+    pub fn to_saved_json(&self) -> String {
+        let untouched = !self.is_parked && self.page == 0 && self.open_line.is_none();
+        if untouched && self.pages.iter().all(|page| *page == AnswerDraft::default()) {
+            return String::new();
+        }
+        let kept = SavedPrompt {
+            call: self.call.clone(),
+            parked: self.is_parked,
+            page: self.page,
+            pages: self.pages.clone(),
+            open_line: self.open_line.clone(),
+        };
+        serde_json::to_string(&kept).unwrap_or_default()
+    }
+
+    /// Restores the prompt of a call. Returns a new prompt if the saved text is invalid or belongs to another call.
+    pub fn from_saved_json(call: CallId, asked: &Questions, text: &str) -> Self {
+        let mut card = Self::new(call, asked);
+        let Ok(kept) = serde_json::from_str::<SavedPrompt>(text) else { return card };
+        if kept.call != card.call || kept.pages.len() != asked.list.len() {
+            return card;
+        }
+        card.pages = kept
+            .pages
+            .into_iter()
+            .zip(&asked.list)
+            .map(|(page, question)| page.remove_invalid(question))
+            .collect();
+        card.is_parked = kept.parked;
+        card.page = kept.page.min(card.page_count() - 1);
+        let on_question = asked.list.get(card.page);
+        card.open_line = kept.open_line.filter(|(what, _)| match what {
+            LineKind::TextAnswer => on_question.is_some_and(accepts_text),
+            LineKind::Note => on_question.is_some(),
+        });
+        card
+    }
+}

@@ -1,0 +1,148 @@
+//! Tests of notes and of text answers with several lines.
+
+use super::*;
+use crate::chat::QuestionAnswer;
+
+#[test]
+fn each_option_has_its_note() {
+    let one = questions(vec![question("clock", true)]);
+    let mut card = QuestionPrompt::new("1".into(), &one);
+    press(&mut card, &one, "1nfast!");
+    press(&mut card, &one, "vvnbut for how long, with two hundred tests that all want it at the same time?!");
+    press(&mut card, &one, "vnask again in spring!");
+    insta::assert_snapshot!(draw(&mut card, &one, (60, 15)), @r#"
+╭─ question · clock ───────────────────────────────────────╮
+│ Which clock should the test use?                         │
+│                                                          │
+│   1 [x] tokio::time::pause  recommended                  │
+│         virtual time; the test takes no time at all      │
+│         note: fast                                       │
+│   2 [ ] a Clock trait                                    │
+│         more code, but the library gets testable         │
+│   3 [ ] the real clock                                   │
+│         widen the window to 200 ms                       │
+│         note: but for how long, with two hundred tests … │
+│ ❯ 4 [ ] in my own words…                                 │
+│         note: ask again in spring                        │
+│                                                          │
+╰─ 1-4 tick · n note · enter send · esc later · x decline ─╯
+"#);
+    let KeyResult::Answered(answer) = press(&mut card, &one, "2!") else { panic!("not sent") };
+    let notes: Vec<(usize, &str)> =
+        answer.answers[0].notes.iter().map(|note| (note.option, note.text.as_str())).collect();
+    assert_eq!((notes[0], notes[1].0, notes.len()), ((0, "fast"), 2, 2));
+    assert_eq!(
+        (answer.answers[0].note.as_str(), &answer.answers[0].value),
+        ("ask again in spring", &AnswerValue::Selected(vec![0, 1]))
+    );
+}
+
+#[test]
+fn an_emptied_note_is_removed() {
+    let one = questions(vec![question("clock", false)]);
+    let mut card = QuestionPrompt::new("1".into(), &one);
+    press(&mut card, &one, "2nab!n");
+    for _ in 0..2 {
+        card.handle_key(
+            &KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE),
+            &Keymap::default(),
+            &one,
+            Listening::Ready,
+        );
+    }
+    let KeyResult::Answered(answer) = press(&mut card, &one, "!!") else { panic!("not sent") };
+    assert_eq!(answer.answers[0], QuestionAnswer::new("clock", AnswerValue::Selected(vec![1])));
+}
+
+#[test]
+fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
+    let one = questions(vec![question("clock", false)]);
+    let mut card = QuestionPrompt::new("1".into(), &one);
+    press(
+        &mut card,
+        &one,
+        "4The first line^^of a longer answer, which is wrapped where the card is too narrow for it^last",
+    );
+    insta::assert_snapshot!(draw(&mut card, &one, (60, 15)), @r#"
+╭─ question · clock ───────────────────────────────────────╮
+│ Which clock should the test use?                         │
+│   1   tokio::time::pause  recommended                    │
+│       virtual time; the test takes no time at all        │
+│   2   a Clock trait                                      │
+│       more code, but the library gets testable           │
+│   3   the real clock                                     │
+│       widen the window to 200 ms                         │
+│ ❯ 4   in my own words…                                   │
+│ in my own words The first line                           │
+│                                                          │
+│                 of a longer answer, which is wrapped     │
+│                 where the card is too narrow for it      │
+│                 last                                     │
+╰─ enter send · alt-enter new line · esc back, keep text ──╯
+"#);
+    insta::assert_snapshot!(draw(&mut card, &one, (60, 7)), @r#"
+╭─ question · clock ───────────────────────────────────────╮
+│ Which clock should the test use?                         │
+│       widen the window to 200 ms                         │
+│ ❯ 4   in my own words…                                   ┃
+│ in my own words where the card is too narrow for it      │
+│                 last                                     │
+╰─ enter send · alt-enter new line · esc back, keep text ──╯
+"#);
+    for _ in 0..9 {
+        card.handle_key(
+            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
+            &Keymap::default(),
+            &one,
+            Listening::Ready,
+        );
+    }
+    press(&mut card, &one, "So: ");
+    for _ in 0..9 {
+        card.handle_key(
+            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
+            &Keymap::default(),
+            &one,
+            Listening::Ready,
+        );
+    }
+    press(&mut card, &one, "So: ");
+    assert!(draw(&mut card, &one, (60, 7)).contains("So: "));
+    let KeyResult::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
+    let AnswerValue::Text(words) = &answer.answers[0].value else { panic!("not written") };
+    assert_eq!(words.lines().count(), 4, "{words}");
+}
+
+#[test]
+fn r05_newlines_of_a_paste_break_lines_and_send_nothing() {
+    let one = questions(vec![question("clock", false)]);
+    let mut card = QuestionPrompt::new("1".into(), &one);
+    press(&mut card, &one, "4one");
+    let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+    let waits = Listening::Until(Duration::from_secs(9));
+    assert_eq!(card.handle_key(&enter, &Keymap::default(), &one, waits), KeyResult::Handled);
+    assert!(card.insert_paste("two\nthree"));
+    let KeyResult::Answered(answer) = press(&mut card, &one, "!") else { panic!("not sent") };
+    assert_eq!(answer.answers[0].value, AnswerValue::Text("one\ntwo\nthree".into()));
+}
+
+#[test]
+fn r10_invisible_characters_are_marked_everywhere() {
+    let hidden = |name: &str| format!("{name}\u{202e}\x1b[2J\u{200b}{}end", " ".repeat(30));
+    let mut one = question(&hidden("keyword"), false);
+    one.text = hidden("text");
+    one.options.truncate(1);
+    one.options[0] =
+        QuestionOption { label: hidden("label\n"), description: hidden("means"), preview: hidden("preview") };
+    let asked = questions(vec![one.clone(), one]);
+    let mut card = QuestionPrompt::new("1".into(), &asked);
+    let shown = draw(&mut card, &asked, (160, 24));
+    for name in ["keyword", "text", "label<U+000A>", "means"] {
+        assert!(shown.contains(&format!("{name}<U+202E><U+001B>[2J")), "{name}: {shown}");
+    }
+    assert!(shown.contains("preview<U+202E>"), "{shown}");
+    assert!(shown.matches("<30").count() >= 3, "{shown}");
+    press(&mut card, &asked, "11");
+    let shown = draw(&mut card, &asked, (160, 24));
+    assert!(shown.contains("label<U+000A><U+202E><U+001B>[2J<U+200B><30 blanks>end"), "{shown}");
+}

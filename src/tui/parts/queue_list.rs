@@ -1,0 +1,349 @@
+//! The queue list: every call of the reply that has not started. Calls can be denied from it; approving needs the
+//! prompt of the call.
+
+mod queue_layout;
+
+use super::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use super::text_field::{self, TextField};
+use crate::agent::{CallStage, PendingCall, QueuePreview, State};
+use crate::chat::{Access, CallId};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::call_summary::{readable_prefix, summarize_arguments};
+use crate::tui::parts::transcript::sub_agent_layout::quote_name;
+use crate::tui::text::width;
+use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::layout::Position;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Reach of a question, as shown in its row.
+const QUESTION_REACH: &str = "question";
+/// Maximum bytes of a call's summary.
+const SUMMARY_BYTES: usize = 400;
+
+/// State of the queue list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QueueList {
+    cursor: usize,
+    ticked: BTreeSet<CallId>,
+    /// Message for the model and the calls it denies, while it is being written.
+    denial_message: Option<(Vec<CallId>, TextField)>,
+    first_drawn: Option<Duration>,
+    page_rows: usize,
+}
+
+/// A call in the list, derived from the agent's state for every frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueRow {
+    pub call: CallId,
+    /// Number of the call in the reply, from 1.
+    pub number: usize,
+    /// Name of the tool as the model wrote it.
+    pub tool: String,
+    /// Short description from the tool, or from the arguments.
+    pub summary: String,
+    /// Arguments as the model wrote them, or their beginning.
+    pub arguments: String,
+    /// Access of the call, or the reason it needs no decision.
+    pub access: String,
+    /// True if the access needs care.
+    pub needs_care: bool,
+    /// True if the call destroys something.
+    pub is_destructive: bool,
+    /// True if the prompt of the call can be opened.
+    pub can_open: bool,
+    /// True if the call can be denied.
+    pub can_deny: bool,
+    /// True if the call is approved and only waits for its turn.
+    pub is_approved: bool,
+}
+
+/// Effect of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyResult {
+    /// The key was used within the list, or ignored.
+    Handled,
+    /// The key was not for the list.
+    PassedOn,
+    /// Return to the prompt.
+    Close,
+    /// Open the prompt of this call.
+    OpenPrompt(CallId),
+    /// Deny these calls with this message, which may be empty.
+    Deny(Vec<CallId>, String),
+    /// Nothing was done. Holds the reason and what would work.
+    Explained(&'static str),
+}
+
+/// Part of the list that a frame showed. Pass it to `QueueList::record_frame` once the frame is on the screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DrawnFrame {
+    /// Position of the terminal's cursor while a message is being written.
+    pub cursor: Option<Position>,
+    visible_rows: usize,
+    is_readable: bool,
+}
+
+/// Returns the calls that have not started, in the model's order. Calls of a sub-agent are prefixed with its name.
+pub fn queue_rows(agent: &State) -> Vec<QueueRow> {
+    let counted = agent.counted_calls().enumerate();
+    counted.filter_map(|(at, (by, pending))| Some(queue_row(at + 1, pending)?.of_sub_agent(by))).collect()
+}
+
+fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
+    let call = &pending.call;
+    let row = QueueRow {
+        call: call.id.clone(),
+        number,
+        tool: call.name.clone(),
+        summary: String::new(),
+        arguments: readable_prefix(&call.arguments).to_owned(),
+        access: String::new(),
+        needs_care: false,
+        is_destructive: false,
+        can_open: true,
+        can_deny: true,
+        is_approved: pending.preapproval.is_approved(),
+    };
+    Some(match &pending.step {
+        CallStage::Settled
+        | CallStage::Running(_)
+        | CallStage::Delegated(_)
+        | CallStage::Planning
+        | CallStage::UnderReview(_) => {
+            return None;
+        }
+        CallStage::AwaitingApproval(plan, _) => {
+            row.describe_plan(&plan.summary, &plan.access, plan.destroys.is_some())
+        }
+        // The question was opened before its turn and parked.
+        CallStage::AwaitingAnswer(questions) => {
+            let text = questions.list.first().map_or("", |question| question.text.as_str());
+            row.describe_question(text)
+        }
+        CallStage::Waiting if let Some(plan) = pending.preapproval.approved_plan() => {
+            let row = row.describe_plan(&plan.summary, &plan.access, plan.destroys.is_some());
+            QueueRow { access: "approved".to_owned(), can_open: false, ..row }
+        }
+        CallStage::Waiting => match &pending.preapproval.preview {
+            None => QueueRow { access: "not planned yet".to_owned(), ..row.describe_unplanned() },
+            Some(QueuePreview::Plan { summary, access, destruction: destroys, needs_approval: true }) => {
+                row.describe_plan(summary, access, destroys.is_some())
+            }
+            Some(QueuePreview::Plan { summary, needs_approval: false, .. }) => {
+                let row = row.describe_plan(summary, &Access::Nothing, false);
+                QueueRow { access: "needs no approval".to_owned(), can_open: false, ..row }
+            }
+            Some(QueuePreview::Question(text)) => row.describe_question(text),
+            Some(QueuePreview::Error(_)) => {
+                QueueRow { access: "cannot run yet".to_owned(), can_open: false, ..row.describe_unplanned() }
+            }
+        },
+    })
+}
+
+impl QueueRow {
+    /// Adds the name of the sub-agent that makes the call.
+    fn of_sub_agent(self, by: Option<&str>) -> Self {
+        match by {
+            Some(name) => QueueRow { summary: format!("{} · {}", quote_name(name), self.summary), ..self },
+            None => self,
+        }
+    }
+
+    /// Describes a call that its tool has not planned yet.
+    fn describe_unplanned(self) -> Self {
+        let summary =
+            width::cut_to_width(&summarize_arguments(&self.arguments).subject, SUMMARY_BYTES).to_owned();
+        QueueRow { summary, ..self }
+    }
+
+    fn describe_plan(self, summary: &str, access: &Access, destroys: bool) -> Self {
+        let (reach, careful) = match access {
+            _ if destroys => ("destroys", true),
+            Access::Nothing => ("no access", false),
+            Access::Read(_) => ("reads", false),
+            Access::ReadSensitive(_) => ("reads sensitive", true),
+            Access::Write(_) => ("writes", false),
+            Access::WriteOutside(_) => ("writes sensitive", true),
+            Access::AyeFiles(_) => ("aye's own files", true),
+            Access::Run(_) => ("runs", false),
+        };
+        let summary = width::cut_to_width(summary, SUMMARY_BYTES).to_owned();
+        QueueRow { summary, access: reach.to_owned(), needs_care: careful, is_destructive: destroys, ..self }
+    }
+
+    /// Describes a question, which can only be answered or declined in its prompt.
+    fn describe_question(self, text: &str) -> Self {
+        let summary = width::cut_to_width(text, SUMMARY_BYTES).to_owned();
+        QueueRow { summary, access: QUESTION_REACH.to_owned(), can_deny: false, ..self }
+    }
+}
+
+impl QueueList {
+    /// True if a message is being written; it then receives every key.
+    pub fn is_writing(&self) -> bool {
+        self.denial_message.is_some()
+    }
+
+    /// Returns the message of a denial that is being written.
+    pub fn written_denial(&self) -> Option<&str> {
+        self.denial_message.as_ref().map(|(_, line)| line.text().trim()).filter(|text| !text.is_empty())
+    }
+
+    /// Inserts pasted text into the message. Returns whether one is being written. A paste is never an answer.
+    pub fn insert_paste(&mut self, text: &str) -> bool {
+        let Some((_, line)) = &mut self.denial_message else { return false };
+        line.insert(text);
+        true
+    }
+
+    /// Time at which the list was first drawn, for [`super::listening::listening`].
+    pub fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
+    }
+
+    /// Records that a frame is on the screen.
+    pub fn record_frame(&mut self, now: Duration, seen: DrawnFrame) {
+        self.page_rows = seen.visible_rows.max(1);
+        if seen.is_readable {
+            self.first_drawn.get_or_insert(now);
+        }
+    }
+
+    /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
+    pub fn key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        rows: &[QueueRow],
+        listening: Listening,
+    ) -> KeyResult {
+        if self.denial_message.is_some() {
+            return self.handle_message_key(key, keys, rows, listening);
+        }
+        let action = keys.lookup(Scope::Queue, key);
+        if listening == Listening::Unsent {
+            return KeyResult::PassedOn;
+        }
+        let last = rows.len().saturating_sub(1);
+        let at = self.cursor.min(last);
+        match action {
+            Some(Action::Up) => return self.move_to(at.saturating_sub(1)),
+            Some(Action::Down) => return self.move_to((at + 1).min(last)),
+            Some(Action::PageUp) => return self.move_to(at.saturating_sub(self.page_rows)),
+            Some(Action::PageDown) => return self.move_to((at + self.page_rows).min(last)),
+            Some(Action::Top) => return self.move_to(0),
+            Some(Action::Bottom) => return self.move_to(last),
+            Some(Action::Close) if key.kind == KeyEventKind::Press => return KeyResult::Close,
+            _ => {}
+        }
+        if !listening.is_listening() {
+            return KeyResult::PassedOn;
+        }
+        let answers = matches!(
+            keys.lookup(Scope::Approval, key),
+            Some(
+                Action::ApproveOnce
+                    | Action::ApproveDestroying
+                    | Action::ApproveAlways
+                    | Action::EditCall
+                    | Action::Details
+            )
+        );
+        let Some(row) = rows.get(at) else { return KeyResult::PassedOn };
+        match action {
+            _ if key.kind != KeyEventKind::Press => KeyResult::Handled,
+            Some(Action::Tick) if row.can_deny => {
+                if !self.ticked.remove(&row.call) {
+                    self.ticked.insert(row.call.clone());
+                }
+                self.move_to((at + 1).min(last))
+            }
+            Some(Action::TickAll) => {
+                // Approved calls are not included, because the user has already decided them. They can be ticked one by
+                // one.
+                let all = rows.iter().filter(|row| row.can_deny && !row.is_approved);
+                let all: BTreeSet<CallId> = all.map(|row| row.call.clone()).collect();
+                self.ticked = if all.is_subset(&self.ticked) { BTreeSet::new() } else { all };
+                KeyResult::Handled
+            }
+            Some(Action::Accept) if row.can_open => KeyResult::OpenPrompt(row.call.clone()),
+            Some(Action::Tick | Action::Accept) => KeyResult::Explained(row.explain_unavailable()),
+            Some(way @ (Action::Refuse | Action::RefuseBecause)) => {
+                let ticked = rows.iter().filter(|row| row.can_deny && self.ticked.contains(&row.call));
+                let mut refused: Vec<CallId> = ticked.map(|row| row.call.clone()).collect();
+                if refused.is_empty() {
+                    if !row.can_deny {
+                        return KeyResult::Explained(row.explain_unavailable());
+                    }
+                    refused.push(row.call.clone());
+                }
+                if way == Action::RefuseBecause {
+                    self.denial_message = Some((refused, TextField::default()));
+                    return KeyResult::Handled;
+                }
+                self.ticked.clear();
+                KeyResult::Deny(refused, String::new())
+            }
+            None if answers => KeyResult::Explained("Approve in the call's own prompt · enter to open it"),
+            Some(_) | None => KeyResult::PassedOn,
+        }
+    }
+
+    /// Handles a key for the message of a denial.
+    fn handle_message_key(
+        &mut self,
+        key: &KeyEvent,
+        keys: &Keymap,
+        rows: &[QueueRow],
+        listening: Listening,
+    ) -> KeyResult {
+        let Some((calls, line)) = &mut self.denial_message else { return KeyResult::Handled };
+        match line.key(key, keys) {
+            // An Enter within a paste does not end the message.
+            text_field::KeyResult::Accepted
+                if key.kind == KeyEventKind::Press && !matches!(listening, Listening::Until(_)) =>
+            {
+                let words = line.text().trim().to_owned();
+                // One of the calls may have started in the meantime.
+                calls.retain(|call| rows.iter().any(|row| row.can_deny && row.call == *call));
+                let calls = std::mem::take(calls);
+                self.denial_message = None;
+                self.ticked.clear();
+                KeyResult::Deny(calls, words)
+            }
+            text_field::KeyResult::Accepted if key.kind == KeyEventKind::Press => {
+                KeyResult::Explained(TOO_SOON_AFTER_PASTE)
+            }
+            text_field::KeyResult::Cancelled => {
+                self.denial_message = None;
+                KeyResult::Handled
+            }
+            text_field::KeyResult::PassedOn => KeyResult::PassedOn,
+            text_field::KeyResult::Handled
+            | text_field::KeyResult::Changed
+            | text_field::KeyResult::Accepted => KeyResult::Handled,
+        }
+    }
+
+    fn move_to(&mut self, row: usize) -> KeyResult {
+        self.cursor = row;
+        KeyResult::Handled
+    }
+}
+
+impl QueueRow {
+    /// Explains why the call cannot be opened or denied now.
+    fn explain_unavailable(&self) -> &'static str {
+        match self.access.as_str() {
+            _ if self.is_approved => "Approved: it runs when its turn comes",
+            "needs no approval" => "This call needs no approval",
+            QUESTION_REACH => "Answer or decline it in its prompt · enter to open it",
+            _ => "This call has no prompt before its turn",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! Timing of a reply: countdown to a retry, silence of the provider, time to the first token, speed.
+
+use crate::agent::{self, Effect, PendingRetry, Phase};
+use crate::chat::{Chunk, TurnId};
+use std::time::Duration;
+
+/// Minimum time between changes of the figures while a reply streams.
+const MIN_UPDATE_TIME: Duration = Duration::from_millis(250);
+/// Shortest time over which a speed is meaningful.
+const MIN_MEASURED_TIME: Duration = Duration::from_millis(500);
+/// Characters per token, for an estimate while the provider has not sent a count.
+const CHARS_PER_TOKEN: u64 = 4;
+
+/// Timing of the current request, or of the last one if none is running.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReplyTiming {
+    turn: Option<TurnId>,
+    /// Time at which the current attempt was sent.
+    sent_at: Duration,
+    /// Time at which the retry was announced.
+    retry_announced_at: Duration,
+    /// True if the user skipped the countdown.
+    is_wait_skipped: bool,
+    /// Time at which the silence was reported.
+    silence_reported_at: Duration,
+    /// Time of the first and of the last chunk.
+    first_chunk_at: Option<Duration>,
+    last_chunk_at: Duration,
+    chars: u64,
+    /// Bytes of the call that is being written. Chunks report the total so far.
+    call_bytes: u64,
+    /// Output tokens as counted by the provider.
+    counted_tokens: Option<u64>,
+    figures: Option<(Duration, TimingFigures)>,
+}
+
+/// Timing of a reply as shown in the status bar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimingFigures {
+    /// Time from the request to the first chunk.
+    pub first_chunk_after: Duration,
+    /// `None` until enough of the reply has arrived for a measurement.
+    pub speed: Option<Speed>,
+    /// Time from the request to the end; `None` while the reply streams.
+    pub total: Option<Duration>,
+}
+
+/// Output tokens per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed {
+    pub tokens: f64,
+    /// True if the tokens were estimated from the text.
+    pub estimated: bool,
+}
+
+/// Reason for which nothing arrives, if it has to be shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Wait<'a> {
+    /// A countdown to the next attempt.
+    Countdown {
+        /// Number of the attempt and the reason for it.
+        why: &'a PendingRetry,
+        /// Seconds until the attempt.
+        left: u64,
+    },
+    /// The next attempt has been sent.
+    Retrying(&'a PendingRetry),
+    /// The provider is silent.
+    Silence {
+        /// Seconds of silence so far.
+        since: u64,
+        /// Seconds of silence after which the attempt is given up.
+        limit: u64,
+    },
+}
+
+impl ReplyTiming {
+    /// Starts the timing if the agent sends a request.
+    pub fn start_request(&mut self, effects: &[Effect], now: Duration) {
+        for effect in effects {
+            match effect {
+                Effect::RequestReply { turn, .. } => {
+                    // Within a turn the last figures stay until new ones are known.
+                    let figures = self.figures.filter(|_| self.turn == Some(*turn));
+                    *self = Self { turn: Some(*turn), sent_at: now, figures, ..Self::default() };
+                }
+                Effect::RetryNow => {
+                    self.is_wait_skipped = true;
+                    self.sent_at = now;
+                }
+                Effect::AppendEntry(_)
+                | Effect::SavePartialReply(_)
+                | Effect::SaveOutput(_)
+                | Effect::PlanCall { .. }
+                | Effect::ReviewCall { .. }
+                | Effect::RunCall { .. }
+                | Effect::RehearseCall { .. }
+                | Effect::RequestTitle { .. }
+                | Effect::CancelTurn { .. } => {}
+            }
+        }
+    }
+
+    /// Records a chunk of the reply.
+    pub fn record_chunk(&mut self, chunk: &Chunk, now: Duration) {
+        match chunk {
+            Chunk::Text(text) | Chunk::Reasoning(text) => {
+                self.chars += text.chars().count() as u64;
+                self.record_progress(now);
+            }
+            Chunk::CallProgress { bytes, .. } => {
+                // The count starts at zero for each call.
+                let more = (*bytes as u64).checked_sub(self.call_bytes).unwrap_or(*bytes as u64);
+                self.call_bytes = *bytes as u64;
+                self.chars += more;
+                self.record_progress(now);
+            }
+            Chunk::Call(_) => self.record_progress(now),
+            Chunk::Usage(usage) => self.counted_tokens = Some(usage.output),
+            Chunk::Retrying { wait, .. } => {
+                (self.retry_announced_at, self.is_wait_skipped) = (now, false);
+                self.sent_at = now.saturating_add(*wait);
+            }
+            Chunk::Silent { .. } => self.silence_reported_at = now,
+            Chunk::ModelChosen { instead: Some(_), .. } => self.sent_at = now,
+            Chunk::ModelChosen { instead: None, .. }
+            | Chunk::WasReasoning
+            | Chunk::Echo(_)
+            | Chunk::Done(_) => {}
+        }
+    }
+
+    /// Records the end of the reply, whether it succeeded or not.
+    pub fn finish_reply(&mut self, now: Duration) {
+        if self.first_chunk_at.is_some() {
+            self.figures =
+                self.compute_figures(Some(now.saturating_sub(self.sent_at))).map(|figures| (now, figures));
+        }
+    }
+
+    fn record_progress(&mut self, now: Duration) {
+        self.first_chunk_at.get_or_insert(now);
+        self.last_chunk_at = now;
+        let due = self
+            .figures
+            .is_none_or(|(at, figures)| figures.total.is_some() || now.saturating_sub(at) >= MIN_UPDATE_TIME);
+        if due {
+            self.figures = self.compute_figures(None).map(|figures| (now, figures));
+        }
+    }
+
+    fn compute_figures(&self, took: Option<Duration>) -> Option<TimingFigures> {
+        let first = self.first_chunk_at?;
+        let estimate = self.chars / CHARS_PER_TOKEN;
+        let streamed = self.last_chunk_at.saturating_sub(first);
+        let whole = self.last_chunk_at.saturating_sub(self.sent_at);
+        let per = |tokens: u64, time: Duration, estimated: bool| {
+            let tokens = tokens as f64 / time.as_secs_f64();
+            (time >= MIN_MEASURED_TIME).then_some(Speed { tokens, estimated })
+        };
+        let speed = match self.counted_tokens.filter(|_| took.is_some()) {
+            // Many more tokens were counted than received: the reasoning was not streamed and happened before the first
+            // chunk.
+            Some(counted) if counted > estimate.saturating_mul(2) || streamed < MIN_MEASURED_TIME => {
+                per(counted, whole, false)
+            }
+            Some(counted) => per(counted, streamed, false),
+            None => per(estimate, streamed, true),
+        };
+        Some(TimingFigures { first_chunk_after: first.saturating_sub(self.sent_at), speed, total: took })
+    }
+
+    /// Returns the figures of the current reply, or of the last one.
+    pub fn figures(&self) -> Option<TimingFigures> {
+        self.figures.map(|(_, figures)| figures)
+    }
+
+    /// Returns what the request waits for.
+    pub fn current_wait<'a>(&self, agent: &'a agent::State, now: Duration) -> Option<Wait<'a>> {
+        let Phase::Replying(draft) = &agent.phase else { return None };
+        if let Some(quiet) = draft.silence {
+            let since = quiet.elapsed.saturating_add(now.saturating_sub(self.silence_reported_at));
+            return Some(Wait::Silence { since: since.as_secs(), limit: quiet.limit.as_secs() });
+        }
+        let why = draft.pending_retry.as_ref()?;
+        let left = self.retry_announced_at.saturating_add(why.wait).saturating_sub(now);
+        Some(match left.is_zero() || self.is_wait_skipped {
+            true => Wait::Retrying(why),
+            false => Wait::Countdown {
+                why,
+                left: left.as_secs().saturating_add(u64::from(left.subsec_nanos() > 0)),
+            },
+        })
+    }
+
+    /// Returns the time at which the shown seconds change next; `None` if no seconds are shown.
+    pub fn next_tick(&self, agent: &agent::State, now: Duration) -> Option<Duration> {
+        match self.current_wait(agent, now)? {
+            Wait::Countdown { why, left } => Some(
+                self.retry_announced_at
+                    .saturating_add(why.wait)
+                    .saturating_sub(Duration::from_secs(left.saturating_sub(1))),
+            ),
+            Wait::Silence { .. } => {
+                let Phase::Replying(draft) = &agent.phase else { return None };
+                let began = draft.silence?.elapsed;
+                let since = began.saturating_add(now.saturating_sub(self.silence_reported_at));
+                let next = since.as_secs().saturating_add(1);
+                Some(self.silence_reported_at.saturating_add(Duration::from_secs(next).saturating_sub(began)))
+            }
+            Wait::Retrying(_) => None,
+        }
+    }
+}
+
+/// Formats whole seconds: `12 s`, `90 s`, `50 min 0 s`.
+pub fn format_seconds(count: u64) -> String {
+    match count {
+        0..120 => format!("{count} s"),
+        _ => super::transcript::format_duration(Duration::from_secs(count)),
+    }
+}
+
+impl TimingFigures {
+    /// Formats the time to the first chunk: `first after 0.8 s`.
+    pub fn first_chunk_text(&self) -> String {
+        let (ms, s) = (self.first_chunk_after.as_millis(), self.first_chunk_after.as_secs());
+        match (ms, s) {
+            (0..100, _) => format!("first after {ms} ms"),
+            (_, 0..10) => format!("first after {:.1} s", self.first_chunk_after.as_secs_f64()),
+            (_, _) => format!("first after {}", format_seconds(s)),
+        }
+    }
+
+    /// Formats the speed: `42 tok/s`, or `~42 tok/s` if estimated.
+    pub fn speed_text(&self) -> Option<String> {
+        let speed = self.speed?;
+        let about = if speed.estimated { "~" } else { "" };
+        let digits = usize::from(speed.tokens < 10.0);
+        Some(format!("{about}{:.digits$} tok/s", speed.tokens))
+    }
+}
+
+#[cfg(test)]
+mod tests;

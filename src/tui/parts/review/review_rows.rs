@@ -1,0 +1,193 @@
+//! The rows of a review: a heading for each file and hunk with room for its tick, and the difference below it.
+
+use super::{Batch, TickTarget, Ticked};
+use crate::chat::{Diff, Group, Hunk, Item};
+use crate::tui::text::wrap::{Shape, wrap_pieces};
+use crate::tui::text::{Piece, diff, reveal};
+use crate::tui::theme::Theme;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+/// Cells before the text of a heading: cursor and tick.
+const TICK_CELLS: usize = 6;
+/// Cells by which a hunk is indented below its file.
+const INDENT: usize = 2;
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    line: Line<'static>,
+    /// Item or hunk whose tick decides whether the row is dimmed.
+    target: Option<TickTarget>,
+    /// True if the row shows the tick itself.
+    is_heading: bool,
+}
+
+impl Row {
+    /// Creates a row that belongs to no change.
+    pub fn plain(line: Line<'static>) -> Self {
+        Self { line, target: None, is_heading: false }
+    }
+
+    /// Returns the item or hunk that is ticked on this row.
+    pub fn tick_target(&self) -> Option<TickTarget> {
+        self.target.filter(|_| self.is_heading)
+    }
+
+    /// Returns the row with its tick and cursor.
+    pub fn styled_line(
+        &self,
+        ticked: impl Fn(TickTarget) -> Ticked,
+        at_cursor: bool,
+        theme: &Theme,
+    ) -> Line<'static> {
+        let Some(stop @ (_, hunk)) = self.target else { return self.line.clone() };
+        let ticked = ticked(stop);
+        let mut line = self.line.clone();
+        if ticked == Ticked::None {
+            for span in &mut line.spans {
+                span.style = theme.dim;
+            }
+        }
+        if self.is_heading {
+            let tick = match ticked {
+                Ticked::All => "[x] ",
+                Ticked::Part => "[-] ",
+                Ticked::None => "[ ] ",
+            };
+            let style = if at_cursor { theme.accent } else { theme.dim };
+            let strong = if at_cursor { Modifier::BOLD } else { Modifier::empty() };
+            let indent = if hunk.is_some() { INDENT } else { 0 };
+            let before = format!("{}{} ", " ".repeat(indent), if at_cursor { "❯" } else { " " });
+            let of_tick = if ticked == Ticked::None { theme.dim } else { theme.accent };
+            line.spans.insert(0, Span::styled(tick, of_tick.add_modifier(strong)));
+            line.spans.insert(0, Span::styled(before, style.add_modifier(strong)));
+        }
+        line
+    }
+}
+
+/// Returns all rows of a batch.
+pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
+    let mut page = Page { rows: Vec::new(), width: width.max(1), notes: theme.warning, theme };
+    page.push_text(&batch.describe_batch(), theme.strong, None);
+    if let Some(destroys) = batch.destroys(&[]) {
+        page.push_text(&format!("careful: this {destroys}"), theme.danger, None);
+    }
+    for note in &batch.notes {
+        page.push_text(note, theme.dim, None);
+    }
+    page.notes = if batch.group == Group::Repository { theme.text } else { theme.warning };
+    for (at, item) in batch.items.iter().enumerate() {
+        // Items without a difference follow each other without a blank row.
+        if item.diff.is_some() || at == 0 || batch.items[at - 1].diff.is_some() {
+            page.rows.push(Row::plain(Line::default()));
+        }
+        page.push_item(at, item);
+    }
+    page.rows.push(Row::plain(Line::default()));
+    page.rows
+}
+
+struct Page<'a> {
+    rows: Vec<Row>,
+    width: usize,
+    /// Style of notes about an item.
+    notes: Style,
+    theme: &'a Theme,
+}
+
+impl Page<'_> {
+    fn push_text(&mut self, text: &str, style: Style, of: Option<TickTarget>) {
+        let pieces = reveal::revealed_pieces(text, style, self.theme.mark);
+        self.push_lines(wrap_pieces(&pieces, &Shape::with_width(self.width)).lines, of);
+    }
+
+    fn push_lines(&mut self, lines: Vec<Line<'static>>, of: Option<TickTarget>) {
+        self.rows.extend(lines.into_iter().map(|line| Row { line, target: of, is_heading: false }));
+    }
+
+    /// Adds a row with a tick, and more rows if its text wraps.
+    fn push_heading(&mut self, pieces: &[Piece], stop: TickTarget) {
+        let before = TICK_CELLS + if stop.1.is_some() { INDENT } else { 0 };
+        let width = self.width.saturating_sub(before).max(1);
+        let lines = wrap_pieces(pieces, &Shape::with_width(width)).lines;
+        for (at, mut line) in lines.into_iter().enumerate() {
+            if at > 0 {
+                line.spans.insert(0, Span::raw(" ".repeat(before)));
+            }
+            self.rows.push(Row { line, target: Some(stop), is_heading: at == 0 });
+        }
+    }
+
+    /// Adds indented text below a heading.
+    fn push_indented(&mut self, text: &str, style: Style, of: Option<TickTarget>) {
+        let room = if of.is_some() { TICK_CELLS } else { 2 };
+        let indent = |cells: usize| vec![Piece::new(" ".repeat(cells), style)];
+        let shape = Shape { width: self.width, first: indent(room), rest: indent(room), verbatim: false };
+        let pieces = reveal::revealed_pieces(text, style, self.theme.mark);
+        self.push_lines(wrap_pieces(&pieces, &shape).lines, of);
+    }
+
+    fn push_item(&mut self, at: usize, item: &Item) {
+        let theme = self.theme;
+        let name = item.name().replace('\n', "<U+000A>");
+        let sign = if item.from.is_some() { "→" } else { item.kind.symbol() };
+        let mut pieces = vec![Piece::new(format!("{sign} "), theme.accent)];
+        pieces.extend(reveal::revealed_pieces(&name, theme.strong, theme.mark));
+        if let Some(diff) = &item.diff {
+            pieces.push(Piece::new(if diff.created { " · new file · " } else { " · " }, theme.dim));
+            pieces.push(Piece::new(format!("+{}", diff.added), Style { bg: None, ..theme.added }));
+            pieces.push(Piece::new(" ", theme.dim));
+            pieces.push(Piece::new(format!("−{}", diff.removed), Style { bg: None, ..theme.removed }));
+        }
+        // A single short note is on the same row.
+        let short = item.notes.len() == 1 && item.diff.is_none();
+        if let ([note], true) = (item.notes.as_slice(), short) {
+            pieces.push(Piece::new(" · ", theme.dim));
+            pieces.extend(reveal::revealed_pieces(&note.replace('\n', " "), theme.dim, theme.mark));
+        }
+        if let Some(why) = &item.blocked {
+            pieces.insert(0, Piece::new("✗ ", theme.danger));
+            self.push_lines(wrap_pieces(&pieces, &Shape::with_width(self.width)).lines, None);
+            self.push_indented(why, theme.danger, None);
+        } else {
+            self.push_heading(&pieces, (at, None));
+        }
+        let of = item.blocked.is_none().then_some((at, None));
+        if let Some(destroys) = item.destroys.as_ref().filter(|_| of.is_some()) {
+            self.push_indented(&format!("careful: this {destroys}"), theme.danger, of);
+        }
+        for note in item.notes.iter().filter(|_| !short) {
+            self.push_indented(note, self.notes, of);
+        }
+        let Some(change) = &item.diff else { return };
+        if of.is_none() || !item.has_hunks() {
+            let lines = diff::lay_out_changes(change, self.width, theme);
+            return self.push_lines(lines, of);
+        }
+        let count = change.hunks.len();
+        for (index, hunk) in change.hunks.iter().enumerate() {
+            let stop = (at, Some(hunk.after));
+            let words = format!("hunk {} of {count}, line {}", index + 1, hunk.after);
+            self.push_heading(&[Piece::new(words, theme.dim)], stop);
+            let lines = diff::lay_out_changes(&with_only_hunk(change, hunk), self.width, theme);
+            self.push_lines(lines, Some(stop));
+        }
+        if let Some(note) = &change.note {
+            self.push_text(note, theme.warning, of);
+        }
+    }
+}
+
+/// Returns a difference with only this hunk.
+fn with_only_hunk(diff: &Diff, hunk: &Hunk) -> Diff {
+    Diff {
+        path: diff.path.clone(),
+        created: diff.created,
+        added: diff.added,
+        removed: diff.removed,
+        hunks: vec![hunk.clone()],
+        note: None,
+    }
+}

@@ -1,0 +1,255 @@
+//! Choosing the scope of a grant: the rule that would be written, the calls it would have covered, and its limits.
+
+use super::listening::QUIET_TIME;
+use crate::agent::GrantOption;
+use crate::chat::{Grant, GrantScope, GrantSpan};
+use crate::config::rules::rules_editor;
+use crate::tui::keys::{Action, Keymap, Scope as Keys};
+use crate::tui::parts::key_hints::{self, key_hint};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Maximum number of covered calls that are named.
+const MAX_NAMED_CALLS: usize = 4;
+
+/// The scope of a grant while it is being chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScopeChoice {
+    /// Possible scopes, narrowest first; at least one.
+    widths: Vec<GrantOption>,
+    selected: usize,
+    span: GrantSpan,
+    folder: PathBuf,
+    /// Name of the key that confirms, as stored in the rule.
+    key: String,
+    opened_at: Duration,
+    /// True if everything shown for the current choice was on the screen.
+    end_seen: bool,
+    /// True while the rule is being written.
+    is_storing: bool,
+}
+
+/// Effect of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeyResult {
+    /// Another scope or duration was chosen, or the view scrolled.
+    Handled,
+    /// Nothing was done. Holds the reason and what would work.
+    Explained(String),
+    /// Return to the prompt.
+    Close,
+    /// Grant this and run the call.
+    Granted(Grant),
+}
+
+impl ScopeChoice {
+    /// Opens the choice with the narrowest scope, for this session. Returns `None` if nothing can be granted.
+    pub fn open(widths: Vec<GrantOption>, folder: &Path, keys: &Keymap, now: Duration) -> Option<Self> {
+        if widths.is_empty() {
+            return None;
+        }
+        let (folder, key) = (folder.to_owned(), keys.first_chord(Keys::GrantScope, Action::Accept));
+        Some(Self {
+            widths,
+            selected: 0,
+            span: GrantSpan::Session,
+            folder,
+            key,
+            opened_at: now,
+            end_seen: false,
+            is_storing: false,
+        })
+    }
+
+    /// True while the rule is being written; until then keys have no effect.
+    pub fn is_storing(&self) -> bool {
+        self.is_storing
+    }
+
+    /// True shortly after the choice was opened.
+    pub fn is_just_opened(&self, now: Duration) -> bool {
+        now.saturating_sub(self.opened_at) < QUIET_TIME
+    }
+
+    /// Handles a failure to write the rule: keys work again, except those pressed in the meantime.
+    pub fn handle_store_failure(&mut self, now: Duration) {
+        (self.is_storing, self.opened_at) = (false, now);
+    }
+
+    /// Records that a frame showed all of the text, or its end.
+    pub fn record_frame(&mut self, end: bool) {
+        self.end_seen |= end;
+    }
+
+    fn selected_width(&self) -> &GrantOption {
+        &self.widths[self.selected.min(self.widths.len() - 1)]
+    }
+
+    /// Returns the possible durations. A grant that cannot be written as a rule lasts for this session only.
+    fn spans(&self) -> &'static [GrantSpan] {
+        match self.selected_width().can_be_rule && self.folder.to_str().is_some() {
+            true => &[GrantSpan::Session, GrantSpan::Project, GrantSpan::Everywhere],
+            false => &[GrantSpan::Session],
+        }
+    }
+
+    /// Runs an action of [`Keys::Keep`]; `listens` is true if a key may answer now.
+    pub fn handle_action(
+        &mut self,
+        action: Action,
+        keys: &Keymap,
+        listens: bool,
+        now: Duration,
+    ) -> KeyResult {
+        let back = keys.first_chord(Keys::GrantScope, Action::Close);
+        match action {
+            Action::Close => KeyResult::Close,
+            Action::Narrower if self.selected == 0 => {
+                KeyResult::Explained("This is the narrowest scope".to_owned())
+            }
+            Action::Wider if self.selected + 1 >= self.widths.len() => {
+                KeyResult::Explained(self.explain_widest())
+            }
+            Action::Narrower => self.select_scope(self.selected - 1, self.span),
+            Action::Wider => self.select_scope(self.selected + 1, self.span),
+            Action::Up | Action::Down => {
+                let spans = self.spans();
+                if spans.len() == 1 {
+                    return KeyResult::Explained(
+                        "No rule can be stored for this: it applies to this session".to_owned(),
+                    );
+                }
+                let at = spans.iter().position(|span| *span == self.span).unwrap_or(0);
+                let to = if action == Action::Down { at + 1 } else { at + spans.len() - 1 };
+                self.select_scope(self.selected, spans[to % spans.len()])
+            }
+            Action::Accept if !listens || self.is_just_opened(now) => {
+                KeyResult::Explained("Too soon, not counted · press it again".to_owned())
+            }
+            Action::Accept if !self.end_seen => {
+                let end = keys.first_chord(Keys::GrantScope, Action::Bottom);
+                KeyResult::Explained(format!("Read to the end first · {end} to jump there"))
+            }
+            Action::Accept => {
+                self.is_storing = self.span != GrantSpan::Session;
+                KeyResult::Granted(self.selected_width().grant_for_span(self.span))
+            }
+            Action::ApproveOnce | Action::ApproveAlways => {
+                let enter = keys.first_chord(Keys::GrantScope, Action::Accept);
+                KeyResult::Explained(format!("{enter} to grant and approve · {back} to go back"))
+            }
+            _ => KeyResult::Explained(format!("This key does nothing here · {back} to go back")),
+        }
+    }
+
+    fn select_scope(&mut self, at: usize, span: GrantSpan) -> KeyResult {
+        self.selected = at;
+        self.span = if self.spans().contains(&span) { span } else { GrantSpan::Session };
+        self.end_seen = false;
+        KeyResult::Handled
+    }
+
+    /// Explains why there is no wider scope.
+    fn explain_widest(&self) -> String {
+        match &self.selected_width().grant.scope {
+            GrantScope::Command { network: true, .. } => {
+                "No wider scope with network access: the command may reach other hosts than it names"
+            }
+            GrantScope::Command { .. } if !self.selected_width().grant.scripts.is_empty() => {
+                "No wider scope: the command runs a file and is allowed while that file is unchanged"
+            }
+            GrantScope::Command { .. } => {
+                "No wider scope: this is not a simple command identified by its first words"
+            }
+            GrantScope::Prefix { .. } => {
+                "This is the widest scope: allowing any command would allow anything"
+            }
+            GrantScope::File(_) | GrantScope::Folder(_) => "This is the widest scope",
+        }
+        .to_owned()
+    }
+
+    /// Returns all lines of the choice with their styles.
+    pub fn choice_lines(&self, theme: &Theme) -> Vec<(String, Style)> {
+        let width = self.selected_width();
+        let grant = width.grant_for_span(self.span);
+        let mut lines = vec![("Allow without asking:".to_owned(), theme.prompt)];
+        let what = match self.widths.len() {
+            1 => grant.describe_coverage(),
+            widths => format!("‹ {} ›  {} of {widths}", grant.describe_coverage(), self.selected + 1),
+        };
+        lines.push((what, theme.strong));
+        if let GrantScope::Command { command, .. } = &grant.scope {
+            lines.push((format!("$ {command}"), theme.text));
+        }
+        let spans = self.spans().iter().map(|span| match *span == self.span {
+            true => format!("[{}]", span.describe_span()),
+            false => span.describe_span().to_owned(),
+        });
+        lines.push((spans.collect::<Vec<_>>().join(" · "), theme.text));
+        lines.push((String::new(), theme.text));
+        if self.span != GrantSpan::Session {
+            lines.push(("stored in your rules.toml for 90 days".to_owned(), theme.dim));
+        }
+        lines.push((describe_covered_calls(&width.earlier_calls), theme.dim));
+        lines.push((describe_limits(&grant), theme.dim));
+        if self.span != GrantSpan::Session {
+            lines.push((String::new(), theme.text));
+            let rule =
+                rules_editor::format_rule(&rules_editor::rule_from_grant(&grant, &self.folder, &self.key));
+            lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));
+        }
+        if self.is_storing {
+            lines.push(("Writing the rule…".to_owned(), theme.prompt));
+        }
+        lines
+    }
+
+    /// Returns the key hints, from the longest to the shortest. `ends` is true if the frame with these hints also shows
+    /// the end.
+    pub fn hints(&self, keys: &Keymap, ends: bool) -> Vec<String> {
+        let key = |action| keys.first_chord(Keys::GrantScope, action);
+        let enter = key(Action::Accept);
+        let wide = if self.widths.len() > 1 { "←→" } else { "" };
+        let rest = [
+            key_hint(3, wide, &["change scope", "scope"]),
+            key_hint(4, "↑↓", &["where"]),
+            key_hint(1, &key(Action::Close), &["back"]),
+            key_hint(2, &key(Action::Refuse), &["deny"]),
+        ];
+        match self.end_seen || ends {
+            true => key_hints::hint_rows(
+                [key_hint(0, &enter, &["approve and grant", "grant"])].into_iter().chain(rest),
+            ),
+            false => key_hints::hint_rows_with_end_first(&key(Action::Bottom), &enter, "grant", &rest),
+        }
+    }
+}
+
+/// Describes the calls of this session that the grant would have covered.
+fn describe_covered_calls(calls: &[String]) -> String {
+    let named = calls.iter().rev().take(MAX_NAMED_CALLS).cloned().collect::<Vec<_>>().join(", ");
+    let more = if calls.len() > MAX_NAMED_CALLS { ", …" } else { "" };
+    match calls.len() {
+        0 => "would have covered no other call of this session".to_owned(),
+        1 => format!("would have covered 1 call of this session: {named}"),
+        many => format!("would have covered {many} calls of this session: {named}{more}"),
+    }
+}
+
+/// Describes what the grant never covers.
+fn describe_limits(grant: &Grant) -> String {
+    let sensitive = "files with secrets, files that configure other programs, and destructive actions";
+    match &grant.scope {
+        GrantScope::Command { .. } => format!("never: a command that differs in any character; {sensitive}"),
+        GrantScope::Prefix { .. } => format!(
+            "never: a chain, pipe, redirection, substitution or variable in or before the command; a path outside the \
+             project; {sensitive}"
+        ),
+        GrantScope::File(_) | GrantScope::Folder(_) => {
+            format!("never: {sensitive}; examples: .git/, .env, start-up files")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! One-line bars for the header and footer, whose segments shrink or disappear if the terminal is narrow.
+
+use crate::tui::text::{clean, width};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// A segment of the bar.
+#[derive(Debug, Clone)]
+struct Segment {
+    text: String,
+    style: Style,
+    /// Priority of removal: the highest is removed first, 0 never.
+    priority: u8,
+    is_right: bool,
+    /// True if the segment may be shortened.
+    can_shrink: bool,
+}
+
+/// Minimum cells that a shortened segment keeps.
+const MIN_SHORTENED_CELLS: usize = 20;
+
+/// One line of segments at the left and right.
+#[derive(Debug, Clone, Default)]
+pub struct StatusBar {
+    segments: Vec<Segment>,
+    separator: &'static str,
+    style: Style,
+}
+
+impl StatusBar {
+    /// Creates a bar with a separator between its segments.
+    pub fn with_separator(separator: &'static str, style: Style) -> Self {
+        Self { segments: Vec::new(), separator, style }
+    }
+
+    /// Adds a segment at the left. If the bar is too narrow, segments are removed, highest `goes` first; 0 is never
+    /// removed.
+    pub fn push_left(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
+        self.push_segment(text.into(), style, goes, false)
+    }
+
+    /// Adds a segment at the right.
+    pub fn push_right(&mut self, text: impl Into<String>, style: Style, goes: u8) -> &mut Self {
+        self.push_segment(text.into(), style, goes, true)
+    }
+
+    /// Lets the segment added last shrink before any segment is removed.
+    pub fn shrink_last(&mut self) -> &mut Self {
+        if let Some(last) = self.segments.last_mut() {
+            last.can_shrink = true;
+        }
+        self
+    }
+
+    fn push_segment(&mut self, text: String, style: Style, goes: u8, right: bool) -> &mut Self {
+        let text = clean::clean_line(&text).into_owned();
+        if !text.is_empty() {
+            self.segments.push(Segment { text, style, priority: goes, is_right: right, can_shrink: false });
+        }
+        self
+    }
+
+    /// Draws the segments that fit.
+    pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        let room = usize::from(area.width).saturating_sub(2);
+        let mut words = self.segments.clone();
+        while self.total_cells(&words) > room {
+            let over = self.total_cells(&words) - room;
+            let shorter = words
+                .iter_mut()
+                .find(|one| one.can_shrink && width::text_width(&one.text) >= over + MIN_SHORTENED_CELLS);
+            if let Some(one) = shorter {
+                one.text = width::fit_start(&one.text, width::text_width(&one.text) - over).into_owned();
+                break;
+            }
+            let Some(at) =
+                (0..words.len()).filter(|&at| words[at].priority > 0).max_by_key(|&at| words[at].priority)
+            else {
+                break;
+            };
+            words.remove(at);
+        }
+        let right: usize = self.side_cells(&words, true);
+        let mut x = area.x + u16::from(area.width > 2);
+        let end = area.right().saturating_sub(u16::from(area.width > 2));
+        let mut first = true;
+        let mut put = |x: &mut u16, text: &str, style: Style| {
+            if *x < end && area.height > 0 {
+                let text = width::fit_start(text, usize::from(end - *x));
+                *x = buffer.set_stringn(*x, area.y, text, usize::from(end - *x), style).0;
+            }
+        };
+        for side in [false, true] {
+            if side {
+                x = x.max(end.saturating_sub(u16::try_from(right).unwrap_or(u16::MAX)));
+                first = true;
+            }
+            for one in words.iter().filter(|one| one.is_right == side) {
+                if !first {
+                    put(&mut x, self.separator, self.style);
+                }
+                put(&mut x, &one.text, one.style);
+                first = false;
+            }
+        }
+    }
+
+    fn total_cells(&self, words: &[Segment]) -> usize {
+        let (left, right) = (self.side_cells(words, false), self.side_cells(words, true));
+        left + right + if left > 0 && right > 0 { 2 } else { 0 }
+    }
+
+    fn side_cells(&self, words: &[Segment], right: bool) -> usize {
+        let side = words.iter().filter(|one| one.is_right == right);
+        let (count, cells) =
+            side.fold((0, 0), |(count, cells), one| (count + 1, cells + width::text_width(&one.text)));
+        cells + width::text_width(self.separator) * usize::saturating_sub(count, 1)
+    }
+}
+
+/// Formats a token count: `950`, `14.2k`, `1.3M`.
+pub fn format_tokens(count: u64) -> String {
+    match count {
+        0..1000 => count.to_string(),
+        1000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// Formats an amount in dollars: `<$0.01`, `$0.03`.
+pub fn format_dollars(cost: f64) -> String {
+    match cost {
+        cost if cost <= 0.0 => "$0".to_owned(),
+        cost if cost < 0.01 => "<$0.01".to_owned(),
+        cost => format!("${cost:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shows(width: u16) -> String {
+        let mut bar = StatusBar::with_separator(" · ", Style::new());
+        bar.push_left("DRY RUN", Style::new(), 0).push_left("ask mode", Style::new(), 2).push_left(
+            "14k tok",
+            Style::new(),
+            3,
+        );
+        bar.push_right("? help", Style::new(), 1);
+        let area = Rect::new(0, 0, width, 1);
+        let mut buffer = Buffer::empty(area);
+        bar.draw(area, &mut buffer);
+        buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect()
+    }
+
+    #[test]
+    fn least_important_segments_are_removed_first() {
+        assert_eq!(shows(42), " DRY RUN · ask mode · 14k tok      ? help ");
+        assert_eq!(shows(30), " DRY RUN · ask mode    ? help ");
+        assert_eq!(shows(20), " DRY RUN     ? help ");
+        assert_eq!(shows(9), " DRY RUN ");
+        assert_eq!(shows(1), "…");
+    }
+
+    #[test]
+    fn numbers_are_formatted_briefly() {
+        assert_eq!(
+            [format_tokens(950), format_tokens(14_200), format_tokens(1_300_000)],
+            ["950", "14.2k", "1.3M"]
+        );
+        assert_eq!(
+            [format_dollars(0.0), format_dollars(0.001), format_dollars(0.031)],
+            ["$0", "<$0.01", "$0.03"]
+        );
+    }
+}

@@ -1,0 +1,300 @@
+//! A text field within a prompt or above a list: one line, or a few if line breaks are allowed.
+
+use super::composer::WrappedRows;
+use crate::chat::escape_sequences;
+use crate::chat::hidden_chars::remove_hidden;
+use crate::tui::keys::{Action, Chord, Keymap, Scope};
+use crate::tui::text::{clean, width};
+use crate::tui::theme::Theme;
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use serde::{Deserialize, Serialize};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// A text field. Its cursor is between graphemes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredTextField")]
+pub struct TextField {
+    text: String,
+    /// Bytes before the cursor.
+    #[serde(rename = "at")]
+    cursor: usize,
+    /// True if line breaks are allowed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "breaks")]
+    is_multiline: bool,
+}
+
+/// A text field as stored in a draft, not yet validated.
+#[derive(Deserialize)]
+struct StoredTextField {
+    text: String,
+    #[serde(default)]
+    #[serde(rename = "at")]
+    cursor: usize,
+    #[serde(default)]
+    #[serde(rename = "breaks")]
+    is_multiline: bool,
+}
+
+impl From<StoredTextField> for TextField {
+    fn from(kept: StoredTextField) -> Self {
+        let mut line = if kept.is_multiline { Self::multiline(&kept.text) } else { Self::new(&kept.text) };
+        let mut ends = line.text.grapheme_indices(true).map(|(at, letter)| at + letter.len());
+        line.cursor = if kept.cursor == 0 {
+            0
+        } else {
+            ends.find(|end| *end >= kept.cursor).unwrap_or(line.text.len())
+        };
+        line
+    }
+}
+
+/// Effect of a key on a text field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyResult {
+    /// The key has no meaning here.
+    PassedOn,
+    /// The cursor moved, or there was nothing to do.
+    Handled,
+    /// The text changed.
+    Changed,
+    /// The input is complete.
+    Accepted,
+    /// The user cancelled.
+    Cancelled,
+}
+
+impl TextField {
+    /// Creates a field with this text and the cursor after it.
+    pub fn new(text: &str) -> Self {
+        let mut line = Self::default();
+        line.insert(text);
+        line
+    }
+
+    /// Creates a field that allows line breaks, with this text and the cursor after it.
+    pub fn multiline(text: &str) -> Self {
+        let mut line = Self { is_multiline: true, ..Self::default() };
+        line.insert(text);
+        line
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Inserts text at the cursor without invisible characters. If line breaks are not allowed, they become blanks.
+    pub fn insert(&mut self, text: &str) {
+        let stripped = escape_sequences::strip_controls(text);
+        let text = remove_hidden(&stripped);
+        let text = if self.is_multiline { clean::clean_text(&text) } else { clean::clean_line(&text) };
+        self.text.insert_str(self.cursor, &text);
+        self.cursor += text.len();
+    }
+
+    /// Handles a key while the field has the focus.
+    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+        let Some(action) = keys.lookup(Scope::TextField, key) else {
+            return match Chord::from(key).typed_character() {
+                Some(letter) => {
+                    self.insert(letter.encode_utf8(&mut [0; 4]));
+                    KeyResult::Changed
+                }
+                None => KeyResult::PassedOn,
+            };
+        };
+        let (back, forward) = (self.previous_boundary(), self.next_boundary());
+        match action {
+            Action::Accept => return KeyResult::Accepted,
+            Action::Close => return KeyResult::Cancelled,
+            Action::Left => self.cursor = back,
+            Action::Right => self.cursor = forward,
+            Action::WordLeft => self.cursor = self.previous_word(),
+            Action::WordRight => self.cursor = self.next_word(),
+            Action::LineStart => self.cursor = self.line_start(),
+            Action::LineEnd => self.cursor = self.line_end(),
+            Action::DeleteBack => return self.delete_range(back, self.cursor),
+            Action::DeleteForward => return self.delete_range(self.cursor, forward),
+            Action::DeleteWordBack => return self.delete_range(self.previous_word(), self.cursor),
+            Action::DeleteWordForward => return self.delete_range(self.cursor, self.next_word()),
+            Action::DeleteToStart => return self.delete_range(self.line_start(), self.cursor),
+            Action::DeleteToEnd => return self.delete_range(self.cursor, self.line_end()),
+            Action::BreakLine if self.is_multiline => {
+                self.insert("\n");
+                return KeyResult::Changed;
+            }
+            // In a one-line field the key is not passed on: it would break a line of another field.
+            Action::BreakLine => {}
+            _ => return KeyResult::PassedOn,
+        }
+        KeyResult::Handled
+    }
+
+    /// Returns the part that fits into `cells` with the cursor in it, and the cursor's cell.
+    pub fn visible_part(&self, cells: usize) -> (&str, usize) {
+        let mut from = 0;
+        while width::text_width(&self.text[from..self.cursor]) >= cells.max(1) {
+            let next = self.text[from..].graphemes(true).next().map_or(1, str::len);
+            from += next;
+        }
+        (width::cut_to_width(&self.text[from..], cells), width::text_width(&self.text[from..self.cursor]))
+    }
+
+    /// Draws the field in one row after a label, which takes at most half of the row. Returns the cursor's position.
+    pub fn draw_with_label(&self, label: &str, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+        let label = width::cut_to_width(label, usize::from(area.width / 2));
+        let taken = width::text_width(label) as u16;
+        let room = usize::from(area.width - taken);
+        let (text, cursor) = self.visible_part(room);
+        buffer.set_stringn(area.x, area.y, label, usize::from(taken), theme.prompt);
+        buffer.set_stringn(area.x + taken, area.y, text, room, theme.text);
+        let x = area.x + taken + u16::try_from(cursor).unwrap_or(0);
+        Position { x: x.min(area.right().saturating_sub(1)), y: area.y }
+    }
+
+    /// Returns the rows of the field wrapped at `cells`, and the row and cell of the cursor.
+    pub fn wrap_rows(&self, cells: usize) -> (Vec<String>, (usize, usize)) {
+        let rows = self.lay_out(cells);
+        let words = |row: usize| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect();
+        ((0..rows.len()).map(words).collect(), rows.cell_at_offset(self.line_and_byte()))
+    }
+
+    /// Moves the cursor a row up or down in the field wrapped at `cells`.
+    pub fn move_row(&mut self, cells: usize, down: bool) {
+        let rows = self.lay_out(cells);
+        let (row, cell) = rows.cell_at_offset(self.line_and_byte());
+        let to = if down { row + 1 } else { row.wrapping_sub(1) };
+        if to < rows.len() {
+            let (line, byte) = rows.offset_at_cell(to, cell);
+            let (before, length) = self.line_at(line);
+            self.cursor = before + byte.min(length);
+        }
+    }
+
+    fn lay_out(&self, cells: usize) -> WrappedRows {
+        let lines: Vec<String> = self.text.split('\n').map(str::to_owned).collect();
+        WrappedRows::new(&lines, |_| None, cells)
+    }
+
+    /// Returns the line of the cursor and the bytes before it in that line.
+    fn line_and_byte(&self) -> (usize, usize) {
+        (self.text[..self.cursor].matches('\n').count(), self.cursor - self.line_start())
+    }
+
+    /// Returns the start of a line and its length, in bytes.
+    fn line_at(&self, line: usize) -> (usize, usize) {
+        let mut from = 0;
+        for (at, text) in self.text.split('\n').enumerate() {
+            if at == line {
+                return (from, text.len());
+            }
+            from += text.len() + 1;
+        }
+        (self.text.len(), 0)
+    }
+
+    /// Returns the start of the cursor's line.
+    fn line_start(&self) -> usize {
+        self.text[..self.cursor].rfind('\n').map_or(0, |end| end + 1)
+    }
+
+    fn line_end(&self) -> usize {
+        self.text[self.cursor..].find('\n').map_or(self.text.len(), |end| self.cursor + end)
+    }
+
+    fn delete_range(&mut self, from: usize, to: usize) -> KeyResult {
+        self.text.replace_range(from..to, "");
+        self.cursor = from;
+        if from == to { KeyResult::Handled } else { KeyResult::Changed }
+    }
+
+    fn previous_boundary(&self) -> usize {
+        self.cursor - self.text[..self.cursor].graphemes(true).next_back().map_or(0, str::len)
+    }
+
+    fn next_boundary(&self) -> usize {
+        self.cursor + self.text[self.cursor..].graphemes(true).next().map_or(0, str::len)
+    }
+
+    fn previous_word(&self) -> usize {
+        let start = self.text[..self.cursor].trim_end();
+        start
+            .rfind(char::is_whitespace)
+            .map_or(0, |blank| blank + start[blank..].chars().next().map_or(1, char::len_utf8))
+    }
+
+    fn next_word(&self) -> usize {
+        let rest = &self.text[self.cursor..];
+        let blanks = rest.len() - rest.trim_start().len();
+        self.cursor + blanks + rest[blanks..].find(char::is_whitespace).unwrap_or(rest.len() - blanks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossterm::event::{KeyCode, KeyModifiers};
+
+    #[track_caller]
+    fn check(start: &str, presses: &[(KeyCode, KeyModifiers)], expected: &str) {
+        let mut line = TextField::new(start);
+        for (code, modifiers) in presses {
+            line.key(&KeyEvent::new(*code, *modifiers), &Keymap::default());
+        }
+        assert_eq!(line.text(), expected);
+    }
+
+    #[test]
+    fn a_text_field_is_edited_by_graphemes_and_words() {
+        const NONE: KeyModifiers = KeyModifiers::NONE;
+        const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
+        check("a👩\u{200d}👧", &[(KeyCode::Backspace, NONE)], "a");
+        check("e\u{301}x", &[(KeyCode::Left, NONE), (KeyCode::Backspace, NONE)], "x");
+        check("one two ", &[(KeyCode::Char('w'), CONTROL)], "one ");
+        check("one two", &[(KeyCode::Char('u'), CONTROL)], "");
+        check("one", &[(KeyCode::Home, NONE), (KeyCode::Char('k'), CONTROL)], "");
+        check("ab", &[(KeyCode::Left, NONE), (KeyCode::Char('X'), KeyModifiers::SHIFT)], "aXb");
+        check("a\n\x1b[31mb", &[], "a b");
+    }
+
+    #[test]
+    fn a_field_with_line_breaks_wraps_into_rows() {
+        let press = |line: &mut TextField, code, modifiers| {
+            line.key(&KeyEvent::new(code, modifiers), &Keymap::default());
+        };
+        let mut line = TextField::multiline("one\r\ntwo three\x1b[2J");
+        assert_eq!(line.text(), "one\ntwo three");
+        assert_eq!(line.wrap_rows(6), (vec!["one".into(), "two ".into(), "three".into()], (2, 5)));
+        press(&mut line, KeyCode::Enter, KeyModifiers::ALT);
+        press(&mut line, KeyCode::Char('j'), KeyModifiers::CONTROL);
+        press(&mut line, KeyCode::Char('x'), KeyModifiers::NONE);
+        assert_eq!(line.text(), "one\ntwo three\n\nx");
+        line.move_row(6, false);
+        line.move_row(6, false);
+        press(&mut line, KeyCode::Char('u'), KeyModifiers::CONTROL);
+        assert_eq!(line.text(), "one\nthree\n\nx", "only to the start of its line");
+        line.move_row(6, false);
+        press(&mut line, KeyCode::End, KeyModifiers::NONE);
+        press(&mut line, KeyCode::Delete, KeyModifiers::NONE);
+        assert_eq!(line.text(), "onethree\n\nx");
+        for _ in 0..9 {
+            line.move_row(6, true);
+        }
+        let (rows, (row, _)) = line.wrap_rows(6);
+        assert_eq!(row, rows.len() - 1);
+        let mut one = TextField::new("a");
+        press(&mut one, KeyCode::Enter, KeyModifiers::ALT);
+        assert_eq!(one.text(), "a");
+    }
+
+    #[test]
+    fn the_cursor_stays_in_the_visible_part() {
+        for cells in 0..12 {
+            let line = TextField::new("漢字 and more");
+            let (text, cursor) = line.visible_part(cells);
+            assert!(width::text_width(text) <= cells && cursor < cells.max(1), "{cells}: {text} {cursor}");
+        }
+    }
+}

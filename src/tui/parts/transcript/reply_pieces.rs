@@ -1,0 +1,226 @@
+//! Layout of a streaming reply in pieces. Completed Markdown blocks are laid out once and kept when the reply ends.
+
+use super::LayoutContext;
+use super::entry_layout;
+use super::layout_cache::{ItemLayout, LinkLookups};
+use crate::tui::text::{Page, markdown, wrap};
+use ratatui::text::Line;
+use std::hash::{DefaultHasher, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Pieces are merged up to about this many lines, so that appending copies a bounded amount.
+const MAX_PIECE_LINES: usize = 400;
+/// Maximum bytes of an open block that is laid out completely. Of a longer one only the end is shown while it streams.
+const MAX_OPEN_BLOCK_BYTES: usize = 32 * 1024;
+/// Window sizes in bytes for finding closed blocks, tried in order until one contains the end of a block. Small pieces
+/// are cheap to lay out again; a block longer than the last size is treated as open.
+const SEARCH_WINDOWS: [usize; 3] = [4 * 1024, 32 * 1024, 256 * 1024];
+
+/// Layout of the start of a reply.
+#[derive(Default)]
+pub struct ReplyPieces {
+    /// Bytes of the reply with a final layout.
+    final_bytes: usize,
+    /// Hash of these bytes.
+    hash: DefaultHasher,
+    list: Vec<ReplyPiece>,
+    /// Length of the reply when closed blocks were last searched.
+    searched_len: usize,
+    open_block: Option<ReplyPiece>,
+    /// True if a definition can change earlier blocks. The reply is then laid out as one piece, when it is complete.
+    is_single_piece: bool,
+}
+
+struct ReplyPiece {
+    range: Range<usize>,
+    page: Arc<Page>,
+    /// Lookup counter at layout time if some lookup was pending; otherwise `None`.
+    lookup_count: Option<u64>,
+}
+
+impl ReplyPieces {
+    /// Returns the bytes with a final layout.
+    pub fn final_bytes(&self) -> usize {
+        self.final_bytes
+    }
+
+    /// Returns whether a reply starts with the bytes laid out here.
+    pub fn is_start_of(&self, text: &str) -> bool {
+        text.get(..self.final_bytes).is_some_and(|text| {
+            let mut mark = DefaultHasher::new();
+            mark.write(text.as_bytes());
+            mark.finish() == self.hash.finish()
+        })
+    }
+
+    /// Lays out newly closed blocks, and updates pieces whose lookups have finished.
+    pub fn lay_out_closed_blocks(&mut self, ground: &LayoutContext<'_>, text: &str, outside: &LinkLookups) {
+        self.refresh_stale_pieces(ground, text, outside);
+        if self.searched_len == text.len() {
+            return;
+        }
+        while !self.is_single_piece
+            && let Some(stable) = closed_blocks_len(&text[self.final_bytes..])
+        {
+            self.add_final_bytes(ground, text, stable, outside);
+        }
+        self.searched_len = text.len();
+        if !self.is_single_piece && markdown::defines_reference(&text[self.final_bytes..]) {
+            *self = Self { is_single_piece: true, searched_len: self.searched_len, ..Self::default() };
+        }
+    }
+
+    /// Lays out the rest of a complete reply.
+    pub fn finish_reply(&mut self, ground: &LayoutContext<'_>, text: &str, outside: &LinkLookups) {
+        self.open_block = None;
+        if self.final_bytes < text.len() {
+            self.add_final_bytes(ground, text, text.len() - self.final_bytes, outside);
+        }
+        self.searched_len = text.len();
+    }
+
+    /// Lays out the open block, which may still change. Returns `None` if it is empty.
+    pub fn lay_out_open_block(
+        &mut self,
+        ground: &LayoutContext<'_>,
+        text: &str,
+        outside: &LinkLookups,
+    ) -> Option<Arc<Page>> {
+        let rest = &text[self.final_bytes..];
+        let rest = &rest[..markdown::length_of_whole_rows(rest)];
+        if rest.trim().is_empty() {
+            return None;
+        }
+        let range = self.final_bytes..self.final_bytes + rest.len();
+        let fits = |open: &&ReplyPiece| open.range == range && !open.is_stale(outside);
+        if let Some(open) = self.open_block.as_ref().filter(fits) {
+            return Some(open.page.clone());
+        }
+        let mut page = Page::default();
+        if self.final_height() > 0 {
+            page.lines.push(Line::default());
+        }
+        let mut known = None;
+        if rest.len() <= MAX_OPEN_BLOCK_BYTES {
+            let (laid, lacks) = outside.lay_out_part(ground, rest);
+            page.append_page(laid);
+            known = lacks;
+        } else {
+            let mut from = rest.len() - MAX_OPEN_BLOCK_BYTES / 2;
+            while !rest.is_char_boundary(from) {
+                from += 1;
+            }
+            let words =
+                format!("… {} above, shown when the block is complete", super::live_item::format_bytes(from));
+            page.append_page(entry_layout::lay_out_plain(&words, ground.theme.dim, ground.width, ""));
+            page.lines.extend(wrap::wrap_plain(&rest[from..], ground.theme.text, ground.width));
+        }
+        let open = ReplyPiece { range, page: Arc::new(page), lookup_count: known };
+        Some(self.open_block.insert(open).page.clone())
+    }
+
+    /// Returns the lines with a final layout.
+    pub fn final_height(&self) -> usize {
+        self.list.iter().map(|piece| piece.page.lines.len()).sum()
+    }
+
+    /// Returns the lowest lookup counter of pieces with pending lookups.
+    pub fn oldest_lookup_count(&self) -> Option<u64> {
+        self.list.iter().filter_map(|piece| piece.lookup_count).min()
+    }
+
+    /// Appends the final pieces to a layout.
+    pub fn append_to(&self, laid: &mut ItemLayout) {
+        for piece in &self.list {
+            laid.push_page(piece.page.clone());
+        }
+    }
+
+    /// Makes the layout of the next bytes final.
+    fn add_final_bytes(
+        &mut self,
+        ground: &LayoutContext<'_>,
+        text: &str,
+        bytes: usize,
+        outside: &LinkLookups,
+    ) {
+        let range = self.final_bytes..self.final_bytes + bytes;
+        self.hash.write(&text.as_bytes()[range.clone()]);
+        self.final_bytes = range.end;
+        let is_first = self.list.is_empty();
+        if let Some(piece) = ReplyPiece::lay_out(ground, text, range, is_first, outside) {
+            match self.list.last_mut() {
+                Some(last) if last.can_merge(&piece) => last.merge(piece),
+                _ => self.list.push(piece),
+            }
+        }
+    }
+
+    /// Lays out pieces again whose lookups may have finished.
+    fn refresh_stale_pieces(&mut self, ground: &LayoutContext<'_>, text: &str, outside: &LinkLookups) {
+        if !self.list.iter().any(|piece| piece.is_stale(outside)) {
+            return;
+        }
+        for (at, mut piece) in std::mem::take(&mut self.list).into_iter().enumerate() {
+            if piece.is_stale(outside)
+                && let Some(anew) = ReplyPiece::lay_out(ground, text, piece.range.clone(), at == 0, outside)
+            {
+                piece = anew;
+            }
+            match self.list.last_mut() {
+                Some(last) if last.can_merge(&piece) => last.merge(piece),
+                _ => self.list.push(piece),
+            }
+        }
+    }
+}
+
+/// Returns the length in bytes of the closed blocks at the start of a text.
+fn closed_blocks_len(text: &str) -> Option<usize> {
+    for look in SEARCH_WINDOWS {
+        let rest = entry_layout::truncate_at_line(text, look);
+        match markdown::stable_prefix(rest) {
+            0 if rest.len() < text.len() => {}
+            0 => return None,
+            stable => return Some(stable),
+        }
+    }
+    None
+}
+
+impl ReplyPiece {
+    fn lay_out(
+        ground: &LayoutContext<'_>,
+        text: &str,
+        range: Range<usize>,
+        is_first: bool,
+        outside: &LinkLookups,
+    ) -> Option<Self> {
+        let (mut page, known) = outside.lay_out_part(ground, &text[range.clone()]);
+        if page.lines.is_empty() {
+            return None;
+        }
+        if !is_first {
+            let mut spaced = Page { lines: vec![Line::default()], ..Page::default() };
+            spaced.append_page(page);
+            page = spaced;
+        }
+        Some(Self { range, page: Arc::new(page), lookup_count: known })
+    }
+
+    fn is_stale(&self, outside: &LinkLookups) -> bool {
+        self.lookup_count.is_some_and(|known| known != outside.arrivals())
+    }
+
+    /// Returns whether another piece can be merged into this one: both layouts must be final.
+    fn can_merge(&self, other: &ReplyPiece) -> bool {
+        self.lookup_count.is_none() && other.lookup_count.is_none() && self.page.lines.len() < MAX_PIECE_LINES
+    }
+
+    fn merge(&mut self, other: ReplyPiece) {
+        self.range.end = other.range.end;
+        let page = Arc::try_unwrap(other.page).unwrap_or_else(|page| (*page).clone());
+        Arc::make_mut(&mut self.page).append_page(page);
+    }
+}

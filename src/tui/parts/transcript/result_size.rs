@@ -1,0 +1,49 @@
+//! Size of a call's result: lines read or printed, without the tool's own notes.
+
+use crate::chat::batch::APPLY_GROUP;
+use crate::chat::session::CallState;
+use crate::chat::{Access, Diff, Outcome, Preview};
+
+/// Maximum lines of a diff that is shown without opening its call.
+const MAX_INLINE_DIFF_LINES: usize = 12;
+
+/// Returns `240 lines`, or `3 of 4 applied` for a batch. Returns `None` for a single line and for results that are not
+/// lines: edits, answers, failures.
+pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String> {
+    let Outcome::Done(text) = outcome else { return None };
+    let shown = call.plan.as_ref()?;
+    let lines = match &shown.preview {
+        // The last line is the exit status.
+        Preview::Command(_) => text.lines().count().saturating_sub(1),
+        Preview::Text(_) if matches!(shown.access, Access::Read(_) | Access::ReadSensitive(_)) => {
+            text.lines().filter(|line| !is_tool_note(line)).count()
+        }
+        Preview::Batch(_) => {
+            let applied = text.lines().next().and_then(|line| line.rsplit(": ").next());
+            return applied.map(|applied| applied.trim_end_matches('.').to_owned());
+        }
+        Preview::Text(_) | Preview::Edit(_) => 0,
+    };
+    (lines > 1).then(|| format!("{lines} lines"))
+}
+
+/// Returns whether a diff is short enough to be shown without opening its call.
+pub fn is_short_diff(diff: &Diff) -> bool {
+    diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= MAX_INLINE_DIFF_LINES
+}
+
+/// Returns the part of a batch's outcome that lists items not applied, with their reasons.
+pub fn find_not_applied<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'a str> {
+    let is_group = call.call.name == APPLY_GROUP;
+    let text = outcome.text();
+    if let (Outcome::Failed(why), true) = (outcome, is_group) {
+        return Some(why);
+    }
+    let from = ["\nNot applied: ", "\nFailed: "].iter().filter_map(|words| text.find(words)).min()?;
+    is_group.then(|| text[from..].trim())
+}
+
+/// Returns whether a line is a tool's note on its result, such as `[lines 1-200 of 900; …]`.
+fn is_tool_note(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(']')
+}

@@ -1,0 +1,36 @@
+//! Trust in the project's own files, as far as the screen is concerned.
+
+use super::host::InspectionReason;
+use crate::chat::Digest;
+use crate::config::ProjectFiles;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// State of the trust prompt and its results.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ProjectTrust {
+    /// Files the trust prompt asks about; `None` without a prompt.
+    pub pending: Option<(Arc<ProjectFiles>, InspectionReason)>,
+    /// Descriptions of project files that are not used.
+    pub unused_files: Vec<String>,
+    /// Message given at startup; sent once the project was inspected.
+    pub first_message: String,
+    /// Projects refused since the start; they are not asked about again automatically.
+    refused: Vec<RefusedProject>,
+}
+
+/// Folder and files of a project at the time the user refused to trust it.
+type RefusedProject = (PathBuf, Vec<(String, Digest)>);
+
+impl ProjectTrust {
+    /// Records that the user does not trust these files.
+    pub fn record_refusal(&mut self, brought: &ProjectFiles) {
+        self.refused.retain(|(folder, _)| *folder != brought.folder);
+        self.refused.push((brought.folder.clone(), brought.signature()));
+    }
+
+    /// Returns whether the user refused exactly these files before.
+    pub fn was_refused(&self, brought: &ProjectFiles) -> bool {
+        self.refused.iter().any(|(folder, seen)| *folder == brought.folder && *seen == brought.signature())
+    }
+}

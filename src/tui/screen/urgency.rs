@@ -1,0 +1,107 @@
+//! Scheduling of frames: at once for input, soon for background changes.
+
+use crate::agent;
+use crate::chat::Chunk;
+use crate::tui::event::Event;
+use crate::tui::host::HostReply;
+use std::time::{Duration, Instant};
+
+/// Minimum time between two frames without input. Text that grows thirty times a second looks smooth; a higher rate
+/// would cost more without visible effect.
+pub(super) const FRAME_INTERVAL: Duration = Duration::from_millis(30);
+
+/// Urgency of the next frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Urgency {
+    /// No frame needed.
+    NotNeeded,
+    /// A background change: more of a reply, the spinner.
+    Soon,
+    /// User input, or something the user waits for.
+    Now,
+}
+
+impl Urgency {
+    /// Returns the urgency of an event.
+    pub(super) fn from_event(event: &Event) -> Urgency {
+        match event {
+            Event::Tick(_)
+            | Event::Agent(agent::Event::ReplySaveDue { .. } | agent::Event::OutputSaveDue { .. })
+            | Event::Host(HostReply::UnsentSaved(None)) => Urgency::NotNeeded,
+            Event::Host(HostReply::LinkStatuses(_)) => Urgency::Soon,
+            Event::Agent(agent::Event::CallProgressed { .. }) => Urgency::Soon,
+            Event::Agent(agent::Event::ReplyChunk { chunk, .. }) => match chunk {
+                Chunk::Text(_)
+                | Chunk::Reasoning(_)
+                | Chunk::WasReasoning
+                | Chunk::CallProgress { .. }
+                | Chunk::Call(_)
+                | Chunk::Usage(_)
+                | Chunk::Echo(_) => Urgency::Soon,
+                Chunk::Retrying { .. }
+                | Chunk::Silent { .. }
+                | Chunk::ModelChosen { .. }
+                | Chunk::Done(_) => Urgency::Now,
+            },
+            Event::Key(_)
+            | Event::Pasted(_)
+            | Event::TypedEarly(_)
+            | Event::TooFast
+            | Event::InputIdle
+            | Event::Mouse(_)
+            | Event::Focused(_)
+            | Event::Resized(..)
+            | Event::Agent(_)
+            | Event::Host(_)
+            | Event::Edited(_)
+            | Event::Saved(_)
+            | Event::Notice(_)
+            | Event::TerminalLost => Urgency::Now,
+        }
+    }
+
+    /// Returns when to draw if the last frame was drawn at `drawn`; `None` if no frame is needed.
+    pub(super) fn draw_time(self, drawn: Option<Instant>, now: Instant) -> Option<Instant> {
+        match (self, drawn) {
+            (Urgency::NotNeeded, _) => None,
+            (Urgency::Now, _) | (Urgency::Soon, None) => Some(now),
+            (Urgency::Soon, Some(drawn)) => Some(drawn + FRAME_INTERVAL),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{FinishReason, TurnId};
+    use crossterm::event::{KeyCode, KeyModifiers};
+
+    fn chunk(chunk: Chunk) -> Event {
+        Event::Agent(agent::Event::ReplyChunk { turn: TurnId(1), chunk, after: Duration::ZERO })
+    }
+
+    #[test]
+    fn draws_keys_and_the_end_of_a_reply_at_once_and_chunks_later() {
+        let key = Event::Key(crossterm::event::KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE));
+        let now = Instant::now();
+        for event in [
+            key,
+            Event::Pasted("a".into()),
+            Event::Resized(80, 24),
+            Event::Focused(true),
+            chunk(Chunk::Done(FinishReason::Stop)),
+        ] {
+            assert_eq!(Urgency::from_event(&event).draw_time(Some(now), now), Some(now));
+        }
+        for event in [chunk(Chunk::Text("a".into())), chunk(Chunk::Reasoning("a".into()))] {
+            let due = Urgency::from_event(&event);
+            assert_eq!(due.draw_time(Some(now), now), Some(now + FRAME_INTERVAL));
+            assert_eq!(due.draw_time(None, now), Some(now), "no frame was drawn yet");
+        }
+        assert_eq!(Urgency::from_event(&Event::Tick(Duration::ZERO)).draw_time(None, now), None);
+        assert!(
+            Urgency::NotNeeded < Urgency::Soon && Urgency::Soon < Urgency::Now,
+            "the more urgent one is the maximum"
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! Keys and the prompts they may answer.
+
+use super::*;
+
+fn screen_with_approval() -> Screen {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", command_intent("cargo test"));
+    screen
+}
+
+#[test]
+fn a_deliberate_approval_is_accepted() {
+    let mut screen = screen_with_approval();
+    screen.advance_ms(600);
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 1);
+}
+
+#[test]
+fn r03_a_key_typed_before_the_prompt_was_seen_approves_nothing() {
+    for chord in ["y", "enter", "1", "a"] {
+        let mut screen = screen_with_approval();
+        screen.advance_ms(100);
+        screen.press_key(chord);
+        assert_eq!(screen.count_decisions(), 0, "{chord}");
+    }
+}
+
+#[test]
+fn r03_typing_on_never_answers_and_loses_no_character() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.type_text("y y ");
+    screen.receive_call("a", "bash_exec", command_intent("cargo test"));
+    screen.type_text("yes 1 yyyyyyyyyyyyyyy");
+    assert_eq!(screen.count_decisions(), 0);
+    assert_eq!(screen.state.composer.text(), "y y yes 1 yyyyyyyyyyyyyyy");
+}
+
+#[test]
+fn tab_moves_the_focus_from_a_draft_to_the_prompt() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.type_text("half a");
+    screen.receive_call("a", "bash_exec", command_intent("cargo test"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 0);
+    screen.press_key("tab");
+    screen.advance_ms(600);
+    screen.press_key("y");
+    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (1, "half ay"));
+}
+
+#[test]
+fn r04_a_held_key_answers_one_prompt() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    for id in ["a", "b", "c"] {
+        let call = ToolCall { id: id.into(), name: "bash_exec".into(), arguments: "{}".into() };
+        screen.receive_chunk(Chunk::Call(call));
+    }
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.finish_planning("a", command_intent("one"));
+    screen.advance_ms(600);
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 1);
+    screen.finish_call("a", Outcome::Done("fine".into()));
+    screen.finish_planning("b", command_intent("two"));
+    for _ in 0..100 {
+        screen.advance_ms(30);
+        screen.press_key("y");
+    }
+    assert_eq!(screen.count_decisions(), 1);
+}
+
+#[test]
+fn r05_a_paste_answers_nothing() {
+    let mut screen = screen_with_approval();
+    screen.advance_ms(2000);
+    screen.handle_event(Event::Pasted("y\n".into()));
+    assert_eq!(screen.count_decisions(), 0);
+    assert!(screen.state.composer.text().starts_with('y'));
+}
+
+#[test]
+fn r06_the_click_that_brings_the_window_back_answers_nothing() {
+    let mut screen = screen_with_approval();
+    screen.advance_ms(2000);
+    screen.handle_event(Event::Focused(true));
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 0);
+}
+
+#[test]
+fn enter_alone_never_approves() {
+    let mut screen = screen_with_approval();
+    screen.advance_ms(2000);
+    screen.press_key("enter");
+    screen.advance_ms(2000);
+    screen.press_key("enter");
+    assert_eq!(screen.count_decisions(), 0);
+}
+
+#[test]
+fn esc_stops_a_turn_once_or_twice_if_a_prompt_is_open() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.press_key("esc");
+    assert!(screen.state.agent.is_idle());
+    let mut screen = screen_with_approval();
+    screen.advance_ms(2000);
+    screen.press_key("esc");
+    assert!(!screen.state.agent.is_idle());
+    assert!(screen.screen_text().contains("Press esc again to stop the turn"));
+    screen.advance_ms(200);
+    screen.press_key("esc");
+    assert!(screen.state.agent.is_idle());
+    assert!(screen.state.prompt.is_none());
+    assert!(!screen.screen_text().contains("esc again"), "the outdated hint is removed");
+}
+
+#[test]
+fn a_parked_question_becomes_a_chip_and_can_be_reopened() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("q", "ask_question", question_intent());
+    screen.advance_ms(600);
+    screen.press_key("esc");
+    let shows = screen.screen_text();
+    assert!(shows.contains("1 question waiting") && !shows.contains("virtual time"), "{shows}");
+    screen.press_key("ctrl-q");
+    assert!(screen.screen_text().contains("virtual time"));
+    screen.advance_ms(600);
+    screen.press_key("2");
+    screen.press_key("enter");
+    assert_eq!(screen.count_decisions(), 1);
+    let shows = screen.screen_text();
+    assert!(shows.contains("? Which clock") && shows.contains("a trait"), "{shows}");
+}
+
+#[test]
+fn r63_ctrl_c_twice_quits_in_every_state() {
+    let mut screen = screen_with_approval();
+    screen.advance_ms(700);
+    screen.press_key("ctrl-p");
+    screen.press_key("ctrl-c");
+    screen.advance_ms(100);
+    screen.press_key("ctrl-c");
+    assert!(screen.effects.contains(&Effect::Quit));
+}
+
+#[test]
+fn a_prompt_alerts_only_if_the_window_has_no_focus() {
+    let rings = |screen: &Screen| screen.effects.iter().any(|effect| matches!(effect, Effect::Notify(_)));
+    assert!(!rings(&screen_with_approval()));
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.handle_event(Event::Focused(false));
+    screen.receive_call("a", "bash_exec", command_intent("cargo test"));
+    assert!(rings(&screen));
+}

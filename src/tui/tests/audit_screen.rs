@@ -1,0 +1,263 @@
+//! The list of calls and decisions, and the page of one call.
+
+use super::*;
+use crate::tui::host::{HostReply, HostRequest};
+use crate::tui::overlay::Overlay;
+
+/// A session with two calls: one approved with `y`, one interrupted while it waited.
+fn screen_with_two_calls() -> Screen {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", command_intent("cargo test retry"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("a", Outcome::Done("running 3 tests\nexit 0".into()));
+    screen.receive_chunk(Chunk::Call(ToolCall {
+        id: "b".into(),
+        name: "bash_exec".into(),
+        arguments: "{\"command\":\"x \u{202e}\u{1b}[2J\"}".into(),
+    }));
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.finish_planning("b", command_intent("x \u{202e}\u{1b}[2J"));
+    screen.press_key("esc");
+    screen.press_key("esc");
+    screen
+}
+
+#[test]
+fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
+    let mut screen = screen_with_two_calls();
+    screen.send_text("/audit");
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::ReadEntryTimes(SessionId("01J".into())))));
+    let list = screen.screen_text();
+    assert!(list.contains("Calls and decisions") && list.contains("2 of 2"), "{list}");
+    assert!(list.contains("✓ bash_exec  you approved, done · cargo test retry"), "{list}");
+    assert!(list.contains("❯ ■ bash_exec  asked you, interrupted"), "the newest call is selected: {list}");
+    screen.press_key("up");
+    screen.press_key("enter");
+    let page = screen.screen_text();
+    for words in [
+        "1 of 2 · bash_exec",
+        "the model called bash_exec",
+        "asked you: command",
+        "you approved once · y · 2 s after it was shown",
+        "done in 12 ms",
+        "folder     /project · timeout 30 s",
+        "shown, decided and run: the same bytes",
+        "result     running 3 tests",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    screen.press_key("esc");
+    assert!(screen.screen_text().contains("2 of 2"), "back in the list");
+    screen.press_key("esc");
+    assert!(screen.state.overlays.is_empty());
+}
+
+#[test]
+fn r32_hostile_text_of_a_call_is_shown_as_marks() {
+    let mut screen = screen_with_two_calls();
+    screen.send_text("/audit");
+    screen.press_key("enter");
+    let page = screen.screen_text();
+    assert!(page.contains("<U+202E>") && page.contains("<U+001B>[2J"), "{page}");
+    assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'));
+}
+
+#[test]
+fn times_are_added_when_loaded_and_only_for_this_session() {
+    let mut screen = screen_with_two_calls();
+    screen.send_text("/audit");
+    let times = |session: &str, time: &str| {
+        let times = screen.state.agent.session.entries().iter().map(|_| time.to_owned()).collect();
+        Event::Host(HostReply::EntryTimes(SessionId(session.into()), times))
+    };
+    let (other, own) = (times("02", "11:11:11"), times("01J", "14:02:11"));
+    screen.handle_event(other);
+    assert!(!screen.screen_text().contains("11:11:11"));
+    screen.handle_event(own);
+    let list = screen.screen_text();
+    assert_eq!(list.matches("14:02:11").count(), 2, "{list}");
+    screen.press_key("enter");
+    assert!(screen.screen_text().contains("14:02:11   the model called bash_exec"));
+}
+
+#[test]
+fn the_list_shows_that_it_is_empty_and_draws_at_every_size() {
+    let mut screen = Screen::new();
+    screen.send_text("/audit");
+    assert!(screen.screen_text().contains("No tool calls yet"));
+    let mut screen = self::screen_with_two_calls();
+    screen.send_text("/audit");
+    for open in [false, true] {
+        if open {
+            screen.press_key("enter");
+        }
+        for (width, height) in [(1, 1), (2, 3), (7, 4), (20, 5), (60, 15), (500, 200), (80, 24)] {
+            screen.resize_screen(width, height);
+            screen.screen_text();
+        }
+    }
+    let Some(Overlay::Reader(reader)) = screen.state.overlays.last() else { panic!("the page is open") };
+    assert!(reader.title.contains("2 of 2"));
+}
+
+#[test]
+fn a_page_fits_every_width() {
+    let screen = screen_with_two_calls();
+    let records = crate::chat::audit::collect_records(screen.state.agent.session.entries());
+    for width in [0, 1, 2, 5, 11, 33, 40, 80] {
+        for (record, when) in records.iter().zip(["14:02:11", "21 Nov 2025 14:02:11"]) {
+            let page =
+                crate::tui::parts::audit_page::audit_page_lines(record, &|_| when.to_owned(), width, false);
+            let widest = page.iter().map(|line| crate::tui::text::width::text_width(line)).max().unwrap();
+            assert!(widest <= width.max(1), "{width}: {page:#?}");
+        }
+    }
+}
+
+#[test]
+fn r35_long_arguments_and_results_are_cut_in_a_short_page() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    let arguments = format!("{{\"of\":\"{}\"}}", "x".repeat(200_000));
+    screen.receive_chunk(Chunk::Call(ToolCall { id: "a".into(), name: "bash_exec".into(), arguments }));
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.finish_planning("a", command_intent("ls"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("a", Outcome::Done("one line\n".repeat(9_000)));
+    let records = crate::chat::audit::collect_records(screen.state.agent.session.entries());
+    let page =
+        |whole| crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 77, whole);
+    assert!(page(false).len() < 30, "{:#?}", page(false));
+    assert!(page(false).iter().any(|line| line.contains("… 200.0 kB in total; see --json")));
+    assert!(page(true).len() > 11_000);
+}
+
+#[test]
+fn r16_an_answer_is_recorded_with_its_key_and_delay() {
+    let by = |screen: &Screen| {
+        let entries = screen.state.agent.session.entries();
+        entries.iter().rev().find_map(|entry| match entry {
+            Entry::Answered { by, .. } => by.clone(),
+            _ => None,
+        })
+    };
+    let asked = || {
+        let mut screen = Screen::new();
+        screen.send_text("go");
+        screen.receive_call("q", "ask_question", question_intent());
+        screen.advance_ms(2000);
+        screen
+    };
+    let mut screen = asked();
+    screen.press_key("2");
+    screen.advance_ms(1000);
+    screen.press_key("enter");
+    let Some(Decider::User { key, after_ms }) = by(&screen) else { panic!("it was answered") };
+    assert_eq!(key, "enter");
+    assert!((3000..3100).contains(&after_ms), "{after_ms}");
+    let mut screen = asked();
+    screen.press_key("esc");
+    screen.advance_ms(3000);
+    screen.press_key("alt-x");
+    let Some(Decider::User { key, after_ms }) = by(&screen) else { panic!("it was declined") };
+    assert_eq!(key, "alt-x");
+    assert!((5000..5100).contains(&after_ms), "{after_ms}");
+}
+
+#[test]
+fn r21_prompt_details_name_files_and_variables_without_values() {
+    let Intent::Act(mut plan) = command_intent("sh x.sh") else { panic!("a command acts") };
+    plan.preconditions = Preconditions {
+        files: vec![FileSnapshot {
+            path: "x.sh".into(),
+            content: FileContent::from_bytes(Some(b"ls\n")),
+            new_sha256: None,
+            may_grow: false,
+        }],
+        environment: vec!["HOME".into(), "PATH".into()],
+        restricted_path: None,
+        is_partial: true,
+        ..Preconditions::default()
+    };
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", Intent::Act(plan));
+    screen.advance_ms(2000);
+    assert!(!screen.screen_text().contains("2 environment variables"));
+    screen.press_key("d");
+    let card = screen.screen_text();
+    for words in [
+        "in /project · 30 s",
+        "file x.sh · 3 bytes · sha256",
+        "rechecked before the call",
+        "the call may use files that are not checked",
+        "2 environment variables: HOME PATH",
+    ] {
+        assert!(card.contains(words), "{words}: {card}");
+    }
+}
+
+/// A session in which the model called a tool `times` times, with `text` as arguments and result.
+fn screen_with_calls(times: usize, name: &str, text: &str) -> Screen {
+    let mut entries = vec![user_message("go")];
+    for n in 0..times {
+        let id = CallId(format!("c{n}"));
+        let call = ToolCall { id: id.clone(), name: name.into(), arguments: text.into() };
+        let mut reply = reply_entry("");
+        if let Entry::Replied { calls, .. } = &mut reply {
+            calls.push(call);
+        }
+        entries.push(reply);
+        let outcome = Outcome::Done(text.into());
+        entries.push(Entry::Settled {
+            call: id,
+            outcome,
+            took_ms: 1,
+            sha256: Digest::default(),
+            staged: None,
+        });
+    }
+    entries.push(turn_end());
+    Screen::with_entries(entries)
+}
+
+#[test]
+fn a_list_of_twenty_thousand_calls_opens_at_its_end() {
+    let mut screen = screen_with_calls(20_000, "read_file", "{}");
+    screen.send_text("/audit");
+    let list = screen.screen_text();
+    assert!(list.contains("20000 of 20000") && list.contains("✓ read_file"), "{list}");
+    screen.press_key("enter");
+    assert!(screen.screen_text().contains("20000 of 20000 · read_file"), "{}", screen.screen_text());
+    screen.press_key("esc");
+    screen.press_key("ctrl-home");
+    screen.press_key("enter");
+    assert!(screen.screen_text().contains("1 of 20000 · read_file"), "{}", screen.screen_text());
+    assert_eq!(screen.state.next_change(), None, "reading causes no wake-ups");
+}
+
+#[test]
+fn r32_hostile_names_and_very_long_lines_stay_in_their_rows() {
+    let bad = "x\u{202e}\u{2066}\x1b[2J\u{9b}31m\u{7}\n╰─ y yes ─╯\u{200b}\u{e0041}";
+    for text in [bad.to_owned(), format!("{bad}{}", "y".repeat(100_000))] {
+        let mut screen = screen_with_calls(3, bad, &text);
+        for (width, height) in [(60, 15), (120, 36), (20, 6)] {
+            screen.resize_screen(width, height);
+            screen.send_text("/audit");
+            assert_eq!(screen.state.overlays.len(), 1, "{}", screen.screen_text());
+            for step in ["enter", "end", "esc"] {
+                let shows = screen.screen_text();
+                let strange = |c: char| {
+                    c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{200b}\u{e0041}".contains(c))
+                };
+                assert!(!shows.contains(strange), "{shows:?}");
+                screen.press_key(step);
+            }
+            screen.press_key("esc");
+            screen.press_key("esc");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Command output, pictures and right-to-left text on the screen.
+
+use super::*;
+use crate::chat::image::ImageSize;
+use crate::chat::link::LinkTarget;
+use crate::tui::LinkStatus;
+use crate::tui::host::HostReply;
+use ratatui::style::Color;
+
+fn coloured_screen() -> Screen {
+    let mut screen = Screen::new();
+    screen.state.theme = Themes::bundled().choose_theme("dark", None);
+    screen.send_text("go");
+    screen
+}
+
+fn approve_command(screen: &mut Screen) {
+    screen.receive_call("a", "bash_exec", command_intent("make"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+}
+
+/// Returns the colour of the first character of these words on the screen.
+fn colour_of(screen: &mut Screen, words: &str) -> Color {
+    let buffer = screen.draw_frame();
+    let shows = buffer_text(&buffer);
+    let (row, line) =
+        shows.lines().enumerate().find(|(_, line)| line.contains(words)).unwrap_or_else(|| panic!("{shows}"));
+    let column = line[..line.find(words).unwrap()].chars().count();
+    buffer[(column as u16, row as u16)].fg
+}
+
+#[test]
+fn a_running_command_shows_colours_and_its_latest_progress() {
+    let mut screen = coloured_screen();
+    approve_command(&mut screen);
+    let turn = screen.state.agent.current_turn().unwrap();
+    let output = "\x1b[31merror\x1b[0m: no\n 10% done\r 50% done".to_owned();
+    screen.handle_event(Event::Agent(agent::Event::CallProgressed {
+        turn,
+        call: "a".into(),
+        output,
+        more: String::new(),
+    }));
+    let shows = screen.screen_text();
+    assert!(
+        shows.contains("    error: no\n") && shows.contains("50% done") && !shows.contains("10%"),
+        "{shows}"
+    );
+    let danger = screen.state.theme.danger.fg.unwrap();
+    assert_eq!(colour_of(&mut screen, "error: no"), danger);
+}
+
+#[test]
+fn failed_and_successful_commands_look_different() {
+    for (output, mark, says) in [
+        ("x\nexit 0", "✓", ""),
+        ("x\nexit 1", "✗", "exit 1"),
+        ("killed by signal 9", "✗", "killed by signal 9"),
+        ("x\nstopped after 30 s", "✗", "stopped after 30 s"),
+        ("exit 1\nexit 0", "✓", ""),
+    ] {
+        let mut screen = coloured_screen();
+        screen.resize_screen(60, 15);
+        approve_command(&mut screen);
+        screen.finish_call("a", Outcome::Done(output.into()));
+        let shows = screen.screen_text();
+        let line = shows.lines().find(|line| line.contains("bash_exec    make")).unwrap_or_default();
+        assert!(line.contains(mark) && line.contains(says), "{output:?}: {shows}");
+        assert_eq!(line.contains("exit"), says.starts_with("exit"), "{output:?}: {shows}");
+    }
+}
+
+#[test]
+fn colours_are_shown_but_neither_copied_nor_sent() {
+    let mut screen = coloured_screen();
+    approve_command(&mut screen);
+    let output = "\x1b[1;32mok\x1b[0m 3 tests\n\x1b[38;2;250;250;250mpale\x1b[0m\x1b]0;title\x07\nexit 0";
+    screen.finish_call("a", Outcome::Done(output.into()));
+    let told = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    assert_eq!(text, "ok 3 tests\npale<U+001B>]0;title<U+0007>\nexit 0");
+    let entries = screen.state.agent.session.entries().to_vec();
+    let records = crate::chat::audit::collect_records(&entries);
+    let page =
+        crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 80, true).join("\n");
+    assert!(page.contains("ok 3 tests") && !page.contains("<U+001B>[1;32m"), "{page}");
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("enter");
+    let shows = screen.screen_text();
+    assert!(shows.contains("    ok 3 tests\n     pale<U+001B>]0;title<U+0007>\n     exit 0"), "{shows}");
+    let success = screen.state.theme.success.fg.unwrap();
+    assert_eq!(colour_of(&mut screen, "ok 3 tests"), success);
+    assert_eq!(colour_of(&mut screen, "pale"), Color::Rgb(250, 250, 250));
+    screen.press_key("o");
+    assert!(screen.screen_text().contains("bash_exec {"), "the reader is open: {}", screen.screen_text());
+    assert_eq!(colour_of(&mut screen, "ok 3 tests"), success);
+    screen.press_key("esc");
+    screen.state.theme = Themes::bundled().choose_theme("light", None);
+    assert_ne!(colour_of(&mut screen, "pale"), Color::Rgb(250, 250, 250), "adjusted to be readable on white");
+}
+
+#[test]
+fn invisible_characters_are_marked_for_the_user_and_the_model() {
+    let mut screen = coloured_screen();
+    screen.receive_call("a", "read_file", read_intent("a.txt"));
+    screen.finish_call("a", Outcome::Done("a \x1b[31mred\x1b[0m word\nevil\rAll passed.\u{e0041}".into()));
+    let told = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    let expected = "a <U+001B>[31mred<U+001B>[0m word\nevil<U+000D>All passed.<U+E0041>";
+    assert_eq!(text, expected);
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("o");
+    let shows = screen.screen_text();
+    assert!(expected.lines().all(|line| shows.contains(line)), "{shows}");
+}
+
+/// Returns everything that `o` shows of a call, and the text sent to the model.
+fn open_in_pager(screen: &mut Screen, id: &str, outcome: &str) -> (String, String) {
+    screen.finish_call(id, Outcome::Done(outcome.to_owned()));
+    let told = screen.state.agent.session.messages();
+    let Some(Message::Tool { text, .. }) = told.last() else { panic!("{told:?}") };
+    let text = text.clone();
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("o");
+    let Some(crate::tui::overlay::Overlay::Reader(reader)) = screen.state.overlays.last() else {
+        panic!("{}", screen.screen_text())
+    };
+    let lines = reader.lay_out_text(100, &screen.state.theme);
+    (lines.iter().map(|line| line.to_string() + "\n").collect(), text)
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(case_count(256, 48) as u32))]
+    #[test]
+    fn the_pager_shows_everything_the_model_receives(
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
+        text in "([ a-z]{1,9}|\\PC|\r|\n|\t|\x1b\\[[0-9; ]{0,4}[A-Za-z]|\x1b[ -~]|\u{202e}|\u{200d}|\u{e0041}|👩|\u{301}){0,40}",
+        is_command in proptest::prelude::any::<bool>(),
+    ) {
+        let outcome = format!("{text}{}", String::from_utf8_lossy(&bytes));
+        let mut screen = Screen::new();
+        screen.send_text("go");
+        match is_command {
+            true => approve_command(&mut screen),
+            false => screen.receive_call("a", "read_file", read_intent("a.txt")),
+        }
+        let (shown, sent) = open_in_pager(&mut screen, "a", &outcome);
+        let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        proptest::prop_assert_eq!(crate::chat::hidden_chars::find_hidden(&sent), None);
+        proptest::prop_assert!(bare(&shown).contains(&bare(&sent)), "{:?} is not in {:?}", sent, shown);
+    }
+}
+
+#[test]
+fn escape_sequences_in_a_file_hide_nothing() {
+    let mut screen = coloured_screen();
+    screen.receive_call("a", "read_file", read_intent("a.txt"));
+    screen.finish_call("a", Outcome::Done("the first\n\x1b[2J\x1b[Hthe second\nthe third\x1b[2K\n".into()));
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("enter");
+    let shows = screen.screen_text();
+    assert!(["the first", "the second", "the third"].iter().all(|line| shows.contains(line)), "{shows}");
+}
+
+#[test]
+fn very_long_output_costs_only_its_visible_lines() {
+    let mut screen = coloured_screen();
+    approve_command(&mut screen);
+    let flood: String = (0..8_000).map(|n| format!("\x1b[3{}m{n}", n % 8)).collect();
+    screen.finish_call("a", Outcome::Done(flood));
+    let lines: String = (0..10_000).map(|n| format!("\x1b[32m{n}\n")).collect();
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("enter");
+    let mut screen = coloured_screen();
+    approve_command(&mut screen);
+    screen.finish_call("a", Outcome::Done(lines));
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("enter");
+    screen.press_key("ctrl-end");
+    assert!(screen.screen_text().contains("9800 more lines"), "{}", screen.screen_text());
+    assert!(screen.cache.estimated_bytes() < 300_000, "{} bytes are kept", screen.cache.estimated_bytes());
+}
+
+fn file_target(path: &str) -> LinkTarget {
+    LinkTarget::File { path: path.into(), line: None, end: None, column: None }
+}
+
+/// Answers every pending question about the existence of files.
+fn answer_file_checks(screen: &mut Screen) {
+    screen.draw_frame();
+    let size = ImageSize { pixels: (1280, 720), bytes: 84_000 };
+    let found = screen.cache.take_pending_lookups().into_iter().map(|target| {
+        let there = if target == file_target("docs/shot.png") {
+            LinkStatus::Picture(size)
+        } else {
+            LinkStatus::Missing
+        };
+        (target, there)
+    });
+    let found = found.collect();
+    screen.handle_event(Event::Host(HostReply::LinkStatuses(found)));
+}
+
+#[test]
+fn a_picture_is_shown_as_a_line_with_size_and_key() {
+    let text = "Here:\n\n![the start](docs/shot.png)\n\n![](docs/shot.png)\n\n![gone](docs/none.png)\n";
+    let mut screen = Screen::with_entries([
+        user_message("see @docs/shot.png and @docs/none.png"),
+        reply_entry(text),
+        turn_end(),
+    ]);
+    answer_file_checks(&mut screen);
+    insta::assert_snapshot!(screen.screen_text().lines().skip(2).take(10).collect::<Vec<_>>().join("\n"), @r"
+     ▌ see @docs/shot.png and @docs/none.png
+       docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o open or copy
+
+     Here:
+
+     the start · docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o open or copy
+
+     docs/shot.png · 1280 × 720 · 84.0 kB · ctrl-o open or copy
+
+     gone (docs/none.png)
+    ");
+}
+
+#[test]
+fn a_picture_line_that_wraps_later_keeps_the_last_line_visible() {
+    let text =
+        format!("{}![the start of it all, as it was](docs/shot.png)\n\nThe end.", "A line.\n\n".repeat(20));
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text), turn_end()]);
+    assert!(screen.screen_text().contains("The end."));
+    answer_file_checks(&mut screen);
+    let shows = screen.screen_text();
+    assert!(shows.contains("ctrl-o\n open or copy\n") && shows.contains("The end."), "{shows}");
+}
+
+#[test]
+fn the_key_of_a_picture_opens_it() {
+    let mut screen =
+        Screen::with_entries([user_message("go"), reply_entry("![the start](docs/shot.png)"), turn_end()]);
+    answer_file_checks(&mut screen);
+    screen.draw_frame();
+    screen.press_key("ctrl-o");
+    screen.effects.clear();
+    screen.press_key("a");
+    let opened = crate::tui::effect::Effect::OpenFile { path: "docs/shot.png".into(), line: None };
+    assert_eq!(screen.effects, [opened]);
+}
+
+#[test]
+fn right_to_left_text_stays_within_its_cells() {
+    let text = "שלום עולם, see https://a.example/x\n\n| א | שם |\n|---|---|\n| אבג | 12 |\n";
+    let mut screen = Screen::with_entries([user_message("שלום"), reply_entry(text), turn_end()]);
+    insta::assert_snapshot!(screen.screen_text().lines().skip(2).take(8).collect::<Vec<_>>().join("\n"), @r"
+     ▌ םולש
+
+     see https://a.example/x ,םלוע םולש
+
+     א   │ םש
+     ────┼───
+     גבא │ 12
+    ");
+    screen.state.settings.terminal_reorders = true;
+    let shows = screen.screen_text();
+    assert!(shows.contains("▌ שלום") && shows.contains("אבג │ 12"), "{shows}");
+}
+
+#[test]
+fn r10_a_command_to_approve_is_shown_in_logical_order() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", command_intent("rm שלום/a.txt 12"));
+    screen.advance_ms(2000);
+    let shows = screen.screen_text();
+    assert!(shows.contains("│ rm שלום/a.txt 12 ") || shows.contains("│ $ rm שלום/a.txt 12 "), "{shows}");
+}
+
+#[test]
+fn a_link_in_right_to_left_text_is_clicked_where_drawn() {
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry("ראה src/main.rs"), turn_end()]);
+    screen.draw_frame();
+    let found =
+        screen.cache.take_pending_lookups().into_iter().map(|target| (target, LinkStatus::Exists)).collect();
+    screen.handle_event(Event::Host(HostReply::LinkStatuses(found)));
+    let buffer = screen.draw_frame();
+    let shows = buffer_text(&buffer);
+    let (row, line) =
+        shows.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
+    let column = line[..line.find("src").unwrap()].chars().count();
+    assert!(line.find("src") < line.find('ר'), "the path is drawn on the left: {line}");
+    screen.effects.clear();
+    let kind = crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left);
+    let modifiers = KeyModifiers::NONE;
+    let event = crossterm::event::MouseEvent { kind, column: column as u16, row: row as u16, modifiers };
+    screen.handle_event(Event::Mouse(event));
+    let opened = crate::tui::effect::Effect::OpenFile { path: "src/main.rs".into(), line: None };
+    assert_eq!(screen.effects, [opened]);
+}

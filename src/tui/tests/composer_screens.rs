@@ -1,0 +1,176 @@
+//! Typing, sending, and toasts next to the composer.
+
+use super::*;
+use crate::tui::overlay::{Overlay, Reader, ReaderBody};
+use crate::tui::parts::toast::Kind;
+
+#[test]
+fn an_error_that_was_read_disappears_with_the_next_key() {
+    let mut screen = Screen::new();
+    screen.state.show_notice("The disk is full.", Kind::Error);
+    screen.advance_ms(500);
+    screen.press_key("a");
+    assert!(!screen.state.toasts.is_empty(), "half a second is too short to have read it");
+    screen.advance_ms(60_000);
+    assert!(!screen.state.toasts.is_empty(), "it waits for a key");
+    screen.press_key("b");
+    assert!(screen.state.toasts.is_empty());
+    assert_eq!(screen.state.composer.text(), "ab", "the keys are written as well");
+}
+
+#[test]
+fn an_unknown_command_stays_in_the_composer_and_a_blank_sends_it() {
+    let mut screen = Screen::new();
+    screen.send_text("/nosuch thing");
+    assert!(screen.state.agent.is_idle(), "nothing was sent");
+    assert_eq!(screen.state.composer.text(), "/nosuch thing");
+    assert!(screen.screen_text().contains("Unknown command /nosuch"), "{}", screen.screen_text());
+    screen.press_key("ctrl-u");
+    screen.send_text("/titel x");
+    assert!(screen.screen_text().contains("did you mean /title?"), "{}", screen.screen_text());
+    screen.press_key("ctrl-u");
+    screen.send_text(" /nosuch thing");
+    assert!(!screen.state.agent.is_idle(), "it was sent");
+    assert!(screen.state.composer.is_empty());
+    screen.receive_reply("I see.");
+    screen.send_text("/usr/bin/env is a path");
+    assert!(!screen.state.agent.is_idle(), "a path is no command");
+}
+
+#[test]
+fn r03_text_typed_before_the_first_frame_goes_to_the_composer() {
+    let mut screen = Screen::new();
+    screen.handle_event(Event::TypedEarly("\n".into()));
+    assert!(screen.state.composer.is_empty() && screen.state.toasts.is_empty());
+    screen.handle_event(Event::TypedEarly("\nfix it\nall\x1b[2J of it\n".into()));
+    assert_eq!(screen.state.composer.text(), "fix it\nall of it\n");
+    assert!(screen.screen_text().contains("enter to send"), "{}", screen.screen_text());
+    screen.handle_event(Event::TypedEarly("y\n".into()));
+    assert!(screen.state.agent.is_idle() && screen.count_decisions() == 0);
+    let mut screen = Screen::new();
+    screen.handle_event(Event::TypedEarly("/he".into()));
+    assert!(screen.state.completion.is_open() && screen.state.toasts.is_empty());
+    // A key in between splits the text into pieces, one of which may be only a blank.
+    let mut screen = Screen::new();
+    screen.handle_event(Event::TypedEarly("ab".into()));
+    screen.handle_event(Event::Key(crossterm::event::KeyCode::Left.into()));
+    screen.handle_event(Event::TypedEarly(" ".into()));
+    assert_eq!(screen.state.composer.text(), "a b");
+    assert!(screen.state.toasts.is_empty());
+    screen.handle_event(Event::TypedEarly("\n".into()));
+    assert_eq!(screen.state.composer.text(), "a \nb");
+    assert!(screen.screen_text().contains("enter to send"), "{}", screen.screen_text());
+}
+
+#[test]
+fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
+    let stopped = || {
+        let mut screen = Screen::new();
+        screen.send_text("go");
+        screen.send_text("and quickly");
+        assert!(screen.screen_text().contains("queued for the next request · alt-q take back"));
+        screen.press_key("esc");
+        let shows = screen.screen_text();
+        assert!(shows.contains("not sent · enter send · alt-q take back"), "{shows}");
+        screen
+    };
+    let said = |screen: &Screen| {
+        let said = |entry: &Entry| matches!(entry, Entry::UserMessage { text } if text == "and quickly");
+        screen.state.agent.session.entries().iter().filter(|entry| said(entry)).count()
+    };
+    let mut screen = stopped();
+    screen.press_key("enter");
+    assert_eq!((said(&screen), screen.state.agent.is_idle()), (1, false));
+    assert!(!screen.screen_text().contains("not sent"));
+    let mut screen = stopped();
+    screen.press_key("alt-q");
+    assert_eq!((said(&screen), screen.state.composer.text().as_str()), (0, "and quickly"));
+    screen.press_key("ctrl-u");
+    screen.press_key("enter");
+    assert!(screen.state.agent.is_idle(), "there is nothing to send");
+    let mut screen = stopped();
+    screen.type_text("more");
+    let effects = update::prepare_exit(&mut screen.state);
+    let kept = effects.iter().find_map(|effect| match effect {
+        Effect::Request(crate::tui::host::HostRequest::SaveUnsent(_, unsent)) => {
+            Some((unsent.queue.join("|"), unsent.text()))
+        }
+        _ => None,
+    });
+    assert_eq!(kept, Some(("and quickly".into(), "more".into())), "quitting loses nothing");
+}
+
+#[test]
+fn toasts_do_not_cover_the_reply() {
+    for (width, height) in [(120, 36), (80, 24), (60, 15), (80, 12)] {
+        let mut screen = Screen::new();
+        screen.resize_screen(width, height);
+        screen.send_text("go");
+        let lines: Vec<String> =
+            (1..80).map(|number| format!("{number:03} {}", "x".repeat(usize::from(width) - 8))).collect();
+        screen.receive_reply(&lines.join("  \n"));
+        screen.state.show_notice("one notice of some length, so that it takes room", Kind::Warning);
+        screen.state.show_notice("another", Kind::Info);
+        let shows = screen.screen_text();
+        assert!(shows.contains("one notice") && shows.contains("another"), "{shows}");
+        let whole = |line: &&str| line.trim_start().starts_with('0') && !line.contains('▌');
+        let whole =
+            shows.lines().filter(whole).filter(|line| line.matches('x').count() + 8 == usize::from(width));
+        let begun = shows.lines().filter(|line| line.trim_start().starts_with('0')).count();
+        assert_eq!(whole.count(), begun, "{shows}");
+        assert!(shows.contains("079 x"), "the end of the reply is seen: {shows}");
+        // The same above an open page.
+        screen.state.overlays.push(Overlay::Reader(Reader {
+            title: "a page".into(),
+            text: lines.join("\n").into(),
+            body: ReaderBody::Plain,
+            top: 0,
+            layout: Default::default(),
+        }));
+        let shows = screen.screen_text();
+        let cut = |line: &&str| line.contains('x') && line.contains('▌');
+        assert!(shows.contains("another") && !shows.lines().any(|line| cut(&line)), "{shows}");
+    }
+}
+
+#[test]
+fn toasts_are_aligned_in_one_column() {
+    let mut screen = Screen::new();
+    screen.state.show_notice("a short one", Kind::Info);
+    screen.state.show_notice(&"words that are many ".repeat(8), Kind::Warning);
+    let shows = screen.screen_text();
+    let columns: std::collections::BTreeSet<usize> =
+        shows.lines().filter_map(|line| line.chars().position(|sign| sign == '▌')).collect();
+    assert_eq!(columns.len(), 1, "{shows}");
+}
+
+#[test]
+fn warnings_can_be_read_again() {
+    let mut screen = Screen::new();
+    screen.state.show_notice("config.toml:2: mouse is true or false", Kind::Warning);
+    screen.state.show_notice("copied", Kind::Info);
+    screen.advance_ms(60_000);
+    assert!(screen.state.toasts.is_empty());
+    assert!(
+        screen.screen_text().contains("! config.toml:2: mouse is true or false"),
+        "{}",
+        screen.screen_text()
+    );
+    screen.send_text("go");
+    screen.receive_reply("Done.");
+    assert!(!screen.screen_text().contains("config.toml"));
+    screen.send_text("/notices");
+    let shows = screen.screen_text();
+    assert!(shows.contains("config.toml:2") && !shows.contains("copied"), "{shows}");
+}
+
+#[test]
+fn enter_in_the_history_search_takes_the_match_without_completing() {
+    let mut screen = Screen::new();
+    screen.send_text("look at @src/main.rs");
+    screen.receive_reply("Seen.");
+    screen.press_key("ctrl-r");
+    screen.type_text("look");
+    screen.press_key("enter");
+    assert_eq!(screen.state.composer.text(), "look at @src/main.rs");
+}

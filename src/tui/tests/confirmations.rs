@@ -1,0 +1,182 @@
+//! Confirmation prompts of the program itself: confirm, cancel, and nothing that could be mistaken for either.
+
+use super::*;
+use crate::chat::dry_run_summary::{OutsideChange, OutsideChanges};
+use crate::chat::{ChangeKind, DryRunChange};
+use crate::tui::host::{HostReply, HostRequest, Rehearsal};
+
+/// The prompt that asks whether the rehearsed changes are discarded.
+fn screen_with_confirmation() -> Screen {
+    let mut screen = Screen::dry_run();
+    screen.send_text("/rehearsal drop");
+    let staged = crate::chat::RehearsedCall {
+        tool: "bash_exec".into(),
+        arguments: "{}".into(),
+        summary: "make".into(),
+        command: None,
+        origin: None,
+        would_ask: None,
+        hooks_not_run: Vec::new(),
+        result: "done".into(),
+        changed_paths: vec![],
+        is_run_live: false,
+    };
+    let staging = crate::chat::DryRunSummary { calls: vec![staged], ..Default::default() };
+    let of = SessionId("01J".into());
+    screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session: of, staging }))));
+    screen.draw_frame();
+    screen
+}
+
+fn has_dropped(screen: &Screen) -> bool {
+    screen.effects.iter().any(|effect| matches!(effect, Effect::Request(HostRequest::DiscardRehearsal(_))))
+}
+
+#[test]
+fn a_capital_discards_rehearsed_changes_and_n_and_esc_keep_them() {
+    for (chord, gone) in [("Y", true), ("n", false), ("esc", false)] {
+        let mut screen = screen_with_confirmation();
+        let shows = screen.screen_text();
+        assert!(shows.contains("Discard the rehearsed changes?") && shows.contains("Y discard"), "{shows}");
+        assert!(!shows.contains("type to filter") && !shows.contains("❯ the session"), "{shows}");
+        screen.advance_ms(2000);
+        screen.press_key(chord);
+        assert_eq!((has_dropped(&screen), screen.state.overlays.len()), (gone, 0), "{chord}");
+    }
+}
+
+#[test]
+fn r03_a_key_typed_ahead_discards_nothing() {
+    let mut screen = screen_with_confirmation();
+    screen.press_key("Y");
+    assert!(!has_dropped(&screen) && screen.screen_text().contains("Too soon"), "{}", screen.screen_text());
+    screen.advance_ms(400);
+    screen.press_key("Y");
+    assert!(!has_dropped(&screen), "less than half a second since the last key");
+    screen.advance_ms(600);
+    screen.handle_event(Event::Key(key("Y")));
+    screen.handle_event(Event::Key(key("e")));
+    screen.advance_ms(100);
+    screen.handle_event(Event::InputIdle);
+    assert!(!has_dropped(&screen), "keys in a burst are part of a text");
+    screen.advance_ms(600);
+    screen.handle_event(Event::TooFast);
+    screen.press_key("Y");
+    screen.handle_event(Event::Pasted("Y".into()));
+    assert!(!has_dropped(&screen));
+    screen.advance_ms(600);
+    screen.press_key("Y");
+    assert!(has_dropped(&screen));
+}
+
+#[test]
+fn enter_does_not_answer_and_is_explained() {
+    let mut screen = screen_with_confirmation();
+    screen.advance_ms(2000);
+    screen.press_key("enter");
+    let shows = screen.screen_text();
+    assert!(shows.contains("Enter does not answer · Y discard, n keep"), "{shows}");
+    assert!(!has_dropped(&screen) && screen.state.overlays.len() == 1);
+}
+
+#[test]
+fn r12_the_ordinary_approval_key_discards_nothing_and_is_explained() {
+    let mut screen = screen_with_confirmation();
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    let shows = screen.screen_text();
+    assert!(shows.contains("Y discard: this cannot be undone"), "{shows}");
+    assert!(!has_dropped(&screen) && screen.state.overlays.len() == 1);
+}
+
+#[test]
+fn r34_confirming_needs_the_end_to_be_seen() {
+    let mut screen = screen_with_confirmation();
+    for (width, height) in [(1, 1), (3, 2), (12, 3), (20, 5), (40, 4)] {
+        screen.resize_screen(width, height);
+    }
+    let mut screen = Screen::dry_run();
+    screen.resize_screen(30, 4);
+    screen.handle_event(Event::Focused(true));
+    let told = vec!["one ".repeat(60)];
+    let card = crate::tui::parts::confirmation::Confirmation::new("really?", ("do it", "leave it"), told);
+    let done = crate::tui::overlay::ConfirmedAction::DiscardRehearsal(SessionId("01J".into()));
+    screen.state.overlays.push(crate::tui::overlay::Overlay::Confirmation(card, done));
+    screen.draw_frame();
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    assert!(!has_dropped(&screen), "the end was not seen");
+    screen.press_key("end");
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    assert!(has_dropped(&screen));
+}
+
+#[test]
+fn r34_a_toast_takes_no_row_of_a_small_prompt() {
+    for height in 1..12 {
+        let mut screen = screen_with_confirmation();
+        screen.state.show_notice("the disk is full", crate::tui::parts::toast::Kind::Error);
+        screen.resize_screen(60, height);
+        screen.press_key("end");
+        screen.advance_ms(2000);
+        let shows = screen.screen_text();
+        screen.press_key("Y");
+        assert!(!has_dropped(&screen) || shows.contains("stay."), "{height}: {shows}");
+    }
+}
+
+#[test]
+fn a_missing_grant_is_a_note_and_not_a_row() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", command_intent("make"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("a", Outcome::Done("made".into()));
+    screen.receive_reply("Done.");
+    screen.send_text("/grants");
+    let shows = screen.screen_text();
+    assert!(shows.contains("1 of 1") && shows.contains("No grants or rules"), "{shows}");
+    screen.press_key("enter");
+    assert!(
+        screen.state.overlays.len() == 2 && screen.screen_text().contains("1 of 1 · bash_exec"),
+        "{}",
+        screen.screen_text()
+    );
+}
+
+#[test]
+fn changes_outside_the_project_are_rows_of_the_list() {
+    let mut screen = Screen::dry_run();
+    screen.send_text("/rehearsal");
+    let changed = |path: &str, is_by_tool| OutsideChange {
+        change: DryRunChange {
+            path: path.into(),
+            kind: ChangeKind::Created,
+            is_folder: false,
+            diff: None,
+            notes: vec!["an empty file".into()],
+            has_conflict: false,
+            group: Default::default(),
+        },
+        is_by_tool,
+    };
+    let changes = vec![changed("/a/by-tool", true), changed("/b/by-command", false)];
+    let staging =
+        crate::chat::DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 7 });
+    let of = SessionId("01J".into());
+    screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session: of, staging }))));
+    screen.draw_frame();
+    let shows = screen.screen_text();
+    for words in ["9 changes outside the project", "+ /a/by-tool", "+ /b/by-command", "7 temporary files"] {
+        assert!(shows.contains(words), "{words}: {shows}");
+    }
+    for _ in 0..2 {
+        screen.press_key("down");
+    }
+    screen.press_key("enter");
+    screen.draw_frame();
+    let shows = screen.screen_text();
+    assert!(shows.contains("/b/by-command") && shows.contains("run the command live"), "{shows}");
+}

@@ -1,0 +1,281 @@
+//! The cost of a frame, counted rather than timed.
+
+use super::*;
+
+fn long_session(count: usize) -> Screen {
+    let entries = (0..count)
+        .flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&format!("answer {n}\n\nmore"))]);
+    Screen::with_entries(entries.chain([turn_end()]))
+}
+
+#[test]
+fn a_long_session_lays_out_only_visible_entries_for_its_first_frame() {
+    let screen = long_session(5_000);
+    assert!(screen.cache.entries_laid_out < 40, "{} entries laid out", screen.cache.entries_laid_out);
+}
+
+#[test]
+fn a_frame_does_not_lay_out_entries_again() {
+    let mut screen = long_session(100);
+    let before = screen.cache.entries_laid_out;
+    screen.type_text("hello");
+    assert_eq!(screen.cache.entries_laid_out, before);
+}
+
+#[test]
+fn a_frame_allocates_as_much_in_a_long_session_as_in_a_short_one() {
+    let counts = |entries: usize| {
+        let mut screen = long_session(entries);
+        screen.resize_screen(120, 36);
+        let mut canvas = crate::tui::canvas::Canvas::new(true);
+        frame_bytes(&mut screen, &mut canvas);
+        screen.type_text("a");
+        frame_bytes(&mut screen, &mut canvas);
+        screen.type_text("b");
+        allocation_counter::measure(|| {
+            frame_bytes(&mut screen, &mut canvas);
+        })
+    };
+    let (short, long) = (counts(50), counts(5_000));
+    assert!(short.count_total < 120, "{} allocations of {} bytes", short.count_total, short.bytes_total);
+    assert!(
+        long.count_total < short.count_total + 10 && long.bytes_total < short.bytes_total + 4096,
+        "{} of {} bytes, not {} of {}",
+        long.count_total,
+        long.bytes_total,
+        short.count_total,
+        short.bytes_total
+    );
+}
+
+#[test]
+fn scrolling_lays_out_entries_that_become_visible() {
+    let mut screen = long_session(5_000);
+    let before = screen.cache.entries_laid_out;
+    for _ in 0..10 {
+        screen.press_key("page-up");
+    }
+    assert!(screen.cache.entries_laid_out - before < 200, "{}", screen.cache.entries_laid_out - before);
+    screen.press_key("ctrl-home");
+    assert!(screen.screen_text().contains("question 0"));
+    assert!(screen.cache.entries_laid_out - before < 260, "{}", screen.cache.entries_laid_out - before);
+}
+
+#[test]
+fn no_frame_is_requested_while_nothing_moves() {
+    let mut screen = long_session(10);
+    screen.advance_ms(60_000);
+    assert_eq!(screen.state.next_change(), None);
+    screen.send_text("go");
+    let next = screen.state.next_change().expect("the spinner turns");
+    assert!(next > screen.state.now && next <= screen.state.now + Duration::from_millis(250));
+}
+
+/// Streams a reply in chunks and draws a frame after each.
+fn stream_reply(screen: &mut Screen, piece: &str, count: usize) {
+    screen.send_text("go");
+    for _ in 0..count {
+        screen.receive_chunk(Chunk::Text(piece.into()));
+        screen.draw_frame();
+    }
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.draw_frame();
+}
+
+/// Draws the next frame and returns its size in bytes.
+fn frame_bytes(screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas) -> usize {
+    let (width, height) = screen.state.size;
+    let mut buffer = canvas.empty_buffer(width, height);
+    let shown = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);
+    canvas.encode_frame(buffer, &shown.links, shown.cursor).len()
+}
+
+#[test]
+fn streamed_replies_and_spinners_send_few_bytes() {
+    let mut screen = Screen::new();
+    screen.state.theme = crate::tui::theme::Themes::bundled().choose_theme("dark", None);
+    screen.resize_screen(120, 40);
+    let mut canvas = crate::tui::canvas::Canvas::new(true);
+    screen.send_text("go");
+    frame_bytes(&mut screen, &mut canvas);
+    let mut spinner = 0;
+    for _ in 0..4 {
+        let wakes = screen.state.next_change().expect("the spinner turns");
+        screen.handle_event(Event::Tick(wakes));
+        spinner += frame_bytes(&mut screen, &mut canvas);
+    }
+    assert!(spinner > 0 && spinner <= 440, "{spinner} bytes for a second of waiting");
+    // Thirty frames a second for a thousand chunks of 3.5 bytes each.
+    let letters: Vec<char> = sample_reply().chars().collect();
+    let (mut sent, mut frames) = (0, 0);
+    for piece in letters.chunks(115) {
+        screen.receive_chunk(Chunk::Text(piece.iter().collect()));
+        sent += frame_bytes(&mut screen, &mut canvas);
+        frames += 1;
+    }
+    assert!(sent / frames <= 33 * 30, "{} bytes for a frame of 33 pieces", sent / frames);
+    assert!(sent < letters.len() * 4, "{sent} bytes for {} characters", letters.len());
+}
+
+/// About 40 kB of typical model output.
+fn sample_reply() -> String {
+    let part = "## A heading\n\nSome **prose** with `code` and 漢字 in it, long enough to be wrapped at the usual widths of \
+        a terminal, and then some.\n\n- one\n- two\n  - nested\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\
+        ```rust\nfn main() {\n    println!(\"hello\");\n}\n```\n\n";
+    part.repeat(40_000 / part.len())
+}
+
+#[test]
+fn streaming_lays_out_only_the_open_block() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    let text = sample_reply();
+    let letters: Vec<char> = text.chars().collect();
+    let frames = letters.chunks(120).count();
+    let mut most = 0;
+    for piece in letters.chunks(120) {
+        let before = screen.cache.reply_lines_laid_out();
+        screen.receive_chunk(Chunk::Text(piece.iter().collect()));
+        screen.draw_frame();
+        most = most.max(screen.cache.reply_lines_laid_out() - before);
+    }
+    assert!(most <= 24, "{most} lines in one frame");
+    let streamed = screen.cache.reply_lines_laid_out();
+    assert!(streamed <= frames * 14, "{streamed} lines in {frames} frames");
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.draw_frame();
+    let end = screen.cache.reply_lines_laid_out() - streamed;
+    assert!(end <= 24, "{end} lines at the end of the reply");
+    // The finished entry looks exactly as it did while streaming.
+    let before = screen.screen_text();
+    screen.cache = LayoutCache::default();
+    assert_eq!(screen.screen_text(), before);
+}
+
+#[test]
+fn brackets_do_not_keep_blocks_open_and_references_resolve_later() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_chunk(Chunk::Text("see [the page] and a[0]\n\n".into()));
+    for _ in 0..50 {
+        screen.receive_chunk(Chunk::Text("a paragraph\n\n".into()));
+        screen.draw_frame();
+    }
+    let lines = screen.cache.reply_lines_laid_out();
+    assert!(lines < 200, "{lines} lines for 51 paragraphs");
+    assert!(!screen.screen_text().contains("https://a.example"));
+    screen.receive_chunk(Chunk::Text("[the page]: https://a.example\n\nthe end\n".into()));
+    screen.press_key("ctrl-home");
+    let shows = screen.screen_text();
+    assert!(shows.contains("see the page (https://a.example)"), "{shows}");
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    assert_eq!(screen.screen_text().lines().nth(4), shows.lines().nth(4));
+}
+
+#[test]
+fn a_found_file_lays_out_only_the_block_that_names_it() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
+    screen.receive_chunk(Chunk::Text("see src/main.rs:3\n\n".into()));
+    screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.draw_frame();
+    let before = screen.cache.reply_lines_laid_out();
+    let found = screen
+        .cache
+        .take_pending_lookups()
+        .into_iter()
+        .map(|target| (target, crate::tui::LinkStatus::Exists))
+        .collect();
+    screen.handle_event(Event::Host(crate::tui::host::HostReply::LinkStatuses(found)));
+    screen.draw_frame();
+    let lines = screen.cache.reply_lines_laid_out() - before;
+    assert!(lines > 0 && lines < 700, "{lines} lines for one link");
+}
+
+#[test]
+fn r65_layouts_far_from_the_view_are_dropped() {
+    let text = "some words of a reply that is long\n\n".repeat(800);
+    let entries = (0..60).flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&text)]);
+    let mut screen = Screen::with_entries(entries.chain([turn_end()]));
+    for _ in 0..60 {
+        screen.press_key("ctrl-up");
+    }
+    assert!(screen.cache.entries_laid_out > 100, "every entry was seen: {}", screen.cache.entries_laid_out);
+    let kept = screen.cache.estimated_bytes();
+    assert!(kept < 13 * 1024 * 1024, "{kept} bytes are kept");
+    let before = screen.cache.entries_laid_out;
+    screen.press_key("page-down");
+    screen.press_key("page-up");
+    assert_eq!(screen.cache.entries_laid_out, before, "nearby layouts are kept");
+}
+
+#[test]
+fn r65_layouts_of_very_long_replies_are_dropped_even_nearby() {
+    let replies = case_count(8, 3);
+    let text = "- a line of a reply that is long\n".repeat(9000);
+    let entries = (0..replies).flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&text)]);
+    let mut screen = Screen::with_entries(entries.chain([turn_end()]));
+    screen.press_key("ctrl-up");
+    screen.screen_text();
+    let one = screen.cache.estimated_bytes();
+    for _ in 1..replies {
+        screen.press_key("ctrl-up");
+        screen.screen_text();
+    }
+    assert!(
+        screen.cache.reply_lines_laid_out() > replies * 7500,
+        "every reply was seen: {}",
+        screen.cache.reply_lines_laid_out()
+    );
+    let kept = screen.cache.estimated_bytes();
+    assert!(kept < 12 * 1024 * 1024 + 2 * one, "{kept} bytes are kept, and one takes {one}");
+    let before = screen.cache.entries_laid_out;
+    screen.press_key("down");
+    screen.screen_text();
+    assert_eq!(screen.cache.entries_laid_out, before, "visible layouts are kept, however large");
+}
+
+#[test]
+fn r35_a_very_long_reply_is_cut_and_can_be_opened_in_full() {
+    let mut screen = Screen::new();
+    stream_reply(&mut screen, &"some words ".repeat(20_000), 8);
+    screen.press_key("ctrl-end");
+    let shows = screen.screen_text();
+    assert!(shows.contains("1.2 MB more: select this entry and press o"), "{shows}");
+    screen.press_key("alt-up");
+    screen.press_key("o");
+    screen.press_key("end");
+    assert!(screen.screen_text().trim_end().contains("some words"), "{}", screen.screen_text());
+}
+
+#[test]
+fn r35_blocks_that_arrive_between_frames_are_all_shown() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(25_000)));
+    screen.receive_chunk(Chunk::Text("the last".into()));
+    let shows = screen.screen_text();
+    assert!(shows.contains("the last") && !shows.contains("shown when the block is complete"), "{shows}");
+}
+
+#[test]
+fn a_table_streamed_by_character_is_never_shown_as_text() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_chunk(Chunk::Text("words\n\n".into()));
+    for letter in "| head | other |\n|------|-------|\n| one | two |\n| three | four |\n".chars() {
+        screen.receive_chunk(Chunk::Text(letter.into()));
+        let shows = screen.screen_text();
+        assert!(!shows.contains('|') && !shows.contains("---"), "{shows}");
+    }
+    assert!(screen.screen_text().contains("three │ four"), "{}", screen.screen_text());
+    screen.receive_chunk(Chunk::Text("\n| the last".into()));
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    assert!(
+        screen.screen_text().contains("| the last"),
+        "nothing is held back at the end: {}",
+        screen.screen_text()
+    );
+}

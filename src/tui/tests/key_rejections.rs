@@ -1,0 +1,169 @@
+//! A key that a prompt rejects is explained in the prompt, with the keys that work.
+
+use super::*;
+use crate::tui::parts::listening::QUIET_TIME;
+
+/// A command that has waited for approval for `ms` milliseconds.
+fn screen_with_approval(ms: u64) -> Screen {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.advance_ms(1000);
+    screen.receive_call("a", "bash_exec", command_intent("ls"));
+    screen.advance_ms(10);
+    screen.advance_ms(ms);
+    screen
+}
+
+/// Returns the bottom border of the prompt.
+fn bottom_border(screen: &mut Screen) -> String {
+    let shows = screen.screen_text();
+    let border = shows.lines().rfind(|row| row.starts_with(['╰', '┗'])).unwrap_or_default();
+    border.trim_matches(['╰', '┗', '╯', '┛', '─', '━']).trim().to_owned()
+}
+
+#[test]
+fn a_key_pressed_too_soon_is_reported_as_written_to_the_draft() {
+    let mut screen = screen_with_approval(100);
+    screen.press_key("y");
+    assert_eq!(bottom_border(&mut screen), "Too soon: y went to your draft · tab to answer");
+    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, "y"));
+    screen.type_text("es");
+    assert_eq!(bottom_border(&mut screen), "keys go to the composer · tab to answer");
+    screen.press_key("tab");
+    screen.advance_ms(600);
+    assert!(bottom_border(&mut screen).starts_with("y approve · "));
+    screen.press_key("y");
+    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (1, "yes"));
+}
+
+#[test]
+fn enter_capitals_and_repeated_keys_are_explained() {
+    let mut screen = screen_with_approval(600);
+    screen.press_key("enter");
+    assert_eq!(
+        (bottom_border(&mut screen).as_str(), screen.count_decisions()),
+        ("Enter does not answer · y approve, n deny", 0)
+    );
+    screen.advance_ms(600);
+    screen.press_key("Y");
+    assert_eq!(bottom_border(&mut screen), "Y is for destructive calls only · y to approve");
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 1, "the explanation does not delay an answer");
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    for id in ["a", "b"] {
+        let arguments = format!(r#"{{"command":"echo {id}"}}"#);
+        screen.receive_chunk(Chunk::Call(ToolCall { id: id.into(), name: "bash_exec".into(), arguments }));
+    }
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.finish_planning("a", command_intent("echo a"));
+    screen.advance_ms(600);
+    screen.press_key("n");
+    screen.finish_planning("b", command_intent("echo b"));
+    screen.advance_ms(100);
+    screen.press_key("n");
+    assert_eq!(bottom_border(&mut screen), "n may still be held · release it, then press it again");
+    screen.advance_ms(600);
+    screen.press_key("n");
+    assert_eq!(screen.count_decisions(), 2);
+}
+
+#[test]
+fn an_explanation_stays_until_the_next_key_without_wake_ups() {
+    let mut screen = screen_with_approval(600);
+    screen.press_key("Y");
+    screen.advance_ms(5000);
+    let (before, wakes) = (screen.screen_text(), screen.state.next_change());
+    assert!(before.contains("Y is for destructive calls only"), "{before}");
+    assert_eq!(wakes, None);
+    screen.advance_ms(60_000);
+    assert_eq!(screen.screen_text(), before, "it stays as it is");
+    screen.press_key("d");
+    assert!(bottom_border(&mut screen).starts_with("d back to prompt"));
+}
+
+#[test]
+fn r03_what_a_card_says_changes_nothing_of_what_answers_it() {
+    // The same keys at the same times, with and without keys before them that were not taken.
+    for refused in ["", "Y", "YY", "YdYd"] {
+        let mut screen = screen_with_approval(600);
+        for letter in refused.chars() {
+            screen.press_key(&letter.to_string());
+            screen.advance_ms(u64::try_from(QUIET_TIME.as_millis()).unwrap());
+        }
+        screen.press_key("y");
+        assert_eq!(screen.count_decisions(), 1, "{refused}");
+    }
+    let mut screen = screen_with_approval(100);
+    for _ in 0..20 {
+        screen.press_key("enter");
+        screen.advance_ms(100);
+    }
+    assert_eq!(screen.count_decisions(), 0);
+}
+
+#[test]
+fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
+    let choice = |label: &str| QuestionOption::new(label);
+    let one = |keyword: &str| Question {
+        keyword: keyword.into(),
+        text: format!("{keyword}?"),
+        options: ["a", "b"].map(choice).to_vec(),
+        is_multiple: false,
+        allow_text: false,
+        recommended: None,
+    };
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    let list = vec![one("first"), one("second")];
+    screen.receive_call("q", "ask_question", Intent::Ask(Questions { list, dropped: Dropped::default() }));
+    screen.advance_ms(100);
+    screen.press_key("enter");
+    assert_eq!(bottom_border(&mut screen), "Too soon, not counted · press it again");
+    screen.advance_ms(600);
+    screen.press_key("7");
+    assert_eq!(bottom_border(&mut screen), "No option 7 · 1-2 to pick");
+    screen.press_key("tab");
+    screen.press_key("tab");
+    screen.press_key("enter");
+    assert_eq!(bottom_border(&mut screen), "No answers yet · esc for later, x to decline");
+    screen.press_key("8");
+    assert_eq!(bottom_border(&mut screen), "No question 8 · 1-2 to pick");
+    assert_eq!((screen.count_decisions(), screen.state.composer.text().as_str()), (0, ""));
+}
+
+#[test]
+fn r02_what_is_not_a_yes_never_is_one() {
+    let acts = |screen: &Screen| {
+        let of = |effect: &Effect| match effect {
+            Effect::Agent(effects) => {
+                effects.iter().any(|effect| matches!(effect, agent::Effect::RunCall { .. }))
+            }
+            _ => false,
+        };
+        let yes = |entry: &Entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. });
+        screen.effects.iter().any(of) || screen.state.agent.session.entries().iter().any(yes)
+    };
+    let happen: [fn(&mut Screen); 9] = [
+        |screen| screen.advance_ms(3 * 24 * 3_600_000),
+        |screen| screen.resize_screen(20, 5),
+        |screen| screen.resize_screen(1, 1),
+        |screen| screen.handle_event(Event::TerminalLost),
+        |screen| screen.handle_event(Event::Pasted("y\ny\n".into())),
+        |screen| screen.press_key("ctrl-c"),
+        |screen| screen.press_key("esc"),
+        |screen| screen.press_key("n"),
+        |screen| {
+            ["enter", "q", "1", "f5", "tab", " ", "enter"].into_iter().for_each(|key| screen.press_key(key))
+        },
+    ];
+    for (at, happens) in happen.into_iter().enumerate() {
+        for ms in [0, 600] {
+            let mut screen = screen_with_approval(ms);
+            happens(&mut screen);
+            screen.advance_ms(1000);
+            happens(&mut screen);
+            assert!(!acts(&screen), "{at}, {ms} ms after it came");
+        }
+    }
+}

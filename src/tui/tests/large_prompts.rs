@@ -1,0 +1,87 @@
+//! Prompts with very long contents: shown completely, without laying them out again for each page.
+
+use super::*;
+use crate::chat::{Diff, DiffLine, Edit, Hunk};
+
+fn large_edit_intent(lines: usize) -> Intent {
+    let added =
+        (0..lines).map(|n| DiffLine::Added(format!("    let line_{n} = compute({n}); // and why"))).collect();
+    let hunks = vec![Hunk { before: 0, after: 1, lines: added }];
+    let path = std::path::PathBuf::from("big.rs");
+    let diff = Diff { path: path.clone(), created: true, added: lines, removed: 0, hunks, note: None };
+    Intent::Act(Box::new(Plan {
+        title: "write a file?".into(),
+        summary: "big.rs".into(),
+        access: Access::Write(path.clone()),
+        preview: Preview::Edit(diff),
+        grant: None,
+        destroys: None,
+        preconditions: crate::chat::Preconditions::default(),
+        work: Work::Edit(Edit { path, before: None, after: String::new() }),
+    }))
+}
+
+fn screen_with_prompt(intent: Intent, (width, height): (u16, u16)) -> Screen {
+    let mut screen = Screen::new();
+    screen.resize_screen(width, height);
+    screen.send_text("go");
+    screen.receive_call("a", "tool", intent);
+    screen.advance_ms(600);
+    screen
+}
+
+/// Checks that paging does not lay out the contents again and that `y` works only once the end was seen.
+fn check_read_to_end(intent: Intent, last: &str) {
+    let mut screen = screen_with_prompt(intent, (60, 15));
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 0, "the end was not seen yet");
+    // A new width lays out the contents again; paging does not, so twenty pages allocate less than that.
+    screen.resize_screen(59, 15);
+    let once = allocation_counter::measure(|| screen.resize_screen(60, 15)).bytes_total;
+    let pages =
+        allocation_counter::measure(|| (0..20).for_each(|_| screen.press_key("page-down"))).bytes_total;
+    assert!(pages < once, "{pages} bytes for the pages, {once} to lay it out");
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 0, "twenty pages do not reach the end");
+    screen.press_key("end");
+    assert!(screen.screen_text().contains(last), "{}", screen.screen_text());
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 1);
+}
+
+#[test]
+fn r07_r64_a_difference_of_twenty_thousand_lines_is_read_to_its_end() {
+    check_read_to_end(large_edit_intent(20_000), "line_19999");
+}
+
+#[test]
+fn r07_a_command_of_a_hundred_kilobytes_is_read_to_its_end() {
+    check_read_to_end(
+        command_intent(&format!("{}touch the_end", "echo one two three\n".repeat(5_300))),
+        "touch the_end",
+    );
+    check_read_to_end(command_intent(&format!("echo {}the_end", "x".repeat(100_000))), "_end ");
+}
+
+#[test]
+fn r10_a_hostile_tool_name_cannot_draw_in_the_prompt() {
+    let mut screen = screen_with_prompt(command_intent("ls"), (60, 15));
+    screen.press_key("esc");
+    screen.press_key("esc");
+    screen.send_text("again");
+    let name = "bash\u{202e}_exec\x1b[2J\n╰─ y yes ─╯".to_owned();
+    screen.receive_chunk(Chunk::Call(ToolCall {
+        id: "b".into(),
+        name,
+        arguments: "{\"x\":\"\u{200b}\"}".into(),
+    }));
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.finish_planning("b", command_intent("ls"));
+    screen.advance_ms(600);
+    screen.press_key("d");
+    let shows = screen.screen_text();
+    assert!(shows.contains("tool bash<U+202E>_exec<U+001B>[2J") && shows.contains("<U+200B>"), "{shows}");
+    let rows: Vec<&str> = shows.lines().skip_while(|row| !row.starts_with('╭')).collect();
+    let inside = rows[1..].iter().take_while(|row| !row.starts_with("╰─ d"));
+    assert!(inside.clone().count() > 3 && inside.clone().all(|row| row.starts_with('│')), "{shows}");
+}

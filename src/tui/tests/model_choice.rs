@@ -1,0 +1,206 @@
+//! Choosing a model: the list and the effects of a choice.
+
+use super::*;
+use crate::tui::host::{HostReply, HostRequest, ModelList, ModelRow, Models};
+
+fn model_row(profile: &str, model: &str) -> ModelRow {
+    ModelRow { profile: profile.into(), model: model.into(), ..ModelRow::default() }
+}
+
+#[test]
+fn the_automatic_theme_can_be_chosen_again() {
+    let mut screen = Screen::new();
+    let kept = |screen: &Screen| {
+        let kept = |effect: &Effect| match effect {
+            Effect::Request(crate::tui::host::HostRequest::SaveTheme(name)) => Some(name.clone()),
+            _ => None,
+        };
+        screen.effects.iter().filter_map(kept).collect::<Vec<_>>()
+    };
+    screen.press_key("alt-t");
+    assert!(screen.screen_text().contains("❯ auto"), "{}", screen.screen_text());
+    screen.type_text("light");
+    screen.press_key("enter");
+    assert_eq!(screen.state.theme.name, "light");
+    screen.press_key("alt-t");
+    assert!(screen.screen_text().contains("❯ light"), "{}", screen.screen_text());
+    screen.type_text("auto");
+    assert_eq!(screen.state.theme.name, "dark", "it is previewed");
+    screen.press_key("enter");
+    assert_eq!(
+        (kept(&screen), screen.state.theme.name.as_str()),
+        (vec!["light".into(), "auto".into()], "dark")
+    );
+}
+
+#[test]
+fn the_header_names_the_answering_model_if_none_was_configured() {
+    let mut screen = Screen::new();
+    screen.state.agent.model = String::new();
+    screen.state.connection.model = String::new();
+    screen.send_text("hello");
+    screen.receive_chunk(Chunk::ModelChosen { model: "talker-7b".into(), instead: None });
+    screen.receive_reply("Hello.");
+    let shows = screen.screen_text();
+    assert!(shows.lines().next().unwrap().contains("talker-7b"), "{shows}");
+    assert_eq!(screen.state.agent.model, "", "requests name no model");
+}
+
+/// Opens the list, with these models of the provider and of other profiles.
+fn open_model_list(rows: Vec<ModelRow>, others: Vec<ModelRow>) -> Screen {
+    let mut screen = Screen::new();
+    screen.press_key("alt-m");
+    assert_eq!(requested_wishes(&screen), [&HostRequest::ListModels]);
+    screen.effects.clear();
+    screen.handle_event(Event::Host(HostReply::Models(Models { listed: ModelList::Models(rows), others })));
+    screen.draw_frame();
+    screen
+}
+
+fn requested_wishes(screen: &Screen) -> Vec<&HostRequest> {
+    fn wish(effect: &Effect) -> Option<&HostRequest> {
+        if let Effect::Request(wish) = effect { Some(wish) } else { None }
+    }
+    screen.effects.iter().filter_map(wish).collect()
+}
+
+fn sample_models() -> Vec<ModelRow> {
+    let priced =
+        |model: &str, window, price| ModelRow { context_window: window, price, ..model_row("", model) };
+    vec![
+        priced("gpt-5-mini", Some(400_000), Some((0.25, 0.025, 2.0))),
+        priced("a-model-of-many-words/with-a-long-name-2026-11-20-preview-extended", Some(1_000_000), None),
+        priced("free-one", None, Some((0.0, 0.0, 0.0))),
+        priced("hostile\u{1b}[31m\u{202e}name", None, None),
+    ]
+}
+
+#[test]
+fn the_list_shows_models_with_context_window_and_price() {
+    let mut screen =
+        open_model_list(sample_models(), vec![model_row("groq", ""), model_row("ollama", "qwen3")]);
+    insta::assert_snapshot!("models_80x24", screen.screen_text());
+    screen.resize_screen(120, 36);
+    insta::assert_snapshot!("models_120x36", screen.screen_text());
+    screen.resize_screen(60, 15);
+    screen.type_text("new-name");
+    insta::assert_snapshot!("models_60x15", screen.screen_text());
+}
+
+#[test]
+fn a_failed_listing_shows_the_reason_above_the_known_models() {
+    let mut screen = Screen::new();
+    screen.press_key("alt-m");
+    let why = "the service refused the key, or wants one (401, invalid_api_key): no such key";
+    let models = Models { listed: ModelList::Failed(why.into()), others: vec![model_row("groq", "")] };
+    screen.handle_event(Event::Host(HostReply::Models(models)));
+    screen.draw_frame();
+    insta::assert_snapshot!("models_that_cannot_be_listed", screen.screen_text());
+}
+
+#[test]
+fn a_picked_model_is_used_and_stored_on_request() {
+    let took = |typed: &str, chord: &str| {
+        let mut screen = open_model_list(sample_models(), vec![model_row("groq", "g1")]);
+        screen.type_text(typed);
+        screen.press_key(chord);
+        let asked = requested_wishes(&screen).into_iter().cloned().collect::<Vec<_>>();
+        (asked, screen)
+    };
+    let keep = |profile: &str, model: &str| HostRequest::SaveModel {
+        profile: profile.into(),
+        address: String::new(),
+        model: model.into(),
+    };
+    let (asked, screen) = took("free", "enter");
+    assert_eq!(asked, [HostRequest::UseModel("free-one".into())]);
+    assert_eq!(
+        (screen.state.connection.price, screen.state.connection.context_window),
+        (Some((0.0, 0.0, 0.0)), None)
+    );
+    assert_eq!(took("free", "ctrl-s").0, [HostRequest::UseModel("free-one".into()), keep("", "free-one")]);
+    let profile = HostRequest::UseProfile { profile: "groq".into(), model: "g1".into() };
+    assert_eq!(took("groq", "enter").0, std::slice::from_ref(&profile));
+    assert_eq!(took("groq", "ctrl-s").0, [profile, keep("groq", "g1")]);
+    assert_eq!(took("no such", "enter").0, [HostRequest::UseModel("no such".into())]);
+    assert_eq!(took("no such", "ctrl-s").0, [HostRequest::UseModel("no such".into()), keep("", "no such")]);
+    let hostile = took("hostile", "enter").0;
+    assert_eq!(
+        hostile,
+        [HostRequest::UseModel("hostile\u{1b}[31m\u{202e}name".into())],
+        "exactly as the provider sent it"
+    );
+    assert_eq!(took("free", "esc").0, []);
+    // A typed name that is a row is not offered a second time.
+    let (asked, _) = took("free-one", "enter");
+    assert_eq!(asked, [HostRequest::UseModel("free-one".into())]);
+}
+
+#[test]
+fn the_store_key_does_nothing_in_lists_without_it() {
+    let mut screen = Screen::new();
+    screen.press_key("alt-t");
+    screen.effects.clear();
+    screen.press_key("ctrl-s");
+    assert_eq!(requested_wishes(&screen), [] as [&HostRequest; 0]);
+    assert!(screen.screen_text().contains("Themes"), "the list is still open");
+}
+
+#[test]
+fn a_provider_is_switched_when_the_session_records_it() {
+    use crate::tui::host::{Connection, PendingConnection};
+    let mut screen = Screen::new();
+    let session = screen.state.session.clone();
+    let reached = |session: &crate::chat::SessionId| {
+        let connection = Connection { model: "b1".into(), profile: "two".into(), ..Connection::default() };
+        Event::Host(HostReply::Connected(Box::new(PendingConnection {
+            session: session.clone(),
+            number: 7,
+            connection,
+        })))
+    };
+    screen.send_text("hello");
+    screen.handle_event(reached(&session));
+    assert!(screen.screen_text().contains("Stop it first"), "a turn runs: {}", screen.screen_text());
+    assert!(!requested_wishes(&screen).contains(&&HostRequest::SwitchConnection(7)));
+    screen.receive_reply("Hello.");
+    screen.effects.clear();
+    screen.handle_event(reached(&crate::chat::SessionId("another".into())));
+    assert_eq!(screen.effects, [], "the switch was for another session");
+    screen.handle_event(reached(&session));
+    let entry = Entry::Switched { model: "b1".into(), profile: Some("two".into()) };
+    assert_eq!(
+        screen.effects[..2],
+        [
+            Effect::Agent(vec![agent::Effect::AppendEntry(entry)]),
+            Effect::Request(HostRequest::SwitchConnection(7))
+        ]
+    );
+    screen.draw_frame();
+    assert!(screen.screen_text().contains("switched to b1 (profile two)"), "{}", screen.screen_text());
+    assert_eq!(screen.state.agent.model, "b1");
+}
+
+#[test]
+fn a_list_of_thousands_of_models_is_filtered() {
+    let many = (0..5000).map(|at| model_row("", &format!("maker-{}/model-{at}-preview", at % 70))).collect();
+    let mut screen = open_model_list(many, Vec::new());
+    screen.type_text("mk69 prev");
+    screen.press_key("enter");
+    assert!(
+        matches!(requested_wishes(&screen)[..], [HostRequest::UseModel(name)] if name.starts_with("maker-69/")),
+        "{:?}",
+        requested_wishes(&screen)
+    );
+}
+
+#[test]
+fn cached_input_is_charged_at_its_own_price() {
+    let mut screen = Screen::new();
+    let usage = Usage { input: 1_000_000, cached: 600_000, output: 100_000 };
+    screen.state.connection.price = Some((3.0, 0.3, 15.0));
+    screen.send_text("hello");
+    screen.receive_chunk(Chunk::Usage(usage));
+    screen.receive_reply("Hello.");
+    assert!(screen.screen_text().contains("$2.88"), "1.20 + 0.18 + 1.50: {}", screen.screen_text());
+}

@@ -1,0 +1,354 @@
+//! The screen while a reply is awaited: countdowns, silence, failures and the keys that work.
+
+use super::*;
+
+/// A screen of this size with a running request.
+fn screen_with_request(width: u16, height: u16) -> Screen {
+    let mut screen = Screen::new();
+    screen.resize_screen(width, height);
+    screen.send_text("why does it flake?");
+    screen
+}
+
+fn receive_retry(screen: &mut Screen, attempt: u32, seconds: u64) {
+    let why = "the service failed (503): overloaded".into();
+    screen.receive_chunk(Chunk::Retrying {
+        attempt,
+        max_attempts: 5,
+        wait: Duration::from_secs(seconds),
+        why,
+        kind: String::new(),
+    });
+    screen.draw_frame();
+}
+
+fn fail_turn(screen: &mut Screen, why: &str) {
+    let turn = screen.state.agent.current_turn().expect("a turn runs");
+    screen.handle_event(Event::Agent(agent::Event::RequestFailed {
+        turn,
+        reason: why.into(),
+        too_long: false,
+    }));
+    screen.draw_frame();
+}
+
+fn take_agent_effects(screen: &mut Screen) -> Vec<agent::Effect> {
+    let of_agent = |effect| if let Effect::Agent(effects) = effect { effects } else { Vec::new() };
+    std::mem::take(&mut screen.effects).into_iter().flat_map(of_agent).collect()
+}
+
+fn footer_text(screen: &mut Screen) -> String {
+    screen.screen_text().lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn r49_a_countdown_shows_the_reason_and_the_keys() {
+    let mut screen = screen_with_request(60, 15);
+    receive_retry(&mut screen, 3, 12);
+    insta::assert_snapshot!(screen.screen_text(), @r"
+     aye · why does it flake?     gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────
+     ▌ why does it flake?
+
+       ↻ the service failed (503): overloaded
+         try 3 of 5 in 12 s · alt-r retry now · esc stop
+
+
+
+
+
+
+
+     ❯ Write a message, / for commands, @ for files
+     try 3 of 5 in 12 s · alt-r now · esc stops          ? help
+    ");
+    screen.advance_ms(11_500);
+    assert!(
+        screen.screen_text().contains("try 3 of 5 in 1 s · alt-r retry now · esc stop"),
+        "{}",
+        screen.screen_text()
+    );
+    screen.advance_ms(500);
+    assert!(screen.screen_text().contains("retrying, try 3 of 5"), "{}", screen.screen_text());
+    screen.receive_chunk(Chunk::Text("Now.".into()));
+    assert!(!screen.screen_text().contains("overloaded"), "{}", screen.screen_text());
+}
+
+#[test]
+fn r49_a_countdown_wakes_the_screen_once_a_second() {
+    let mut screen = screen_with_request(80, 24);
+    screen.advance_ms(137);
+    receive_retry(&mut screen, 2, 40);
+    screen.advance_ms(6000);
+    let (mut wakes, end) = (0, screen.state.now + Duration::from_secs(20));
+    while let Some(at) = screen.state.next_change().filter(|at| *at < end) {
+        assert!(at > screen.state.now, "the loop would never end");
+        screen.handle_event(Event::Tick(at));
+        let before = screen.state.now;
+        screen.draw_frame();
+        assert_eq!(before, screen.state.now);
+        wakes += 1;
+    }
+    assert!((19..=21).contains(&wakes), "{wakes} times in twenty seconds");
+}
+
+#[test]
+fn r49_alt_r_retries_now_and_esc_stops() {
+    let mut screen = screen_with_request(80, 24);
+    take_agent_effects(&mut screen);
+    screen.press_key("alt-r");
+    assert_eq!(take_agent_effects(&mut screen), [], "nothing failed yet");
+    receive_retry(&mut screen, 2, 3000);
+    assert!(screen.screen_text().contains("try 2 of 5 in 50 min 0 s"), "{}", screen.screen_text());
+    screen.press_key("alt-r");
+    assert_eq!(take_agent_effects(&mut screen), [agent::Effect::RetryNow]);
+    assert!(screen.screen_text().contains("retrying"), "{}", screen.screen_text());
+    screen.press_key("alt-r");
+    assert_eq!(take_agent_effects(&mut screen), [], "the request is running already");
+    receive_retry(&mut screen, 3, 3000);
+    assert!(screen.screen_text().contains("try 3 of 5 in 50 min 0 s"), "{}", screen.screen_text());
+    screen.press_key("esc");
+    assert!(matches!(take_agent_effects(&mut screen)[0], agent::Effect::CancelTurn { .. }));
+    assert!(!screen.screen_text().contains("try 3"), "{}", screen.screen_text());
+}
+
+#[test]
+fn help_lists_the_retry_key_only_while_it_works() {
+    let mut screen = screen_with_request(80, 60);
+    let helps = |screen: &mut Screen| {
+        screen.press_key("f1");
+        let shows = screen.screen_text();
+        screen.press_key("esc");
+        shows.contains("Retry now")
+    };
+    assert!(!helps(&mut screen));
+    receive_retry(&mut screen, 2, 12);
+    assert!(helps(&mut screen));
+    fail_turn(&mut screen, "down");
+    assert!(helps(&mut screen));
+    screen.send_text("more");
+    assert!(!helps(&mut screen));
+}
+
+#[test]
+fn a_changed_key_binding_is_shown() {
+    let mut screen = screen_with_request(80, 24);
+    let own = [("retry_now".to_owned(), vec!["f9".to_owned()]), ("stop".to_owned(), vec![])].into();
+    screen.state.keys = Keymap::with_overrides(&own).0;
+    receive_retry(&mut screen, 2, 12);
+    let shows = screen.screen_text();
+    assert!(shows.contains("in 12 s · f9 now") && !shows.contains("stops"), "{shows}");
+}
+
+#[test]
+fn a_long_silence_is_shown_with_its_limit() {
+    let mut screen = screen_with_request(60, 15);
+    screen.advance_ms(45_000);
+    screen.receive_chunk(Chunk::Silent { since: Duration::from_secs(45), limit: Duration::from_secs(90) });
+    screen.advance_ms(2000);
+    insta::assert_snapshot!(screen.screen_text(), @r"
+     aye · why does it flake?     gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────
+     ▌ why does it flake?
+
+       … no data for 47 s · timeout at 90 s · esc stop
+
+
+
+
+
+
+
+
+     ❯ Write a message, / for commands, @ for files
+     no data for 47 s · esc stops · ask mode             ? help
+    ");
+    screen.receive_chunk(Chunk::Silent { since: Duration::ZERO, limit: Duration::from_secs(90) });
+    assert!(screen.screen_text().contains("waiting for gpt-5-mini"), "{}", screen.screen_text());
+}
+
+#[test]
+fn silence_within_a_reply_is_shown_below_its_text() {
+    let mut screen = screen_with_request(80, 24);
+    screen.receive_chunk(Chunk::Text("Half a reply".into()));
+    screen.receive_chunk(Chunk::Silent { since: Duration::from_secs(45), limit: Duration::from_secs(90) });
+    let shows = screen.screen_text();
+    let (came, quiet) = (shows.find("Half a reply").unwrap(), shows.find("no data for 45 s").unwrap());
+    assert!(came < quiet, "{shows}");
+    fail_turn(&mut screen, "the service sent nothing for 90 s");
+    let shows = screen.screen_text();
+    assert!(
+        shows.contains("Half a reply") && shows.contains("… cut short: the service sent nothing"),
+        "{shows}"
+    );
+}
+
+#[test]
+fn a_failure_offers_a_retry() {
+    let mut screen = screen_with_request(60, 15);
+    fail_turn(&mut screen, "the service failed (503): overloaded");
+    insta::assert_snapshot!(screen.screen_text(), @r"
+     aye · why does it flake?     gpt-5-mini · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────
+     ▌ why does it flake?
+
+     ✗ the service failed (503): overloaded. No reply received.
+       Your message is kept.
+
+       ↻ alt-r retry · alt-m change model · alt-c connect
+         provider
+
+
+
+
+     ❯ Write a message, / for commands, @ for files
+     ask mode                                            ? help
+    ");
+    screen.type_text("but wait");
+    take_agent_effects(&mut screen);
+    screen.press_key("alt-r");
+    assert!(
+        matches!(&take_agent_effects(&mut screen)[..], [agent::Effect::RequestReply { .. }]),
+        "sent without a new message"
+    );
+    let shows = screen.screen_text();
+    assert!(shows.contains("but wait") && !shows.contains("alt-r retry"), "the draft stays: {shows}");
+    screen.receive_reply("Here.");
+    assert!(!screen.screen_text().contains("alt-r retry"));
+}
+
+#[test]
+fn the_retry_command_sends_the_request_again() {
+    let mut screen = screen_with_request(80, 24);
+    fail_turn(&mut screen, "down");
+    take_agent_effects(&mut screen);
+    screen.send_text("/retry");
+    assert!(matches!(&take_agent_effects(&mut screen)[..], [agent::Effect::RequestReply { .. }]));
+    screen.receive_reply("Here.");
+    take_agent_effects(&mut screen);
+    screen.send_text("/again");
+    assert_eq!(take_agent_effects(&mut screen), []);
+    assert!(screen.screen_text().contains("No failed request"), "{}", screen.screen_text());
+}
+
+#[test]
+fn a_fallback_model_is_announced_and_shown_while_it_answers() {
+    let mut screen = screen_with_request(60, 15);
+    let instead = Some("the service failed (503): overloaded".to_owned());
+    screen.receive_chunk(Chunk::ModelChosen { model: "llama-3.3-70b".into(), instead });
+    screen.advance_ms(1000);
+    screen.receive_chunk(Chunk::Text("Two places:".into()));
+    insta::assert_snapshot!(screen.screen_text(), @r"
+     aye · why does it flake?  llama-3.3-70b · ~/project ⎇ main
+    ────────────────────────────────────────────────────────────
+     ▌ why does it flake?
+
+     ↪ the service failed (503): overloaded; fell back to
+       llama-3.3-70b
+
+     Two places:
+
+
+
+
+
+     ❯ Write a message, / for commands, @ for files
+     ⠙ llama-3.3-70b replying · 1 s · ask mode           ? help
+    ");
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    let head = screen.screen_text().lines().next().unwrap().to_owned();
+    assert!(head.contains("gpt-5-mini"), "the next turn tries the first again: {head}");
+    screen.send_text("more");
+    assert!(screen.screen_text().contains("waiting for gpt-5-mini"), "{}", screen.screen_text());
+}
+
+#[test]
+fn the_footer_shows_reply_timing_and_drops_the_least_important() {
+    let mut screen = screen_with_request(100, 24);
+    screen.state.agent.context_window = Some(128_000);
+    screen.state.connection.price = Some((1.0, 1.0, 1.0));
+    screen.advance_ms(800);
+    screen.receive_chunk(Chunk::Text("a".repeat(80)));
+    screen.advance_ms(1000);
+    screen.receive_chunk(Chunk::Text("a".repeat(160)));
+    let words = footer_text(&mut screen);
+    assert!(words.contains("replying · 1 s") && words.contains("first after 0.8 s · ~60 tok/s"), "{words}");
+    screen.advance_ms(1000);
+    screen.receive_chunk(Chunk::Usage(Usage { input: 14_000, cached: 0, output: 60 }));
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    let shows = |width: u16, screen: &mut Screen| {
+        screen.resize_screen(width, 24);
+        footer_text(screen).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let wide = "ask mode · ctx 10% · 14.1k tok · $0.01 · first after 0.8 s · 60 tok/s · took 2.8 s ? help";
+    assert_eq!(shows(100, &mut screen), wide);
+    assert_eq!(
+        shows(80, &mut screen),
+        "ask mode · ctx 10% · 14.1k tok · $0.01 · first after 0.8 s · 60 tok/s ? help"
+    );
+    assert_eq!(shows(60, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · 60 tok/s ? help");
+    screen.advance_ms(60_000);
+    assert!(footer_text(&mut screen).contains("60 tok/s"), "the figures stay");
+    assert_eq!(screen.state.next_change(), None, "and nothing moves");
+    screen.send_text("more");
+    assert!(!footer_text(&mut screen).contains("tok/s"));
+}
+
+#[test]
+fn a_hostile_reason_draws_no_control_characters() {
+    let mut screen = screen_with_request(60, 15);
+    let why = format!("\u{1b}[2J\u{202e}evil\n\n{}", "x".repeat(300));
+    screen.receive_chunk(Chunk::Retrying {
+        attempt: 2,
+        max_attempts: 5,
+        wait: Duration::from_secs(9),
+        why: why.clone(),
+        kind: String::new(),
+    });
+    assert!(screen.screen_text().contains("try 2 of 5 in 9 s"), "{}", screen.screen_text());
+    screen.receive_chunk(Chunk::ModelChosen { model: "m\u{1b}[31m\u{202e}".into(), instead: Some(why) });
+    let shows = screen.screen_text();
+    assert!(!shows.contains(['\u{1b}', '\u{202e}']), "{shows}");
+}
+
+#[test]
+fn stopping_a_countdown_keeps_the_reason_on_screen() {
+    let mut screen = screen_with_request(80, 24);
+    screen.receive_chunk(Chunk::Retrying {
+        attempt: 2,
+        max_attempts: 5,
+        wait: Duration::from_secs(20),
+        why: "the service asks to wait 20 s (429)".into(),
+        kind: String::new(),
+    });
+    screen.advance_ms(1_000);
+    screen.press_key("esc");
+    let shows = screen.screen_text();
+    let why = ["Stopped while waiting to retry: the service asks to", "wait 20 s (429)"];
+    assert!(why.iter().all(|part| shows.contains(part)), "{shows}");
+}
+
+#[test]
+fn zero_and_endless_waits_are_drawn() {
+    let mut screen = screen_with_request(60, 15);
+    for wait in [Duration::ZERO, Duration::MAX] {
+        let why = String::new();
+        screen.receive_chunk(Chunk::Retrying { attempt: 2, max_attempts: 5, wait, why, kind: String::new() });
+        screen.advance_ms(10);
+        screen.receive_chunk(Chunk::Silent { since: wait, limit: wait });
+        screen.advance_ms(10);
+        assert!(screen.state.next_change().is_some());
+        screen.receive_chunk(Chunk::Silent { since: Duration::ZERO, limit: wait });
+    }
+    for size in [(1, 1), (8, 3), (20, 6)] {
+        screen.resize_screen(size.0, size.1);
+        screen.receive_chunk(Chunk::Retrying {
+            attempt: 2,
+            max_attempts: 5,
+            wait: Duration::from_secs(9),
+            why: "w".repeat(99),
+            kind: String::new(),
+        });
+        screen.draw_frame();
+    }
+}

@@ -1,0 +1,57 @@
+//! Approval with a rule: the call runs once the rule is written, and no other call does.
+
+use super::*;
+use crate::tui::host::{HostReply, HostRequest};
+
+fn screen_with_approval() -> Screen {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    let Intent::Act(mut plan) = command_intent("cargo test") else { unreachable!() };
+    let scope =
+        GrantScope::Command { command: "cargo test".into(), folder: "/project".into(), network: false };
+    plan.grant = Some(Grant::new("bash_exec", scope));
+    screen.receive_call("a", "bash_exec", Intent::Act(plan));
+    screen.advance_ms(600);
+    screen
+}
+
+/// Approves the call with a rule for the project. Returns the reply that the rule was written.
+fn approve_with_rule() -> (Screen, Event) {
+    let mut screen = screen_with_approval();
+    for chord in ["a", "down", "end", "enter"] {
+        screen.press_key(chord);
+        screen.advance_ms(600);
+    }
+    let wish = screen.effects.iter().find_map(|effect| match effect {
+        Effect::Request(HostRequest::SaveRule { call, grant, by }) => {
+            Some((call.clone(), grant.clone(), by.clone()))
+        }
+        _ => None,
+    });
+    let (call, grant, by) = wish.expect("a rule is to be written");
+    (screen, Event::Host(HostReply::RuleSaved { call, grant, by, failed: None }))
+}
+
+#[test]
+fn r11_the_call_runs_once_its_rule_is_written() {
+    let (mut screen, written) = approve_with_rule();
+    assert_eq!(screen.count_decisions(), 0);
+    screen.handle_event(written);
+    assert_eq!(screen.count_decisions(), 1);
+}
+
+#[test]
+fn r08_a_rule_written_late_does_not_approve_another_call_with_the_same_id() {
+    let (mut screen, written) = approve_with_rule();
+    // Another session is opened in the meantime, in which a call with the same id waits.
+    let mut other = screen_with_approval();
+    std::mem::swap(&mut screen.state.agent, &mut other.state.agent);
+    screen.state.prompt = None;
+    screen.advance_ms(600);
+    assert!(screen.screen_text().contains("run a command?"));
+    screen.handle_event(written);
+    assert_eq!(screen.count_decisions(), 0);
+    screen.advance_ms(600);
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 1, "the other call has a prompt of its own");
+}

@@ -1,0 +1,216 @@
+//! Drafts are saved while they are typed and restored when the session is opened.
+
+use super::*;
+use crate::tui::host::{HostReply, HostRequest, Opened};
+
+/// Returns the drafts that the screen has saved, oldest first.
+fn saved_drafts(screen: &Screen) -> Vec<UnsentText> {
+    let kept = |effect: &Effect| match effect {
+        Effect::Request(HostRequest::SaveUnsent(session, unsent)) if session.0 == "01J" => {
+            Some((**unsent).clone())
+        }
+        _ => None,
+    };
+    screen.effects.iter().filter_map(kept).collect()
+}
+
+fn last_draft(screen: &Screen) -> UnsentText {
+    saved_drafts(screen).pop().expect("something is kept")
+}
+
+/// Reopens the session with the draft saved last.
+fn reopen_session(before: &Screen) -> Screen {
+    let mut screen = Screen::new();
+    let blank = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
+    let agent = agent::resume(Session::replay(before.state.agent.session.entries().to_vec()), blank).0;
+    let opened = Opened { agent, unsent: last_draft(before), ..super::fast_typing::opened_session(None) };
+    screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened))));
+    screen.draw_frame();
+    screen
+}
+
+fn screen_with_approval() -> Screen {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", command_intent("make it"));
+    screen.advance_ms(600);
+    screen
+}
+
+#[test]
+fn a_draft_is_saved_about_once_a_second_while_typing() {
+    let mut screen = Screen::new();
+    let text = "a thought that takes a while to be written";
+    screen.type_text(text);
+    let writes = saved_drafts(&screen).len();
+    assert!((4..=6).contains(&writes), "{writes} in 4.2 seconds");
+    let held = last_draft(&screen).text();
+    assert!(
+        text.starts_with(&held) && held.len() + 10 > text.len(),
+        "less than a second is missing: {held:?}"
+    );
+    screen.advance_ms(900);
+    assert_eq!(last_draft(&screen).text(), text);
+    let writes = saved_drafts(&screen).len();
+    for _ in 0..50 {
+        screen.advance_ms(400);
+    }
+    assert_eq!((saved_drafts(&screen).len(), screen.state.next_change()), (writes, None), "nothing changes");
+    // A key that changes nothing saves nothing.
+    screen.press_key("ctrl-a");
+    screen.advance_ms(2000);
+    assert_eq!(saved_drafts(&screen).len(), writes);
+    screen.press_key("enter");
+    assert!(last_draft(&screen).is_empty(), "a sent message is no draft");
+}
+
+#[test]
+fn a_restored_draft_keeps_its_pastes_folded() {
+    let mut screen = Screen::new();
+    let paste: String = (0..120).map(|n| format!("line {n}\n")).collect();
+    screen.type_text("see ");
+    screen.handle_event(Event::Pasted(paste.clone()));
+    screen.type_text(" and \u{10_0003}");
+    screen.advance_ms(1000);
+    let again = reopen_session(&screen);
+    assert_eq!(again.state.composer.text(), format!("see {paste} and \u{10_0003}"));
+    let mut again = again;
+    assert!(
+        again.screen_text().contains("see [pasted 120 lines] and [pasted 1 character]"),
+        "{}",
+        again.screen_text()
+    );
+    again.advance_ms(2000);
+    assert!(saved_drafts(&again).is_empty(), "nothing changed");
+}
+
+#[test]
+fn a_stored_draft_cannot_control_the_terminal_or_fake_a_paste() {
+    let draft = vec![
+        DraftPart::Typed("a\u{1b}[2Jb\u{7}\u{10_0000}".into()),
+        DraftPart::Pasted("c\u{1b}]0;title\u{7}d\r\ne".into()),
+    ];
+    let mut screen = Screen::new();
+    let opened = Opened {
+        unsent: UnsentText { draft, ..UnsentText::default() },
+        ..super::fast_typing::opened_session(None)
+    };
+    screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened))));
+    assert_eq!(screen.state.composer.text(), "ab\u{10_0000}cd\ne");
+    assert!(
+        screen.screen_text().contains("ab[pasted 1 character][pasted 2 lines]"),
+        "{}",
+        screen.screen_text()
+    );
+}
+
+#[test]
+fn a_queued_message_is_saved_at_once_and_restored() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.send_text("and quickly");
+    assert_eq!(last_draft(&screen).queue, ["and quickly"]);
+    let mut again = reopen_session(&screen);
+    assert!(again.state.agent.is_idle(), "nothing is sent automatically");
+    let shows = again.screen_text();
+    assert!(shows.contains("and quickly") && shows.contains("not sent · enter send"), "{shows}");
+    again.effects.clear();
+    again.press_key("enter");
+    let said = |entry: &Entry| matches!(entry, Entry::UserMessage { text } if text == "and quickly");
+    assert!(again.state.agent.session.entries().iter().any(said));
+    // A message sent with the next request leaves the queue.
+    screen.receive_reply("first");
+    assert!(last_draft(&screen).queue.is_empty());
+}
+
+#[test]
+fn a_sent_message_is_not_restored_as_a_draft() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.send_text("and quickly");
+    let before = last_draft(&screen);
+    screen.receive_reply("first");
+    // The program was killed before the empty queue was saved.
+    screen.effects.push(Effect::Request(HostRequest::SaveUnsent(SessionId("01J".into()), Box::new(before))));
+    assert!(reopen_session(&screen).state.agent.queued_messages.is_empty());
+}
+
+#[test]
+fn the_message_of_a_denial_is_saved_and_restored_as_a_draft() {
+    let mut screen = screen_with_approval();
+    screen.press_key("m");
+    screen.type_text("use cargo instead");
+    screen.advance_ms(1000);
+    assert_eq!(last_draft(&screen).approval, "use cargo instead");
+    let mut again = reopen_session(&screen);
+    assert_eq!(again.state.composer.text(), "use cargo instead");
+    assert!(again.screen_text().contains("was not run"), "{}", again.screen_text());
+    again.advance_ms(1000);
+    // Once sent or cancelled, it is no longer saved.
+    screen.press_key("enter");
+    assert!(last_draft(&screen).is_empty() && screen.count_decisions() == 1);
+    let mut screen = screen_with_approval();
+    screen.press_key("m");
+    screen.type_text("no");
+    screen.advance_ms(1000);
+    screen.press_key("esc");
+    assert!(last_draft(&screen).is_empty());
+}
+
+#[test]
+fn edited_arguments_are_saved_once_changed() {
+    let mut screen = screen_with_approval();
+    screen.press_key("e");
+    screen.advance_ms(2000);
+    assert!(saved_drafts(&screen).iter().all(UnsentText::is_empty), "nothing is changed yet");
+    screen.type_text("!");
+    screen.advance_ms(1000);
+    let again = reopen_session(&screen);
+    let text = again.state.composer.text();
+    assert!(
+        text.starts_with("Call bash_exec with these arguments instead: {") && text.contains('!'),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_denial_message_in_the_queue_list_is_saved() {
+    let mut screen = screen_with_approval();
+    screen.press_key("l");
+    screen.advance_ms(600);
+    screen.press_key("m");
+    screen.type_text("not now");
+    screen.advance_ms(1000);
+    assert_eq!(last_draft(&screen).approval, "not now");
+}
+
+#[test]
+fn a_partial_answer_is_saved_within_half_a_second() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("q", "ask_question", question_intent());
+    screen.advance_ms(600);
+    screen.press_key("4");
+    for text in ["in a word ", "or two"] {
+        screen.type_text(text);
+        screen.advance_ms(500);
+        assert!(last_draft(&screen).questions.concat().contains(text), "{text}");
+    }
+}
+
+#[test]
+fn an_unsaved_draft_is_reported_once_and_shown_in_the_footer() {
+    let mut screen = Screen::new();
+    let trouble = |screen: &mut Screen, why: Option<&str>| {
+        screen.handle_event(Event::Host(HostReply::UnsentSaved(why.map(str::to_owned))));
+        screen.screen_text()
+    };
+    let shows = trouble(&mut screen, Some("no space left on device"));
+    assert!(shows.contains("no space left on device") && shows.contains("draft not saved"), "{shows}");
+    screen.advance_ms(60_000);
+    trouble(&mut screen, Some("no space left on device"));
+    assert_eq!(screen.state.current_warnings().count(), 1);
+    screen.handle_event(Event::Host(HostReply::Opened(Box::new(super::fast_typing::opened_session(None)))));
+    assert!(screen.screen_text().contains("draft not saved"), "in the next session too");
+    assert!(!trouble(&mut screen, None).contains("not saved"));
+}

@@ -1,0 +1,243 @@
+//! Layout: fixed columns, blank rows, and a single style for the row of the cursor.
+
+use super::*;
+use ratatui::style::Color;
+
+/// Returns the line of the screen that contains `words`.
+fn line_with(shows: &str, words: &str) -> String {
+    shows.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {shows}")).to_owned()
+}
+
+#[test]
+fn picking_an_option_does_not_move_its_label() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "ask_question", question_intent());
+    screen.advance_ms(2000);
+    let before = line_with(&screen.screen_text(), "virtual time");
+    screen.press_key("1");
+    let after = line_with(&screen.screen_text(), "virtual time");
+    assert!(after.contains("✓ tokio"), "{after}");
+    assert_eq!(before.replace("  tokio", "✓ tokio"), after);
+}
+
+#[test]
+fn an_open_question_is_shown_only_in_its_prompt() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "ask_question", question_intent());
+    screen.advance_ms(2000);
+    assert!(!screen.screen_text().contains("ask_question"), "{}", screen.screen_text());
+}
+
+#[test]
+fn the_row_of_the_cursor_has_one_style_in_every_theme() {
+    for theme in Themes::bundled().all {
+        let mut screen = Screen::new();
+        screen.state.theme = theme;
+        screen.send_text("go");
+        screen.receive_call("a", "ask_question", question_intent());
+        screen.advance_ms(2000);
+        let rows = |screen: &mut Screen, words: &str| {
+            let buffer = screen.draw_frame();
+            let width = usize::from(buffer.area.width);
+            let row =
+                buffer_text(&buffer).lines().position(|line| line.contains(words)).expect("it is drawn");
+            let cells = &buffer.content[row * width..(row + 1) * width];
+            let drawn = |cell: &&ratatui::buffer::Cell| !"│ ".contains(cell.symbol());
+            cells.iter().filter(drawn).map(|cell| (cell.fg, cell.bg)).collect::<Vec<(Color, Color)>>()
+        };
+        let mut same = rows(&mut screen, "virtual time");
+        same.dedup();
+        assert_eq!(same.len(), 1, "{}: {same:?}", screen.state.theme.name);
+    }
+}
+
+fn reply_with_reasoning(reasoning: &str, text: &str, ms: u64) -> Entry {
+    match reply_entry(text) {
+        Entry::Replied { calls, incomplete, model, usage, .. } => Entry::Replied {
+            text: text.into(),
+            reasoning: reasoning.into(),
+            calls,
+            incomplete,
+            model,
+            usage,
+            thought_ms: ms,
+            echo: None,
+        },
+        other => other,
+    }
+}
+
+#[test]
+fn reasoning_is_separate_and_shows_its_time_only_if_long() {
+    let mut screen =
+        Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Short.", 580), turn_end()]);
+    let shows = screen.screen_text();
+    assert!(shows.contains(" ▌ go\n\n   ▸ thought\n\n Short."), "{shows}");
+    let mut screen =
+        Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Long.", 3100), turn_end()]);
+    assert!(screen.screen_text().contains("   ▸ thought for 3.1 s\n\n Long."), "{}", screen.screen_text());
+}
+
+#[test]
+fn reasoning_after_calls_is_grouped_with_them_live_and_later() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_call("a", "read_file", read_intent("src/a.rs"));
+    screen.finish_call("a", Outcome::Done("text".into()));
+    screen.receive_chunk(Chunk::Reasoning("hm".into()));
+    screen.receive_chunk(Chunk::Text("Found it.".into()));
+    screen.advance_ms(10_000);
+    let live = screen.screen_text();
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    let later = screen.screen_text();
+    for shows in [live, later] {
+        let row = line_with(&shows, "read_file");
+        assert!(shows.contains(&format!("{row}\n   ▸ thought for 3 s\n\n Found it.")), "{shows}");
+    }
+}
+
+#[test]
+fn a_long_title_is_cut_not_removed() {
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry("Yes."), turn_end()]);
+    let title = "why the retry test flakes on a machine that is busy with other things";
+    screen.handle_event(Event::Agent(agent::Event::SessionTitled(title.into())));
+    let head = |screen: &mut Screen| screen.screen_text().lines().next().unwrap_or_default().to_owned();
+    screen.resize_screen(60, 15);
+    assert_eq!(head(&mut screen), " aye · why the retry test f…  gpt-5-mini · ~/project ⎇ main");
+    screen.resize_screen(80, 24);
+    let shows = head(&mut screen);
+    assert!(
+        shows.starts_with(" aye · why the retry test flakes on a") && shows.ends_with("⎇ main"),
+        "{shows}"
+    );
+    screen.resize_screen(120, 24);
+    assert!(head(&mut screen).contains(title));
+}
+
+#[test]
+fn a_toast_is_readable_while_a_list_is_open() {
+    let mut screen = Screen::new();
+    screen.press_key("alt-m");
+    screen.handle_event(Event::Host(crate::tui::host::HostReply::Notice(
+        "The models could not be listed.".into(),
+    )));
+    assert!(screen.screen_text().contains("The models could not be listed."), "{}", screen.screen_text());
+}
+
+#[test]
+fn a_small_screen_has_no_blank_rows() {
+    let mut screen = Screen::new();
+    screen.resize_screen(60, 15);
+    let shows = screen.screen_text();
+    assert_eq!(shows.matches("────────────────────").count(), 3, "only the rule below the header: {shows}");
+}
+
+#[test]
+fn a_denied_call_shows_the_users_message() {
+    for (words, expected) in [("", " denied by you"), ("not now", " denied by you: not now")] {
+        let mut screen = Screen::new();
+        screen.send_text("go");
+        screen.receive_call("a", "bash_exec", command_intent("rm -r build"));
+        screen.advance_ms(2000);
+        screen.press_key(if words.is_empty() { "n" } else { "m" });
+        screen.type_text(words);
+        if !words.is_empty() {
+            screen.press_key("enter");
+        }
+        assert!(
+            line_with(&screen.screen_text(), "bash_exec").ends_with(expected),
+            "{}",
+            screen.screen_text()
+        );
+    }
+}
+
+#[test]
+fn an_incomplete_reply_shows_the_reason_once() {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    screen.receive_chunk(Chunk::Text("Half a".into()));
+    let turn = screen.state.agent.current_turn().expect("a turn runs");
+    screen.handle_event(Event::Agent(agent::Event::RequestFailed {
+        turn,
+        reason: "the connection was lost".into(),
+        too_long: false,
+    }));
+    screen.advance_ms(10_000);
+    assert_eq!(
+        screen.screen_text().matches("the connection was lost").count(),
+        1,
+        "{}",
+        screen.screen_text()
+    );
+}
+
+#[test]
+fn search_text_can_be_pasted() {
+    let mut screen =
+        Screen::with_entries((0..500).map(|n| reply_entry(&format!("answer {n}"))).chain([turn_end()]));
+    screen.press_key("ctrl-f");
+    screen.handle_event(Event::Pasted("answer 123".into()));
+    assert!(screen.screen_text().contains(" answer 123\n"), "{}", screen.screen_text());
+}
+
+#[test]
+fn the_frame_that_shows_the_end_of_a_prompt_offers_approval() {
+    let mut screen = Screen::new();
+    screen.resize_screen(60, 15);
+    screen.send_text("go");
+    screen.receive_call("a", "bash_exec", command_intent(&vec!["cargo test"; 30].join("\n")));
+    screen.advance_ms(2000);
+    assert!(screen.screen_text().contains("end jump to the end, then y approve"), "{}", screen.screen_text());
+    // One frame only, as the event loop draws it.
+    screen.handle_event(Event::Key(key("end")));
+    let shows = screen.screen_text();
+    assert!(shows.contains("╰─ y approve"), "{shows}");
+}
+
+#[test]
+fn the_footer_shows_the_keys_of_a_selected_call() {
+    for (width, height) in [(80, 24), (60, 15), (40, 12)] {
+        let mut screen = Screen::new();
+        screen.resize_screen(width, height);
+        screen.send_text("go");
+        screen.receive_call("a", "read_file", read_intent("src/main.rs"));
+        screen.finish_call("a", Outcome::Done("fn main() {}".into()));
+        screen.receive_reply("Done.");
+        let foot =
+            |screen: &mut Screen| screen.screen_text().lines().next_back().unwrap_or_default().to_owned();
+        assert!(foot(&mut screen).contains("? help"));
+        screen.press_key("alt-up");
+        let shows = foot(&mut screen);
+        assert!(shows.contains("enter open") && shows.contains("esc back"), "{width}: {shows}");
+        assert!(!shows.contains("help"), "{width}: {shows}");
+        screen.press_key("esc");
+        assert!(foot(&mut screen).contains("? help"));
+    }
+}
+
+#[test]
+fn the_outcome_of_a_call_with_a_long_command_is_visible() {
+    let long = "rm -rf src docs && git push --force origin feature && echo all of it is gone now, is it";
+    let cases: [(Mode, &[&str], &str); 3] = [
+        (Mode::Ask, &["n"], "denied by you"),
+        (Mode::Ask, &["esc", "esc"], "stopped by you"),
+        (Mode::Plan, &[], "refused: plan mode"),
+    ];
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        for (mode, keys, end) in cases {
+            let mut screen = Screen::new();
+            screen.resize_screen(width, height);
+            screen.state.agent.policy.mode = mode;
+            screen.send_text("go");
+            screen.receive_call("a", "bash_exec", command_intent(long));
+            screen.advance_ms(2000);
+            keys.iter().for_each(|key| screen.press_key(key));
+            let shows = screen.screen_text();
+            let row = shows.lines().find(|row| row.contains("bash_exec")).unwrap_or_default();
+            assert!(row.contains(end) && row.contains(&long[..10]), "{width}: {shows}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The list of sessions and the search in their text.
+
+use super::*;
+use crate::tui::host::{HostReply, HostRequest, SessionRow};
+
+fn session_row(id: &str, title: &str) -> SessionRow {
+    SessionRow {
+        id: SessionId(id.into()),
+        title: title.into(),
+        last_used: "14:02".into(),
+        is_dry_run: id == "03",
+        is_copy: false,
+        has_open_question: false,
+    }
+}
+
+fn open_session_list() -> Screen {
+    let mut screen = Screen::new();
+    screen.press_key("alt-s");
+    let rows = vec![
+        session_row("02", "the flaky clock"),
+        session_row("03", "an orchard"),
+        session_row("04", "rename the section"),
+    ];
+    screen.handle_event(Event::Host(HostReply::Sessions(rows)));
+    screen.effects.clear();
+    screen
+}
+
+fn receive_results(screen: &mut Screen, words: &str, lines: &[(&str, &str)], whole: bool) {
+    let lines = lines.iter().map(|(id, line)| (SessionId((*id).into()), (*line).to_owned())).collect();
+    screen.handle_event(Event::Host(HostReply::SearchResults { words: words.into(), lines, whole }));
+}
+
+fn requested_searches(screen: &mut Screen) -> Vec<String> {
+    let words = |effect: Effect| match effect {
+        Effect::Request(HostRequest::SearchSessions(words)) => Some(words),
+        _ => None,
+    };
+    std::mem::take(&mut screen.effects).into_iter().filter_map(words).collect()
+}
+
+#[test]
+fn sessions_are_found_by_their_text() {
+    let mut screen = open_session_list();
+    screen.type_text("ap");
+    screen.type_text("ple");
+    assert_eq!(requested_searches(&mut screen), ["ap", "app", "appl", "apple"]);
+    assert!(screen.screen_text().contains("No matches"), "{}", screen.screen_text());
+    receive_results(&mut screen, "apple", &[("03", "you: where does the Apple\u{1b}[2J fall?")], false);
+    let shown = screen.screen_text();
+    assert!(
+        shown.contains("an orchard") && shown.contains("you: where does the Apple<U+001B>[2J fall?"),
+        "{shown}"
+    );
+    assert!(shown.contains("Still searching") && !shown.contains("the flaky clock"), "{shown}");
+    receive_results(
+        &mut screen,
+        "apple",
+        &[("03", "you: where does the Apple fall?"), ("04", "model: an apple")],
+        true,
+    );
+    let shown = screen.screen_text();
+    assert!(shown.contains("model: an apple") && !shown.contains("Still searching"), "{shown}");
+    screen.press_key("down");
+    screen.press_key("enter");
+    assert!(
+        screen.effects.contains(&Effect::Request(HostRequest::OpenSession(SessionId("04".into())))),
+        "{:?}",
+        screen.effects
+    );
+    assert_eq!(requested_searches(&mut screen), [""], "the search was stopped");
+}
+
+#[test]
+fn an_empty_list_is_reported_once_loaded() {
+    let mut screen = Screen::new();
+    screen.press_key("alt-s");
+    let shown = screen.screen_text();
+    assert!(shown.contains("Loading sessions") && !shown.contains("No other"), "{shown}");
+    screen.handle_event(Event::Host(HostReply::Sessions(Vec::new())));
+    let shown = screen.screen_text();
+    assert!(shown.contains("No other session here") && !shown.contains("Loading"), "{shown}");
+}
+
+#[test]
+fn late_results_and_those_for_other_text_are_ignored() {
+    let mut screen = open_session_list();
+    screen.type_text("orch");
+    receive_results(&mut screen, "orc", &[("02", "you: an orc")], true);
+    let shown = screen.screen_text();
+    assert!(!shown.contains("you: an orc") && shown.contains("an orchard"), "{shown}");
+    requested_searches(&mut screen);
+    screen.press_key("esc");
+    assert_eq!(requested_searches(&mut screen), [""]);
+    receive_results(&mut screen, "orch", &[("02", "you: late")], true);
+    assert!(!screen.screen_text().contains("late"));
+    let mut screen = open_session_list();
+    screen.type_text("o");
+    assert_eq!(requested_searches(&mut screen), [""; 0], "a single character matches almost everything");
+    screen.type_text("漢");
+    screen.press_key("backspace");
+    screen.press_key("backspace");
+    assert_eq!(requested_searches(&mut screen), ["o漢", ""]);
+    let shown = screen.screen_text();
+    assert!(shown.contains("the flaky clock") && shown.contains("3 of 3"), "{shown}");
+}
+
+#[test]
+fn the_cursor_stays_on_its_session_as_results_arrive() {
+    let mut screen = open_session_list();
+    screen.type_text("needle");
+    receive_results(&mut screen, "needle", &[("03", "you: a needle")], false);
+    receive_results(&mut screen, "needle", &[("02", "you: a needle"), ("03", "you: a needle")], true);
+    screen.press_key("enter");
+    assert!(
+        screen.effects.contains(&Effect::Request(HostRequest::OpenSession(SessionId("03".into())))),
+        "{:?}",
+        screen.effects
+    );
+}
+
+#[test]
+fn the_current_session_is_marked_and_selected() {
+    let mut screen = Screen::new();
+    screen.press_key("alt-s");
+    screen.handle_event(Event::Host(HostReply::Sessions(vec![
+        session_row("02", "another"),
+        session_row("01J", "this very one"),
+    ])));
+    let shows = screen.screen_text();
+    let line = shows.lines().find(|line| line.contains("this very one")).unwrap_or_default();
+    assert!(line.contains("❯ this very one") && line.contains("in use"), "{shows}");
+    assert_eq!(shows.matches("in use").count(), 1, "{shows}");
+}

@@ -1,0 +1,58 @@
+//! Rows of waiting calls that no tool has planned yet.
+
+use super::*;
+
+/// Calls of which only the first has been planned.
+fn screen_with_unplanned_calls(calls: &[(&str, &str)]) -> Screen {
+    let mut screen = Screen::new();
+    screen.send_text("go");
+    for (n, (name, arguments)) in calls.iter().enumerate() {
+        let call = ToolCall {
+            id: format!("c{n}").as_str().into(),
+            name: (*name).into(),
+            arguments: (*arguments).into(),
+        };
+        screen.receive_chunk(Chunk::Call(call));
+    }
+    screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    screen.finish_planning("c0", command_intent("echo 0"));
+    screen.advance_ms(600);
+    screen
+}
+
+#[test]
+fn a_waiting_call_shows_its_path_and_content_but_no_json() {
+    let write = r##"{"path": "docs/part-2.md", "content": "# Part 2\n\ntext"}"##;
+    let long = format!(r#"{{"path": "docs/long.md", "content": "{}"}}"#, "many words ".repeat(9000));
+    let edit = r#"{"path": "src/main.rs", "old_text": "hi", "new_text": "ho"}"#;
+    let calls = [
+        ("bash_exec", r#"{"command": "echo 0"}"#),
+        ("write_file", write),
+        ("write_file", &*long),
+        ("edit_file", edit),
+        ("far_tool", r#"{"depth": 3, "mode": "fast"}"#),
+    ];
+    let mut screen = screen_with_unplanned_calls(&calls);
+    let closed = screen.screen_text();
+    let rows = [
+        "queued: docs/part-2.md",
+        "queued: docs/long.md",
+        "queued: src/main.rs",
+        "queued: depth 3 · mode fast",
+    ];
+    assert!(rows.iter().all(|row| closed.contains(row)) && !closed.contains('{'), "{closed}");
+    screen.press_key("l");
+    screen.press_key("down");
+    let shows = screen.screen_text();
+    assert!(shows.contains("│ content # Part 2 ") && shows.contains("│ text "), "{shows}");
+    assert!(!shows.contains('{'), "{shows}");
+    screen.press_key("down");
+    screen.press_key("down");
+    let shows = screen.screen_text();
+    assert!(shows.contains("│ old_text hi ") && shows.contains("│ new_text ho "), "{shows}");
+    screen.advance_ms(600);
+    screen.press_key("esc");
+    screen.advance_ms(600);
+    let again = screen.screen_text();
+    assert!(rows.iter().all(|row| again.contains(row)) && !again.contains('{'), "{again}");
+}

@@ -1,0 +1,146 @@
+//! Lays out parsed blocks as lines of a width.
+
+use super::block::{Block, Item};
+use super::table;
+use super::unrendered_text::info_words;
+use crate::tui::text::code;
+use crate::tui::text::width::text_width as width_of;
+use crate::tui::text::wrap::{Shape, wrap_pieces};
+use crate::tui::text::{Page, Piece};
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+
+/// Minimum text columns; with fewer, the indentation is dropped.
+const MIN_TEXT_COLUMNS: usize = 4;
+
+/// Lays out blocks with one theme.
+pub(super) struct BlockLayout<'a> {
+    pub(super) theme: &'a Theme,
+}
+
+impl BlockLayout<'_> {
+    /// Lays out blocks one below the other, separated by blank lines.
+    pub(super) fn lay_out_blocks(&mut self, blocks: &[Block], width: usize) -> Page {
+        let mut page = Page::default();
+        for block in blocks {
+            append_below(&mut page, self.lay_out_block(block, width), true);
+        }
+        page
+    }
+
+    fn lay_out_block(&mut self, block: &Block, width: usize) -> Page {
+        match block {
+            Block::Text(pieces) => wrap_pieces(pieces, &Shape::with_width(width)),
+            Block::Code { language, code } => {
+                let mut page = match info_words(language) {
+                    Some(words) => {
+                        let margin = vec![Piece::new(" ", self.theme.dim)];
+                        let shape = Shape { width, first: margin.clone(), rest: margin, verbatim: false };
+                        wrap_pieces(&[Piece::new(words, self.theme.dim)], &shape)
+                    }
+                    None => Page::default(),
+                };
+                page.append_page(code::lay_out_highlighted(language, code, width, self.theme));
+                page
+            }
+            Block::Quote(blocks) => {
+                let bar = Piece::new("│ ", self.theme.quote);
+                self.add_prefix(&bar, &bar, width, &mut |laying, width| laying.lay_out_blocks(blocks, width))
+            }
+            Block::Note(name, blocks) => {
+                let mark = format!("[^{name}] ");
+                let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
+                let mark = Piece::new(mark, self.theme.dim);
+                self.add_prefix(&mark, &rest, width, &mut |laying, width| {
+                    laying.lay_out_blocks(blocks, width)
+                })
+            }
+            Block::List { start, items } => self.lay_out_list(*start, items, width),
+            Block::Table { aligned, rows } => table::lay_out_table(rows, aligned, width, self.theme),
+            Block::Rule => {
+                let rule = Line::styled("─".repeat(width), self.theme.border_dim);
+                Page { lines: vec![rule], ..Page::default() }
+            }
+        }
+    }
+
+    fn lay_out_list(&mut self, start: Option<u64>, items: &[Item], width: usize) -> Page {
+        let roomy = items.iter().any(needs_blank_lines);
+        let mut page = Page::default();
+        let last =
+            start.map_or(0, |start| start.saturating_add(items.len() as u64 - u64::from(!items.is_empty())));
+        let digits = last.to_string().len();
+        for (at, item) in (0u64..).zip(items) {
+            let mut mark = match start {
+                Some(start) => format!("{:>digits$}. ", start.saturating_add(at)),
+                None => "• ".to_owned(),
+            };
+            match item.task {
+                Some(true) => mark.push_str("[x] "),
+                Some(false) => mark.push_str("[ ] "),
+                None => {}
+            }
+            let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
+            let mark = Piece::new(mark, self.theme.dim);
+            let item = self.add_prefix(&mark, &rest, width, &mut |laying, width| {
+                laying.lay_out_item(item, roomy, width)
+            });
+            append_below(&mut page, item, roomy);
+        }
+        page
+    }
+
+    /// Lays out the contents of an item, without blank lines unless an item of its list needs them.
+    fn lay_out_item(&mut self, item: &Item, roomy: bool, width: usize) -> Page {
+        let mut page = Page::default();
+        for block in &item.blocks {
+            append_below(&mut page, self.lay_out_block(block, width), roomy);
+        }
+        page
+    }
+
+    /// Puts a prefix before lines, unless the width is too small for it.
+    fn add_prefix(
+        &mut self,
+        first: &Piece,
+        rest: &Piece,
+        cells: usize,
+        lay: &mut dyn FnMut(&mut Self, usize) -> Page,
+    ) -> Page {
+        let indent = width_of(&first.text);
+        if cells < indent + MIN_TEXT_COLUMNS {
+            return lay(self, cells);
+        }
+        let mut page = lay(self, cells - indent);
+        if page.lines.is_empty() {
+            page.lines.push(Line::default());
+        }
+        for (at, line) in page.lines.iter_mut().enumerate() {
+            let piece = if at == 0 { first } else { rest };
+            line.spans.insert(0, Span::styled(piece.text.clone(), piece.style));
+        }
+        let shift = u16::try_from(indent).unwrap_or(u16::MAX);
+        for link in &mut page.links {
+            (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
+        }
+        page
+    }
+}
+
+/// Appends lines, after a blank line if `roomy` and there are lines before.
+fn append_below(page: &mut Page, more: Page, roomy: bool) {
+    if roomy && !page.lines.is_empty() && !more.lines.is_empty() {
+        page.lines.push(Line::default());
+    }
+    page.append_page(more);
+}
+
+/// Returns whether an item is more than a paragraph with nested lists.
+fn needs_blank_lines(item: &Item) -> bool {
+    let only_lists = |blocks: &[Block]| blocks.iter().all(|block| matches!(block, Block::List { .. }));
+    match item.blocks.split_first() {
+        Some((Block::Text(_) | Block::List { .. }, rest)) => !only_lists(rest),
+        Some((_, rest)) => !rest.is_empty(),
+        None => false,
+    }
+}

@@ -1,0 +1,407 @@
+//! Parses Markdown into blocks, independent of the width.
+
+use super::block::{Block, Frame, Item, Kind};
+use super::unrendered_text::{ShownLinks, excess_cells, is_named_after};
+use super::{Exists, Picture, parser_options};
+use crate::chat::link::{self, LinkTarget};
+use crate::tui::text::clean::{clean_line, clean_text};
+use crate::tui::text::width::{cut_to_width, text_width};
+use crate::tui::text::{Piece, links};
+use crate::tui::theme::Theme;
+use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use std::sync::Arc;
+
+/// Maximum nesting; deeper containers become part of the one around them.
+const MAX_DEPTH: usize = 24;
+/// Maximum columns of the address after a link's text; the middle of longer ones is truncated.
+const MAX_ADDRESS: usize = 60;
+/// Columns kept at the end of a truncated address.
+const ADDRESS_TAIL: usize = 16;
+
+/// Parses a cleaned and bounded text.
+pub(super) fn parse_blocks(source: &str, theme: &Theme, outside: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
+    let mut reader = BlockParser::new(source, theme, outside);
+    let mut links = ShownLinks::default();
+    let mut events = Parser::new_ext(source, parser_options()).into_offset_iter();
+    for (event, range) in events.by_ref() {
+        match &event {
+            Event::Start(tag) => links.record_link(tag),
+            Event::End(TagEnd::TableCell) => reader.cell_end = range.end,
+            _ => {}
+        }
+        reader.handle_event(event);
+    }
+    reader.end_text();
+    while reader.frames.len() > 1 {
+        reader.close_frame();
+    }
+    for definition in links.unused_definitions(source, events.reference_definitions()) {
+        reader.push_block(Block::Text(vec![Piece::new(definition, theme.dim)]));
+    }
+    reader.frames.pop().map(|frame| frame.blocks).unwrap_or_default()
+}
+
+/// A link or picture whose text is being read.
+struct OpenLink {
+    /// Link target, if valid.
+    target: Option<Arc<LinkTarget>>,
+    /// The address as written.
+    address: String,
+    title: String,
+    /// Index of the first piece of its text.
+    first_piece: usize,
+}
+
+struct BlockParser<'a> {
+    source: &'a str,
+    theme: &'a Theme,
+    exists: Exists<'a>,
+    picture: Picture<'a>,
+    frames: Vec<Frame>,
+    /// For each open container, whether it has a frame; too deep ones have none.
+    has_frame: Vec<bool>,
+    inline: Vec<Piece>,
+    styles: Vec<Style>,
+    link: Option<OpenLink>,
+    code: Option<(String, String)>,
+    aligned: Vec<Alignment>,
+    rows: Vec<Vec<Vec<Piece>>>,
+    /// Byte of the source at which the last table cell ends.
+    cell_end: usize,
+}
+
+impl<'a> BlockParser<'a> {
+    fn new(
+        source: &'a str,
+        theme: &'a Theme,
+        (exists, picture): (Exists<'a>, Picture<'a>),
+    ) -> BlockParser<'a> {
+        BlockParser {
+            source,
+            theme,
+            exists,
+            picture,
+            frames: vec![Frame::default()],
+            has_frame: Vec::new(),
+            inline: Vec::new(),
+            styles: vec![theme.text],
+            link: None,
+            code: None,
+            aligned: Vec::new(),
+            rows: Vec::new(),
+            cell_end: 0,
+        }
+    }
+
+    fn handle_event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start_tag(tag),
+            Event::End(tag) => self.end_tag(tag),
+            Event::Text(text) => match &mut self.code {
+                Some((_, code)) => code.push_str(&text),
+                None => self.push_text(&text, Style::new()),
+            },
+            Event::Code(text) => self.push_text(&text, self.theme.code),
+            Event::InlineHtml(html) if is_line_break(&html) => self.push_text("\n", Style::new()),
+            Event::Html(text) | Event::InlineHtml(text) => self.push_text(&text, Style::new()),
+            Event::SoftBreak => self.push_text(" ", Style::new()),
+            Event::HardBreak => self.push_text("\n", Style::new()),
+            Event::Rule => {
+                self.end_text();
+                self.push_block(Block::Rule);
+            }
+            Event::TaskListMarker(done) => {
+                if let Some(Frame { kind: Kind::Item(task), .. }) = self.frames.last_mut() {
+                    *task = Some(done);
+                }
+            }
+            // Shown as written: it contains no emphasis, and `$HOME/$USER` is not a formula.
+            Event::InlineMath(text) => self.push_text(&format!("${text}$"), Style::new()),
+            Event::DisplayMath(text) => self.push_text(&format!("$${text}$$"), Style::new()),
+            // The same text as before the footnote has arrived.
+            Event::FootnoteReference(name) => self.push_text(&format!("[^{name}]"), Style::new()),
+        }
+    }
+
+    fn start_tag(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Heading { level, .. } => self.end_text_then(|reader| {
+                let looks = match level {
+                    HeadingLevel::H1 => Modifier::UNDERLINED,
+                    HeadingLevel::H2 => Modifier::empty(),
+                    HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => {
+                        Modifier::ITALIC
+                    }
+                };
+                reader.push_style(reader.theme.heading.add_modifier(looks));
+            }),
+            Tag::BlockQuote(kind) => self.end_text_then(|reader| {
+                reader.open_frame(Kind::Quote);
+                if let Some(kind) = kind {
+                    reader
+                        .push_block(Block::Text(vec![Piece::new(alert_heading(kind), reader.theme.heading)]));
+                }
+                reader.push_style(reader.theme.quote);
+            }),
+            Tag::CodeBlock(kind) => self.end_text_then(|reader| {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => clean_line(&language).into_owned(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                reader.code = Some((language, String::new()));
+            }),
+            Tag::List(start) => self.end_text_then(|reader| reader.open_frame(Kind::List(start, Vec::new()))),
+            Tag::Item => self.end_text_then(|reader| reader.open_frame(Kind::Item(None))),
+            Tag::Table(aligned) => self.end_text_then(|reader| reader.aligned = aligned),
+            Tag::TableHead => {
+                self.rows = vec![Vec::new()];
+                self.push_style(self.theme.strong);
+            }
+            Tag::TableRow => self.rows.push(Vec::new()),
+            Tag::Emphasis => self.push_style(self.theme.emphasis),
+            Tag::Strong => self.push_style(self.theme.strong),
+            Tag::Strikethrough => self.push_style(Style::new().add_modifier(Modifier::CROSSED_OUT)),
+            Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
+                let written = clean_line(&dest_url).into_owned();
+                let target = link::parse_link(&written).filter(|target| (self.exists)(target)).map(Arc::new);
+                if target.is_some() {
+                    self.push_style(self.theme.link);
+                } else {
+                    self.push_style(Style::new());
+                }
+                let title = clean_line(&title).into_owned();
+                self.link =
+                    Some(OpenLink { target, address: written, title, first_piece: self.inline.len() });
+            }
+            Tag::FootnoteDefinition(name) => {
+                self.end_text_then(|reader| reader.open_frame(Kind::Note(clean_line(&name).into_owned())));
+            }
+            Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) => self.end_text(),
+            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.end_text(),
+            Tag::TableCell | Tag::Superscript | Tag::Subscript => {}
+        }
+    }
+
+    fn end_tag(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.end_text();
+                self.pop_style();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.end_text();
+                self.pop_style();
+                self.close_frame();
+            }
+            TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => {
+                self.end_text();
+                self.close_frame();
+            }
+            TagEnd::CodeBlock => {
+                if let Some((language, code)) = self.code.take() {
+                    self.push_block(Block::Code { language, code: clean_text(&code).into_owned() });
+                }
+            }
+            TagEnd::TableCell => {
+                let cell = self.take_text();
+                if let Some(row) = self.rows.last_mut() {
+                    row.push(cell);
+                }
+            }
+            TagEnd::TableHead => self.pop_style(),
+            TagEnd::Table => {
+                let (aligned, rows) = (std::mem::take(&mut self.aligned), std::mem::take(&mut self.rows));
+                self.push_block(Block::Table { aligned, rows });
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.pop_style(),
+            TagEnd::Link => self.end_link(false),
+            TagEnd::Image => self.end_link(true),
+            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) => self.end_text(),
+            TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
+                self.end_text()
+            }
+            TagEnd::TableRow => {
+                let excess = excess_cells(self.source, self.cell_end);
+                if let Some(cell) =
+                    self.rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !excess.is_empty())
+                {
+                    cell.push(Piece::new(format!(" | {excess}"), self.theme.dim));
+                }
+            }
+            TagEnd::Superscript | TagEnd::Subscript => {}
+        }
+    }
+
+    /// Appends decoded text, which may contain any character from an entity (`&#27;`).
+    fn push_text(&mut self, text: &str, style: Style) {
+        let text = clean_text(text);
+        let style = self.styles.last().copied().unwrap_or_default().patch(style);
+        let link = self.link.as_ref().and_then(|link| link.target.clone());
+        let first = self.link.as_ref().map(|link| link.first_piece);
+        let inside = self.inline.len();
+        match self.inline.last_mut() {
+            Some(last) if last.style == style && last.link == link && first != Some(inside) => {
+                last.text.push_str(&text);
+            }
+            _ => self.inline.push(Piece { text: text.into_owned(), style, link }),
+        }
+    }
+
+    /// Appends the address and title of a link, unless its text already shows them.
+    fn end_link(&mut self, is_image: bool) {
+        self.pop_style();
+        let Some(OpenLink { target, address: written, title, first_piece: first }) = self.link.take() else {
+            return;
+        };
+        self.add_address(target, written, first, is_image);
+        if !title.is_empty() {
+            let dim = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+            let blank = if self.inline.is_empty() { "" } else { " " };
+            self.inline.push(Piece::new(format!("{blank}“{title}”"), dim));
+        }
+    }
+
+    fn add_address(
+        &mut self,
+        target: Option<Arc<LinkTarget>>,
+        written: String,
+        first: usize,
+        is_image: bool,
+    ) {
+        let told = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
+        let words: String = self.inline.iter().skip(first).map(|piece| piece.text.as_str()).collect();
+        let bare = |text: &str| -> String {
+            let text = text.trim_start_matches("https://").trim_start_matches("http://");
+            text.trim_start_matches("mailto:").trim_end_matches('/').to_owned()
+        };
+        let dim = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
+        if let Some(told) = told {
+            let link = Piece { text: shorten_address(&written), style: self.theme.link, link: target };
+            let own = bare(&words) != bare(&written) && !words.is_empty();
+            if own {
+                self.inline.push(Piece::new(" · ", dim));
+            }
+            if own || words.is_empty() {
+                self.inline.push(link);
+            }
+            self.inline.push(Piece::new(format!(" · {told}"), dim));
+            return;
+        }
+        if bare(&words) == bare(&written) || is_named_after(&written, &words) || written.is_empty() {
+            return;
+        }
+        let style = dim;
+        let open = if words.is_empty() { "(" } else { " (" };
+        self.inline.push(Piece::new(open, style));
+        self.inline.push(Piece { text: shorten_address(&written), style, link: target });
+        self.inline.push(Piece::new(")", style));
+    }
+
+    fn push_style(&mut self, style: Style) {
+        let style = self.styles.last().copied().unwrap_or_default().patch(style);
+        self.styles.push(style);
+    }
+
+    fn pop_style(&mut self) {
+        if self.styles.len() > 1 {
+            self.styles.pop();
+        }
+    }
+
+    fn end_text_then(&mut self, then: impl FnOnce(&mut Self)) {
+        self.end_text();
+        then(self);
+    }
+
+    /// Makes a block of the text so far, if any.
+    fn end_text(&mut self) {
+        let mut pieces = self.take_text();
+        if let Some(last) = pieces.last_mut() {
+            last.text.truncate(last.text.trim_end_matches(['\n', ' ']).len());
+        }
+        if pieces.iter().any(|piece| !piece.text.trim().is_empty()) {
+            self.push_block(Block::Text(pieces));
+        }
+    }
+
+    /// Returns the text so far, with links detected.
+    fn take_text(&mut self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for piece in std::mem::take(&mut self.inline) {
+            match piece.link {
+                Some(_) => pieces.push(piece),
+                None => {
+                    pieces.extend(links::split_links(&piece.text, piece.style, self.theme.link, self.exists))
+                }
+            }
+        }
+        pieces
+    }
+
+    fn push_block(&mut self, block: Block) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.blocks.push(block);
+        }
+    }
+
+    fn open_frame(&mut self, kind: Kind) {
+        let in_list = matches!(self.frames.last(), Some(Frame { kind: Kind::List(..), .. }));
+        let framed = match kind {
+            Kind::Item(_) => in_list,
+            Kind::Whole | Kind::Quote | Kind::Note(_) | Kind::List(..) => self.frames.len() < MAX_DEPTH,
+        };
+        if framed {
+            self.frames.push(Frame { kind, blocks: Vec::new() });
+        }
+        self.has_frame.push(framed);
+    }
+
+    fn close_frame(&mut self) {
+        if self.has_frame.pop() == Some(false) || self.frames.len() < 2 {
+            return;
+        }
+        let Some(Frame { kind, blocks }) = self.frames.pop() else { return };
+        match (kind, self.frames.last_mut()) {
+            (Kind::Item(task), Some(Frame { kind: Kind::List(_, items), .. })) => {
+                items.push(Item { task, blocks })
+            }
+            (Kind::List(start, items), _) => self.push_block(Block::List { start, items }),
+            (Kind::Quote, _) => self.push_block(Block::Quote(blocks)),
+            (Kind::Note(name), _) => self.push_block(Block::Note(name, blocks)),
+            (Kind::Whole | Kind::Item(_), _) => {}
+        }
+    }
+}
+
+/// Returns the heading of an alert quote.
+fn alert_heading(kind: BlockQuoteKind) -> &'static str {
+    match kind {
+        BlockQuoteKind::Note => "Note",
+        BlockQuoteKind::Tip => "Tip",
+        BlockQuoteKind::Important => "Important",
+        BlockQuoteKind::Warning => "Warning",
+        BlockQuoteKind::Caution => "Caution",
+    }
+}
+
+/// Truncates an address in the middle: the start shows the host, and the end matters too.
+fn shorten_address(written: &str) -> String {
+    if text_width(written) <= MAX_ADDRESS {
+        return written.to_owned();
+    }
+    let start = cut_to_width(written, MAX_ADDRESS - ADDRESS_TAIL - 1);
+    let mut end = written.len();
+    for (at, _) in written[start.len()..].char_indices().rev() {
+        let at = start.len() + at;
+        if text_width(&written[at..]) > ADDRESS_TAIL {
+            break;
+        }
+        end = at;
+    }
+    format!("{start}…{}", &written[end..])
+}
+
+fn is_line_break(html: &str) -> bool {
+    matches!(html.to_ascii_lowercase().as_str(), "<br>" | "<br/>" | "<br />")
+}

@@ -1,0 +1,217 @@
+//! Loads themes from TOML: the bundled ones and the user's own.
+
+use super::Theme;
+use super::depth::{ColourDepth, adapt_to_depth};
+use super::theme_source::{self, RoleSource, ThemeSource};
+use ratatui::style::{Color, Modifier, Style};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Bundled themes, in the order they are offered.
+const BUNDLED_THEMES: [(&str, &str); 5] = [
+    ("dark", include_str!("../../../themes/dark.toml")),
+    ("light", include_str!("../../../themes/light.toml")),
+    ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
+    ("colour-blind", include_str!("../../../themes/colour-blind.toml")),
+    ("terminal", include_str!("../../../themes/terminal.toml")),
+];
+
+/// Maximum size of a theme file in bytes.
+const MAX_FILE_SIZE: u64 = 256 * 1024;
+
+/// A problem in one line of a theme. The other lines are used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThemeWarning {
+    /// Name of the theme file.
+    pub file: String,
+    /// Line number, from 1; 0 for the whole file.
+    pub line: usize,
+    /// Description of the problem and the allowed values, for the user.
+    pub message: String,
+}
+
+impl std::fmt::Display for ThemeWarning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
+/// All themes.
+#[derive(Debug, Clone)]
+pub struct Themes {
+    /// Bundled themes, then the user's own by name. A theme with the name of a bundled one replaces it.
+    pub all: Vec<Theme>,
+    /// Problems in the user's own themes.
+    pub warnings: Vec<ThemeWarning>,
+}
+
+impl Themes {
+    /// Returns the bundled themes.
+    pub fn bundled() -> Themes {
+        Themes::with_themes(&[])
+    }
+
+    /// Returns the bundled themes and the given ones, as name and TOML.
+    pub fn with_themes(own: &[(String, String)]) -> Themes {
+        let mut names: Vec<&str> = BUNDLED_THEMES.iter().map(|(name, _)| *name).collect();
+        let mut sources: BTreeMap<&str, ThemeSource> = BUNDLED_THEMES
+            .iter()
+            .map(|(name, text)| (*name, theme_source::parse_theme(name, text)))
+            .collect();
+        for (name, text) in own {
+            if sources.insert(name, theme_source::parse_theme(&format!("{name}.toml"), text)).is_none() {
+                names.push(name);
+            }
+        }
+        let mut warnings: Vec<ThemeWarning> =
+            sources.values_mut().flat_map(|source| std::mem::take(&mut source.warnings)).collect();
+        let all = names.iter().map(|name| build_theme(name, &sources, &mut warnings)).collect();
+        warnings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        warnings.dedup();
+        Themes { all, warnings }
+    }
+
+    /// Returns the bundled themes and those in the `*.toml` files of a folder, if it exists. Reads the disk.
+    pub fn with_folder(folder: &Path) -> Themes {
+        let mut own = Vec::new();
+        let mut unread = Vec::new();
+        for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = file.path();
+            let (Some(name), Some("toml")) = (
+                path.file_stem().and_then(|name| name.to_str()),
+                path.extension().and_then(|end| end.to_str()),
+            ) else {
+                continue;
+            };
+            let text = match file.metadata() {
+                Ok(about) if about.len() > MAX_FILE_SIZE => {
+                    Err("cannot read theme: the file is larger than 256 KiB".to_owned())
+                }
+                _ => std::fs::read_to_string(&path).map_err(|error| format!("cannot read theme: {error}")),
+            };
+            match text {
+                Ok(text) => own.push((name.to_owned(), text)),
+                Err(message) => unread.push(ThemeWarning { file: format!("{name}.toml"), line: 0, message }),
+            }
+        }
+        own.sort();
+        let mut themes = Themes::with_themes(&own);
+        themes.warnings.extend(unread);
+        themes
+    }
+
+    /// Adapts all themes to the terminal's colours. The spare background is used unless the terminal reports that its
+    /// own background is light or dark as the theme needs.
+    pub fn adapted_to_terminal(mut self, depth: ColourDepth, light: Option<bool>) -> Themes {
+        for theme in &mut self.all {
+            if theme.ground.bg.is_none() && light != Some(theme.light) {
+                theme.ground = theme.ground.patch(theme.spare_ground);
+            }
+            *theme = adapt_to_depth(theme.clone(), depth);
+        }
+        self
+    }
+
+    /// Returns the theme with this name, if any.
+    pub fn get(&self, name: &str) -> Option<&Theme> {
+        self.all.iter().find(|theme| theme.name == name)
+    }
+
+    /// Returns the theme for a setting: a name, or `auto` for `light` or `dark` as the terminal reported. An unknown
+    /// name is treated as `auto`.
+    pub fn choose_theme(&self, name: &str, light: Option<bool>) -> Theme {
+        let auto = if light == Some(true) { "light" } else { "dark" };
+        self.get(name).or_else(|| self.get(auto)).cloned().unwrap_or_else(Theme::without_colours)
+    }
+}
+
+/// Builds a theme: the oldest ancestor first, with all roles in the palette of the youngest.
+fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut Vec<ThemeWarning>) -> Theme {
+    let file = |name: &str| format!("{name}.toml");
+    let mut chain: Vec<(&str, &ThemeSource)> = Vec::new();
+    let mut next = sources.get_key_value(name);
+    while let Some((name, source)) = next {
+        chain.push((*name, source));
+        next = source.inherits.as_ref().and_then(|(parent, line)| {
+            let warn = |message: String| ThemeWarning { file: file(name), line: *line, message };
+            if chain.iter().any(|(seen, _)| seen == parent) {
+                warnings.push(warn(format!(
+                    "`{parent}` inherits from this theme; ignoring this circular `inherits`"
+                )));
+                return None;
+            }
+            let found = sources.get_key_value(parent.as_str());
+            if found.is_none() {
+                let names = sources.keys().copied().collect::<Vec<_>>().join(", ");
+                warnings.push(warn(format!("unknown theme `{parent}`; available: {names}")));
+            }
+            found
+        });
+    }
+    let mut theme = Theme { name: name.to_owned(), depth: ColourDepth::True, ..Theme::without_styles() };
+    let mut palette = BTreeMap::new();
+    for (_, source) in chain.iter().rev() {
+        theme.light = source.light.unwrap_or(theme.light);
+        palette.extend(source.palette.iter().map(|(name, (colour, _))| (name.as_str(), colour.as_str())));
+    }
+    for (from, source) in chain.iter().rev() {
+        for (role, look) in &source.roles {
+            let mut warn =
+                |message| warnings.push(ThemeWarning { file: file(from), line: look.line, message });
+            let style = resolve_style(look, &palette, &mut warn);
+            if let (Some(role), Some(style)) = (theme.role_mut(role), style) {
+                *role = style;
+            }
+        }
+    }
+    theme
+}
+
+/// Returns the style; `None` if one of its colours is invalid, which keeps the inherited style.
+fn resolve_style(
+    look: &RoleSource,
+    palette: &BTreeMap<&str, &str>,
+    warn: &mut dyn FnMut(String),
+) -> Option<Style> {
+    let mut style = Style::new();
+    if let Some(fg) = &look.fg {
+        style = style.fg(parse_colour(fg, palette, warn)?);
+    }
+    if let Some(bg) = &look.bg {
+        style = style.bg(parse_colour(bg, palette, warn)?);
+    }
+    let modifiers = [
+        (look.bold, Modifier::BOLD),
+        (look.italic, Modifier::ITALIC),
+        (look.underline, Modifier::UNDERLINED),
+        (look.dim, Modifier::DIM),
+        (look.reverse, Modifier::REVERSED),
+    ];
+    let set = |style: Style, (on, modifier)| if on { style.add_modifier(modifier) } else { style };
+    Some(modifiers.into_iter().fold(style, set))
+}
+
+/// Parses a colour: a palette name, `default`, `#rgb`, `#rrggbb`, one of the sixteen by name, or a number up to 255.
+fn parse_colour(name: &str, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(String)) -> Option<Color> {
+    let written = palette.get(name).copied().unwrap_or(name);
+    let long: String = match written.strip_prefix('#') {
+        Some(digits) if digits.chars().count() == 3 => {
+            digits.chars().fold("#".to_owned(), |all, digit| all + &format!("{digit}{digit}"))
+        }
+        _ => written.to_owned(),
+    };
+    match long.parse() {
+        _ if long == "default" => Some(Color::Reset),
+        Ok(colour) => Some(colour),
+        Err(_) => {
+            let names = palette.keys().copied().collect::<Vec<_>>().join(", ");
+            let of_palette =
+                if names.is_empty() { String::new() } else { format!(", or from the palette: {names}") };
+            warn(format!(
+                "`{written}` is not a colour; allowed are #rrggbb, #rgb, default, 0 to 255, names such as red or \
+                 bright-blue{of_palette}"
+            ));
+            None
+        }
+    }
+}

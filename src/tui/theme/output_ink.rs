@@ -1,0 +1,250 @@
+//! Maps colours of command output to colours of the theme with the same contrast.
+
+use super::depth::{nearest_palette_colour, palette_rgb};
+use super::{ColourDepth, Theme};
+use ratatui::style::{Color, Modifier, Style};
+
+/// Colour requested by a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tint {
+    /// No colour.
+    #[default]
+    Own,
+    /// A colour of the palette, by number; the first sixteen are the terminal's own.
+    Numbered(u8),
+    /// An RGB colour.
+    Exact([u8; 3]),
+}
+
+/// Text style requested by a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ink {
+    /// Text colour.
+    pub foreground: Tint,
+    /// Background colour.
+    pub background: Tint,
+    pub bold: bool,
+    pub dim: bool,
+    pub italic: bool,
+    pub underlined: bool,
+    /// Text and background colours are swapped.
+    pub reversed: bool,
+}
+
+/// Minimum contrast, the same as for every role of a bundled theme.
+const MIN_CONTRAST: f64 = 4.5;
+/// Number of steps from a colour to a readable one.
+const CONTRAST_STEPS: u16 = 10;
+/// Backgrounds assumed for themes that do not set one.
+const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
+const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
+
+impl Theme {
+    /// Returns the style for an ink; `base` is the style of text without one. If text is not readable on the requested
+    /// background, the background colour is used as the text colour, reversed.
+    pub fn ink_style(&self, base: Style, ink: &Ink) -> Style {
+        let mut style = base;
+        let modifiers = [
+            (ink.bold, Modifier::BOLD),
+            (ink.italic, Modifier::ITALIC),
+            (ink.underlined, Modifier::UNDERLINED),
+            (ink.dim && self.depth == ColourDepth::None, Modifier::DIM),
+        ];
+        for (_, modifier) in modifiers.iter().filter(|(on, _)| *on) {
+            style = style.add_modifier(*modifier);
+        }
+        let (letters, ground) = match ink.reversed {
+            true => (ink.background, ink.foreground),
+            false => (ink.foreground, ink.background),
+        };
+        if let (Some(letters), Some(ground)) = (self.tint_rgb(letters), self.tint_rgb(ground))
+            && contrast_ratio(letters, ground) >= MIN_CONTRAST
+        {
+            return style.fg(self.nearest_colour(letters)).bg(self.nearest_colour(ground));
+        }
+        if ink.reversed || ground != Tint::Own {
+            style = style.add_modifier(Modifier::REVERSED);
+            return self.readable_tint(ground).map_or(style, |colour| style.fg(colour));
+        }
+        match self.readable_tint(letters) {
+            Some(colour) => style.fg(colour),
+            None if ink.dim => style.patch(self.dim),
+            None => style,
+        }
+    }
+
+    /// Returns a colour that is readable on the theme's background; `None` to use the default text colour.
+    fn readable_tint(&self, tint: Tint) -> Option<Color> {
+        let exact = match tint {
+            Tint::Own => return None,
+            Tint::Numbered(number @ 0..16) => return self.role_colour(number),
+            Tint::Numbered(number) => palette_rgb(number),
+            Tint::Exact(colour) => colour,
+        };
+        // On an unknown background only the theme's own colours are known to be readable.
+        let Some(ground) = self.known_background().filter(|_| self.depth != ColourDepth::None) else {
+            return self.role_colour(nearest_of_eight(exact));
+        };
+        match self.depth {
+            ColourDepth::True | ColourDepth::Palette => Some(self.make_readable(exact, ground)),
+            ColourDepth::Sixteen | ColourDepth::None => self.role_colour(nearest_of_eight(exact)),
+        }
+    }
+
+    /// Returns the colour of the role that corresponds to one of the terminal's sixteen colours.
+    fn role_colour(&self, number: u8) -> Option<Color> {
+        let role = match number % 8 {
+            0 => self.dim,
+            1 => self.danger,
+            2 => self.success,
+            3 => self.warning,
+            4 => self.accent,
+            5 => self.syntax_keyword,
+            6 => self.syntax_type,
+            _ => self.text,
+        };
+        role.fg
+    }
+
+    /// Returns the RGB value, if the colour has one and the terminal can show it.
+    fn tint_rgb(&self, tint: Tint) -> Option<[u8; 3]> {
+        let shows = matches!(self.depth, ColourDepth::True | ColourDepth::Palette);
+        match tint {
+            Tint::Own | Tint::Numbered(0..16) => None,
+            Tint::Numbered(number) => Some(palette_rgb(number)),
+            Tint::Exact(colour) => Some(colour),
+        }
+        .filter(|_| shows)
+    }
+
+    fn nearest_colour(&self, [red, green, blue]: [u8; 3]) -> Color {
+        let colour = Color::Rgb(red, green, blue);
+        if self.depth == ColourDepth::True { colour } else { nearest_palette_colour(colour) }
+    }
+
+    /// Returns the colour, made lighter or darker until it is readable on this background.
+    fn make_readable(&self, colour: [u8; 3], ground: [u8; 3]) -> Color {
+        let towards: u16 = if luminance(ground) < 0.18 { 255 } else { 0 };
+        let step = |step: u16| {
+            let mixed = colour
+                .map(|part| (u16::from(part) * (CONTRAST_STEPS - step) + towards * step) / CONTRAST_STEPS);
+            self.nearest_colour(mixed.map(|part| u8::try_from(part).unwrap_or(u8::MAX)))
+        };
+        let readable = |colour: &Color| match *colour {
+            Color::Rgb(red, green, blue) => contrast_ratio([red, green, blue], ground) >= MIN_CONTRAST,
+            Color::Indexed(index) => contrast_ratio(palette_rgb(index), ground) >= MIN_CONTRAST,
+            _ => false,
+        };
+        (0..CONTRAST_STEPS).map(step).find(readable).unwrap_or_else(|| step(CONTRAST_STEPS))
+    }
+
+    fn known_background(&self) -> Option<[u8; 3]> {
+        match self.ground.bg {
+            Some(Color::Rgb(red, green, blue)) => Some([red, green, blue]),
+            Some(Color::Indexed(index @ 16..)) => Some(palette_rgb(index)),
+            Some(_) => None,
+            None => self.spare_ground.bg.map(|_| if self.light { LIGHT } else { DARK }),
+        }
+    }
+}
+
+/// Returns the nearest of the terminal's first eight colours.
+fn nearest_of_eight(colour: [u8; 3]) -> u8 {
+    let (most, least) = (colour.into_iter().max().unwrap_or(0), colour.into_iter().min().unwrap_or(0));
+    if most - least < 40 {
+        return if most < 128 { 0 } else { 7 };
+    }
+    let middle = least + (most - least) / 2;
+    let has = |at: usize| u8::from(colour[at] > middle) << at;
+    has(0) | has(1) | has(2)
+}
+
+/// Returns the relative luminance, from 0 to 1.
+pub(super) fn luminance(colour: [u8; 3]) -> f64 {
+    let [red, green, blue] = colour.map(|part| {
+        let part = f64::from(part) / 255.0;
+        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    });
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+/// Returns the contrast ratio as defined by WCAG: 1 for equal colours, 21 for black on white.
+pub(super) fn contrast_ratio(a: [u8; 3], b: [u8; 3]) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Themes, adapt_to_depth};
+    use super::*;
+
+    fn load_theme(name: &str, depth: ColourDepth) -> Theme {
+        adapt_to_depth(Themes::bundled().choose_theme(name, None), depth)
+    }
+
+    fn foreground_ink(tint: Tint) -> Ink {
+        Ink { foreground: tint, ..Ink::default() }
+    }
+
+    #[test]
+    fn maps_the_sixteen_colours_to_those_of_the_theme() {
+        for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
+            let theme = load_theme(name, ColourDepth::True);
+            let look = |number| theme.ink_style(theme.text, &foreground_ink(Tint::Numbered(number))).fg;
+            assert_eq!((look(1), look(9), look(2)), (theme.danger.fg, theme.danger.fg, theme.success.fg));
+        }
+    }
+
+    #[test]
+    fn every_colour_is_readable_in_every_theme() {
+        let parts = [0u8, 60, 128, 200, 255];
+        let all = parts.into_iter().flat_map(|red| {
+            parts.into_iter().flat_map(move |green| parts.into_iter().map(move |blue| [red, green, blue]))
+        });
+        let colours: Vec<Tint> = all.map(Tint::Exact).chain((16..=255).map(Tint::Numbered)).collect();
+        for (name, depth) in
+            [("dark", ColourDepth::True), ("light", ColourDepth::True), ("light", ColourDepth::Palette)]
+        {
+            let theme = load_theme(name, depth);
+            let ground = theme.known_background().expect("it is known");
+            for tint in &colours {
+                let style = theme.ink_style(theme.text, &foreground_ink(*tint));
+                let colour = match style.fg {
+                    Some(Color::Rgb(red, green, blue)) => [red, green, blue],
+                    Some(Color::Indexed(index)) => palette_rgb(index),
+                    other => panic!("{other:?}"),
+                };
+                let found = contrast_ratio(colour, ground);
+                assert!(found >= MIN_CONTRAST, "{tint:?} is {found:.2}:1 in {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn inks_only_use_colours_of_their_depth() {
+        let ink = Ink {
+            background: Tint::Exact([200, 30, 30]),
+            bold: true,
+            ..foreground_ink(Tint::Exact([9, 9, 9]))
+        };
+        let shown = |depth| load_theme("dark", depth).ink_style(Style::new(), &ink);
+        assert!(matches!(shown(ColourDepth::Palette).fg, Some(Color::Indexed(16..))));
+        assert_eq!(shown(ColourDepth::Sixteen).fg, Some(Color::Red));
+        assert_eq!((shown(ColourDepth::None).fg, shown(ColourDepth::None).bg), (None, None));
+        assert!(shown(ColourDepth::None).add_modifier.contains(Modifier::BOLD | Modifier::REVERSED));
+    }
+
+    #[test]
+    fn keeps_readable_backgrounds_and_reverses_others() {
+        let theme = load_theme("dark", ColourDepth::True);
+        let on = |letters, ground| {
+            theme.ink_style(Style::new(), &Ink { foreground: letters, background: ground, ..Ink::default() })
+        };
+        let (white, navy) = (Tint::Exact([255; 3]), Tint::Exact([0, 0, 90]));
+        assert_eq!(on(white, navy).bg, Some(Color::Rgb(0, 0, 90)));
+        let hidden = on(navy, navy);
+        assert!(hidden.add_modifier.contains(Modifier::REVERSED) && hidden.bg.is_none());
+        assert!(on(Tint::Own, Tint::Numbered(1)).add_modifier.contains(Modifier::REVERSED));
+    }
+}

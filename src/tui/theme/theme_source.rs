@@ -1,0 +1,143 @@
+//! Parses one theme file, before inheritance is resolved.
+
+use super::ThemeWarning;
+use super::roles::ROLES;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A theme as written in its file.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ThemeSource {
+    pub(super) inherits: Option<(String, usize)>,
+    pub(super) light: Option<bool>,
+    /// Palette name to colour and line number.
+    pub(super) palette: BTreeMap<String, (String, usize)>,
+    pub(super) roles: Vec<(String, RoleSource)>,
+    pub(super) warnings: Vec<ThemeWarning>,
+}
+
+/// A role as written in its file, with unresolved colour names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RoleSource {
+    pub(super) line: usize,
+    pub(super) fg: Option<String>,
+    pub(super) bg: Option<String>,
+    pub(super) bold: bool,
+    pub(super) italic: bool,
+    pub(super) underline: bool,
+    pub(super) dim: bool,
+    pub(super) reverse: bool,
+}
+
+/// Parses a theme file. Each invalid line causes a warning and is ignored.
+pub(super) fn parse_theme(file: &str, text: &str) -> ThemeSource {
+    let mut reader = ThemeParser { file, text, source: ThemeSource::default() };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        reader.push_warning(error.span().unwrap_or_default(), format!("invalid TOML: {}", error.message()));
+    }
+    for (key, value) in table.get_ref().iter() {
+        reader.read_entry(key, value);
+    }
+    reader.source
+}
+
+struct ThemeParser<'a> {
+    file: &'a str,
+    text: &'a str,
+    source: ThemeSource,
+}
+
+impl ThemeParser<'_> {
+    fn read_entry(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
+        let (name, line) = (key.get_ref().as_ref(), self.line_number(&key.span()));
+        match (name, value.get_ref()) {
+            ("inherits", DeValue::String(theme)) => self.source.inherits = Some((theme.to_string(), line)),
+            ("light", DeValue::Boolean(light)) => self.source.light = Some(*light),
+            ("palette", DeValue::Table(palette)) => {
+                for (name, value) in palette.iter() {
+                    let line = self.line_number(&name.span());
+                    match read_colour(value.get_ref()) {
+                        Some(colour) => {
+                            self.source.palette.insert(name.get_ref().to_string(), (colour, line));
+                        }
+                        None => self.push_warning(
+                            value.span(),
+                            "a palette entry must be a colour, such as \"#8ab4f8\"".into(),
+                        ),
+                    }
+                }
+            }
+            ("inherits", _) => {
+                self.push_warning(key.span(), "`inherits` must be the name of a theme, in quotes".into())
+            }
+            ("light", _) => self.push_warning(key.span(), "`light` must be true or false".into()),
+            ("palette", _) => self.push_warning(key.span(), "`palette` must be a table of colours".into()),
+            _ if !ROLES.contains(&name) => {
+                let roles = ROLES.join(", ");
+                self.push_warning(key.span(), format!("unknown role `{name}`; available: {roles}"));
+            }
+            (_, DeValue::Table(table)) => {
+                let look = self.read_role(table, line);
+                self.source.roles.push((name.to_owned(), look));
+            }
+            (_, value) => match read_colour(value) {
+                Some(fg) => {
+                    self.source
+                        .roles
+                        .push((name.to_owned(), RoleSource { line, fg: Some(fg), ..RoleSource::default() }));
+                }
+                None => self.push_warning(
+                    key.span(),
+                    format!("`{name}` must be a colour or a table such as {{ {FIELDS} }}"),
+                ),
+            },
+        }
+    }
+
+    fn read_role(&mut self, table: &DeTable<'_>, line: usize) -> RoleSource {
+        let mut look = RoleSource { line, ..RoleSource::default() };
+        for (key, value) in table.iter() {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("fg", value) if read_colour(value).is_some() => look.fg = read_colour(value),
+                ("bg", value) if read_colour(value).is_some() => look.bg = read_colour(value),
+                ("bold", DeValue::Boolean(on)) => look.bold = *on,
+                ("italic", DeValue::Boolean(on)) => look.italic = *on,
+                ("underline", DeValue::Boolean(on)) => look.underline = *on,
+                ("dim", DeValue::Boolean(on)) => look.dim = *on,
+                ("reverse", DeValue::Boolean(on)) => look.reverse = *on,
+                (name, _) => {
+                    self.push_warning(key.span(), format!("unknown key `{name}`; a role has {{ {FIELDS} }}"))
+                }
+            }
+        }
+        look
+    }
+
+    fn push_warning(&mut self, span: Range<usize>, message: String) {
+        let line = self.line_number(&span);
+        self.source.warnings.push(ThemeWarning { file: self.file.to_owned(), line, message });
+    }
+
+    fn line_number(&self, span: &Range<usize>) -> usize {
+        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
+        1 + before.iter().filter(|byte| **byte == b'\n').count()
+    }
+}
+
+const FIELDS: &str = "fg, bg = colour; bold, italic, underline, dim, reverse = true or false";
+
+/// Returns a colour as written: a string, or a number of the palette of 256.
+fn read_colour(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(colour) => Some(colour.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_)
+        | DeValue::Table(_) => None,
+    }
+}

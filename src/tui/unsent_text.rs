@@ -1,0 +1,172 @@
+//! Saves unsent text while it is typed, so that an abrupt end of the program loses less than a second of it.
+
+use super::effect::Effect;
+use super::host::HostRequest;
+use super::parts::question::QuestionPrompt;
+use super::parts::toast::Kind;
+use super::prompt::{Prompt, PromptKind};
+use super::state::State;
+use crate::chat::{CallId, DraftPart, Questions, UnsentText};
+use std::time::Duration;
+
+/// Key presses within this time are saved together.
+const DEBOUNCE: Duration = Duration::from_millis(150);
+/// Time between two writes: about one per second.
+const SAVE_INTERVAL: Duration = Duration::from_millis(900);
+/// Time between two writes while a question is answered: at most half a second of an answer can be lost.
+const SAVE_INTERVAL_IN_QUESTION: Duration = Duration::from_millis(400);
+
+/// The unsent text as last saved, and the time of the first change since.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DraftSaving {
+    saved: UnsentText,
+    changed_at: Option<Duration>,
+    /// Time of the last save.
+    saved_at: Option<Duration>,
+    /// Error of the last write, if it failed.
+    last_error: Option<String>,
+}
+
+impl DraftSaving {
+    /// Returns true while the last write has failed.
+    pub fn has_failed(&self) -> bool {
+        self.last_error.is_some()
+    }
+
+    /// Restores the prompt of this question from the saved text, or creates a new one.
+    pub(super) fn restore_question(&self, call: &CallId, asked: &Questions) -> QuestionPrompt {
+        let mut kept = self
+            .saved
+            .questions
+            .iter()
+            .map(|text| QuestionPrompt::from_saved_json(call.clone(), asked, text));
+        kept.find(|card| !card.to_saved_json().is_empty())
+            .unwrap_or_else(|| QuestionPrompt::new(call.clone(), asked))
+    }
+}
+
+impl State {
+    /// Restores the unsent text of a session that is opened.
+    pub(super) fn restore_unsent(&mut self, kept: UnsentText) {
+        let mut unsent = kept.clone();
+        // The ability to write files does not depend on the session.
+        self.draft_saving = DraftSaving {
+            saved: kept,
+            last_error: self.draft_saving.last_error.take(),
+            ..DraftSaving::default()
+        };
+        unsent.remove_sent(self.agent.session.entries());
+        if !unsent.approval.is_empty() {
+            let written = std::mem::take(&mut unsent.approval);
+            unsent.add_to_draft(&written);
+            let words =
+                "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
+            self.show_notice(words, Kind::Info);
+        }
+        self.composer.restore(&unsent.draft);
+        self.agent.restore_queue(unsent.queue);
+    }
+
+    /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment. `is_touched` means
+    /// that this event was input of the user.
+    pub(super) fn save_unsent_if_due(&mut self, is_touched: bool) -> Option<Effect> {
+        let is_stale = self.is_saved_text_stale();
+        if is_touched && self.may_hold_unsent() || is_stale {
+            self.draft_saving.changed_at.get_or_insert(self.now);
+        }
+        match self.next_unsent_save() {
+            Some(due) if is_stale || due <= self.now => self.save_unsent_now(),
+            Some(_) | None => None,
+        }
+    }
+
+    /// Saves changes now.
+    pub(super) fn save_unsent_now(&mut self) -> Option<Effect> {
+        let unsent = self.collect_unsent();
+        self.draft_saving.changed_at = None;
+        if unsent.is_same(&self.draft_saving.saved) {
+            return None;
+        }
+        self.draft_saving.saved_at = Some(self.now);
+        self.draft_saving.saved = unsent.clone();
+        Some(Effect::Request(HostRequest::SaveUnsent(self.session.clone(), Box::new(unsent))))
+    }
+
+    /// Returns the time of the next save; `None` without a change.
+    pub(super) fn next_unsent_save(&self) -> Option<Duration> {
+        let pause = match &self.prompt {
+            Some(Prompt { kind: PromptKind::Question(_), .. }) => SAVE_INTERVAL_IN_QUESTION,
+            Some(_) | None => SAVE_INTERVAL,
+        };
+        let behind = self.draft_saving.changed_at?;
+        Some(
+            self.draft_saving.saved_at.map_or(Duration::ZERO, |handed| handed + pause).max(behind + DEBOUNCE),
+        )
+    }
+
+    /// Handles the result of a write. Of several errors in a row the user sees only the first.
+    pub(super) fn handle_unsent_saved(&mut self, trouble: Option<String>) {
+        if let (Some(why), None) = (&trouble, &self.draft_saving.last_error) {
+            let words =
+                format!("Cannot save unsent text: {why}. It is kept in memory and saving is retried.");
+            self.show_notice(&words, Kind::Warning);
+        }
+        self.draft_saving.last_error = trouble;
+    }
+
+    /// Collects all unsent text.
+    fn collect_unsent(&self) -> UnsentText {
+        let mut draft = self.composer.to_pieces();
+        if draft.iter().all(|piece| piece.text().trim().is_empty()) {
+            draft.clear();
+        }
+        // A message from the command line waits until the trust prompt is answered.
+        let says = &self.trust.first_message;
+        if !says.trim().is_empty() {
+            let between = if draft.is_empty() { "" } else { "\n\n" };
+            draft.insert(0, DraftPart::Typed(format!("{says}{between}").into()));
+        }
+        let front = self.prompt.as_ref().and_then(|prompt| match &prompt.kind {
+            PromptKind::Question(card) => Some(card),
+            PromptKind::Approval(_) | PromptKind::Trust(_) => None,
+        });
+        let questions = front.into_iter().chain(&self.parked_questions).map(QuestionPrompt::to_saved_json);
+        UnsentText {
+            draft,
+            queue: self.agent.queued_messages.clone(),
+            questions: questions.filter(|text| !text.is_empty()).collect(),
+            approval: self.text_typed_in_approval().unwrap_or_default(),
+            entries: self.agent.session.entries().len(),
+        }
+    }
+
+    /// Returns the denial message or the arguments being typed in the approval prompt or in the queue over it.
+    fn text_typed_in_approval(&self) -> Option<String> {
+        if let Some(list) = &self.open_queue {
+            return list.written_denial().map(str::to_owned);
+        }
+        let PromptKind::Approval(card) = &self.prompt.as_ref()?.kind else { return None };
+        let waiting = self.agent.waiting_calls().find_map(|waiting| waiting.approval_call(card.call()))?;
+        card.written_reply(&waiting.name)
+    }
+
+    /// Returns whether a key can have changed unsent text. Scrolling through a transcript sets no timer.
+    fn may_hold_unsent(&self) -> bool {
+        !self.composer.is_empty() || self.prompt.is_some()
+    }
+
+    /// Returns whether saved text was sent or answered since, or a message was queued: that is saved at once.
+    fn is_saved_text_stale(&self) -> bool {
+        let UnsentText { draft, queue, questions, approval, entries: _ } = &self.draft_saving.saved;
+        // A message from the command line waits until the trust prompt is answered.
+        let waits_for_trust = self.trust.pending.is_some() && !self.trust.first_message.trim().is_empty();
+        let is_question = |prompt: &Prompt| matches!(prompt.kind, PromptKind::Question(_));
+        *queue != self.agent.queued_messages
+            || draft.is_empty() && waits_for_trust
+            || !draft.is_empty() && self.composer.is_empty() && self.trust.first_message.is_empty()
+            || !questions.is_empty()
+                && self.parked_questions.is_empty()
+                && !self.prompt.as_ref().is_some_and(is_question)
+            || !approval.is_empty() && !self.is_typing_in_prompt()
+    }
+}

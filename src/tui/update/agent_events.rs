@@ -1,0 +1,119 @@
+//! Effects of agent events on the screen.
+
+use crate::agent;
+use crate::chat::{Chunk, Entry, result_origin};
+use crate::tui::effect::Effect;
+use crate::tui::parts::toast::Kind;
+use crate::tui::parts::transcript::sub_agent_layout::origin_line;
+use crate::tui::prompt::PromptKind;
+use crate::tui::state::State;
+
+/// Passes an event to the agent and updates the screen for it.
+pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect> {
+    let before = activity_marker(state);
+    if let agent::Event::RulesLoaded { notices, .. } = &event {
+        for notice in notices {
+            state.show_notice(notice, Kind::Warning);
+        }
+    }
+    if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, instead: None }, .. } = &event
+        && state.agent.current_turn() == Some(*turn)
+    {
+        // No model was named in the settings: the head shows the one that answered.
+        state.connection.model.clone_from(model);
+    }
+    if let agent::Event::ReplyChunk { turn, chunk, .. } = &event
+        && state.agent.current_turn() == Some(*turn)
+    {
+        state.pace.record_chunk(chunk, state.now);
+    }
+    let replied = matches!(state.agent.phase, agent::Phase::Replying(_));
+    let effects = agent::update(&mut state.agent, event);
+    if replied && !matches!(state.agent.phase, agent::Phase::Replying(_)) {
+        state.pace.finish_reply(state.now);
+    }
+    state.pace.start_request(&effects, state.now);
+    if activity_marker(state) != before {
+        state.activity_start = state.now;
+    }
+    time_sub_agents(state);
+    if effects.is_empty() { Vec::new() } else { vec![Effect::Agent(effects)] }
+}
+
+/// Sends the failed request again now.
+pub fn retry_request(state: &mut State) -> Vec<Effect> {
+    if !state.can_retry() {
+        return Vec::new();
+    }
+    if !state.agent.is_idle() {
+        return handle_agent_event(state, agent::Event::RetryNow);
+    }
+    state.transcript.follow_end();
+    handle_agent_event(state, agent::Event::TurnRetried)
+}
+
+/// Returns the values whose change restarts the clock on the screen. Work of sub-agents does not restart it.
+fn activity_marker(state: &State) -> (Option<crate::chat::TurnId>, usize, usize) {
+    let steps = state.agent.pending();
+    let settled = steps.iter().filter(|pending| pending.step == agent::CallStage::Settled).count();
+    (state.agent.current_turn(), state.agent.session.own_entry_count(), settled)
+}
+
+/// Starts a clock for each sub-agent that begins and drops those that ended.
+fn time_sub_agents(state: &mut State) {
+    let at_work =
+        |pending: &agent::PendingCall| pending.sub_agent().is_some_and(agent::SubAgent::has_started);
+    let begun: Vec<_> = state.agent.pending().iter().filter(|pending| at_work(pending)).collect();
+    state.sub_agent_starts.retain(|(id, _)| begun.iter().any(|pending| pending.call.id == *id));
+    for pending in begun {
+        if !state.sub_agent_starts.iter().any(|(id, _)| *id == pending.call.id) {
+            state.sub_agent_starts.push((pending.call.id.clone(), state.now));
+        }
+    }
+}
+
+/// Derives the open prompt and the window title from the agent's state after any update.
+pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
+    let waited = state.prompt.as_ref().map(|prompt| prompt.call().cloned());
+    state.sync_prompt();
+    let mut effects = Vec::new();
+    let mark = match &state.prompt {
+        Some(_) => "? ",
+        None if !state.agent.is_idle() => "… ",
+        None => "",
+    };
+    let name = state.agent.session.title().unwrap_or("aye");
+    let title = format!("{mark}{}", result_origin::mark_dry_run(name, state.agent.is_dry_run()));
+    if title != state.window_title {
+        state.window_title.clone_from(&title);
+        effects.push(Effect::SetTitle(title));
+    }
+    if let Some(prompt) = &state.prompt
+        && Some(prompt.call()) != waited.as_ref().map(Option::as_ref)
+        && !state.has_focus
+        && state.settings.has_bell
+    {
+        let words = match prompt.kind {
+            PromptKind::Approval(_) => "aye is waiting for your approval",
+            PromptKind::Question(_) => "aye has a question",
+            PromptKind::Trust(_) => "aye asks whether you trust this project",
+        };
+        let by = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call));
+        let by = by.map(|name| format!(" · {}", origin_line(name))).unwrap_or_default();
+        effects.push(Effect::Notify(format!("{words}{by}")));
+    }
+    effects
+}
+
+/// Returns the text of the model's last reply that is not blank.
+pub fn last_reply(state: &State) -> Option<&str> {
+    state.agent.session.entries().iter().rev().find_map(|entry| {
+        if let Entry::Replied { text, .. } = entry
+            && !text.trim().is_empty()
+        {
+            Some(text.as_str())
+        } else {
+            None
+        }
+    })
+}

@@ -1,0 +1,72 @@
+//! The list of every call of the session, and the page of one call.
+
+use crate::chat::audit::{Record, collect_records};
+use crate::chat::{CallId, SessionId};
+use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::audit_page;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::state::State;
+use crate::tui::text::{clean, width};
+
+/// Maximum columns of a line on a page.
+const MAX_COLUMNS: usize = 100;
+
+/// Opens the list with the cursor on the newest call. Its times follow when the host has loaded them.
+pub fn open_audit_list(state: &mut State) -> Vec<Effect> {
+    let records = collect_records(state.agent.session.entries());
+    let calls: Vec<CallId> = records.iter().map(|record| record.call.id.clone()).collect();
+    let rows = audit_rows(&records, &state.entry_times);
+    let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
+    picker.select(calls.len().saturating_sub(1));
+    state.overlays.push(Overlay::Audit(picker, calls));
+    vec![Effect::Request(HostRequest::ReadEntryTimes(state.session.clone()))]
+}
+
+/// Stores the times of a session's entries and refreshes the list.
+pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String>) {
+    if *session != state.session {
+        return;
+    }
+    state.entry_times = times;
+    let records = collect_records(state.agent.session.entries());
+    for overlay in &mut state.overlays {
+        if let Overlay::Audit(picker, calls) = overlay {
+            // A call made after the list was opened appears when it is opened again.
+            let known = records.get(..calls.len().min(records.len())).unwrap_or_default();
+            picker.set_rows(audit_rows(known, &state.entry_times));
+        }
+    }
+}
+
+/// Opens the page of a call, with the list below it.
+pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
+    let call = calls.get(row).cloned();
+    state.overlays.push(Overlay::Audit(picker, calls));
+    if let Some(call) = call {
+        open_audit_page(state, &call);
+    }
+    Vec::new()
+}
+
+/// Opens the page of a call above any open list.
+pub fn open_audit_page(state: &mut State, call: &CallId) {
+    let width = usize::from(state.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
+    let when = |at: usize| state.entry_times.get(at).cloned().unwrap_or_default();
+    let records = collect_records(state.agent.session.entries());
+    let Some(at) = records.iter().position(|record| record.call.id == *call) else { return };
+    let name = clean::clean_line(&records[at].call.name);
+    let title = format!("{} of {} · {}", at + 1, records.len(), width::fit_start(&name, 40));
+    let text = audit_page::audit_page_lines(&records[at], &when, width, true).join("\n");
+    super::overlay_input::open_reader(state, &title, &text, false);
+}
+
+fn audit_rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {
+    let row = |record: &Record<'_>| {
+        let (text, more) = audit_page::audit_row_texts(record);
+        let when = times.get(record.reply_index).map_or("", String::as_str);
+        Row::new(&text).with_secondary(&more).with_detail(when).with_key(record.call.id.0.as_str())
+    };
+    records.iter().map(row).collect()
+}

@@ -1,0 +1,112 @@
+//! Copying to the clipboard: clean text without gutters.
+
+use crate::chat::hidden_chars::remove_hidden;
+use crate::chat::{Entry, escape_sequences};
+use crate::tui::effect::Effect;
+use crate::tui::external::MAX_CLIPBOARD;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+
+/// Offers texts to copy: the output of the selected call, the last reply, its code blocks.
+pub fn offer_copy(state: &mut State) -> Vec<Effect> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let entries = state.agent.session.entries();
+    let selected = state.transcript.selected().and_then(|at| entries.get(at));
+    if let Some(Entry::Settled { outcome, .. }) = selected {
+        rows.push(("Output of the selected call".into(), outcome.text().to_owned()));
+    }
+    if let Some(Entry::Compacted { summary, pinned, .. }) = selected {
+        rows.push(("Selected summary".into(), format!("{summary}\n\n{pinned}")));
+    }
+    if let Some(reply) = super::agent_events::last_reply(state) {
+        rows.push(("Last reply".into(), reply.to_owned()));
+        for code in code_blocks(reply) {
+            let first = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            rows.push((format!("Code: {}", first.trim()), code));
+        }
+    }
+    let output = entries.iter().rev().find_map(|entry| {
+        if let Entry::Settled { outcome, .. } = entry { Some(outcome.text()) } else { None }
+    });
+    if let Some(text) = output {
+        rows.push(("Last output".into(), text.to_owned()));
+    }
+    match rows.len() {
+        0 => {
+            state.show_notice("Nothing to copy yet", Kind::Info);
+            Vec::new()
+        }
+        1 => copy_text(state, &rows[0].1.clone()),
+        _ => {
+            let items = rows.iter().map(|(name, _)| Row::new(name)).collect();
+            let texts = rows.into_iter().map(|(_, text)| text).collect();
+            state.overlays.push(Overlay::CopyTexts(Picker::new("Copy", "", items), texts));
+            Vec::new()
+        }
+    }
+}
+
+/// Copies a text to the clipboard. If it exceeds the limit, a notice names the command that prints all of it.
+pub fn copy_text(state: &mut State, text: &str) -> Vec<Effect> {
+    let text = remove_hidden(&escape_sequences::strip_colors(text)).into_owned();
+    if text.len() > MAX_CLIPBOARD {
+        let words = format!(
+            "Not copied: the text has {}, the limit of the terminal clipboard is {}. `aye sessions show {}` prints all of it.",
+            format_size(text.len()),
+            format_size(MAX_CLIPBOARD),
+            state.session
+        );
+        state.show_notice(&words, Kind::Warning);
+        return Vec::new();
+    }
+    let lines = text.lines().count();
+    state.show_notice(&format!("Copied {lines} {}", if lines == 1 { "line" } else { "lines" }), Kind::Info);
+    vec![Effect::CopyText(text)]
+}
+
+fn format_size(bytes: usize) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// Returns the contents of the fenced code blocks of a reply.
+fn code_blocks(text: &str) -> Vec<String> {
+    let (mut blocks, mut open) = (Vec::new(), None::<(String, String)>);
+    for line in text.lines() {
+        let bare = line.trim_start();
+        match &mut open {
+            Some((fence, code)) => {
+                if bare.starts_with(fence.as_str()) && bare.trim_end().chars().all(|c| fence.contains(c)) {
+                    blocks.push(std::mem::take(code));
+                    open = None;
+                } else {
+                    code.push_str(line);
+                    code.push('\n');
+                }
+            }
+            None => {
+                let mark = if bare.starts_with('~') { '~' } else { '`' };
+                let fence: String = bare.chars().take_while(|&c| c == mark).collect();
+                if fence.len() >= 3 {
+                    open = Some((fence, String::new()));
+                }
+            }
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_blocks_are_copied_without_their_fences() {
+        let text = "a\n```rust\nfn x() {}\n```\nb\n~~~\n```\n~~~\n";
+        assert_eq!(code_blocks(text), ["fn x() {}\n", "```\n"]);
+    }
+}

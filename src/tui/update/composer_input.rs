@@ -1,0 +1,168 @@
+//! Text input: keys and pastes for the composer, completion, and sending.
+
+use super::{agent_events, key_dispatch, overlay_input, prompt_keys, search_input, slash_commands};
+use crate::agent::Event;
+use crate::chat::hidden_chars::remove_hidden;
+use crate::chat::{escape_sequences, image};
+use crate::config::problem::find_nearest;
+use crate::tui::command::{COMMANDS, find_unknown_name, parse};
+use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
+use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::completion::{Candidate, CompletionKey, Kind};
+use crate::tui::parts::composer::KeyResult;
+use crate::tui::parts::toast;
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+
+/// Handles a key for the composer. A key it does not use has its global meaning.
+pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+    let completed = match state.composer.is_searching() {
+        // While searching the history, keys belong to the search, even if a word could be completed.
+        true => CompletionKey::Passed,
+        false => state.completion.key(&key, &state.keys),
+    };
+    match completed {
+        CompletionKey::Used => return Vec::new(),
+        CompletionKey::Replace(range, text) => {
+            state.composer.replace(range, &text);
+            return update_completion(state);
+        }
+        CompletionKey::Passed => {}
+    }
+    let effects = match state.composer.handle_key(&key, &state.keys) {
+        KeyResult::Handled => {
+            state.transcript.clear_selection();
+            Vec::new()
+        }
+        KeyResult::Send => send_draft(state, cache),
+        KeyResult::PassedOn => match state.keys.lookup(Scope::Composer, &key) {
+            Some(Action::DeleteOrQuit) => key_dispatch::quit(state),
+            Some(
+                action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack),
+            ) => key_dispatch::run_action(state, cache, action),
+            Some(Action::Send) if has_unsent_queue(state) => {
+                state.transcript.follow_end();
+                state.recent_keys.send_key.note_sent(state.now);
+                agent_events::handle_agent_event(state, Event::UserMessage(String::new()))
+            }
+            Some(_) | None => key_dispatch::handle_global_key(state, cache, key),
+        },
+    };
+    effects.into_iter().chain(update_completion(state)).collect()
+}
+
+/// Handles pasted text, which is never an answer.
+pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
+    if !state.overlays.is_empty() {
+        return overlay_input::paste_into_overlay(state, cache, text);
+    }
+    if state.transcript.search.is_some() {
+        return search_input::paste_search_text(state, cache, text);
+    }
+    if state.open_prompt().is_some() && prompt_keys::paste_into_prompt(state, text) {
+        return Vec::new();
+    }
+    state.recent_keys.record_other_press(state.now);
+    state.composer.paste(text);
+    state.transcript.clear_selection();
+    update_completion(state)
+}
+
+/// Inserts text typed before the first picture was drawn. An Enter in it sends nothing, because the user could not see
+/// what it would send and to which model. A leading Enter is dropped.
+pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
+    let text = if state.composer.is_empty() { text.trim_start_matches('\n') } else { text };
+    if text.is_empty() {
+        return Vec::new();
+    }
+    state.recent_keys.record_other_press(state.now);
+    state.composer.insert(&remove_hidden(&escape_sequences::strip_controls(text)));
+    if text.contains('\n') {
+        let enter = state.keys.first_chord(Scope::Composer, Action::Send);
+        let words = format!("Typed before the screen was ready, not sent yet · {enter} to send");
+        state.show_notice(&words, toast::Kind::Info);
+    }
+    update_completion(state)
+}
+
+/// True if a turn ended and messages typed during it still wait in the queue.
+fn has_unsent_queue(state: &State) -> bool {
+    state.agent.is_idle() && !state.agent.queued_messages.is_empty() && state.prompt.is_none()
+}
+
+/// Moves queued messages back into the composer.
+pub fn take_back_queue(state: &mut State) -> Vec<Effect> {
+    if state.agent.queued_messages.is_empty() {
+        return Vec::new();
+    }
+    let mut text = state.agent.queued_messages.join("\n\n");
+    if !state.composer.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&state.composer.text());
+    }
+    state.composer.set(&text);
+    agent_events::handle_agent_event(state, Event::QueueWithdrawn)
+}
+
+/// Updates the completion for the text at the cursor. Files are requested when the first is needed.
+fn update_completion(state: &mut State) -> Vec<Effect> {
+    let (text, cursor) = state.composer.folded_text();
+    match state.completion.update_word(&text, cursor) {
+        Some(Kind::File) if !state.has_requested_files => {
+            state.has_requested_files = true;
+            vec![Effect::Request(HostRequest::ListFiles)]
+        }
+        Some(Kind::File | Kind::Command) => Vec::new(),
+        None => {
+            // Files come and go, so they are requested again for the next word.
+            state.has_requested_files = false;
+            Vec::new()
+        }
+    }
+}
+
+/// Returns the commands that can be completed after a slash.
+pub fn command_candidates() -> Vec<Candidate> {
+    COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect()
+}
+
+fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
+    let text = state.composer.text();
+    if let Some((command, words)) = parse(text.trim()) {
+        let words = words.to_owned();
+        state.composer.take_text();
+        return slash_commands::run_command(state, cache, command, &words);
+    }
+    if let Some(name) = find_unknown_name(&text) {
+        let near = find_nearest(name, COMMANDS.iter().flat_map(|row| row.names).copied());
+        let near = near.map(|near| format!(" (did you mean /{near}?)")).unwrap_or_default();
+        let words = format!("Unknown command /{name}{near}. Start with a space to send it as a message");
+        state.show_notice(&words, toast::Kind::Info);
+        return Vec::new();
+    }
+    if state.prompt.is_some() {
+        let key = state.keys.first_chord(Scope::Composer, Action::SwitchKeyboard);
+        let words = format!("Not sent: answer the prompt first. {key} moves to the prompt");
+        state.show_notice(&words, toast::Kind::Info);
+        return Vec::new();
+    }
+    state.composer.take_text();
+    state.recent_keys.send_key.note_sent(state.now);
+    send_message(state, text)
+}
+
+/// Sends a user message.
+pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
+    state.composer.remember(&text);
+    if !state.connection.accepts_images && !state.connection.is_tour && !image::find_images(&text).is_empty()
+    {
+        let words = "Only the picture's name is sent: the profile does not set images = true";
+        state.show_notice(words, toast::Kind::Warning);
+    }
+    state.transcript.follow_end();
+    let mut effects = agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
+    effects.push(Effect::Request(HostRequest::AddToHistory(text)));
+    effects
+}

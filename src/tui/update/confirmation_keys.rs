@@ -1,0 +1,55 @@
+//! Keys for the confirmation prompt, and the action that runs once it is confirmed.
+
+use super::grant_list;
+use crate::chat::Decider;
+use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
+use crate::tui::keys::Chord;
+use crate::tui::overlay::{ConfirmedAction, Overlay};
+use crate::tui::parts::confirmation::KeyResult;
+use crate::tui::parts::listening::{self, Listening};
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+use std::time::Duration;
+
+/// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
+pub fn confirmation_listening(state: &State) -> Option<Listening> {
+    let Some(Overlay::Confirmation(card, _)) = state.overlays.last() else { return None };
+    Some(listening::listening(card.first_drawn(), &state.recent_keys, false, false, false, state.now))
+}
+
+/// Handles a key for the confirmation prompt in front.
+pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+    let (now, chord) = (state.now, Chord::from(key));
+    let listens = confirmation_listening(state);
+    let Some((Overlay::Confirmation(card, _), listens)) = state.overlays.last_mut().zip(listens) else {
+        return Vec::new();
+    };
+    let after = card.first_drawn().map_or(Duration::ZERO, |seen| now.saturating_sub(seen));
+    let reply = card.key(key, &state.keys, listens);
+    match reply {
+        KeyResult::Scrolled => return Vec::new(),
+        KeyResult::Explained => {
+            state.recent_keys.record_other_press(now);
+            return Vec::new();
+        }
+        KeyResult::Confirmed | KeyResult::Cancelled => {}
+    }
+    let asked = state.overlays.pop();
+    // The same key must not answer a prompt that becomes visible.
+    state.recent_keys.record_other_press(now);
+    state.recent_keys.record_answer(chord, now);
+    match asked {
+        Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(of)))
+            if reply == KeyResult::Confirmed =>
+        {
+            vec![Effect::Request(HostRequest::DiscardRehearsal(of))]
+        }
+        Some(Overlay::Confirmation(_, ConfirmedAction::RevokeGrant(kept)))
+            if reply == KeyResult::Confirmed =>
+        {
+            grant_list::revoke_grant(state, *kept, Decider::from_key(chord.to_string(), after))
+        }
+        _ => Vec::new(),
+    }
+}

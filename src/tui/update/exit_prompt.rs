@@ -1,0 +1,77 @@
+//! Quitting while the session is not saved: the user chooses what happens to it.
+
+use super::{key_dispatch, prepare_exit};
+use crate::runtime::Unsaved;
+use crate::tui::effect::Effect;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::session_saving::{UnsavedChoice, alternative_files};
+use crate::tui::state::State;
+use crate::tui::text::clean::clean_line;
+
+/// Asks what to do with the unsaved session. Returns `None` if it is saved or the user is already asked.
+pub fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
+    let unsaved = state.saving.unsaved()?;
+    if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
+        return None;
+    }
+    let reason = clean_line(&unsaved.reason).into_owned();
+    let loss = state.saving.describe_loss(state.agent.session.entries());
+    let settings = &state.settings;
+    let files = alternative_files(&state.session, settings.home.as_deref(), &settings.folder);
+    let mut rows =
+        vec![(Row::new("Wait until it is saved").with_secondary("then quit"), UnsavedChoice::QuitWhenSaved)];
+    for file in files {
+        rows.push((
+            Row::new(&format!("Save to {}", file.display())).with_secondary("then quit"),
+            UnsavedChoice::SaveTo(file),
+        ));
+    }
+    rows.push((
+        Row::new("Quit without saving").with_secondary(&format!("loses {loss}")),
+        UnsavedChoice::Discard,
+    ));
+    let (rows, choices): (Vec<Row>, Vec<UnsavedChoice>) = rows.into_iter().unzip();
+    let mut picker = Picker::new("This session is not saved", "", rows);
+    picker.set_note(&reason);
+    state.overlays.push(Overlay::UnsavedSession(picker, choices));
+    Some(Vec::new())
+}
+
+/// Applies the user's choice.
+pub fn pick_exit_choice(state: &mut State, choice: UnsavedChoice) -> Vec<Effect> {
+    match choice {
+        UnsavedChoice::QuitWhenSaved => {
+            state.saving.quits_when_saved = true;
+            state.show_notice("Quits as soon as the session is saved", Kind::Info);
+            vec![Effect::Save]
+        }
+        UnsavedChoice::SaveTo(file) => {
+            let mut effects = prepare_exit(state);
+            effects.push(Effect::SaveTo(file));
+            effects
+        }
+        UnsavedChoice::Discard => {
+            let mut effects = prepare_exit(state);
+            effects.push(Effect::Quit);
+            effects
+        }
+    }
+}
+
+/// Handles the result of an attempt to save.
+pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Effect> {
+    if !state.saving.record_result(unsaved, state.now) {
+        return Vec::new();
+    }
+    if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
+        state.overlays.pop();
+        state.recent_keys.record_other_press(state.now);
+    }
+    if state.saving.quits_when_saved {
+        return key_dispatch::quit(state);
+    }
+    state.show_notice("The session is saved again", Kind::Info);
+    Vec::new()
+}

@@ -1,0 +1,176 @@
+//! The list of grants, rules and judged calls, and revoking one of them.
+
+use super::agent_events;
+use crate::agent::{ApprovalSource, Event, LastingApproval, list_lasting_approvals};
+use crate::chat::audit::{Record, collect_records};
+use crate::chat::{Decider, Entry};
+use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
+use crate::tui::overlay::{ConfirmedAction, GrantList, Overlay};
+use crate::tui::parts::confirmation::Confirmation;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+use crate::tui::text::clean::clean_line;
+use crate::tui::text::width;
+
+/// Columns for the summary of a call.
+const SUMMARY_COLUMNS: usize = 24;
+/// Note of the list if there are no grants and no rules.
+const NO_GRANTS: &str = "No grants or rules: each approval was for one call";
+
+/// Opens the list at once; its times follow when the host has loaded them.
+pub fn open_grants(state: &mut State) -> Vec<Effect> {
+    show_grants(state, 0);
+    vec![
+        Effect::Request(HostRequest::ReloadRules),
+        Effect::Request(HostRequest::ReadEntryTimes(state.session.clone())),
+    ]
+}
+
+fn show_grants(state: &mut State, row: usize) {
+    let kept = list_lasting_approvals(&state.agent);
+    let judged = judged_calls(state.agent.session.entries());
+    let calls = judged.iter().map(|record| record.call.id.clone()).collect();
+    let rows = ledger_rows(&kept, &judged, &state.entry_times);
+    let title = "Grants and judged calls · enter to revoke";
+    let mut picker = Picker::new(title, NO_GRANTS, rows);
+    picker.select(row);
+    update_empty_note(&mut picker, &kept);
+    state.overlays.push(Overlay::Grants(picker, GrantList(kept, calls)));
+}
+
+/// Shows the note above the calls if there is no grant.
+fn update_empty_note(picker: &mut Picker, kept: &[LastingApproval]) {
+    picker.set_note(if kept.is_empty() { NO_GRANTS } else { "" });
+}
+
+/// Returns every judged call, newest first.
+fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
+    let mut judged: Vec<Record<'_>> =
+        collect_records(entries).into_iter().filter(|record| record.last_plan().is_some()).collect();
+    judged.reverse();
+    judged
+}
+
+/// Refreshes the list after the rules may have changed.
+pub fn refresh_grants(state: &mut State) {
+    let now = list_lasting_approvals(&state.agent);
+    for overlay in &mut state.overlays {
+        if let Overlay::Grants(picker, GrantList(kept, _)) = overlay {
+            update_empty_note(picker, &now);
+            kept.clone_from(&now);
+        }
+    }
+    refresh_times(state);
+}
+
+/// Refreshes the list once the times of the session's entries are known.
+pub fn refresh_times(state: &mut State) {
+    let judged = judged_calls(state.agent.session.entries());
+    for overlay in &mut state.overlays {
+        if let Overlay::Grants(picker, GrantList(kept, calls)) = overlay {
+            // A call made after the list was opened appears when it is opened again.
+            let known: Vec<Record<'_>> =
+                judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
+            picker.set_rows(ledger_rows(kept, &known, &state.entry_times));
+        }
+    }
+}
+
+fn ledger_rows(kept: &[LastingApproval], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
+    let call = |record: &Record<'_>| {
+        let Some(Entry::Planned { verdict, reason: why, .. }) = record.last_plan() else {
+            return Row::new("");
+        };
+        let said = match verdict.as_str() {
+            "allow" => "allowed",
+            "ask" => "asked you",
+            "rehearse" => "rehearsed",
+            "withhold" => "withheld",
+            "refuse" => "denied",
+            other => other,
+        };
+        let words = if why.is_empty() { said.to_owned() } else { format!("{said}: {why}") };
+        let when = times.get(record.reply_index).map_or("", String::as_str);
+        let summary = if record.summary().is_empty() { record.call.name.as_str() } else { record.summary() };
+        // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
+        let what = format!("{} · {words}", width::fit_start(&clean_line(summary), SUMMARY_COLUMNS));
+        Row::new(&what).with_detail(when).with_key(record.call.id.0.as_str())
+    };
+    grant_rows(kept, times).into_iter().chain(judged.iter().map(call)).collect()
+}
+
+fn grant_rows(kept: &[LastingApproval], times: &[String]) -> Vec<Row> {
+    let row = |(number, kept): (usize, &LastingApproval)| {
+        let detail = kept.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
+        let more = format!("{} · {}", describe_covered_calls(kept, times), describe_origin(kept));
+        Row::new(&kept.describe()).with_secondary(&more).with_detail(detail).with_key(number.to_string())
+    };
+    kept.iter().enumerate().map(row).collect()
+}
+
+/// Describes the origin of a grant or rule and its duration.
+fn describe_origin(kept: &LastingApproval) -> String {
+    match &kept.source {
+        ApprovalSource::Session(standing) => match &standing.by {
+            Decider::User { key, .. } => format!("granted with {key} on call {}", standing.call_number),
+            Decider::File | Decider::Headless => format!("granted on call {}", standing.call_number),
+        },
+        ApprovalSource::Rule(rule) => rule.describe_location(),
+    }
+}
+
+/// Describes the calls of this session that the grant or rule covered.
+fn describe_covered_calls(kept: &LastingApproval, times: &[String]) -> String {
+    let when =
+        |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
+    match kept.allowed_calls.as_slice() {
+        [] => "no calls here yet".to_owned(),
+        [(entry, one)] => format!("1 call here: {one}{}", when(entry).unwrap_or_default()),
+        [.., (entry, last)] => {
+            format!(
+                "{} calls here, last: {last}{}",
+                kept.allowed_calls.len(),
+                when(entry).unwrap_or_default()
+            )
+        }
+    }
+}
+
+/// Opens the call in a row, or asks for confirmation to revoke the grant in it.
+pub fn pick_grant(state: &mut State, GrantList(kept, calls): GrantList, row: usize) -> Vec<Effect> {
+    let call = row.checked_sub(kept.len()).and_then(|at| calls.get(at));
+    if let Some(call) = call {
+        show_grants(state, row);
+        super::audit_list::open_audit_page(state, call);
+    }
+    if let Some(kept) = kept.into_iter().nth(row) {
+        let told =
+            vec![kept.describe(), describe_origin(&kept), describe_covered_calls(&kept, &state.entry_times)];
+        let card = Confirmation::new("Revoke it?", ("revoke", "keep"), told);
+        state.overlays.push(Overlay::Confirmation(card, ConfirmedAction::RevokeGrant(Box::new(kept))));
+    }
+    Vec::new()
+}
+
+/// Revokes a grant or rule with the user's confirmation.
+pub fn revoke_grant(state: &mut State, kept: LastingApproval, by: Decider) -> Vec<Effect> {
+    let what = kept.describe();
+    match kept.source {
+        ApprovalSource::Session(standing) => {
+            state.show_notice(&format!("Revoked: {what}"), Kind::Info);
+            agent_events::handle_agent_event(
+                state,
+                Event::GrantRevoked { given_on: Some(standing.call), what, by },
+            )
+        }
+        ApprovalSource::Rule(rule) => vec![Effect::Request(HostRequest::RevokeRule { rule, by })],
+    }
+}
+
+/// Records that a rule was removed from its file.
+pub fn record_rule_revoked(state: &mut State, what: String, by: Decider) -> Vec<Effect> {
+    state.show_notice(&format!("Revoked: {what}"), Kind::Info);
+    agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: None, what, by })
+}

@@ -1,0 +1,106 @@
+//! Explains why an open prompt rejected a key and which key would work. Only the message is set here; nothing is
+//! decided.
+
+use crate::tui::effect::Effect;
+use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::parts::listening::{Listening, Press};
+use crate::tui::prompt::PromptKind;
+use crate::tui::state::State;
+use crossterm::event::{KeyCode, KeyEvent};
+
+/// Meaning that a key would have had to the open prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectedKey {
+    /// Nothing that needs an explanation.
+    Nothing,
+    /// An answer before the prompt accepted answers.
+    TooSoon,
+    /// Enter, which answers other prompts, but never this one.
+    Enter,
+}
+
+/// Returns the meaning that a key passed on by the prompt would have had to it.
+pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
+    let Some(prompt) = state.open_prompt().filter(|_| state.composer.is_empty()) else {
+        return RejectedKey::Nothing;
+    };
+    let listening = state.prompt_listening();
+    let scope = match (&state.open_queue, &prompt.kind) {
+        (Some(_), _) => Scope::Queue,
+        (None, PromptKind::Approval(_)) => Scope::Approval,
+        (None, PromptKind::Question(_)) => Scope::Question,
+        (None, PromptKind::Trust(_)) => Scope::Trust,
+    };
+    let digit = scope == Scope::Question && matches!(key.code, KeyCode::Char('1'..='9'));
+    match state.keys.lookup(scope, key) {
+        Some(Action::SwitchKeyboard | Action::Close | Action::Park) => RejectedKey::Nothing,
+        Some(_) if matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
+        None if digit && matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
+        None if key.code == KeyCode::Enter && matches!(scope, Scope::Approval | Scope::Trust) => {
+            RejectedKey::Enter
+        }
+        Some(_) | None => RejectedKey::Nothing,
+    }
+}
+
+/// Explains why the key did nothing. Called once the key has been routed.
+pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKey) {
+    let tab = state.keys.first_chord(Scope::Composer, Action::SwitchKeyboard);
+    let key_of = |action| state.keys.first_chord(Scope::Approval, action);
+    let words = match meant {
+        RejectedKey::Nothing => return,
+        RejectedKey::TooSoon if state.composer.is_empty() => {
+            "Too soon, not counted · press it again".to_owned()
+        }
+        RejectedKey::TooSoon => {
+            format!("Too soon: {} went to your draft · {tab} to answer", Chord::from(key))
+        }
+        RejectedKey::Enter if state.trust.pending.is_some() => {
+            let key_of = |action| state.keys.first_chord(Scope::Trust, action);
+            format!(
+                "Enter does not answer · {} approve, {} deny",
+                key_of(Action::Trust),
+                key_of(Action::Refuse)
+            )
+        }
+        RejectedKey::Enter => {
+            let destroys = match state.agent.waiting_call() {
+                Some(crate::agent::WaitingCall::Approval { plan, .. }) => plan.destroys.is_some(),
+                Some(crate::agent::WaitingCall::Answer { .. }) | None => false,
+            };
+            let yes = if destroys { Action::ApproveDestroying } else { Action::ApproveOnce };
+            format!("Enter does not answer · {} approve, {} deny", key_of(yes), key_of(Action::Refuse))
+        }
+    };
+    set_prompt_message(state, words);
+}
+
+/// Explains that the key of the last answer is repeated or still held: it answers nothing until it is released.
+pub fn explain_held_key(state: &mut State, key: &KeyEvent) {
+    if state.open_prompt().is_some() && state.prompt_listening() != Some(Listening::Unseen) {
+        set_prompt_message(
+            state,
+            format!("{} may still be held · release it, then press it again", Chord::from(key)),
+        );
+    }
+}
+
+/// Explains that the key that sent the last message may still be held, because the prompt appeared right after it.
+pub fn explain_possibly_held_key(state: &mut State, key: &KeyEvent, press: Press) {
+    let key = Chord::from(key);
+    let words = match press {
+        Press::Arms | Press::Deliberate => {
+            format!("{key} may still be held from sending · press it again to answer")
+        }
+        Press::Held => format!("{key} may still be held · release it, then press it again"),
+    };
+    set_prompt_message(state, words);
+}
+
+/// Shows a message in the open prompt until the next key.
+pub fn set_prompt_message(state: &mut State, words: String) -> Vec<Effect> {
+    if let Some(prompt) = &mut state.prompt {
+        prompt.key_message = words;
+    }
+    Vec::new()
+}

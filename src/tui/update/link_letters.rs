@@ -1,0 +1,69 @@
+//! Opening links without a mouse: each link on the screen gets a letter.
+
+use super::clipboard_copy;
+use crate::chat::link::LinkTarget;
+use crate::tui::effect::Effect;
+use crate::tui::keys::Chord;
+use crate::tui::overlay::{LINK_LETTERS, LinkLetter, Links, Overlay};
+use crate::tui::parts::toast::Kind;
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::state::State;
+use crate::tui::view::{layout, visible_lines};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
+
+/// Shows a letter on each visible link.
+pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
+    let layout::Areas { transcript: area, .. } = layout::compute_areas(state);
+    let toasts = state.toasts.height(area.width);
+    let list: Vec<LinkLetter> = visible_lines::visible_targets(state, cache, area)
+        .into_iter()
+        .zip(LINK_LETTERS.chars())
+        .map(|((at, target), letter)| LinkLetter { letter, position: at, target })
+        .collect();
+    if list.is_empty() {
+        state.show_notice("No links on the screen", Kind::Info);
+    } else {
+        state.overlays.push(Overlay::Links(Links { list, toast_rows: toasts, confirming: None }));
+    }
+    Vec::new()
+}
+
+/// Handles a key while letters are shown or a web address is to be confirmed.
+pub fn handle_link_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+    let Some(Overlay::Links(links)) = state.overlays.pop() else { return Vec::new() };
+    if let Some(address) = links.confirming {
+        return match key.code {
+            KeyCode::Enter if key.kind == KeyEventKind::Press => vec![Effect::OpenWeb(address)],
+            KeyCode::Char('y' | 'Y') => clipboard_copy::copy_text(state, &address),
+            _ => Vec::new(),
+        };
+    }
+    let Some(letter) = Chord::from(key).typed_character() else { return Vec::new() };
+    let Some(link) = links.list.iter().find(|link| link.letter == letter.to_ascii_lowercase()) else {
+        return Vec::new();
+    };
+    match letter.is_uppercase() {
+        true => clipboard_copy::copy_text(state, &link.target.to_string()),
+        false => open_link(state, &link.target),
+    }
+}
+
+/// Opens the target of a link. A web address is shown first and opened once the user confirms.
+pub fn open_link(state: &mut State, target: &LinkTarget) -> Vec<Effect> {
+    match target {
+        LinkTarget::File { path, line, .. } => vec![Effect::OpenFile { path: path.clone(), line: *line }],
+        LinkTarget::Web(address) => {
+            let toasts = state.toasts.height(layout::compute_areas(state).transcript.width);
+            let links = Links { list: Vec::new(), toast_rows: toasts, confirming: Some(address.clone()) };
+            state.overlays.push(Overlay::Links(links));
+            Vec::new()
+        }
+        LinkTarget::Workspace(address) => {
+            state.show_notice(
+                &format!("Cannot open {address}: it is not a file on this machine"),
+                Kind::Warning,
+            );
+            Vec::new()
+        }
+    }
+}

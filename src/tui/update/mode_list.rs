@@ -1,0 +1,68 @@
+//! Changing the mode. Only keys and commands of the user reach this; neither a prompt nor the model does.
+
+use super::agent_events;
+use crate::agent::{Event, Mode};
+use crate::tui::effect::Effect;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{IN_USE, Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+
+/// Runs `/mode`: opens the list, or switches to the named mode. A wide mode is confirmed first.
+pub fn run_mode_command(state: &mut State, word: &str) -> Vec<Effect> {
+    if word.is_empty() {
+        return open_mode_list(state);
+    }
+    match Mode::ALL.into_iter().find(|mode| mode.as_str() == word) {
+        Some(mode) if mode.is_wide() => confirm_mode(state, mode),
+        Some(mode) => set_mode(state, mode),
+        None => {
+            let words: Vec<&str> = Mode::ALL.into_iter().map(Mode::as_str).collect();
+            state.show_notice(&format!("Unknown mode. Use one of {}", words.join(", ")), Kind::Warning);
+            Vec::new()
+        }
+    }
+}
+
+/// Switches between plan and ask mode.
+pub fn toggle_mode(state: &mut State) -> Vec<Effect> {
+    set_mode(state, state.agent.policy.mode.next_by_key())
+}
+
+fn open_mode_list(state: &mut State) -> Vec<Effect> {
+    let now = state.agent.policy.mode;
+    let row = |mode: Mode| {
+        let in_use = if mode == now { IN_USE } else { "" };
+        Row::new(&format!("{} mode", mode.as_str())).with_secondary(mode.description()).with_detail(in_use)
+    };
+    let items = Mode::ALL.into_iter().map(row).collect();
+    let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == now)).collect();
+    let mut picker = Picker::new("Mode", "", items);
+    picker.select(Mode::ALL.into_iter().position(|mode| mode == now).unwrap_or(0));
+    state.overlays.push(Overlay::Modes(picker, modes));
+    Vec::new()
+}
+
+/// Explains a wide mode and asks for confirmation. The first choice is to stay.
+pub fn confirm_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
+    let now = state.agent.policy.mode;
+    let items = vec![
+        Row::new(&format!("Stay in {} mode", now.as_str())).with_secondary(now.description()),
+        Row::new(&format!("Switch to {} mode", mode.as_str())).with_secondary(mode.description()),
+    ];
+    let picker = Picker::new(&format!("Switch to {} mode?", mode.as_str()), "", items);
+    state.overlays.push(Overlay::Modes(picker, vec![(now, true), (mode, true)]));
+    Vec::new()
+}
+
+/// Switches the mode, unless a prompt is open.
+pub fn set_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
+    if state.prompt.is_some() {
+        state.show_notice("Cannot change the mode while a prompt is open", Kind::Info);
+        return Vec::new();
+    }
+    let effects = agent_events::handle_agent_event(state, Event::ModeChanged(mode));
+    let kind = if mode.is_wide() { Kind::Warning } else { Kind::Info };
+    state.show_notice(&format!("{} mode: {}", mode.as_str(), mode.description()), kind);
+    effects
+}

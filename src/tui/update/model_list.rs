@@ -1,0 +1,157 @@
+//! Choosing a model: of the provider in use, of another profile, or by a name that no list contains.
+
+use super::{agent_events, provider_list};
+use crate::tui::effect::Effect;
+use crate::tui::host::{HostRequest, ModelList, ModelRow, Models, PendingConnection};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{IN_USE, Picker, Row};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+
+/// Opens the list with the model in use; more rows follow once they are known. The tour has no models, so the provider
+/// list opens instead.
+pub fn open_model_list(state: &mut State) -> Vec<Effect> {
+    if state.connection.is_tour {
+        return provider_list::open_provider_list(state);
+    }
+    let keep = state.keys.first_chord(Scope::List, Action::Keep);
+    let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_store_key(keep);
+    state.overlays.push(Overlay::Models(picker, Vec::new()));
+    show_models(state, Models { listed: ModelList::Loading, others: Vec::new() });
+    vec![Effect::Request(HostRequest::ListModels)]
+}
+
+/// Shows the models that are known by now.
+pub fn show_models(state: &mut State, models: Models) {
+    let present = current_model(state).to_owned();
+    let Some(Overlay::Models(picker, kept)) = state.overlays.last_mut() else { return };
+    let (mut rows, note) = match models.listed {
+        ModelList::Loading => (Vec::new(), "Loading the provider's models…".to_owned()),
+        ModelList::Models(rows) if rows.is_empty() => {
+            (rows, "The provider lists no models. Type a name to use it.".to_owned())
+        }
+        ModelList::Models(rows) => (rows, String::new()),
+        ModelList::Failed(why) => (Vec::new(), format!("Cannot list models: {why}. Type a name to use it.")),
+    };
+    let first = kept.is_empty();
+    if !present.is_empty() && !rows.iter().any(|row| row.model == present) {
+        rows.insert(0, ModelRow { model: present.clone(), ..ModelRow::default() });
+    }
+    rows.extend(models.others);
+    let is_present = |row: &ModelRow| row.profile.is_empty() && row.model == present;
+    picker.set_note(&note);
+    picker.set_rows(rows.iter().map(|row| model_row(row, is_present(row))).collect());
+    if first && let Some(at) = rows.iter().position(is_present) {
+        picker.select(at);
+    }
+    *kept = rows;
+}
+
+/// Applies the model in a row.
+pub fn pick_model(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
+    let kept = keep.then(|| {
+        Effect::Request(HostRequest::SaveModel {
+            profile: row.profile.clone(),
+            address: String::new(),
+            model: row.model.clone(),
+        })
+    });
+    let mut effects = if row.profile.is_empty() {
+        use_model(state, row)
+    } else {
+        provider_list::switch_provider(
+            state,
+            HostRequest::UseProfile { profile: row.profile, model: row.model },
+        )
+    };
+    // If nothing was switched, nothing is stored either.
+    effects.extend(kept.filter(|_| !effects.is_empty()));
+    effects
+}
+
+/// Switches to a model that was typed by name.
+pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
+    if state.connection.is_tour {
+        state.show_notice("The tour uses no model. Press alt-c to choose a provider", Kind::Warning);
+        return Vec::new();
+    }
+    use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })
+}
+
+/// Uses another model of the same provider from the next request on, including a running turn.
+fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
+    if row.model != state.agent.model {
+        (state.connection.context_window, state.connection.price) = (row.context_window, row.price);
+    }
+    state.connection.model.clone_from(&row.model);
+    let event = crate::agent::Event::ModelSwitched { model: row.model.clone(), profile: None };
+    let mut effects = agent_events::handle_agent_event(state, event);
+    effects.extend(report_context_window(state));
+    effects.push(Effect::Request(HostRequest::UseModel(row.model)));
+    effects
+}
+
+/// Switches to another provider in the same step in which the session records it, or not at all.
+pub fn apply_provider_switch(state: &mut State, reached: PendingConnection) -> Vec<Effect> {
+    let PendingConnection { session, number, connection } = reached;
+    if session != state.session {
+        return Vec::new();
+    }
+    if !state.agent.is_idle() {
+        state.show_notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
+        return Vec::new();
+    }
+    let profile = Some(connection.profile.clone()).filter(|profile| !profile.is_empty());
+    let event = crate::agent::Event::ModelSwitched { model: connection.model.clone(), profile };
+    state.connection = connection;
+    let mut effects = agent_events::handle_agent_event(state, event);
+    effects.extend(report_context_window(state));
+    effects.push(Effect::Request(HostRequest::SwitchConnection(number)));
+    effects
+}
+
+/// Passes the context window known from the list or the settings to the agent.
+fn report_context_window(state: &mut State) -> Vec<Effect> {
+    let window = state.connection.context_window;
+    agent_events::handle_agent_event(state, crate::agent::Event::ContextWindowChanged(window))
+}
+
+/// Returns the model in use. If none was named, this is the model that answered last.
+fn current_model(state: &State) -> &str {
+    if state.agent.model.is_empty() { &state.connection.model } else { &state.agent.model }
+}
+
+fn model_row(row: &ModelRow, is_present: bool) -> Row {
+    let text = match (row.profile.as_str(), row.model.as_str()) {
+        ("", model) => model.to_owned(),
+        (profile, "") => format!("{profile} · default model"),
+        (profile, model) => format!("{profile} · {model}"),
+    };
+    let window = row.context_window.map(|window| format!("{} context", format_window(window)));
+    let price = row.price.map(|(sent, _, received)| match (sent, received) {
+        (0.0, 0.0) => "free".to_owned(),
+        (sent, received) => format!("${} / ${}", format_price(sent), format_price(received)),
+    });
+    let known: Vec<String> = [window, price].into_iter().flatten().collect();
+    let more = if is_present { IN_USE } else { "" };
+    Row::new(&text)
+        .with_secondary(more)
+        .with_detail(&known.join(" · "))
+        .with_key(format!("{} {}", row.profile, row.model))
+}
+
+/// Formats a context window in tokens: `8k`, `131k`, `1M`.
+fn format_window(window: u64) -> String {
+    match window {
+        0..1000 => window.to_string(),
+        1000..1_000_000 => format!("{}k", window / 1000),
+        _ => format!("{}M", window / 1_000_000),
+    }
+}
+
+/// Formats a price without trailing zeros: `0.25`, `3`, `0.075`.
+fn format_price(price: f64) -> String {
+    let text = format!("{price:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,254 @@
+//! Keys, pastes and the wheel while a list or page is open over the screen.
+
+use super::{
+    audit_list, clipboard_copy, confirmation_keys, exit_prompt, grant_list, link_letters, mode_list,
+    model_list, provider_list, rehearsal_list, session_list, slash_commands,
+};
+use crate::tui::command::COMMANDS;
+use crate::tui::effect::Effect;
+use crate::tui::host::{HostRequest, ModelRow};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::{Overlay, Reader, ReaderBody};
+use crate::tui::parts::help_page;
+use crate::tui::parts::picker::Pick;
+use crate::tui::parts::transcript::{layout_cache::LayoutCache, live_item};
+use crate::tui::state::State;
+use crossterm::event::KeyEvent;
+use std::cell::RefCell;
+
+/// Handles a key while something is open over the screen.
+pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+    let page = usize::from(state.size.1.saturating_sub(4)).max(1);
+    let keys = &state.keys;
+    let Some(front) = state.overlays.last_mut() else { return Vec::new() };
+    let pick = match front {
+        Overlay::Help(page) => {
+            return match page.key(&key, keys) {
+                help_page::KeyResult::Close => close_overlay(state),
+                help_page::KeyResult::Handled => Vec::new(),
+            };
+        }
+        Overlay::Reader(reader) => {
+            match keys.lookup(Scope::Page, &key) {
+                Some(Action::Close) => return close_overlay(state),
+                Some(action) => scroll_reader(reader, action, page),
+                None => {}
+            }
+            return Vec::new();
+        }
+        Overlay::ApiKey(line) => {
+            let did = line.key(&key, keys);
+            return provider_list::handle_api_key_input(state, did, key.kind);
+        }
+        Overlay::Links(_) => return link_letters::handle_link_key(state, &key),
+        Overlay::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
+        Overlay::Sessions(picker, ..)
+        | Overlay::Themes(picker, _)
+        | Overlay::Commands(picker)
+        | Overlay::Models(picker, _)
+        | Overlay::Connect(picker, _)
+        | Overlay::Audit(picker, _)
+        | Overlay::Grants(picker, _)
+        | Overlay::Rehearsal(picker, _)
+        | Overlay::Modes(picker, _)
+        | Overlay::UnsavedSession(picker, _)
+        | Overlay::CopyTexts(picker, _) => picker.key(&key, keys),
+    };
+    handle_pick(state, cache, pick)
+}
+
+/// Handles pasted text: it goes into the filter of a list or the line of an API key, otherwise it is ignored.
+pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
+    let pick = match state.overlays.last_mut() {
+        Some(
+            Overlay::Sessions(picker, ..)
+            | Overlay::Themes(picker, _)
+            | Overlay::Commands(picker)
+            | Overlay::Models(picker, _)
+            | Overlay::Connect(picker, _)
+            | Overlay::Audit(picker, _)
+            | Overlay::Grants(picker, _)
+            | Overlay::Rehearsal(picker, _)
+            | Overlay::Modes(picker, _)
+            | Overlay::UnsavedSession(picker, _)
+            | Overlay::CopyTexts(picker, _),
+        ) => picker.paste(text),
+        Some(Overlay::ApiKey(line)) => {
+            line.insert(text);
+            return Vec::new();
+        }
+        Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Confirmation(..))
+        | None => {
+            return Vec::new();
+        }
+    };
+    handle_pick(state, cache, pick)
+}
+
+/// Scrolls whatever is in front.
+pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, by: isize) -> Vec<Effect> {
+    let pick = match state.overlays.last_mut() {
+        Some(Overlay::Reader(reader)) => {
+            reader.top = reader.top.saturating_add_signed(by);
+            return Vec::new();
+        }
+        Some(
+            Overlay::Sessions(picker, ..)
+            | Overlay::Themes(picker, _)
+            | Overlay::Commands(picker)
+            | Overlay::Models(picker, _)
+            | Overlay::Connect(picker, _)
+            | Overlay::Audit(picker, _)
+            | Overlay::Grants(picker, _)
+            | Overlay::Rehearsal(picker, _)
+            | Overlay::Modes(picker, _)
+            | Overlay::UnsavedSession(picker, _)
+            | Overlay::CopyTexts(picker, _),
+        ) => picker.scroll(by.signum()),
+        Some(Overlay::Help(help)) => {
+            help.scroll(by);
+            return Vec::new();
+        }
+        Some(Overlay::Confirmation(card, _)) => {
+            card.scroll(by);
+            return Vec::new();
+        }
+        Some(Overlay::Links(_) | Overlay::ApiKey(_)) | None => return Vec::new(),
+    };
+    handle_pick(state, cache, pick)
+}
+
+/// Closes whatever is in front. A theme that was only previewed is reverted.
+pub fn close_overlay(state: &mut State) -> Vec<Effect> {
+    let closed = state.overlays.pop();
+    // A key typed ahead must not answer a prompt that becomes visible.
+    state.recent_keys.record_other_press(state.now);
+    match closed {
+        Some(Overlay::Themes(_, before)) => state.theme = *before,
+        Some(Overlay::Sessions(_, held, _)) if !held.query.is_empty() => {
+            return vec![Effect::Request(HostRequest::SearchSessions(String::new()))];
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Effect> {
+    let looks = session_list::update_session_search(state);
+    if !looks.is_empty() {
+        return looks;
+    }
+    match pick {
+        Pick::Handled => Vec::new(),
+        Pick::Close => close_overlay(state),
+        Pick::Moved(row) => {
+            if let Some(Overlay::Themes(..)) = state.overlays.last()
+                && let Some((_, theme)) = slash_commands::theme_at_row(state, row)
+            {
+                state.theme = theme;
+            }
+            Vec::new()
+        }
+        Pick::Picked(row) => {
+            let Some(front) = state.overlays.pop() else { return Vec::new() };
+            state.recent_keys.record_other_press(state.now);
+            pick_overlay_row(state, cache, front, row, false)
+        }
+        Pick::PickedAndStored(row) => {
+            let Some(front) = state.overlays.pop() else { return Vec::new() };
+            state.recent_keys.record_other_press(state.now);
+            pick_overlay_row(state, cache, front, row, true)
+        }
+        Pick::Typed(keep) => {
+            let Some(Overlay::Models(picker, _)) = state.overlays.pop() else { return Vec::new() };
+            state.recent_keys.record_other_press(state.now);
+            let model = picker.filter_text().to_owned();
+            model_list::pick_model(state, ModelRow { model, ..ModelRow::default() }, keep)
+        }
+    }
+}
+
+fn pick_overlay_row(
+    state: &mut State,
+    cache: &mut LayoutCache,
+    overlay: Overlay,
+    row: usize,
+    keep: bool,
+) -> Vec<Effect> {
+    match overlay {
+        Overlay::Sessions(_, held, picking) => session_list::pick_session(state, held, picking, row),
+        Overlay::Themes(..) => match slash_commands::theme_at_row(state, row) {
+            Some((name, theme)) => {
+                state.theme = theme;
+                state.settings.theme.clone_from(&name);
+                vec![Effect::Request(HostRequest::SaveTheme(name))]
+            }
+            None => Vec::new(),
+        },
+        Overlay::Commands(_) => match COMMANDS.get(row) {
+            Some(command) => slash_commands::run_command(state, cache, command.command, ""),
+            None => Vec::new(),
+        },
+        Overlay::Models(_, rows) => match rows.into_iter().nth(row) {
+            Some(row) => model_list::pick_model(state, row, keep),
+            None => Vec::new(),
+        },
+        Overlay::Connect(_, choices) => match choices.into_iter().nth(row) {
+            Some(choice) => provider_list::pick_provider(state, choice, keep),
+            None => Vec::new(),
+        },
+        Overlay::CopyTexts(_, texts) => match texts.get(row) {
+            Some(text) => clipboard_copy::copy_text(state, text),
+            None => Vec::new(),
+        },
+        Overlay::Rehearsal(picker, theatre) => {
+            rehearsal_list::pick_rehearsal_row(state, picker, theatre, row)
+        }
+        Overlay::Grants(_, ledger) => grant_list::pick_grant(state, ledger, row),
+        Overlay::Audit(picker, calls) => audit_list::open_audit_row(state, picker, calls, row),
+        Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
+            Some((mode, true)) => mode_list::set_mode(state, mode),
+            Some((mode, false)) => mode_list::confirm_mode(state, mode),
+            None => Vec::new(),
+        },
+        Overlay::UnsavedSession(_, choices) => match choices.into_iter().nth(row) {
+            Some(choice) => exit_prompt::pick_exit_choice(state, choice),
+            None => Vec::new(),
+        },
+        Overlay::Help(_)
+        | Overlay::Reader(_)
+        | Overlay::Links(_)
+        | Overlay::ApiKey(_)
+        | Overlay::Confirmation(..) => Vec::new(),
+    }
+}
+
+fn scroll_reader(reader: &mut Reader, action: Action, page: usize) {
+    reader.top = match action {
+        Action::Up => reader.top.saturating_sub(1),
+        Action::Down => reader.top + 1,
+        Action::PageUp => reader.top.saturating_sub(page),
+        Action::PageDown => reader.top + page,
+        Action::Top => 0,
+        Action::Bottom => usize::MAX / 2,
+        _ => reader.top,
+    };
+}
+
+/// Opens a text in the pager. `terminal` is true if the text was written for a terminal.
+pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
+    // Upper limit in bytes, because the whole text is laid out at once.
+    const MAX_BYTES: usize = 2_000_000;
+    let mut end = text.len().min(MAX_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let more = match text.len() - end {
+        0 => String::new(),
+        more => format!("\n… {} truncated; copying includes them", live_item::format_bytes(more)),
+    };
+    let text = format!("{}{more}", &text[..end]).into();
+    let body = if terminal { ReaderBody::Terminal } else { ReaderBody::Plain };
+    let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: RefCell::default() };
+    state.overlays.push(Overlay::Reader(reader));
+}

@@ -1,0 +1,120 @@
+//! Choosing a provider: a server found on this machine, or an API key that the user enters.
+
+use super::overlay_input;
+use crate::tui::effect::Effect;
+use crate::tui::host::{HostRequest, LocalServer};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::{Overlay, ProviderChoice};
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::text_field::{KeyResult, TextField};
+use crate::tui::parts::toast::Kind;
+use crate::tui::state::State;
+use crossterm::event::KeyEventKind;
+
+/// Opens the list and looks for local servers again: one may have been started since.
+pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
+    let choices = list_providers(state);
+    let keep = state.keys.first_chord(Scope::List, Action::Keep);
+    let picker = Picker::new("Providers", "", provider_rows(&choices)).with_store_key(keep);
+    state.overlays.push(Overlay::Connect(picker, choices));
+    vec![Effect::Request(HostRequest::FindLocalServers)]
+}
+
+/// Shows the local servers that were found.
+pub fn set_local_servers(state: &mut State, servers: Vec<LocalServer>) {
+    state.local_servers = servers;
+    let now = list_providers(state);
+    if let Some(Overlay::Connect(picker, choices)) = state.overlays.last_mut() {
+        picker.set_rows(provider_rows(&now));
+        *choices = now;
+    }
+}
+
+/// Applies the choice in a row.
+pub fn pick_provider(state: &mut State, choice: ProviderChoice, keep: bool) -> Vec<Effect> {
+    match choice {
+        ProviderChoice::KeepCurrent => Vec::new(),
+        ProviderChoice::EnterKey => {
+            state.overlays.push(Overlay::ApiKey(TextField::default()));
+            Vec::new()
+        }
+        ProviderChoice::Server(server) => {
+            let kept = HostRequest::SaveModel {
+                profile: String::new(),
+                address: server.address.clone(),
+                model: server.models.first().cloned().unwrap_or_default(),
+            };
+            let mut effects = switch_provider(state, HostRequest::UseLocalServer(server));
+            if keep && !effects.is_empty() {
+                effects.push(Effect::Request(kept));
+            }
+            effects
+        }
+    }
+}
+
+/// Handles a key in the line for the API key.
+pub fn handle_api_key_input(state: &mut State, did: KeyResult, kind: KeyEventKind) -> Vec<Effect> {
+    match did {
+        KeyResult::Cancelled => overlay_input::close_overlay(state),
+        KeyResult::Accepted if kind == KeyEventKind::Press => {
+            let entered = match state.overlays.last() {
+                Some(Overlay::ApiKey(line)) => line.text().trim().to_owned(),
+                Some(_) | None => String::new(),
+            };
+            let mut effects = overlay_input::close_overlay(state);
+            if !entered.is_empty() {
+                effects.extend(switch_provider(state, HostRequest::SaveKey(entered)));
+            }
+            effects
+        }
+        KeyResult::Accepted | KeyResult::PassedOn | KeyResult::Handled | KeyResult::Changed => Vec::new(),
+    }
+}
+
+/// Switches the provider. This is possible only between turns: a running turn has already sent its request.
+pub fn switch_provider(state: &mut State, wish: HostRequest) -> Vec<Effect> {
+    if !state.agent.is_idle() {
+        state.show_notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
+        return Vec::new();
+    }
+    vec![Effect::Request(wish)]
+}
+
+/// Returns one choice per model of each server, then the API key, then the tour if it is in use.
+fn list_providers(state: &State) -> Vec<ProviderChoice> {
+    let mut choices = Vec::new();
+    for server in &state.local_servers {
+        if server.models.is_empty() {
+            choices.push(ProviderChoice::Server(server.clone()));
+        }
+        for model in &server.models {
+            choices
+                .push(ProviderChoice::Server(LocalServer { models: vec![model.clone()], ..server.clone() }));
+        }
+    }
+    choices.push(ProviderChoice::EnterKey);
+    if state.connection.is_tour {
+        choices.push(ProviderChoice::KeepCurrent);
+    }
+    choices
+}
+
+fn provider_rows(choices: &[ProviderChoice]) -> Vec<Row> {
+    let row = |choice: &ProviderChoice| match choice {
+        ProviderChoice::Server(server) => {
+            let model = server.models.first().map_or("default model", String::as_str);
+            Row::new(model)
+                .with_secondary(&format!("{}, on this machine", server.name))
+                .with_detail(server.address.trim_start_matches("http://").trim_end_matches("/v1"))
+                .with_key(format!("{} {model}", server.address))
+        }
+        ProviderChoice::EnterKey => {
+            Row::new("Enter an API key…").with_secondary("for OpenAI or the provider in your settings")
+        }
+        ProviderChoice::KeepCurrent => {
+            Row::new("Tour").with_secondary("scripted replies, no model; no setup needed")
+        }
+    };
+    choices.iter().map(row).collect()
+}

@@ -1,0 +1,59 @@
+//! Input of the transcript search.
+
+use crate::tui::effect::Effect;
+use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::parts::transcript::transcript_search::Search;
+use crate::tui::state::State;
+use crate::tui::text::clean;
+use crate::tui::view::layout;
+use crossterm::event::{KeyCode, KeyEvent};
+
+pub fn open_transcript_search(state: &mut State) {
+    state.transcript.search.get_or_insert_with(Search::default);
+}
+
+/// Handles text that was pasted or typed very fast while searching.
+pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
+    let height = layout::transcript_height(state);
+    let mut transcript = std::mem::take(&mut state.transcript);
+    if let Some(search) = &mut transcript.search {
+        search.query.push_str(&clean::clean_line(text.lines().next().unwrap_or_default()));
+    }
+    transcript.find_match(&state.layout_context(), cache, height, true, true);
+    state.transcript = transcript;
+    Vec::new()
+}
+
+/// Handles a key while searching: characters extend the search text, Enter and Up find the previous match, Down the
+/// next, Esc closes the search. The match stays on the screen.
+pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+    let height = layout::transcript_height(state);
+    let mut transcript = std::mem::take(&mut state.transcript);
+    let ground = state.layout_context();
+    let action = state.keys.lookup(Scope::TextField, &key);
+    let anywhere = state.keys.lookup(Scope::Anywhere, &key);
+    match (action, key.code) {
+        (Some(Action::Close), _) => transcript.search = None,
+        (_, KeyCode::Up) | (Some(Action::Accept), _) => {
+            transcript.find_match(&ground, cache, height, true, false)
+        }
+        (_, KeyCode::Down) => transcript.find_match(&ground, cache, height, false, false),
+        _ if anywhere == Some(Action::SearchTranscript) => {
+            transcript.find_match(&ground, cache, height, true, false);
+        }
+        _ => {
+            if let Some(search) = &mut transcript.search {
+                match (action, Chord::from(&key).typed_character()) {
+                    (Some(Action::DeleteBack), _) => drop(search.query.pop()),
+                    (Some(Action::DeleteToStart), _) => search.query.clear(),
+                    (_, Some(letter)) => search.query.push(letter),
+                    (_, None) => {}
+                }
+            }
+            transcript.find_match(&ground, cache, height, true, true);
+        }
+    }
+    state.transcript = transcript;
+    Vec::new()
+}

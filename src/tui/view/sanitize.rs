@@ -1,0 +1,97 @@
+//! Last check before the terminal: replaces control characters in cells; and resolves link addresses.
+
+use super::LinkedCells;
+use super::visible_lines::PlacedLink;
+use crate::chat::link::LinkTarget;
+use crate::tui::state::Settings;
+use ratatui::buffer::Buffer;
+
+/// Replaces every control character.
+pub fn replace_controls(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        let symbol = cell.symbol();
+        // Fast path: nearly every cell is one ASCII character.
+        if symbol.len() == 1 && !symbol.as_bytes()[0].is_ascii_control() {
+            continue;
+        }
+        if symbol.chars().any(char::is_control) {
+            cell.set_symbol("\u{fffd}");
+        }
+    }
+}
+
+/// Resolves the addresses of links. Cells with the same address belong to one link, wherever they are.
+pub fn resolve_links(links: &[PlacedLink], settings: &Settings) -> Vec<LinkedCells> {
+    let told = |link: &PlacedLink| {
+        Some(LinkedCells { area: link.area, address: link_address(&link.target, settings)? })
+    };
+    links.iter().filter_map(told).collect()
+}
+
+/// Returns the target as an address a terminal can open, without characters that could end the escape sequence.
+fn link_address(target: &LinkTarget, settings: &Settings) -> Option<String> {
+    match target {
+        LinkTarget::Web(address) => Some(percent_encode(address, "")),
+        LinkTarget::Workspace(_) => None,
+        // The terminal does not know which user's home directory is meant.
+        LinkTarget::File { path, .. } if path.starts_with('~') => None,
+        LinkTarget::File { path, line, .. } => {
+            let path = settings.folder.join(path);
+            let line = line.map(|line| format!("#L{line}")).unwrap_or_default();
+            Some(format!(
+                "file://{}{}{line}",
+                percent_encode(&settings.host_name, ""),
+                percent_encode(path.to_str()?, "%#?")
+            ))
+        }
+    }
+}
+
+/// Percent-encodes all bytes that are not allowed in an address.
+fn percent_encode(text: &str, also: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        let c = char::from(byte);
+        if byte.is_ascii_graphic() && !also.contains(c) && !"<>\"`{}|\\^;".contains(c)
+            || c == ';' && also.is_empty()
+        {
+            escaped.push(c);
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::layout::Rect;
+    use std::sync::Arc;
+
+    #[test]
+    fn r32_replaces_control_characters_in_every_cell() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
+        buffer[(0, 0)].set_symbol("\x1b[2J");
+        buffer[(1, 0)].set_symbol("\u{9b}");
+        buffer[(2, 0)].set_symbol("a");
+        replace_controls(&mut buffer);
+        let text: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        assert_eq!(text, "\u{fffd}\u{fffd}a ");
+    }
+
+    #[test]
+    fn r36_address_cannot_end_its_escape_sequence() {
+        let target = Arc::new(LinkTarget::Web("https://e.x/\x1b]0;t\x07".into()));
+        let settings = crate::tui::view::tests::settings();
+        let told = resolve_links(&[PlacedLink { area: Rect::new(0, 0, 2, 1), target }], &settings);
+        assert_eq!(told[0].address, "https://e.x/%1B]0;t%07");
+    }
+
+    #[test]
+    fn file_address_contains_the_host_name() {
+        let settings = crate::tui::view::tests::settings();
+        let file = LinkTarget::File { path: "a b#.rs".into(), line: Some(3), end: None, column: None };
+        assert_eq!(link_address(&file, &settings).as_deref(), Some("file://here/project/a%20b%23.rs#L3"));
+    }
+}

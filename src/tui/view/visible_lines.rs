@@ -1,0 +1,142 @@
+//! Draws the visible lines of the transcript and finds the links in them.
+
+use crate::chat::link::LinkTarget;
+use crate::tui::parts::transcript::VisibleLine;
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::state::State;
+use crate::tui::text::bidi::VisualOrder;
+use crate::tui::text::{Page, width};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A link on the screen. Rows of one link share the target.
+pub struct PlacedLink {
+    /// Its cells in one row.
+    pub area: Rect,
+    /// Target of the link.
+    pub target: Arc<LinkTarget>,
+}
+
+/// Draws the visible lines and returns their links.
+pub fn draw_lines(
+    state: &State,
+    cache: &mut LayoutCache,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Vec<PlacedLink> {
+    if area.is_empty() {
+        return Vec::new();
+    }
+    let ground = state.layout_context();
+    let seen = state.transcript.visible_lines(&ground, cache, usize::from(area.height));
+    // A transcript shorter than the screen is drawn at the bottom, next to the composer.
+    for (row, seen) in visible_rows(area, &seen) {
+        let Some((page, line)) = seen.layout.find_line(seen.position.line) else { continue };
+        let line = &page.lines[line];
+        buffer.set_style(row, line.style);
+        buffer.set_line(row.x, row.y, line, row.width);
+        if state.transcript.selected() == Some(seen.position.item) && is_first_line(seen) {
+            buffer.set_style(row, state.theme.selected);
+        }
+        if let Some(search) = state.transcript.search.as_ref().filter(|search| !search.query.is_empty()) {
+            let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+            highlight_matches(&text, &search.query, row, buffer, state.theme.found);
+        }
+        if let Some(order) = visual_order(state, line) {
+            order.reorder_row(row, buffer);
+        }
+    }
+    place_links(state, area, &seen)
+}
+
+/// Returns the visual order of a line; `None` if it is the logical order or the terminal reorders it.
+pub fn visual_order(state: &State, line: &Line<'_>) -> Option<VisualOrder> {
+    if state.settings.terminal_reorders { None } else { VisualOrder::from_line(line) }
+}
+
+/// Draws the scroll bar; not while the end is followed and grows, as it would only flicker. It is drawn with a
+/// background colour instead of a character, so that it is not copied with the text.
+pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
+    let comes = state.agent.is_busy() && state.transcript.is_following();
+    if area.is_empty() || (comes && state.transcript.dragged_row.is_none()) {
+        return;
+    }
+    let ground = state.layout_context();
+    let Some(bar) = state.transcript.scrollbar(&ground, cache, usize::from(area.height)) else { return };
+    let thumb = Rect { y: area.y + bar.top, height: bar.length, ..area };
+    buffer.set_style(thumb, state.theme.scroll_bar_style(state.transcript.dragged_row.is_some()));
+}
+
+/// Returns whether this is the first non-blank line of its item: the one that expands and collapses it.
+fn is_first_line(seen: &VisibleLine) -> bool {
+    let blank = |(page, line): (&Page, usize)| page.lines[line].width() == 0;
+    match seen.position.line {
+        0 => !seen.layout.find_line(0).is_some_and(blank),
+        1 => seen.layout.find_line(0).is_some_and(blank),
+        _ => false,
+    }
+}
+
+/// Returns the visible links, each once, with their first cell.
+pub fn visible_targets(
+    state: &State,
+    cache: &mut LayoutCache,
+    area: Rect,
+) -> Vec<((u16, u16), Arc<LinkTarget>)> {
+    let ground = state.layout_context();
+    let seen = state.transcript.visible_lines(&ground, cache, usize::from(area.height));
+    let mut links: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();
+    for placed in place_links(state, area, &seen) {
+        if !links.iter().any(|(_, target)| Arc::ptr_eq(target, &placed.target)) {
+            links.push(((placed.area.x, placed.area.y), placed.target));
+        }
+    }
+    links
+}
+
+fn visible_rows(area: Rect, seen: &[VisibleLine]) -> impl Iterator<Item = (Rect, &VisibleLine)> {
+    area.rows().zip(seen)
+}
+
+fn place_links(state: &State, area: Rect, seen: &[VisibleLine]) -> Vec<PlacedLink> {
+    let mut placed = Vec::new();
+    for (row, seen) in visible_rows(area, seen) {
+        let Some((page, line)) = seen.layout.find_line(seen.position.line) else { continue };
+        // Links are sorted by line.
+        let from = page.links.partition_point(|link| link.line < line);
+        for link in page.links[from..].iter().take_while(|link| link.line == line) {
+            let (start, end) = (link.start.min(row.width), link.end.min(row.width));
+            let mut put = |cells: Range<u16>| {
+                let area = Rect { x: row.x + cells.start, width: cells.end - cells.start, ..row };
+                placed.push(PlacedLink { area, target: link.target.clone() });
+            };
+            match visual_order(state, &page.lines[line]) {
+                Some(order) => order.drawn_ranges(start..end).into_iter().for_each(put),
+                None => put(start..end),
+            }
+        }
+    }
+    placed
+}
+
+/// Highlights matches of the search text in a line, ignoring case.
+fn highlight_matches(text: &str, words: &str, row: Rect, buffer: &mut Buffer, style: Style) {
+    let (low, words) = (text.to_lowercase(), words.to_lowercase());
+    // A character whose lowercase form has another length would shift the matches.
+    if low.len() != text.len() {
+        return;
+    }
+    for (at, found) in low.match_indices(&words) {
+        let (Some(before), Some(found)) = (text.get(..at), text.get(at..at + found.len())) else { continue };
+        let x = u16::try_from(width::text_width(before)).unwrap_or(u16::MAX);
+        let cells = u16::try_from(width::text_width(found)).unwrap_or(u16::MAX);
+        if x < row.width {
+            let place = Rect { x: row.x + x, width: cells.min(row.width - x), ..row };
+            buffer.set_style(place, style);
+        }
+    }
+}
