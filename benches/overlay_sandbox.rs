@@ -58,9 +58,7 @@ mod linux {
             let play = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
             let shell = OverlayShell::new(plain.clone(), play);
             group.bench_function(name, |b| {
-                b.iter(|| {
-                    runtime.block_on(shell.run_in_overlay(&line, View::Hidden, &|_| {})).expect("it runs")
-                });
+                b.iter(|| runtime.block_on(shell.run_in_overlay(&line, View::Hidden, &|_| {})).expect("it runs"));
             });
         }
         // Fill the overlay by a command, as an installation would.
@@ -83,9 +81,7 @@ mod linux {
             runtime.block_on(shell.run_in_overlay(&fills, View::Hidden, &|_| {})).expect("it runs");
             group.bench_function(name, |b| {
                 let line = line(small.path());
-                b.iter(|| {
-                    runtime.block_on(shell.run_in_overlay(&line, View::Hidden, &|_| {})).expect("it runs")
-                });
+                b.iter(|| runtime.block_on(shell.run_in_overlay(&line, View::Hidden, &|_| {})).expect("it runs"));
             });
         }
         group.finish();
@@ -93,9 +89,7 @@ mod linux {
         for (name, place) in [("2 files", &small), ("100,000 files", &large)] {
             let folder = place.path().join("project");
             group.bench_function(name, |b| {
-                b.iter(|| {
-                    test_overlay_sandbox(Path::new(AYE), &folder, place.path()).expect("there is a stage")
-                });
+                b.iter(|| test_overlay_sandbox(Path::new(AYE), &folder, place.path()).expect("there is a stage"));
             });
         }
         group.finish();

@@ -33,11 +33,7 @@ fn long_reply() -> String {
 fn entries(count: usize) -> Vec<Entry> {
     let turn = |turn: usize| {
         let id = format!("call_{turn}");
-        let call = ToolCall {
-            id: id.as_str().into(),
-            name: "read_file".into(),
-            arguments: r#"{"path":"a"}"#.into(),
-        };
+        let call = ToolCall { id: id.as_str().into(), name: "read_file".into(), arguments: r#"{"path":"a"}"#.into() };
         let replied = |text: &str, calls| Entry::Replied {
             text: text.to_owned(),
             reasoning: String::new(),
@@ -90,18 +86,10 @@ fn layout(c: &mut Criterion) {
     group.throughput(Throughput::Bytes(reply.len() as u64));
     group.bench_function("lay out 35 kB", |b| {
         b.iter(|| {
-            markdown::lay_out_markdown(
-                black_box(&reply),
-                100,
-                &theme,
-                &|_: &LinkTarget| false,
-                &|_: &LinkTarget| None,
-            )
+            markdown::lay_out_markdown(black_box(&reply), 100, &theme, &|_: &LinkTarget| false, &|_: &LinkTarget| None)
         });
     });
-    group.bench_function("find what is stable of 35 kB", |b| {
-        b.iter(|| markdown::stable_prefix(black_box(&reply)))
-    });
+    group.bench_function("find what is stable of 35 kB", |b| b.iter(|| markdown::stable_prefix(black_box(&reply))));
     group.finish();
 }
 

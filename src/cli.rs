@@ -176,8 +176,7 @@ impl Cli {
     fn subcommand_words(&self, command: &str) -> Option<Vec<&str>> {
         let first = self.command_words().first()?;
         let words = self.all_words().split_off(1);
-        let known =
-            words.first().is_none_or(|word| commands::subcommand_names(command).any(|verb| verb == *word));
+        let known = words.first().is_none_or(|word| commands::subcommand_names(command).any(|verb| verb == *word));
         (first == command && known).then_some(words)
     }
 
@@ -239,8 +238,7 @@ impl Cli {
 
     /// Returns the first message; empty if there is none.
     pub fn prompt(&self) -> String {
-        let words: Vec<&str> =
-            self.prompt_words.iter().chain(&self.literal_prompt).map(String::as_str).collect();
+        let words: Vec<&str> = self.prompt_words.iter().chain(&self.literal_prompt).map(String::as_str).collect();
         words.join(" ")
     }
 }

@@ -15,10 +15,5 @@ pub fn check(bytes: &[u8]) {
         assert!(problem.to_string().chars().count() < 2000, "a long word about {}", problem.origin);
     }
     Keymap::with_overrides(&settings.config.keys);
-    rules::rules_parser::parse_rules(
-        &text,
-        "rules.toml",
-        &["bash_exec".to_owned()],
-        &RuleScope::EveryProject,
-    );
+    rules::rules_parser::parse_rules(&text, "rules.toml", &["bash_exec".to_owned()], &RuleScope::EveryProject);
 }

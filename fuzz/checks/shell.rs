@@ -10,18 +10,11 @@ pub fn check(bytes: &[u8]) {
     if reading.unclear.is_some() {
         return;
     }
-    assert!(
-        line.chars().count() <= MAX_CHARACTERS && reading.commands.len() <= MAX_COMMANDS,
-        "too much is plain"
-    );
+    assert!(line.chars().count() <= MAX_CHARACTERS && reading.commands.len() <= MAX_COMMANDS, "too much is plain");
     for command in &reading.commands {
         assert!(command.nesting.len() <= MAX_NESTING, "too deep is plain");
     }
     // A line end or a comment behind it is no command.
     let more = command_line::parse_command_line(&format!("{line}\n"));
-    assert_eq!(
-        (&more.commands, &more.unclear),
-        (&reading.commands, &reading.unclear),
-        "a line end changes it"
-    );
+    assert_eq!((&more.commands, &more.unclear), (&reading.commands, &reading.unclear), "a line end changes it");
 }

@@ -6,8 +6,7 @@ use super::{UpdateContext, call_execution};
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::{
-    Access, CallId, Decision, Entry, Intent, Item, LiveCall, Outcome, Plan, Preconditions, Preview, ToolCall,
-    Work,
+    Access, CallId, Decision, Entry, Intent, Item, LiveCall, Outcome, Plan, Preconditions, Preview, ToolCall, Work,
 };
 use crate::policy::{Verdict, judge_plan};
 use serde_json::Value;
@@ -106,15 +105,12 @@ fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Opti
     let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|shown| &shown.preview) else { return None };
     let entries = ctx.state.session.entries();
     let rejected = entries.iter().rev().find_map(|entry| match entry {
-        Entry::Decided { call, decision: Decision::Selected(rejected), .. } if call == id => {
-            Some(rejected.as_slice())
-        }
+        Entry::Decided { call, decision: Decision::Selected(rejected), .. } if call == id => Some(rejected.as_slice()),
         _ => None,
     });
     let is_of = |item: &Item| Path::new(path).starts_with(&item.path) || item.path.starts_with(path);
     batch.items.iter().any(is_of).then(|| {
-        batch.selected_items(rejected.unwrap_or_default()).any(|(_, item)| is_of(item))
-            && is_call_done(ctx, id)
+        batch.selected_items(rejected.unwrap_or_default()).any(|(_, item)| is_of(item)) && is_call_done(ctx, id)
     })
 }
 
@@ -127,18 +123,14 @@ fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
 /// Returns whether a change is live: applied in this turn, or earlier and not part of this turn.
 fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
     let mut offered = false;
-    for call in
-        ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP)
-    {
+    for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP) {
         match is_in_applied_group(ctx, &call.id, path) {
             Some(true) => return true,
             Some(false) => offered = true,
             None => {}
         }
     }
-    for call in
-        ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_CHANGE)
-    {
+    for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_CHANGE) {
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         let Some(at) = arguments["path"].as_str() else { continue };
         // A folder is applied with its contents, unless they have prompts of their own.
@@ -157,10 +149,6 @@ fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
 pub(super) fn require_decision(offered: bool, verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Allow(_) if offered => Verdict::Ask("separate decision for each change".to_owned()),
-        Verdict::Allow(_)
-        | Verdict::Ask(_)
-        | Verdict::Rehearse(_)
-        | Verdict::Withhold(_)
-        | Verdict::Deny(_) => verdict,
+        Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Deny(_) => verdict,
     }
 }

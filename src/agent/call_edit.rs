@@ -35,11 +35,7 @@ pub(super) fn start_edit(ctx: &mut UpdateContext<'_>, id: &CallId, arguments: Va
 
 /// Handles the plan of an edit. An invalid edit changes nothing: the call waits as before, and its prompt shows the
 /// error.
-pub(super) fn handle_edit_plan(
-    ctx: &mut UpdateContext<'_>,
-    before: PendingEdit,
-    intent: Result<Intent, String>,
-) {
+pub(super) fn handle_edit_plan(ctx: &mut UpdateContext<'_>, before: PendingEdit, intent: Result<Intent, String>) {
     let id = before.call.id.clone();
     let words = match intent {
         Ok(Intent::Act(plan)) => {

@@ -3,12 +3,12 @@
 use super::call_output::CallOutput;
 use super::state::{CallStage, PendingCall, State};
 use super::{
-    Effect, Event, Phase, UpdateContext, WaitingCall, apply_turn, call_edit, model_requests, preapproval,
-    reviews, sub_agent,
+    Effect, Event, Phase, UpdateContext, WaitingCall, apply_turn, call_edit, model_requests, preapproval, reviews,
+    sub_agent,
 };
 use crate::chat::{
-    Access, Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions,
-    ResultOrigin, SimulationSource, ToolCall, TurnId, Work,
+    Access, Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions, ResultOrigin,
+    SimulationSource, ToolCall, TurnId, Work,
 };
 use crate::policy::{ExcludedPaths, Verdict, judge_plan, may_disclose};
 use std::time::Duration;
@@ -49,9 +49,7 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
                 CallStage::Delegated(_) => settled = false,
                 // A plan started before its turn does not count and must not be mistaken for the one that does.
                 CallStage::Waiting if pending.preapproval.is_planning => return,
-                CallStage::Waiting
-                    if settled || !pending.has_effects && !pending.preapproval.is_approved() =>
-                {
+                CallStage::Waiting if settled || !pending.has_effects && !pending.preapproval.is_approved() => {
                     next = Some(index);
                     break;
                 }
@@ -193,8 +191,7 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
     });
     match verdict {
         Verdict::Allow(_) | Verdict::Rehearse(_) => {
-            let approved =
-                may_disclose(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
+            let approved = may_disclose(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
             start_call(ctx, call, plan, approved);
         }
         Verdict::Withhold(withheld) => {
@@ -247,8 +244,7 @@ pub(super) fn is_decision_allowed(state: &State, event: &Event) -> bool {
 /// Handles a decision. Ignored unless the call waits, or it is a denial before the call's turn.
 pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision: Decision, by: Decider) {
     let first = ctx.state.pending().iter().find(|pending| pending.step != CallStage::Settled);
-    let early =
-        first.is_some_and(|pending| pending.call.id != *id) && ctx.state.early_prompt.as_ref() == Some(id);
+    let early = first.is_some_and(|pending| pending.call.id != *id) && ctx.state.early_prompt.as_ref() == Some(id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let call = pending.call.clone();
     let mut plan = match &pending.step {
@@ -278,9 +274,7 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
             return start_ready_calls(ctx);
         }
         Decision::Deny(_) => return deny_call(ctx, id, decision, by),
-        Decision::Once | Decision::Always(_) | Decision::Selected(_) => {
-            ctx.state.repeated_calls.record_approval(&call)
-        }
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) => ctx.state.repeated_calls.record_approval(&call),
     }
     (ctx.state.early_prompt, ctx.state.is_queue_open) = (None, false);
     let sha256 = digest_call(&call, &plan);
@@ -345,9 +339,7 @@ pub(super) fn finish_call(
     let CallStage::Running(plan) = &pending.step else { return };
     let outcome = match outcome {
         // A read returns the same in a dry run as live.
-        Outcome::Rehearsed(text)
-            if is_any_read(plan) && !matches!(staged, Some(ResultOrigin::Simulated(_))) =>
-        {
+        Outcome::Rehearsed(text) if is_any_read(plan) && !matches!(staged, Some(ResultOrigin::Simulated(_))) => {
             (Outcome::Done(text), None)
         }
         other => (other, staged),

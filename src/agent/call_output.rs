@@ -74,10 +74,7 @@ mod tests {
     #[test]
     fn returns_output_once_and_bounds_it() {
         let mut printed = CallOutput::default();
-        assert_eq!(
-            (printed.take_unsaved(), printed.interrupted_outcome("Stopped.")),
-            (None, "Stopped.".to_owned())
-        );
+        assert_eq!((printed.take_unsaved(), printed.interrupted_outcome("Stopped.")), (None, "Stopped.".to_owned()));
         printed.push_output("one\n");
         printed.push_output("two\n");
         assert_eq!(printed.take_unsaved().as_deref(), Some("one\ntwo\n"));

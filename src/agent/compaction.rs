@@ -98,13 +98,11 @@ pub(super) fn make_room(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bool {
         return false;
     }
     let asked = {
-        let kept =
-            ctx.state.effective_context_window().unwrap_or(u64::MAX).saturating_mul(KEPT_PERCENT) / 100;
+        let kept = ctx.state.effective_context_window().unwrap_or(u64::MAX).saturating_mul(KEPT_PERCENT) / 100;
         let (state, end) = (&*ctx.state, ctx.state.session.entries().len());
         let turns = state.sent_turn_starts();
         let first = turns.first().copied().unwrap_or(0);
-        let stays =
-            |cut: &usize| state.correct_estimate(state.session.token_estimate_between(*cut, end)) <= kept;
+        let stays = |cut: &usize| state.correct_estimate(state.session.token_estimate_between(*cut, end)) <= kept;
         // The running turn is never summarized, however long it is.
         let cut = turns.iter().copied().find(stays).or(turns.last().copied()).unwrap_or(0);
         let cuts: Vec<usize> = turns.into_iter().filter(|&other| other > first && other <= cut).collect();
@@ -122,8 +120,7 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], go
         return false;
     }
     let (before, smaller) = (ctx.state.next_request_tokens(), ctx.state.compaction_attempts.request_limit);
-    let request =
-        |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, smaller, lengths);
+    let request = |upto: usize, lengths| summary_request::build_summary_request(ctx.state, upto, smaller, lengths);
     // Two detailed summaries are better than one without details.
     let found = summary_request::TRUNCATION_LENGTHS.into_iter().find_map(|lengths| {
         let fitting = cuts.partition_point(|&upto| request(upto, lengths).is_some());
@@ -156,18 +153,13 @@ pub(super) fn limit_summary(ctx: &mut UpdateContext<'_>) {
 
 /// Uses the summary as far as it was received.
 pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
-    let Some(StreamingReply { text, usage, purpose: ReplyPurpose::Summary(cut), .. }) =
-        ctx.state.take_draft()
-    else {
+    let Some(StreamingReply { text, usage, purpose: ReplyPurpose::Summary(cut), .. }) = ctx.state.take_draft() else {
         return;
     };
     let endless = text.len() > MAX_SUMMARY_BYTES;
-    let summary =
-        text.get(..text.floor_char_boundary(MAX_SUMMARY_BYTES)).unwrap_or_default().trim().to_owned();
+    let summary = text.get(..text.floor_char_boundary(MAX_SUMMARY_BYTES)).unwrap_or_default().trim().to_owned();
     if summary.is_empty() {
-        return ctx.end_turn(Ending::Failed(
-            "Cannot summarize the session: the model returned no summary".to_owned(),
-        ));
+        return ctx.end_turn(Ending::Failed("Cannot summarize the session: the model returned no summary".to_owned()));
     }
     let pinned = summary_request::build_verbatim_part(ctx.state, cut.first_kept);
     let after = tokens_after_summary(ctx.state, cut.first_kept, &format_summary(&summary, &pinned));
@@ -186,9 +178,8 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
             ctx.state.compaction_attempts.summaries = MAX_SUMMARIES;
             return model_requests::request_reply(ctx, turn);
         }
-        return ctx.end_turn(Ending::Failed(
-            "Summary discarded: it is not shorter than the entries it replaces".to_owned(),
-        ));
+        return ctx
+            .end_turn(Ending::Failed("Summary discarded: it is not shorter than the entries it replaces".to_owned()));
     }
     record_summary(ctx, summary, pinned, cut, after, usage);
     if cut.continues_turn {

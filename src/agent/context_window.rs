@@ -29,9 +29,7 @@ pub struct ContextUsage {
 impl ContextUsage {
     /// Returns the used share in percent, if the window is known.
     pub fn used_percent(&self) -> Option<u64> {
-        self.context_window
-            .filter(|window| *window > 0)
-            .map(|window| self.tokens.saturating_mul(100) / window)
+        self.context_window.filter(|window| *window > 0).map(|window| self.tokens.saturating_mul(100) / window)
     }
 }
 
@@ -110,8 +108,7 @@ impl ContextEstimate {
     pub(super) fn record_usage(&mut self, usage: Option<Usage>) {
         if usage.is_some_and(|usage| usage.input > 0) {
             self.counted_saved_tokens = self.saved_tokens();
-            self.counted_fixed_tokens =
-                Some(self.sent_fixed_tokens).filter(|sent| *sent != self.fixed_tokens);
+            self.counted_fixed_tokens = Some(self.sent_fixed_tokens).filter(|sent| *sent != self.fixed_tokens);
         }
     }
 
@@ -190,8 +187,7 @@ impl State {
 
     /// Returns the uncorrected estimate for the next request.
     pub(super) fn estimate_next_request(&self) -> u64 {
-        self.estimate.fixed_tokens
-            + self.session.token_estimate().saturating_sub(self.estimate.saved_tokens())
+        self.estimate.fixed_tokens + self.session.token_estimate().saturating_sub(self.estimate.saved_tokens())
     }
 
     /// Returns whether this many tokens fit with room for the reply. Always true if the window is unknown.
@@ -203,8 +199,7 @@ impl State {
     /// Returns whether the next request is certainly too long.
     pub(super) fn is_certainly_too_long(&self) -> bool {
         let tokens = self.next_request_tokens().min(self.estimate_next_request());
-        self.effective_context_window()
-            .is_some_and(|window| tokens > window.saturating_mul(CERTAIN_PERCENT) / 100)
+        self.effective_context_window().is_some_and(|window| tokens > window.saturating_mul(CERTAIN_PERCENT) / 100)
     }
 
     /// Truncates long outcomes until the next request fits: older ones first and no more than needed. User messages are
@@ -231,9 +226,7 @@ impl State {
             if best.is_none_or(|best| spared > best.saved_tokens) {
                 best = Some(Truncation { before_entry: until, max_bytes: most, saved_tokens: spared });
             }
-            if self.fits_context_window(
-                self.request_tokens(self.session.token_estimate().saturating_sub(spared)),
-            ) {
+            if self.fits_context_window(self.request_tokens(self.session.token_estimate().saturating_sub(spared))) {
                 break;
             }
         }
@@ -246,10 +239,8 @@ impl State {
 /// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
 fn parse_token_figures(why: &str) -> Option<(u64, u64)> {
     let mut found = Vec::new();
-    let words: Vec<&str> = why
-        .split(|c: char| c.is_whitespace() || "(),:;".contains(c))
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> =
+        why.split(|c: char| c.is_whitespace() || "(),:;".contains(c)).filter(|word| !word.is_empty()).collect();
     for pair in words.windows(2) {
         let of = pair[1].to_ascii_lowercase();
         if (of.starts_with("token") || of.starts_with("maximum"))

@@ -13,11 +13,7 @@ pub(super) fn plan_covered(ctx: &mut UpdateContext<'_>) {
             let of = Subject::from_plan(&pending.call.name, plan);
             ctx.session_grants().iter().any(|standing| grant_covers(&standing.grant, &of))
                 && ctx.state.rules.permits_grants(&of)
-                && ctx
-                    .state
-                    .session
-                    .call(&pending.call.id)
-                    .is_some_and(|call| call.edited_arguments.is_none())
+                && ctx.state.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
                 && ctx.state.early_prompt.as_ref() != Some(&pending.call.id)
         }
         CallStage::Waiting
@@ -28,8 +24,7 @@ pub(super) fn plan_covered(ctx: &mut UpdateContext<'_>) {
         | CallStage::Delegated(_)
         | CallStage::Settled => false,
     };
-    let calls: Vec<ToolCall> =
-        ctx.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
+    let calls: Vec<ToolCall> = ctx.state.pending().iter().filter(covers).map(|pending| pending.call.clone()).collect();
     for call in calls {
         if let Some(pending) = ctx.state.pending_mut(&call.id) {
             pending.step = CallStage::Planning;

@@ -1,8 +1,8 @@
 //! Events that the agent handles.
 
 use crate::chat::{
-    Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, Outcome, ResultOrigin, Review, SessionId,
-    TurnId, Usage,
+    Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, Outcome, ResultOrigin, Review, SessionId, TurnId,
+    Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;

@@ -46,15 +46,10 @@ pub fn grant_options(state: &State) -> Vec<GrantOption> {
     grant_scopes(&call.name, plan)
         .into_iter()
         .map(|grant| {
-            let mine =
-                |look: &&RecordedPlan<'_>| *look.call != call.id && grant_covers(&grant, &look.subject);
+            let mine = |look: &&RecordedPlan<'_>| *look.call != call.id && grant_covers(&grant, &look.subject);
             let covered = seen.iter().filter(mine).map(|look| look.summary.to_owned()).collect();
             // A rule would also be valid live, so a dry run offers none.
-            GrantOption {
-                can_be_rule: can_be_rule(&grant) && !state.is_dry_run(),
-                grant,
-                earlier_calls: covered,
-            }
+            GrantOption { can_be_rule: can_be_rule(&grant) && !state.is_dry_run(), grant, earlier_calls: covered }
         })
         .collect()
 }
@@ -79,9 +74,7 @@ pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
         went.map(|look| (look.entry, look.summary.to_owned())).collect::<Vec<_>>()
     };
     let here = state.grants().iter().map(|standing| LastingApproval {
-        allowed_calls: by(&|look| {
-            look.entry > standing.entry_index && grant_covers(&standing.grant, &look.subject)
-        }),
+        allowed_calls: by(&|look| look.entry > standing.entry_index && grant_covers(&standing.grant, &look.subject)),
         source: ApprovalSource::Session(standing.clone()),
     });
     let allowing = state.rules.list.iter().filter(|rule| rule.effect == RuleEffect::Allow);
@@ -117,9 +110,7 @@ struct RecordedPlan<'a> {
 fn recorded_plans(state: &State, from: usize) -> Vec<RecordedPlan<'_>> {
     let mut looks: Vec<RecordedPlan<'_>> = Vec::new();
     for (index, entry) in state.session.entries().iter().enumerate().skip(from) {
-        let Entry::Planned {
-            call, summary, access, preview, destroys, preconditions: basis, verdict, ..
-        } = entry
+        let Entry::Planned { call, summary, access, preview, destroys, preconditions: basis, verdict, .. } = entry
         else {
             continue;
         };

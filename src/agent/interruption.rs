@@ -33,9 +33,7 @@ pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
                 | CallStage::Planning
                 | CallStage::UnderReview(_)
                 | CallStage::AwaitingApproval(..)
-                | CallStage::Delegated(_) => {
-                    "Not run: the user stopped the turn before this call started.".to_owned()
-                }
+                | CallStage::Delegated(_) => "Not run: the user stopped the turn before this call started.".to_owned(),
             };
             Some((pending.call.id.clone(), words, ran))
         })

@@ -116,12 +116,8 @@ fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::QueueOpened => preapproval::open_queue(ctx),
         Event::EarlyPromptRequested(call) => preapproval::open_early_prompt(ctx, call),
         Event::CallDecided { .. } if !call_execution::is_decision_allowed(ctx.state, &event) => {}
-        Event::CallDecided { call, decision, by } => {
-            call_execution::handle_decision(ctx, &call, decision, by)
-        }
-        Event::QuestionsAnswered { call, answer, by } => {
-            call_execution::handle_answer(ctx, &call, answer, by)
-        }
+        Event::CallDecided { call, decision, by } => call_execution::handle_decision(ctx, &call, decision, by),
+        Event::QuestionsAnswered { call, answer, by } => call_execution::handle_answer(ctx, &call, answer, by),
         Event::TurnInterrupted => interrupt_turn(ctx),
         Event::SessionTitled(title) => {
             ctx.record_entry(Entry::Titled { title, by: TitleSource::User, usage: None });

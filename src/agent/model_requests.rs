@@ -157,9 +157,8 @@ fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
     ctx.state.estimate.record_usage(draft.usage);
     ctx.record_entry(draft.into_reply_entry(&ctx.state.model, calls.clone(), None));
     if empty {
-        return ctx.end_turn(Ending::Failed(
-            "The model returned an empty reply. Retry or choose another model.".to_owned(),
-        ));
+        return ctx
+            .end_turn(Ending::Failed("The model returned an empty reply. Retry or choose another model.".to_owned()));
     }
     if calls.is_empty() {
         return ctx.end_turn(Ending::Finished);
@@ -200,8 +199,7 @@ pub(super) fn handle_request_failure(ctx: &mut UpdateContext<'_>, why: String, t
             return;
         }
         let why = why.trim_end_matches('.');
-        let why =
-            format!("The session exceeds the model's context window and cannot be shortened further: {why}");
+        let why = format!("The session exceeds the model's context window and cannot be shortened further: {why}");
         ctx.state.take_draft();
         return ctx.end_turn(Ending::Failed(why));
     }

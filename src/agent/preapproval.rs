@@ -66,8 +66,7 @@ fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
     if !ctx.state.is_queue_open || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
         return;
     }
-    let unknown =
-        |step: &CallStage, ahead: &Preapproval| *step == CallStage::Waiting && ahead.preview.is_none();
+    let unknown = |step: &CallStage, ahead: &Preapproval| *step == CallStage::Waiting && ahead.preview.is_none();
     let next = ctx.state.pending().iter().find(|pending| unknown(&pending.step, &pending.preapproval));
     let Some(call) = next.map(|pending| pending.call.clone()) else {
         ctx.state.is_queue_open = false;
@@ -212,12 +211,7 @@ pub(super) fn record_preapproval(
 }
 
 /// Runs an approved call whose turn has come if the new plan equals the approved one; otherwise asks the user again.
-pub(super) fn run_if_unchanged(
-    ctx: &mut UpdateContext<'_>,
-    id: &CallId,
-    yes: &Plan,
-    intent: Result<Intent, String>,
-) {
+pub(super) fn run_if_unchanged(ctx: &mut UpdateContext<'_>, id: &CallId, yes: &Plan, intent: Result<Intent, String>) {
     let plan = match intent {
         Ok(Intent::Act(mut plan)) => {
             if let Some(name) = ctx.state.pending_mut(id).map(|pending| pending.call.name.clone()) {
@@ -231,8 +225,7 @@ pub(super) fn run_if_unchanged(
         Ok(Intent::Ask(questions)) => return call_execution::await_answers(ctx, id, questions),
         Err(words) => return settle_unstarted(ctx, id, Outcome::Failed(words)),
     };
-    let refused =
-        matches!(preview_verdict(ctx, id, &plan), Some(Verdict::Deny(_) | Verdict::Withhold(_)) | None);
+    let refused = matches!(preview_verdict(ctx, id, &plan), Some(Verdict::Deny(_) | Verdict::Withhold(_)) | None);
     let same = *plan == *yes;
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     if same && !refused {

@@ -29,9 +29,7 @@ impl RepeatedCalls {
         }
         match self.0.iter_mut().find(|repeat| repeat.call == call) {
             Some(repeat) if repeat.outcome == came_to => repeat.times += 1,
-            Some(repeat) => {
-                *repeat = RepeatedCall { call, outcome: came_to, times: 1, ask_from: MAX_REPEATS }
-            }
+            Some(repeat) => *repeat = RepeatedCall { call, outcome: came_to, times: 1, ask_from: MAX_REPEATS },
             None => self.0.push(RepeatedCall { call, outcome: came_to, times: 1, ask_from: MAX_REPEATS }),
         }
     }
@@ -48,8 +46,7 @@ impl RepeatedCalls {
     /// Returns the reason to ask about a call that otherwise needs no approval.
     pub(super) fn repeat_reason(&self, call: &ToolCall) -> Option<String> {
         let call = hash_value((&call.name, &call.arguments));
-        let RepeatedCall { times, ask_from: asks_from, .. } =
-            self.0.iter().find(|repeat| repeat.call == call)?;
+        let RepeatedCall { times, ask_from: asks_from, .. } = self.0.iter().find(|repeat| repeat.call == call)?;
         (times >= asks_from).then(|| format!("{times} equal calls with the same outcome in this turn"))
     }
 

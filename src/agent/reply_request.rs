@@ -39,20 +39,13 @@ pub fn build_sub_agent_prompt(words: &str) -> String {
 /// Builds the request for the next reply.
 pub(super) fn build_reply_request(state: &State) -> Request {
     let mut messages = vec![Message::System(state.full_system_prompt())];
-    let (before, most) =
-        state.estimate.truncation().map_or((0, usize::MAX), |it| (it.before_entry, it.max_bytes));
+    let (before, most) = state.estimate.truncation().map_or((0, usize::MAX), |it| (it.before_entry, it.max_bytes));
     state.session.append_messages(&mut messages, before, most);
     drop_retried_replies(&mut messages);
     if state.labels_rehearsed {
         label_rehearsed_results(&state.session, &mut messages);
     }
-    Request {
-        model: state.model.clone(),
-        messages,
-        tools: state.tools.clone(),
-        max_tokens: None,
-        pictures: vec![],
-    }
+    Request { model: state.model.clone(), messages, tools: state.tools.clone(), max_tokens: None, pictures: vec![] }
 }
 
 /// Labels each rehearsed result with its source.

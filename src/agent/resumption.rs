@@ -18,11 +18,7 @@ pub fn resume(session: Session, blank: State) -> (State, Vec<Effect>) {
 
 /// Resumes a session like [`resume`]. `printed` is the saved output of calls that were running; it is added to their
 /// outcomes.
-pub fn resume_with_output(
-    session: Session,
-    blank: State,
-    printed: &HashMap<CallId, String>,
-) -> (State, Vec<Effect>) {
+pub fn resume_with_output(session: Session, blank: State, printed: &HashMap<CallId, String>) -> (State, Vec<Effect>) {
     let mut state = blank;
     if let Some(model) = session.model() {
         model.clone_into(&mut state.model);
@@ -58,13 +54,7 @@ pub fn resume_with_output(
             words,
             printed.get(&id).map_or("", String::as_str),
         ));
-        ctx.record_entry(Entry::Settled {
-            call: id,
-            outcome,
-            took_ms: 0,
-            sha256: Digest::default(),
-            staged: None,
-        });
+        ctx.record_entry(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default(), staged: None });
     }
     if !asked.is_empty() {
         ctx.state.turn_count += 1;
@@ -78,11 +68,7 @@ pub fn resume_with_output(
 }
 
 /// Restores the sub-agent of a call from its entries; `None` if nothing in it waits for the user, so that it has ended.
-fn restore_sub_agent(
-    ctx: &mut UpdateContext<'_>,
-    id: &CallId,
-    printed: &HashMap<CallId, String>,
-) -> Option<SubAgent> {
+fn restore_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, printed: &HashMap<CallId, String>) -> Option<SubAgent> {
     let session = &ctx.state.session;
     let name = session.sub_agent_name(id).unwrap_or_default().to_owned();
     let sha256 = session.last_plan_digest(id);

@@ -105,13 +105,7 @@ fn can_hook_approve(plan: &Plan) -> bool {
 
 /// Starts the review of a call after its verdict. Without reviewers the verdict takes effect at once. If `stays` is
 /// set, no hook can lift the need for approval.
-pub(super) fn start_review(
-    ctx: &mut UpdateContext<'_>,
-    id: &CallId,
-    plan: Box<Plan>,
-    verdict: Verdict,
-    stays: bool,
-) {
+pub(super) fn start_review(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict, stays: bool) {
     // Nor can a hook override a rule that asks.
     let call = ctx.state.pending().iter().find(|pending| pending.call.id == *id);
     let asks = call.is_some_and(|pending| {
@@ -124,15 +118,7 @@ pub(super) fn start_review(
     continue_review(
         ctx,
         id,
-        PendingReview {
-            plan,
-            reviewer: adviser,
-            verdict,
-            hooks_done: 0,
-            must_ask: stays,
-            is_lifted: false,
-            round: 0,
-        },
+        PendingReview { plan, reviewer: adviser, verdict, hooks_done: 0, must_ask: stays, is_lifted: false, round: 0 },
     );
 }
 
@@ -155,11 +141,7 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut consulting: Pen
     ctx.state.review_count += 1;
     (consulting.reviewer, consulting.round) = (adviser, ctx.state.review_count);
     let brief = ReviewContext {
-        user_messages: if consulting.reviewer == Reviewer::Model {
-            last_user_messages(ctx)
-        } else {
-            Vec::new()
-        },
+        user_messages: if consulting.reviewer == Reviewer::Model { last_user_messages(ctx) } else { Vec::new() },
         reviewer: consulting.reviewer.clone(),
         verdict: consulting.verdict.as_str().to_owned(),
         reason: consulting.verdict.reason().to_owned(),
@@ -187,8 +169,7 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, consulting: &mut PendingRe
     }
     let was_asked = consulting.hooks_done > advisers.hooks.len();
     // In a dry run no call has the verdict `allow`, so there is nothing to review.
-    let would_go_ahead =
-        matches!(consulting.verdict, Verdict::Allow(_)) && !reads_inside_project(&consulting.plan);
+    let would_go_ahead = matches!(consulting.verdict, Verdict::Allow(_)) && !reads_inside_project(&consulting.plan);
     if !advisers.has_model_reviewer || was_asked || !would_go_ahead {
         return None;
     }
@@ -199,8 +180,7 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, consulting: &mut PendingRe
 /// Returns the latest user messages, oldest first. In a sub-agent these are the messages of the turn, not the task,
 /// which the model wrote.
 fn last_user_messages(ctx: &UpdateContext<'_>) -> Vec<String> {
-    let said =
-        |entry: &Entry| if let Entry::UserMessage { text } = entry { Some(text.clone()) } else { None };
+    let said = |entry: &Entry| if let Entry::UserMessage { text } = entry { Some(text.clone()) } else { None };
     let mut words: Vec<String> = ctx
         .parent_session
         .unwrap_or(&ctx.state.session)
@@ -225,8 +205,7 @@ pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64
     let sha256 = call_execution::digest_call(&pending.call, &consulting.plan);
     let Review { verdict: advice, reason: why, is_failed: failed, took_ms, usage } = said;
     // An answer that this reviewer may not give requires approval.
-    let advice =
-        if consulting.reviewer.allowed_verdicts().contains(&advice) { advice } else { ReviewVerdict::Ask };
+    let advice = if consulting.reviewer.allowed_verdicts().contains(&advice) { advice } else { ReviewVerdict::Ask };
     let (by, before) = (consulting.reviewer.clone(), consulting.verdict.as_str().to_owned());
     let asked = matches!(consulting.verdict, Verdict::Ask(_));
     (consulting.verdict, consulting.must_ask) =
@@ -260,12 +239,8 @@ fn combine_advice(
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
     match (advice, verdict) {
         (_, refused @ Verdict::Deny(_)) => (refused, true),
-        (
-            ReviewVerdict::Deny,
-            Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_),
-        ) => {
-            let words =
-                format!("Refused by {who}{because}. The call was not run. Do not retry it in another form.");
+        (ReviewVerdict::Deny, Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)) => {
+            let words = format!("Refused by {who}{because}. The call was not run. Do not retry it in another form.");
             (Verdict::Deny(words), true)
         }
         // A withheld call reads nothing, so no approval is needed.

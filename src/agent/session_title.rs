@@ -21,10 +21,7 @@ const MAX_TITLE_WORDS: usize = 14;
 /// Requests a title after a finished turn, unless the session has one.
 pub(super) fn request_title_after_turn(ctx: &mut UpdateContext<'_>) {
     let state = &mut *ctx.state;
-    if !state.requests_titles
-        || state.session.title_source().is_some()
-        || state.title_requests == MAX_TITLE_REQUESTS
-    {
+    if !state.requests_titles || state.session.title_source().is_some() || state.title_requests == MAX_TITLE_REQUESTS {
         return;
     }
     let Some(request) = build_title_request(state) else { return };
@@ -74,10 +71,7 @@ fn clean_title(said: &str) -> Option<String> {
     let line = remove_hidden(&line);
     let mark = |c: char| {
         c.is_whitespace()
-            || matches!(
-                c,
-                '"' | '\'' | '`' | '*' | '#' | '_' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '-' | '>'
-            )
+            || matches!(c, '"' | '\'' | '`' | '*' | '#' | '_' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '-' | '>')
     };
     let bare = line.trim_start_matches(mark);
     let bare = match bare.split_at_checked(6) {
@@ -111,8 +105,7 @@ mod tests {
 
     #[test]
     fn extracts_title_from_any_reply() {
-        let check =
-            |said: &str, name: Option<&str>| assert_eq!(clean_title(said).as_deref(), name, "{said:?}");
+        let check = |said: &str, name: Option<&str>| assert_eq!(clean_title(said).as_deref(), name, "{said:?}");
         check("Mending the flaky test", Some("Mending the flaky test"));
         check("\n\n**\"Mending the flaky test.\"**\nThat is my title.", Some("Mending the flaky test"));
         check("# Title: `Mending the flaky test`", Some("Mending the flaky test"));
@@ -123,13 +116,11 @@ mod tests {
             check(nothing, None);
         }
         check("I am sorry, but I cannot give a title to this talk because there is nothing in it", None);
-        let long =
-            clean_title("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字").unwrap();
+        let long = clean_title("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字").unwrap();
         assert!(long.width() <= MAX_TITLE_COLUMNS && long.ends_with('…'), "{long}");
-        let words = clean_title(
-            "Extraordinarily complicated internationalisation configuration considerations everywhere",
-        )
-        .unwrap();
+        let words =
+            clean_title("Extraordinarily complicated internationalisation configuration considerations everywhere")
+                .unwrap();
         assert!(words.width() <= MAX_TITLE_COLUMNS && words.ends_with(" internationalisation…"), "{words}");
     }
 }

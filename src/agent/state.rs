@@ -308,8 +308,7 @@ impl State {
 
     /// Returns how often this call failed in a row with the same arguments.
     pub(super) fn failure_count(&self, call: &ToolCall) -> u32 {
-        let same =
-            |(failed, _): &&(ToolCall, u32)| failed.name == call.name && failed.arguments == call.arguments;
+        let same = |(failed, _): &&(ToolCall, u32)| failed.name == call.name && failed.arguments == call.arguments;
         self.failed_calls.iter().find(same).map_or(0, |(_, count)| *count)
     }
 
@@ -319,8 +318,7 @@ impl State {
             self.failed_calls.retain(|(other, _)| other.name != call.name);
             return;
         }
-        let same =
-            |(other, _): &&mut (ToolCall, u32)| other.name == call.name && other.arguments == call.arguments;
+        let same = |(other, _): &&mut (ToolCall, u32)| other.name == call.name && other.arguments == call.arguments;
         match self.failed_calls.iter_mut().find(same) {
             Some((_, count)) => *count += 1,
             None => self.failed_calls.push((call.clone(), 1)),

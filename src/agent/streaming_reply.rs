@@ -102,11 +102,8 @@ impl StreamingReply {
         if self.is_summary() {
             return None;
         }
-        let now = SavedLength {
-            text: self.text.len(),
-            reasoning: self.reasoning.len(),
-            reclassified: self.reclassified,
-        };
+        let now =
+            SavedLength { text: self.text.len(), reasoning: self.reasoning.len(), reclassified: self.reclassified };
         let before = std::mem::replace(&mut self.saved, now);
         if before == now {
             return None;
@@ -122,12 +119,7 @@ impl StreamingReply {
     }
 
     /// Converts the reply into an entry.
-    pub(super) fn into_reply_entry(
-        self,
-        model: &str,
-        calls: Vec<ToolCall>,
-        incomplete: Option<String>,
-    ) -> Entry {
+    pub(super) fn into_reply_entry(self, model: &str, calls: Vec<ToolCall>, incomplete: Option<String>) -> Entry {
         let thought = self.thinking_time.unwrap_or_default().as_millis();
         Entry::Replied {
             text: self.text,

@@ -5,9 +5,7 @@
 
 use super::state::{CallStage, PendingCall, State};
 use super::{Effect, Event, Phase, UpdateContext, call_execution, model_requests};
-use crate::chat::{
-    CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, ToolSpec, TurnId, Work, truncation,
-};
+use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, ToolSpec, TurnId, Work, truncation};
 use std::time::Duration;
 
 /// Most sub-agents that work at once; others wait for a free slot.
@@ -129,8 +127,7 @@ pub(super) fn start_waiting_sub_agents(ctx: &mut UpdateContext<'_>) {
 /// handle it.
 pub(super) fn route_to_sub_agent(ctx: &mut UpdateContext<'_>, event: Event) -> Option<Event> {
     let runs = |turn: TurnId| move |state: &State| state.current_turn() == Some(turn);
-    let has =
-        |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
+    let has = |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
     let to = match &event {
         Event::ReplyChunk { turn, .. }
         | Event::ReplySaveDue { turn }
@@ -211,17 +208,8 @@ pub(super) fn for_each_sub_agent(ctx: &mut UpdateContext<'_>, does: fn(&mut Upda
 /// Runs a function on the state of a sub-agent after copying the turn's shared settings to it. Its entries are recorded
 /// under its call.
 fn run_in_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, does: impl FnOnce(&mut UpdateContext<'_>)) {
-    let State {
-        session,
-        phase,
-        policy,
-        rules,
-        model,
-        context_window: window,
-        turn_count: turns,
-        instructions,
-        ..
-    } = &mut *ctx.state;
+    let State { session, phase, policy, rules, model, context_window: window, turn_count: turns, instructions, .. } =
+        &mut *ctx.state;
     let Phase::RunningCalls { calls, .. } = phase else { return };
     let mut found = calls.iter_mut().filter(|pending| pending.call.id == *id);
     let Some(sub_agent) = found.find_map(PendingCall::sub_agent_mut) else { return };
@@ -275,9 +263,9 @@ fn settle_ended_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId) {
         _ => None,
     });
     let outcome = match entries.last() {
-        Some(Entry::Ended { ending: Ending::Finished }) => Outcome::Done(
-            truncation::truncate_middle(said.unwrap_or_default(), MAX_RESULT_BYTES).into_owned(),
-        ),
+        Some(Entry::Ended { ending: Ending::Finished }) => {
+            Outcome::Done(truncation::truncate_middle(said.unwrap_or_default(), MAX_RESULT_BYTES).into_owned())
+        }
         Some(Entry::Ended { ending: Ending::Failed(why) }) => {
             let why = why.trim_end_matches('.');
             let said = said.map_or_else(String::new, |said| {

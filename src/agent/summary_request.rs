@@ -45,8 +45,7 @@ pub(super) fn build_summary_request(
     lengths: TruncationSteps,
 ) -> Option<(Request, u64, u64)> {
     let window = state.effective_context_window();
-    let most =
-        window.map_or(MAX_SUMMARY_TOKENS, |window| MAX_SUMMARY_TOKENS.min(window / SUMMARY_FRACTION)).max(1);
+    let most = window.map_or(MAX_SUMMARY_TOKENS, |window| MAX_SUMMARY_TOKENS.min(window / SUMMARY_FRACTION)).max(1);
     let room = window.unwrap_or(DEFAULT_SUMMARY_WINDOW).min(smaller.unwrap_or(u64::MAX)).saturating_sub(most);
     let bytes = usize::try_from(room.saturating_mul(MAX_BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
     lengths.iter().find_map(|lengths| {
@@ -114,11 +113,7 @@ fn render_entries(
                     Outcome::Rehearsed(_) => "Rehearsed, not done",
                     Outcome::Interrupted(_) => "Interrupted",
                 };
-                add(
-                    &mut talk,
-                    word,
-                    &truncate_middle(&escape_sequences::strip_colors(outcome.text()), outcomes),
-                );
+                add(&mut talk, word, &truncate_middle(&escape_sequences::strip_colors(outcome.text()), outcomes));
             }
             Entry::Ended { ending: Ending::Interrupted } => add(&mut talk, "The user stopped the turn", ""),
             Entry::Ended { ending: Ending::Failed(why) } => {
@@ -145,16 +140,17 @@ fn render_entries(
 /// Returns the text kept verbatim with a summary up to this entry: the first and the last user messages, open questions
 /// and calls, and changed files. Entries after `upto` are not repeated.
 pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
-    let said: Vec<(usize, &str)> =
-        state
-            .session
-            .entries()
-            .iter()
-            .enumerate()
-            .filter_map(|(index, entry)| {
+    let said: Vec<(usize, &str)> = state
+        .session
+        .entries()
+        .iter()
+        .enumerate()
+        .filter_map(
+            |(index, entry)| {
                 if let Entry::UserMessage { text } = entry { Some((index, text.as_str())) } else { None }
-            })
-            .collect();
+            },
+        )
+        .collect();
     let room = state
         .effective_context_window()
         .map_or(MAX_VERBATIM_TOKENS, |window| MAX_VERBATIM_TOKENS.min(window / VERBATIM_FRACTION));
@@ -202,18 +198,11 @@ fn list_open_items(state: &State) -> Vec<String> {
         match (&call.questions, &call.plan, call.settled_at) {
             (Some(questions), ..) if stopped() => {
                 let texts = questions.list.iter().map(|question| format!("- {}", question.text));
-                open.push(format!(
-                    "Unanswered questions to the user:\n{}",
-                    texts.collect::<Vec<_>>().join("\n")
-                ));
+                open.push(format!("Unanswered questions to the user:\n{}", texts.collect::<Vec<_>>().join("\n")));
             }
             (None, shown, None) => {
                 let what = shown.as_ref().map_or(call.call.name.as_str(), |shown| shown.summary.as_str());
-                open.push(format!(
-                    "Call waiting for the user: {}: {}",
-                    call.call.name,
-                    truncate_middle(what, 300)
-                ));
+                open.push(format!("Call waiting for the user: {}: {}", call.call.name, truncate_middle(what, 300)));
             }
             (Some(_) | None, ..) => {}
         }
@@ -229,11 +218,7 @@ fn list_changed_files(state: &State) -> (Vec<String>, Vec<String>) {
         let path = match call.plan.as_ref().map(|shown| &shown.access) {
             Some(Access::Write(path) | Access::WriteOutside(path)) => path.display().to_string(),
             Some(
-                Access::Nothing
-                | Access::Read(_)
-                | Access::ReadSensitive(_)
-                | Access::AyeFiles(_)
-                | Access::Run(_),
+                Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::AyeFiles(_) | Access::Run(_),
             )
             | None => continue,
         };

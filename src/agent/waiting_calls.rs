@@ -51,8 +51,7 @@ impl State {
             }
         }
         for first in &self.approval_queue {
-            let Some((by, pending)) = self.active_calls().find(|(_, pending)| pending.call.id == *first)
-            else {
+            let Some((by, pending)) = self.active_calls().find(|(_, pending)| pending.call.id == *first) else {
                 continue;
             };
             if self.is_edited(pending) {
@@ -84,8 +83,7 @@ impl State {
 
     /// Returns the position of the waiting call, starting from 1, and the number of calls; `(0, 0)` if none waits.
     pub fn waiting_position(&self) -> (usize, usize) {
-        let Some(WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = self.waiting_call()
-        else {
+        let Some(WaitingCall::Approval { call, .. } | WaitingCall::Answer { call, .. }) = self.waiting_call() else {
             return (0, 0);
         };
         let before = self.counted_calls().take_while(|(_, pending)| pending.call.id != call.id).count();
@@ -94,9 +92,8 @@ impl State {
 
     /// Returns the calls being carried out. A delegated call is replaced by the calls of its sub-agent.
     pub fn counted_calls(&self) -> impl Iterator<Item = (Option<&str>, &PendingCall)> {
-        let handed = |pending: &PendingCall| {
-            pending.sub_agent().is_some() || self.session.has_sub_agent(&pending.call.id)
-        };
+        let handed =
+            |pending: &PendingCall| pending.sub_agent().is_some() || self.session.has_sub_agent(&pending.call.id);
         self.active_calls().filter(move |(_, pending)| !handed(pending))
     }
 
@@ -105,9 +102,7 @@ impl State {
         let mut line = std::mem::take(&mut self.approval_queue);
         let waits = |(_, pending): &(Option<&str>, &PendingCall)| pending.as_waiting_call(None).is_some();
         line.retain(|id| {
-            let same = |of: &(Option<&str>, &PendingCall)| {
-                of.1.call.id == *id && (waits(of) || self.is_edited(of.1))
-            };
+            let same = |of: &(Option<&str>, &PendingCall)| of.1.call.id == *id && (waits(of) || self.is_edited(of.1));
             self.active_calls().any(|of| same(&of))
         });
         for (_, pending) in self.active_calls().filter(waits) {
@@ -120,8 +115,7 @@ impl State {
 
     /// Returns whether the user edited the call on its prompt and the prompt is not ready again.
     fn is_edited(&self, pending: &PendingCall) -> bool {
-        let edited =
-            || self.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_some());
+        let edited = || self.session.call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_some());
         pending.pending_edit.is_some() || matches!(pending.step, CallStage::UnderReview(_)) && edited()
     }
 
@@ -136,12 +130,8 @@ impl State {
 
     /// Returns the call whose prompt the user opened before its turn; sub-agents included.
     fn early_prompt_call(&self) -> Option<&CallId> {
-        let below = || {
-            self.pending()
-                .iter()
-                .filter_map(PendingCall::sub_agent)
-                .find_map(|it| it.state.early_prompt_call())
-        };
+        let below =
+            || self.pending().iter().filter_map(PendingCall::sub_agent).find_map(|it| it.state.early_prompt_call());
         self.early_prompt.as_ref().or_else(below)
     }
 }
@@ -153,9 +143,7 @@ impl PendingCall {
             CallStage::AwaitingApproval(plan, reason) => {
                 Some(WaitingCall::Approval { call: &self.call, plan, reason, by })
             }
-            CallStage::AwaitingAnswer(questions) => {
-                Some(WaitingCall::Answer { call: &self.call, questions, by })
-            }
+            CallStage::AwaitingAnswer(questions) => Some(WaitingCall::Answer { call: &self.call, questions, by }),
             CallStage::Waiting
             | CallStage::Planning
             | CallStage::UnderReview(_)

@@ -29,7 +29,8 @@ pub(super) fn check_flags(cli: &Cli) -> Result<(), UsageError> {
     }
     if file == Path::new("-") {
         return Err(UsageError(
-            "--answers - reads standard input, which the screen needs for the keyboard. Name a file, or add -p".to_owned(),
+            "--answers - reads standard input, which the screen needs for the keyboard. Name a file, or add -p"
+                .to_owned(),
         ));
     }
     Ok(())
@@ -47,12 +48,9 @@ pub(super) fn read_answers(file: &Path) -> Result<Answers, UsageError> {
     };
     read.map_err(|error| wrong(format!("{error}; {EXPECTED_FORMATS}")))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(wrong(format!(
-            "it has more than {MAX_BYTES} bytes, which is the limit; {EXPECTED_FORMATS}"
-        )));
+        return Err(wrong(format!("it has more than {MAX_BYTES} bytes, which is the limit; {EXPECTED_FORMATS}")));
     }
-    let text =
-        String::from_utf8(bytes).map_err(|_| wrong(format!("it is not UTF-8 text; {EXPECTED_FORMATS}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("it is not UTF-8 text; {EXPECTED_FORMATS}")))?;
     Answers::parse(&text).map_err(wrong)
 }
 
@@ -91,12 +89,10 @@ pub(super) fn apply_answers(answers: &mut Answers, session: &mut Session) -> Res
     check_answers(answers, session, "")?;
     if let Some(WaitingCall::Answer { call, questions, .. }) = session.state.waiting_call() {
         let call = call.id.clone();
-        let answer =
-            answers.match_exactly(&call, questions).map_err(|why| UsageError(mismatch_error(&why)))?;
-        session.effects.extend(agent::update(
-            &mut session.state,
-            Event::QuestionsAnswered { call, answer, by: Decider::File },
-        ));
+        let answer = answers.match_exactly(&call, questions).map_err(|why| UsageError(mismatch_error(&why)))?;
+        session
+            .effects
+            .extend(agent::update(&mut session.state, Event::QuestionsAnswered { call, answer, by: Decider::File }));
     }
     Ok(())
 }

@@ -53,9 +53,7 @@ fn print_json(id: &SessionId, read: &StoredSession) -> io::Result<()> {
     let time = |at: usize| read.times.get(at).copied().filter(|at| *at > 0);
     for record in collect_records(&read.entries) {
         let mut object = json!({ "session": id.0 });
-        if let (Some(object), serde_json::Value::Object(rest)) =
-            (object.as_object_mut(), record.to_json(&time))
-        {
+        if let (Some(object), serde_json::Value::Object(rest)) = (object.as_object_mut(), record.to_json(&time)) {
             object.extend(rest);
         }
         writeln!(out, "{}", print::escape_json(&object.to_string()))?;
@@ -73,8 +71,7 @@ fn print_text(id: &SessionId, read: &StoredSession) -> io::Result<()> {
     let session = Session::replay(read.entries.iter().cloned());
     let columns = usize::from(columns);
     let title = clean_line(session.title().unwrap_or("empty session")).into_owned();
-    let place =
-        read.header.as_ref().map(|header| run_facts::shorten_home(&header.folder)).unwrap_or_default();
+    let place = read.header.as_ref().map(|header| run_facts::shorten_home(&header.folder)).unwrap_or_default();
     let dry = if read.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
     let about = format!("{title}\n{id} · {}{dry}\n{}", clean_line(&place), count_calls(&records));
     for line in wrap::wrap_plain(&about, Style::new(), columns) {

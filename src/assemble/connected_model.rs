@@ -78,14 +78,7 @@ impl ConnectedModel {
             None => AuthProvider::with_settings(settings),
         };
         let llm = Arc::new(DefaultModel::for_provider(service.clone()));
-        Self {
-            llm,
-            provider: Some(service),
-            name,
-            profile: lasting,
-            shown,
-            warnings: connection_warnings(connection),
-        }
+        Self { llm, provider: Some(service), name, profile: lasting, shown, warnings: connection_warnings(connection) }
     }
 }
 
@@ -136,9 +129,7 @@ fn connection_warnings(connection: &Connection) -> Vec<String> {
         .then(|| format!("No key: {} is not set. Requests are sent without a key.", connection.key_from));
     let elsewhere = connection.key_elsewhere.as_ref().map(|origin| {
         let here = connection.origin();
-        format!(
-            "The key saved for {origin} is not sent to {here}. To enter a key for this address, use /connect."
-        )
+        format!("The key saved for {origin} is not sent to {here}. To enter a key for this address, use /connect.")
     });
     [lacks, elsewhere, connection.warning.clone()].into_iter().flatten().collect()
 }
@@ -176,10 +167,7 @@ mod tests {
                 Settings {
                     headers: vec![("X".into(), Secret::new("x"))],
                     idle_limit: Duration::from_secs(6),
-                    parameters: serde_json::json!({"a": {"b": 1}, "stream_options": null})
-                        .as_object()
-                        .unwrap()
-                        .clone(),
+                    parameters: serde_json::json!({"a": {"b": 1}, "stream_options": null}).as_object().unwrap().clone(),
                     connection: ConnectionOptions {
                         connect: Duration::from_secs(7),
                         roots: Some("/home/me/a.pem".into()),

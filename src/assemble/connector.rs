@@ -31,8 +31,7 @@ impl Connector {
 
     /// Returns whether a flag or an environment variable sets the provider of this run.
     pub(super) fn is_provider_overridden(&self) -> bool {
-        let chosen =
-            matches!(self.settings.origin("model.profile"), Origin::Environment(_) | Origin::Flag(_));
+        let chosen = matches!(self.settings.origin("model.profile"), Origin::Environment(_) | Origin::Flag(_));
         chosen || self.flags.base_url.is_some()
     }
 
@@ -47,11 +46,7 @@ impl Connector {
     }
 
     /// Returns the connection of a profile of the settings: its own address and key.
-    pub(super) fn profile_connection(
-        &self,
-        profile: &str,
-        model: Option<&str>,
-    ) -> Result<Option<Connection>> {
+    pub(super) fn profile_connection(&self, profile: &str, model: Option<&str>) -> Result<Option<Connection>> {
         let flags = Overrides {
             profile: Some(profile.to_owned()),
             base_url: None,
@@ -100,18 +95,13 @@ impl Connector {
 
     /// Saves a key for this profile and connects with it; without a profile for the configured provider, or else for
     /// OpenAI.
-    pub(super) fn connect_with_key(
-        &mut self,
-        key: &str,
-        in_use: Option<(&str, &str)>,
-    ) -> Result<ConnectedModel> {
+    pub(super) fn connect_with_key(&mut self, key: &str, in_use: Option<(&str, &str)>) -> Result<ConnectedModel> {
         let key = Key::new(key);
         if key.expose().is_empty() {
             return Err(UsageError("Cannot save the key: it is empty".to_owned()).into());
         }
         if !key.can_be_sent() || key.expose().contains(' ') {
-            let words =
-                "Cannot save the key: it contains a space, a line break or characters that cannot be sent";
+            let words = "Cannot save the key: it contains a space, a line break or characters that cannot be sent";
             return Err(UsageError(words.to_owned()).into());
         }
         let connect = |connecting: &Self| match in_use {
@@ -132,11 +122,11 @@ impl Connector {
     /// Returns the model of a connection, with its fallback model if one is set.
     pub(super) fn connect_model(&self, connection: &Connection) -> ConnectedModel {
         let environment = |name: &str| std::env::var(name).ok();
-        let (other, wrong) =
-            match config::resolve_fallback(&self.settings, &environment, &self.credentials, connection) {
-                Ok(other) => (other, None),
-                Err(problem) => (None, Some(problem.to_string())),
-            };
+        let (other, wrong) = match config::resolve_fallback(&self.settings, &environment, &self.credentials, connection)
+        {
+            Ok(other) => (other, None),
+            Err(problem) => (None, Some(problem.to_string())),
+        };
         // With a fallback, a long wait for the first model is not useful.
         let first = ConnectedModel::configured(connection, self.is_interactive && other.is_none());
         let Some(other) = other else {

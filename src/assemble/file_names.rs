@@ -106,12 +106,9 @@ mod tests {
 
     #[test]
     fn sends_all_files_up_to_the_limit() {
-        for (count, expected) in [
-            (0, ListState::Complete),
-            (9, ListState::Complete),
-            (10, ListState::Complete),
-            (11, ListState::Truncated),
-        ] {
+        for (count, expected) in
+            [(0, ListState::Complete), (9, ListState::Complete), (10, ListState::Complete), (11, ListState::Truncated)]
+        {
             let (folder, wanted) = (files(count), LatestRequest::default());
             let (tell, told) = channel(64);
             let disk = Disk::new(folder.path()).unwrap();
@@ -140,8 +137,7 @@ mod tests {
         play.write(&new, None, b"x").unwrap();
         // A file deleted by a command in the overlay.
         let gone = play.overlay_folder().join("upper/f00000");
-        rustix::fs::mknodat(rustix::fs::CWD, &gone, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
-            .unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &gone, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0).unwrap();
         let (wanted, (tell, mut told)) = (LatestRequest::default(), channel(64));
         collect_files(Some(Box::new(play)), &wanted, wanted.start_request(), &tell);
         // A slow machine sends partial results first.

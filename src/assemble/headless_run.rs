@@ -49,12 +49,8 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     }
     notices.extend(session.notices);
     notices.extend(untrusted_notices(&start.wiring.project_files(&session.folder)));
-    if !session.model.shown.accepts_images
-        && !session.model.shown.is_tour
-        && !image::find_images(&prompt).is_empty()
-    {
-        let words =
-            "The model receives only the file name of the picture: its profile does not set images = true.";
+    if !session.model.shown.accepts_images && !session.model.shown.is_tour && !image::find_images(&prompt).is_empty() {
+        let words = "The model receives only the file name of the picture: its profile does not set images = true.";
         notices.push(words.to_owned());
     }
     for notice in notices {
@@ -127,17 +123,13 @@ fn untrusted_notices(place: &ProjectSource) -> Vec<String> {
             "yet"
         };
         let names = names.join(" and ");
-        said.push(format!(
-            "not used, because it is not trusted {what}: {names}. Review and trust it with aye trust"
-        ));
+        said.push(format!("not used, because it is not trusted {what}: {names}. Review and trust it with aye trust"));
     }
     let unread = |file: &ProjectFile| match &file.kind {
         ProjectFileKind::Unusable(why) if file.name != PROJECT_RULES_FILE => {
             Some(format!("{} of this project is not used: {why}", file.name))
         }
-        ProjectFileKind::Unusable(_) | ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. } => {
-            None
-        }
+        ProjectFileKind::Unusable(_) | ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. } => None,
     };
     said.extend(brought.files.iter().filter_map(unread));
     said
@@ -153,13 +145,11 @@ fn read_prompt(start: &Start) -> Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin().take(MAX_PIPE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_PIPE_BYTES {
-        return Err(UsageError(format!(
-            "standard input has more than {MAX_PIPE_BYTES} bytes, which is the limit"
-        ))
-        .into());
+        return Err(
+            UsageError(format!("standard input has more than {MAX_PIPE_BYTES} bytes, which is the limit")).into()
+        );
     }
-    let piped =
-        String::from_utf8(bytes).map_err(|_| UsageError("standard input is not UTF-8 text".to_owned()))?;
+    let piped = String::from_utf8(bytes).map_err(|_| UsageError("standard input is not UTF-8 text".to_owned()))?;
     if !piped.trim().is_empty() {
         if !prompt.is_empty() {
             prompt.push_str("\n\n");

@@ -37,8 +37,7 @@ impl KeySource for KeyCommand {
     async fn request_key(&self) -> Result<Secret, Error> {
         let name = self.words.first().map_or("", String::as_str);
         let about = |what: String| Error::InvalidReply(format!("the key command {name} {what}"));
-        let mut running =
-            self.spawn_program().map_err(|error| about(format!("could not be started: {error}")))?;
+        let mut running = self.spawn_program().map_err(|error| about(format!("could not be started: {error}")))?;
         let Ok(ended) = timeout(TIME_LIMIT, running.wait()).await else {
             return Err(about(format!("did not finish within {} s and was stopped", TIME_LIMIT.as_secs())));
         };
@@ -47,8 +46,7 @@ impl KeySource for KeyCommand {
         let key = Key::new(printed.lines().next().unwrap_or_default());
         if !status.success() {
             let complaint = first_error_line(&running.err.output_text(), &printed);
-            let how =
-                status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
+            let how = status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
             return Err(about(if complaint.is_empty() { how } else { format!("{how}: {complaint}") }));
         }
         if key.expose().is_empty() {

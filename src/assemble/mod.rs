@@ -111,11 +111,9 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         return Err(UsageError(why).into());
     }
     if let Some((flag, with)) = cli.sessions.set_options().next() {
-        return Err(UsageError(format!(
-            "{flag} can only be used with: aye sessions {}",
-            with.join(", aye sessions ")
-        ))
-        .into());
+        return Err(
+            UsageError(format!("{flag} can only be used with: aye sessions {}", with.join(", aye sessions "))).into()
+        );
     }
     if cli.is_doctor() {
         return doctor::run(&cli).await;
@@ -150,19 +148,14 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
     answers::check_flags(&cli)?;
     if cli.fork && !cli.continue_last && cli.resume.is_none() {
         return Err(UsageError(
-            "--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue"
-                .to_owned(),
+            "--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue".to_owned(),
         )
         .into());
     }
     let start = prepare_start(cli)?;
     let journal = start.wiring.journal.clone();
     let how = if print { "printing" } else { "with a screen" };
-    journal.note(format_args!(
-        "aye {} begins, {how}, process {}",
-        env!("CARGO_PKG_VERSION"),
-        std::process::id()
-    ));
+    journal.note(format_args!("aye {} begins, {how}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()));
     let (before, noted) = (std::panic::take_hook(), journal.clone());
     std::panic::set_hook(Box::new(move |info| {
         let at = info.location().map(ToString::to_string).unwrap_or_default();
@@ -211,16 +204,12 @@ fn prepare_start(cli: Cli) -> Result<Start> {
         notices.push(format!("Cannot read the saved keys: {error}."));
         Credentials::default()
     });
-    let connecting =
-        Connector { settings, credentials, flags, dry_run: cli.dry_run, is_interactive: !cli.print };
+    let connecting = Connector { settings, credentials, flags, dry_run: cli.dry_run, is_interactive: !cli.print };
     let model = if cli.tour {
         ConnectedModel::tour(!cli.print)
     } else {
         let connection = connecting.configured_connection()?;
-        connection.map_or_else(
-            || ConnectedModel::tour(!cli.print),
-            |connection| connecting.connect_model(&connection),
-        )
+        connection.map_or_else(|| ConnectedModel::tour(!cli.print), |connection| connecting.connect_model(&connection))
     };
     notices.extend(model.warnings.clone());
     let real_folder = resolve_folder(cli.folder.as_deref())?;
@@ -266,8 +255,7 @@ impl Start {
     /// Returns the calls to approve at once, if any.
     fn initial_offers(&self) -> Result<Option<ApplyRequest>> {
         let Some(named) = self.cli.apply_arguments() else { return Ok(None) };
-        rehearsal::apply_offers(&self.wiring, self.default_folder(), named, self.cli.apply_options())
-            .map(Some)
+        rehearsal::apply_offers(&self.wiring, self.default_folder(), named, self.cli.apply_options()).map(Some)
     }
 
     /// Returns the folder to use if nothing names another.
@@ -320,17 +308,14 @@ impl Start {
 
 fn parse_mode(word: &str) -> Result<Mode, UsageError> {
     let found = Mode::ALL.into_iter().find(|mode| mode.as_str() == word);
-    found.ok_or_else(|| {
-        UsageError(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\""))
-    })
+    found.ok_or_else(|| UsageError(format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\"")))
 }
 
 /// Returns the working folder with its links resolved.
 fn resolve_folder(named: Option<&Path>) -> Result<PathBuf> {
     let folder = match named {
         Some(folder) => folder.to_owned(),
-        None => std::env::current_dir()
-            .map_err(|_| UsageError("the current folder no longer exists".to_owned()))?,
+        None => std::env::current_dir().map_err(|_| UsageError("the current folder no longer exists".to_owned()))?,
     };
     let real = folder.canonicalize().map_err(|error| UsageError(format!("{}: {error}", folder.display())))?;
     if !real.is_dir() {
@@ -348,9 +333,8 @@ fn tour_folder(places: &Places) -> Result<PathBuf> {
             std::fs::create_dir_all(path.parent().unwrap_or(&folder))?;
             std::fs::write(&path, text)
         };
-        write().with_context(|| {
-            format!("the tour needs a writable folder; set AYE_HOME to one: {}", path.display())
-        })?;
+        write()
+            .with_context(|| format!("the tour needs a writable folder; set AYE_HOME to one: {}", path.display()))?;
     }
     Ok(folder.canonicalize()?)
 }
@@ -358,9 +342,5 @@ fn tour_folder(places: &Places) -> Result<PathBuf> {
 /// Returns the program that commands are started through: this one, even if its file was replaced meanwhile.
 fn own_program() -> PathBuf {
     let running = Path::new("/proc/self/exe");
-    if running.exists() {
-        running.to_owned()
-    } else {
-        std::env::current_exe().unwrap_or_else(|_| "aye".into())
-    }
+    if running.exists() { running.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "aye".into()) }
 }

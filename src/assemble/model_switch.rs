@@ -26,8 +26,7 @@ impl ScreenHost {
         }
         if self.has_entries && !self.model.shown.is_tour {
             self.switch_count += 1;
-            let (session, number, connection) =
-                (self.session.clone(), self.switch_count, model.shown.clone());
+            let (session, number, connection) = (self.session.clone(), self.switch_count, model.shown.clone());
             self.send(HostReply::Connected(Box::new(PendingConnection { session, number, connection })));
             self.pending_switches.push((number, model));
             return;
@@ -67,8 +66,7 @@ impl ScreenHost {
     }
 
     pub(super) fn switch_to_local(&mut self, server: &LocalServer) {
-        let made =
-            self.connecting.connect_address(&server.address, server.models.first().map(String::as_str));
+        let made = self.connecting.connect_address(&server.address, server.models.first().map(String::as_str));
         let told = made.map(|mut model| {
             let name = if model.name.is_empty() { "the model" } else { &model.name };
             model.shown.source = format!("{name} of {}, found on this machine", server.name);
@@ -100,9 +98,7 @@ impl ScreenHost {
         self.run_in_background(move || {
             let named = Some(&model).filter(|model| !model.is_empty());
             let kept = named
-                .map_or(Ok(()), |model| {
-                    config::write_setting(&file, &["profiles", &profile, "model"], model.as_str())
-                })
+                .map_or(Ok(()), |model| config::write_setting(&file, &["profiles", &profile, "model"], model.as_str()))
                 .and_then(|()| config::write_setting(&file, &["model", "profile"], profile.as_str()));
             Some(match kept {
                 Err(error) => HostReply::Notice(format!("Cannot save the model: {error}.")),

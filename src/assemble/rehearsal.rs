@@ -53,10 +53,7 @@ pub(super) fn check_arguments(cli: &Cli, words: &[&str]) -> Result<(), UsageErro
         )));
     }
     if let Some((flag, with)) = cli.sessions.set_options().find(|(flag, _)| *flag != "--yes") {
-        return Err(UsageError(format!(
-            "{flag} can only be used with: aye sessions {}",
-            with.join(", aye sessions ")
-        )));
+        return Err(UsageError(format!("{flag} can only be used with: aye sessions {}", with.join(", aye sessions "))));
     }
     for (flag, is, of) in [
         ("--hunks", cli.hunks, "apply"),
@@ -69,9 +66,7 @@ pub(super) fn check_arguments(cli: &Cli, words: &[&str]) -> Result<(), UsageErro
         }
     }
     if cli.json && !["show", "diff"].contains(&verb) {
-        return Err(UsageError(
-            "--json can only be used with aye rehearsal show and aye rehearsal diff".to_owned(),
-        ));
+        return Err(UsageError("--json can only be used with aye rehearsal show and aye rehearsal diff".to_owned()));
     }
     Ok(())
 }
@@ -91,9 +86,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
             }
             let mut out = io::stdout().lock();
             match (verb, cli.json) {
-                (Some("diff"), false) => {
-                    patch::print_patch(&looked.rehearsal, words.get(2).copied(), &mut out)
-                }
+                (Some("diff"), false) => patch::print_patch(&looked.rehearsal, words.get(2).copied(), &mut out),
                 (_, true) => print_json(&looked, "rehearsal", &mut out),
                 (_, false) => print_text(&looked, &mut out),
             }
@@ -117,9 +110,7 @@ pub(super) fn find_dry_run(sessions: &Sessions, here: &Path, named: Option<&str>
     }
     let listed = sessions.of_project(here).map_err(UsageError::from_error)?;
     let last = listed.into_iter().find(|listed| listed.dry_run).map(|listed| listed.id);
-    Ok(last.ok_or_else(|| {
-        UsageError(format!("no dry run in {}. Start one with aye --dry-run", here.display()))
-    })?)
+    Ok(last.ok_or_else(|| UsageError(format!("no dry run in {}. Start one with aye --dry-run", here.display())))?)
 }
 
 /// Reads a dry run.
@@ -180,9 +171,7 @@ pub(super) fn screen_rehearsal(wiring: &SessionBuilder, id: &SessionId) -> Resul
         Some(header) => match header.from.filter(|from| wiring.places.rehearsal(from).is_dir()) {
             Some(from) => from,
             None => {
-                return Err(
-                    "this session is live and has no rehearsal. /fork dry rehearses in a copy".to_owned()
-                );
+                return Err("this session is live and has no rehearsal. /fork dry rehearses in a copy".to_owned());
             }
         },
     };
@@ -207,10 +196,9 @@ pub(super) fn apply_offers(
     mark_applied(&wiring.stored_sessions(), &mut looked);
     let calls = looked.staging.apply_calls(wanted);
     if calls.is_empty() {
-        return Err(UsageError(format!(
-            "nothing to apply: session {id} has no changes, or all are already applied"
-        ))
-        .into());
+        return Err(
+            UsageError(format!("nothing to apply: session {id} has no changes, or all are already applied")).into()
+        );
     }
     Ok(ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls })
 }
@@ -223,9 +211,7 @@ pub(super) fn discard(places: &Places, id: &SessionId, own: Option<&SessionId>) 
     let layer = places.rehearsal(id);
     let _held = match own {
         Some(own) if own == id => None,
-        Some(_) | None => {
-            Some(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?)
-        }
+        Some(_) | None => Some(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?),
     };
     crate::project::rehearsal::remove_overlay(&layer).map_err(|error| match error.kind() {
         io::ErrorKind::ResourceBusy => UsageError(error.to_string()).into(),
@@ -269,12 +255,7 @@ fn discard_after_asking(places: &Places, id: &SessionId, yes: bool) -> Result<()
 }
 
 /// Prints the summary that a headless dry run ends with.
-pub(super) fn print_summary(
-    wiring: &SessionBuilder,
-    id: &SessionId,
-    in_json: bool,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub(super) fn print_summary(wiring: &SessionBuilder, id: &SessionId, in_json: bool, out: &mut dyn Write) -> Result<()> {
     let looked = load_rehearsal(&wiring.places, &wiring.folder, id)?;
     match in_json {
         true => print_json(&looked, "plan", out),
@@ -286,15 +267,8 @@ pub(super) fn print_summary(
 }
 
 fn print_json(looked: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Result<()> {
-    let DryRunCounts {
-        rehearsed,
-        withheld,
-        would_ask,
-        ran,
-        live_effects: outside,
-        denied: refused,
-        calls: _,
-    } = looked.tally;
+    let DryRunCounts { rehearsed, withheld, would_ask, ran, live_effects: outside, denied: refused, calls: _ } =
+        looked.tally;
     let mut object = json!({
         "kind": kind, "session": looked.id.0, "dry_run": true, "title": looked.title,
         "folder": looked.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran, "outside": outside,
@@ -354,12 +328,7 @@ fn print_text(looked: &LoadedRehearsal, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Prints every change outside the project in full, and the number of temporary files.
-fn print_outside(
-    outside: &OutsideChanges,
-    width: usize,
-    theme: &Theme,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn print_outside(outside: &OutsideChanges, width: usize, theme: &Theme, out: &mut dyn Write) -> io::Result<()> {
     for one in &outside.changes {
         writeln!(out)?;
         print_lines(&outside_change_lines(one, width, theme), "", out)?;

@@ -53,9 +53,8 @@ fn model_reviewer(connecting: &Connector, config: &Config, notices: &mut Vec<Str
     let set = &config.model_reviewer;
     let (other, told) = side_model(connecting, set.profile.as_ref()?, set.model.as_deref(), set.seconds);
     if let Err(why) = &other.llm {
-        notices.push(format!(
-            "The model reviewer is not available: {why}. Every call it should review asks you instead."
-        ));
+        notices
+            .push(format!("The model reviewer is not available: {why}. Every call it should review asks you instead."));
     }
     notices.extend(told);
     Some(other)
@@ -64,12 +63,8 @@ fn model_reviewer(connecting: &Connector, config: &Config, notices: &mut Vec<Str
 /// Sets up the model that simulates results in a dry run. Also returns notices for the user.
 pub(super) fn connect_simulator(connecting: &Connector) -> Option<(SideModel, Vec<String>)> {
     let set = &connecting.settings.config.dry_run;
-    let (other, mut told) = side_model(
-        connecting,
-        set.simulator.as_ref()?,
-        set.simulator_model.as_deref(),
-        set.simulator_seconds,
-    );
+    let (other, mut told) =
+        side_model(connecting, set.simulator.as_ref()?, set.simulator_model.as_deref(), set.simulator_seconds);
     if let Err(why) = &other.llm {
         told.push(format!(
             "The simulator of the dry run is not available: {why}. Simulated results are generated samples instead."
@@ -79,12 +74,7 @@ pub(super) fn connect_simulator(connecting: &Connector) -> Option<(SideModel, Ve
 }
 
 /// Sets up a model for requests outside the session. Also returns notices for the user. Nothing is connected yet.
-fn side_model(
-    connecting: &Connector,
-    profile: &str,
-    model: Option<&str>,
-    seconds: u64,
-) -> (SideModel, Vec<String>) {
+fn side_model(connecting: &Connector, profile: &str, model: Option<&str>, seconds: u64) -> (SideModel, Vec<String>) {
     let (limit, profile_name) = (Duration::from_secs(seconds), profile.to_owned());
     let (llm, model, told) = match self::profile_model(connecting, profile, model) {
         Ok(model) => (Ok(model.llm), model.name, model.warnings),
@@ -98,8 +88,7 @@ fn profile_model(connecting: &Connector, profile: &str, model: Option<&str>) -> 
     if profile.is_empty() {
         return Err(anyhow!("its settings are invalid"));
     }
-    let connection =
-        connecting.profile_connection(profile, model)?.ok_or_else(|| anyhow!("no model is configured"))?;
+    let connection = connecting.profile_connection(profile, model)?.ok_or_else(|| anyhow!("no model is configured"))?;
     if connection.lacks_key {
         return Err(anyhow!("the profile {profile} has no key; {} is not set", connection.key_from));
     }

@@ -25,9 +25,8 @@ impl ScreenHost {
             };
             let mut rule = rules_editor::rule_from_grant(&grant, &book.folder, key);
             (rule.created, rule.expires) = (rule_loading::today_date(), rule_loading::expiry_date());
-            let failed = rules_editor::append_rule(&book.rules_file, &rule, &book.tools)
-                .err()
-                .map(|error| error.to_string());
+            let failed =
+                rules_editor::append_rule(&book.rules_file, &rule, &book.tools).err().map(|error| error.to_string());
             Some(HostReply::RuleSaved { call, grant, by, failed })
         });
     }
@@ -40,11 +39,7 @@ impl ScreenHost {
             let (done, what) = match rule.scope {
                 RuleScope::TrustedProject => {
                     let what = format!("trust in {PROJECT_RULES_FILE} of this project");
-                    (
-                        trust::revoke_trust(&book.trust_file, &book.folder, Some(PROJECT_RULES_FILE))
-                            .map(|()| true),
-                        what,
-                    )
+                    (trust::revoke_trust(&book.trust_file, &book.folder, Some(PROJECT_RULES_FILE)).map(|()| true), what)
                 }
                 RuleScope::EveryProject | RuleScope::Project(_) => {
                     (rules_editor::remove_rule(&book.rules_file, &rule, &book.tools), what)
@@ -52,12 +47,8 @@ impl ScreenHost {
             };
             Some(match done {
                 Ok(true) => HostReply::RuleRevoked { what, by },
-                Ok(false) => {
-                    HostReply::Notice(format!("The rule is no longer in {}: {what}.", rule.location.file))
-                }
-                Err(error) => {
-                    HostReply::Notice(format!("Cannot remove the rule: {error}. It still applies."))
-                }
+                Ok(false) => HostReply::Notice(format!("The rule is no longer in {}: {what}.", rule.location.file)),
+                Err(error) => HostReply::Notice(format!("Cannot remove the rule: {error}. It still applies.")),
             })
         });
     }

@@ -23,8 +23,7 @@ use std::process::ExitCode;
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
-    let flags =
-        Overrides { mode: cli.mode.as_deref().map(super::parse_mode).transpose()?, ..Overrides::default() };
+    let flags = Overrides { mode: cli.mode.as_deref().map(super::parse_mode).transpose()?, ..Overrides::default() };
     let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
     let tools = rule_loading::checking_tools(&settings.config);
     let book = rule_loading::rule_book(&places, &folder, &tools);
@@ -42,8 +41,7 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
         ["check"] => return check_rules(&loaded, cli.json),
         ["trust" | "untrust"] => return trust_command::run(cli, words),
         ["explain", command] => {
-            let around =
-                ExplainContext { places: &places, tools: &tools, policy: &policy, session: session.as_ref() };
+            let around = ExplainContext { places: &places, tools: &tools, policy: &policy, session: session.as_ref() };
             explain_command(&around, &loaded, &book, command, cli.json)?
         }
         ["explain", ..] => {
@@ -82,27 +80,19 @@ fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
     let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "not trusted"))).collect();
     if as_json {
         let mut lines: Vec<String> = rows.iter().map(|(rule, state)| rule_json(rule, state)).collect();
-        lines.extend(
-            loaded.notices().iter().map(|notice| escape_json(&json!({ "notice": notice }).to_string())),
-        );
+        lines.extend(loaded.notices().iter().map(|notice| escape_json(&json!({ "notice": notice }).to_string())));
         return lines;
     }
     let row = |(rule, state): &(&Rule, &str)| {
         let state = if *state == "holds" { String::new() } else { format!("{state}: ") };
-        clean_text(&clean_line(&format!(
-            "{state}{} · {}",
-            rule.describe_with_location(),
-            describe_scope(&rule.scope)
-        )))
-        .into_owned()
+        clean_text(&clean_line(&format!("{state}{} · {}", rule.describe_with_location(), describe_scope(&rule.scope))))
+            .into_owned()
     };
     let mut lines: Vec<String> = rows.iter().map(row).collect();
     if lines.is_empty() {
         lines.push("no rules: reading inside the project needs no approval, everything else asks".to_owned());
     }
-    lines.extend(
-        loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))),
-    );
+    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))));
     lines
 }
 
@@ -126,9 +116,7 @@ fn rule_json(rule: &Rule, state: &str) -> String {
 fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
     let notices = loaded.notices();
     let lines: Vec<String> = match (as_json, notices.is_empty()) {
-        (true, _) => {
-            notices.iter().map(|notice| escape_json(&json!({ "problem": notice }).to_string())).collect()
-        }
+        (true, _) => notices.iter().map(|notice| escape_json(&json!({ "problem": notice }).to_string())).collect(),
         (false, true) => vec![match loaded.rules.list.len() {
             0 => "no rules, no problems".to_owned(),
             1 => "1 rule, no problems".to_owned(),
@@ -152,8 +140,7 @@ fn read_session(cli: &Cli, places: &Places, folder: &Path) -> Result<Option<Sess
     let sessions = Sessions::new(places.sessions());
     let id = match (cli.resume.as_deref(), cli.continue_last) {
         (Some(""), _) => {
-            let words =
-                "aye rules explain needs a session ID after --resume, or --continue for the newest session";
+            let words = "aye rules explain needs a session ID after --resume, or --continue for the newest session";
             return Err(UsageError(words.to_owned()).into());
         }
         (Some(name), _) => sessions.find_id(name).map_err(UsageError::from_error)?,
@@ -222,8 +209,6 @@ fn explain_command(
     };
     lines.push(word.to_owned());
     lines.push(format!("   {}", clean_text(&clean_line(verdict.reason()))));
-    lines.extend(
-        loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))),
-    );
+    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))));
     Ok(lines)
 }

@@ -65,13 +65,7 @@ pub(super) fn setup_sandbox(shell: &Shell, places: &Places) -> SandboxSetup {
         )),
         CommandSandbox::Unspecified | CommandSandbox::Enforced(_) => None,
     };
-    SandboxSetup {
-        sandbox: walls,
-        write_protected: keep,
-        read_protected: hide,
-        notices,
-        no_sandbox_notice: reads_less,
-    }
+    SandboxSetup { sandbox: walls, write_protected: keep, read_protected: hide, notices, no_sandbox_notice: reads_less }
 }
 
 /// Returns aye's own folders, and the targets of its settings files if they are links: the project may be a repository

@@ -83,15 +83,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         });
     }
     let line = runtime_link(&runtime, session.events);
-    let around = ScreenHost::new(
-        wiring,
-        real_folder,
-        model,
-        connecting,
-        (session.id.clone(), begun),
-        runtime,
-        replies,
-    );
+    let around = ScreenHost::new(wiring, real_folder, model, connecting, (session.id.clone(), begun), runtime, replies);
     if let Some((_, Some(words))) = copied {
         around.send(HostReply::Done(words));
     }
@@ -155,11 +147,7 @@ fn print_farewell(exit: &Exit, own: &Path) -> ExitCode {
 
 /// Returns the color depth of the terminal.
 fn color_depth(screen: &Screen) -> ColourDepth {
-    if screen.color {
-        ColourDepth::from_environment(&|name| std::env::var(name).ok())
-    } else {
-        ColourDepth::None
-    }
+    if screen.color { ColourDepth::from_environment(&|name| std::env::var(name).ok()) } else { ColourDepth::None }
 }
 
 /// Returns the configured theme.
@@ -216,8 +204,7 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
 /// Without a locale UTF-8 is assumed.
 fn needs_ascii(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
-    let locale =
-        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).map(|locale| locale.to_ascii_lowercase());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).map(|locale| locale.to_ascii_lowercase());
     let utf = locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"));
     !utf || variable("TERM").is_some_and(|term| term == "linux")
 }
@@ -255,9 +242,8 @@ mod tests {
             (&[("LANG", "en_US.UTF-8"), ("TERM", "linux")], true),
             (&[], false),
         ] {
-            let found = |name: &str| {
-                variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-            };
+            let found =
+                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             assert_eq!(needs_ascii(&found), lacks, "{variables:?}");
         }
     }

@@ -8,9 +8,7 @@ use crate::chat::{ForkMode, SessionId, UnsentText};
 use crate::runtime::{Runtime, Unsaved};
 use crate::store::draft::Owner;
 use crate::store::{self, DraftWriter, History, Listed};
-use crate::tui::host::{
-    AgentLink, Host, HostReply, HostRequest, InspectionReason, Opened, SessionFile, SessionRow,
-};
+use crate::tui::host::{AgentLink, Host, HostReply, HostRequest, InspectionReason, Opened, SessionFile, SessionRow};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,8 +47,7 @@ pub(super) struct ScreenHost {
 /// Connects the screen to a session's runtime. The host keeps the runtime too, to change the model.
 pub(super) fn runtime_link(runtime: &Arc<Mutex<Runtime>>, events: crate::runtime::Events) -> AgentLink {
     let (runtime, shared) = (runtime.clone(), runtime.clone());
-    let run =
-        move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).execute(effects);
+    let run = move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).execute(effects);
     AgentLink { file: Box::new(RuntimeFile(shared)), run: Box::new(run), events }
 }
 
@@ -189,8 +186,7 @@ impl ScreenHost {
             Err(error) => self.send(HostReply::Notice(format!("{error:#}"))),
             Ok(mut session) => {
                 let (from, words) = session.keep_copy().unzip();
-                let Session { id, state, mut runtime, events, effects, notices, folder, model, copy: _ } =
-                    session;
+                let Session { id, state, mut runtime, events, effects, notices, folder, model, copy: _ } = session;
                 let trouble = runtime.execute(effects);
                 self.has_entries = !state.session.entries().is_empty();
                 self.wiring.folder = folder;
@@ -252,9 +248,7 @@ impl Host for ScreenHost {
                     (self.latest_search.clone(), self.latest_search.start_request(), self.replies.clone());
                 if !words.is_empty() {
                     tokio::task::spawn_blocking(move || {
-                        session_search::search_sessions(
-                            &sessions, &folder, &words, &wanted, number, &replies,
-                        );
+                        session_search::search_sessions(&sessions, &folder, &words, &wanted, number, &replies);
                     });
                 }
             }
@@ -281,9 +275,7 @@ impl Host for ScreenHost {
             }
             HostRequest::LoadRehearsal(id) => {
                 let wiring = self.wiring.clone();
-                self.run_in_background(move || {
-                    Some(HostReply::Rehearsal(rehearsal::screen_rehearsal(&wiring, &id)))
-                });
+                self.run_in_background(move || Some(HostReply::Rehearsal(rehearsal::screen_rehearsal(&wiring, &id))));
             }
             HostRequest::ApplyRehearsal(id, offered) => {
                 let _ = self.drafts.write();
@@ -314,10 +306,7 @@ impl Host for ScreenHost {
                 self.run_in_background(move || {
                     // A session that is not on disk has no times.
                     let read = sessions.read(&id).ok()?;
-                    Some(HostReply::EntryTimes(
-                        id,
-                        read.times.into_iter().map(run_facts::format_entry_time).collect(),
-                    ))
+                    Some(HostReply::EntryTimes(id, read.times.into_iter().map(run_facts::format_entry_time).collect()))
                 });
             }
             HostRequest::ListFiles => {
@@ -359,8 +348,7 @@ impl Host for ScreenHost {
                 let history = History::new(&self.wiring.places.history(), &self.wiring.folder);
                 self.run_in_background(move || {
                     let kept = history.add_message(&text);
-                    kept.err()
-                        .map(|error| HostReply::Notice(format!("Cannot add this to the history: {error}.")))
+                    kept.err().map(|error| HostReply::Notice(format!("Cannot add this to the history: {error}.")))
                 });
             }
             HostRequest::SaveRule { call, grant, by } => self.save_rule(call, grant, by),

@@ -103,9 +103,8 @@ impl Session {
         copy.keep();
         let title = self.state.session.title();
         let what = title.map_or("this session".to_owned(), |title| format!("“{}”", clean_line(title)));
-        let words = format!(
-            "this is a copy of {what}, which is unchanged. Return to it with /resume or aye --resume {from}"
-        );
+        let words =
+            format!("this is a copy of {what}, which is unchanged. Return to it with /resume or aye --resume {from}");
         // A copy that changed between dry run and live has this as an entry in its transcript.
         Some((from, (!copy_turned).then_some(words)))
     }
@@ -126,8 +125,7 @@ impl SessionBuilder {
         };
         let log = self.stored_sessions().begin_session(&header);
         let begun = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
-        let (state, mut runtime, events, notices) =
-            self.build_session(&id, &self.folder, model, (begun, None), log)?;
+        let (state, mut runtime, events, notices) = self.build_session(&id, &self.folder, model, (begun, None), log)?;
         runtime.set_simulator(self.simulation(model, SimulationLedger::default()));
         self.learn_window(&mut runtime, model, &state);
         let folder = self.folder.clone();
@@ -158,23 +156,17 @@ impl SessionBuilder {
             }
         };
         if !folder.is_dir() {
-            return Err(UsageError(format!(
-                "session {id} belongs to {}, which no longer exists",
-                folder.display()
-            ))
-            .into());
+            return Err(
+                UsageError(format!("session {id} belongs to {}, which no longer exists", folder.display())).into()
+            );
         }
         let from = read.header.as_ref().and_then(|header| header.from.clone());
-        let (began, began_with) =
-            read.header.map(|header| (header.profile, header.model)).unwrap_or_default();
+        let (began, began_with) = read.header.map(|header| (header.profile, header.model)).unwrap_or_default();
         let own = Some(began_with).filter(|model| !model.is_empty()).or_else(|| last_model(&read.entries));
         let profile = last_profile(&read.entries).unwrap_or(began);
         let mut model = model.clone();
         let mut lost = false;
-        if !profile.is_empty()
-            && model.profile.as_ref() != Some(&profile)
-            && !connecting.is_provider_overridden()
-        {
+        if !profile.is_empty() && model.profile.as_ref() != Some(&profile) && !connecting.is_provider_overridden() {
             match connecting.connect_profile(&profile, None) {
                 Ok(its) => {
                     notices.extend(its.warnings.iter().cloned());
@@ -233,11 +225,12 @@ impl SessionBuilder {
         model: &ConnectedModel,
         connecting: &Connector,
     ) -> Result<Session> {
-        let copy = store::fork_session_as(&self.places, id, &self.folder, becomes, rehearsal::remove_folder)
-            .map_err(|error| match error {
+        let copy = store::fork_session_as(&self.places, id, &self.folder, becomes, rehearsal::remove_folder).map_err(
+            |error| match error {
                 store::Error::Copy { .. } => anyhow::Error::from(error),
                 error => UsageError::from_error(error).into(),
-            })?;
+            },
+        )?;
         let mut session = self.continue_session(&copy.id, model, connecting)?;
         if !copy.has_header {
             session.notices.push(NO_HEADER_NOTICE.to_owned());
@@ -291,8 +284,7 @@ impl SessionBuilder {
             || self.tools.clone(),
             |layer| {
                 let rehearsal = Arc::new(Rehearsal::new(disk.clone(), layer));
-                let tools =
-                    Toolbox::clone(&self.tools).with_tool(Arc::new(ApplyChange::new(rehearsal.clone())));
+                let tools = Toolbox::clone(&self.tools).with_tool(Arc::new(ApplyChange::new(rehearsal.clone())));
                 Arc::new(tools.with_tool(Arc::new(ApplyGroup::new(rehearsal))))
             },
         );
@@ -339,13 +331,11 @@ impl SessionBuilder {
         state.sub_agent_config = Some(offer);
         state.no_sandbox_reason = unstaged;
         let simulating = self.simulation(model, SimulationLedger::default());
-        state.simulator =
-            simulating.model.map(|it| chat::reviewer::to_one_line(it.display_name())).filter(|_| dry_run);
+        state.simulator = simulating.model.map(|it| chat::reviewer::to_one_line(it.display_name())).filter(|_| dry_run);
         state.context_window = model.shown.context_window;
         state.requests_titles = self.titles && !model.shown.is_tour;
         state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&self.project_files(folder))));
-        let watch =
-            rule_loading::RuleWatcher::new(rule_loading::rule_book(&self.places, folder, &self.tools));
+        let watch = rule_loading::RuleWatcher::new(rule_loading::rule_book(&self.places, folder, &self.tools));
         let (found, mut notices) = watch.reload_if_changed().unwrap_or_default();
         notices.extend(self.simulator.iter().filter(|_| dry_run).flat_map(|(_, told)| told.clone()));
         state.rules = found;
@@ -389,11 +379,7 @@ pub(super) fn ask_window(runtime: &mut Runtime, lasts: bool, model: &ConnectedMo
 }
 
 /// Opens a project as a session sees it: with its overlay, if it is a dry run.
-pub(super) fn project_with_overlay(
-    places: &Places,
-    folder: &Path,
-    id: &SessionId,
-) -> io::Result<Box<dyn Reader>> {
+pub(super) fn project_with_overlay(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
     let disk = sandbox_setup::open_project(places, folder)?;
     let layer = places.rehearsal(id);
     match layer.is_dir() {
@@ -404,14 +390,12 @@ pub(super) fn project_with_overlay(
 
 /// Returns the last profile that the session switched to, if any.
 fn last_profile(entries: &[Entry]) -> Option<String> {
-    let profile =
-        |entry: &Entry| if let Entry::Switched { profile, .. } = entry { profile.clone() } else { None };
+    let profile = |entry: &Entry| if let Entry::Switched { profile, .. } = entry { profile.clone() } else { None };
     entries.iter().rev().find_map(profile)
 }
 
 /// Returns the model of the last reply.
 fn last_model(entries: &[Entry]) -> Option<String> {
-    let model =
-        |entry: &Entry| if let Entry::Replied { model, .. } = entry { Some(model.clone()) } else { None };
+    let model = |entry: &Entry| if let Entry::Replied { model, .. } = entry { Some(model.clone()) } else { None };
     entries.iter().rev().find_map(model).filter(|model| !model.is_empty())
 }

@@ -73,9 +73,7 @@ mod tests {
         search_sessions(&sessions, Path::new("/p"), "needle", &wanted, number, &tell);
         // A slow machine sends partial results first.
         let (words, mut lines, whole) = loop {
-            let Some(HostReply::SearchResults { words, lines, whole }) = told.blocking_recv() else {
-                panic!()
-            };
+            let Some(HostReply::SearchResults { words, lines, whole }) = told.blocking_recv() else { panic!() };
             if whole {
                 break (words, lines, whole);
             }

@@ -20,11 +20,9 @@ use std::process::ExitCode;
 pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let folder = if cli.tour { places.tour() } else { resolve_folder(cli.folder.as_deref())? };
-    let settings =
-        config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
+    let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
     let tools = rule_loading::checking_tools(&settings.config);
-    let place =
-        rule_loading::project_files(&places, &folder, &tools, settings.config.project.instructions_kib << 10);
+    let place = rule_loading::project_files(&places, &folder, &tools, settings.config.project.instructions_kib << 10);
     match words {
         ["trust", "list"] => print_lines(&list_trust(&place, cli.json)),
         ["untrust"] => {
@@ -39,9 +37,8 @@ pub(super) fn run(cli: &Cli, words: &[&str]) -> Result<ExitCode> {
 /// Lists this project's files with their state, and the trusted files of other projects.
 fn list_trust(place: &ProjectSource, as_json: bool) -> Vec<String> {
     let brought = ProjectFiles::load(place);
-    let others = trust::list_trusted_projects(&place.trust_file)
-        .into_iter()
-        .filter(|known| known.folder != place.folder);
+    let others =
+        trust::list_trusted_projects(&place.trust_file).into_iter().filter(|known| known.folder != place.folder);
     let mut lines = Vec::new();
     for file in &brought.files {
         lines.push(match as_json {
@@ -56,9 +53,7 @@ fn list_trust(place: &ProjectSource, as_json: bool) -> Vec<String> {
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
         let folder = folder.display();
         lines.push(match as_json {
-            true => escape_json(
-                &json!({"folder": folder.to_string(), "trusted": day, "files": names}).to_string(),
-            ),
+            true => escape_json(&json!({"folder": folder.to_string(), "trusted": day, "files": names}).to_string()),
             false => format!("{folder}, trusted {day}: {}", names.join(", ")),
         });
     }
@@ -97,8 +92,7 @@ fn show_and_ask(place: &ProjectSource) -> Result<ExitCode> {
                      .aye/instructions.md, no .aye/rules.toml";
         return Err(UsageError(words.to_owned()).into());
     }
-    let mut lines =
-        vec![format!("Files of {} that change how aye works:", brought.folder.display()), String::new()];
+    let mut lines = vec![format!("Files of {} that change how aye works:", brought.folder.display()), String::new()];
     for file in &brought.files {
         lines.push(format!("{} · {}", describe_file(file), describe_state(file)));
         lines.extend(describe_effects(file).into_iter().map(|words| format!("   {words}")));
@@ -106,9 +100,7 @@ fn show_and_ask(place: &ProjectSource) -> Result<ExitCode> {
             continue;
         }
         let text = read_project_text(&place.folder, &file.name).ok().flatten().unwrap_or_default();
-        lines.extend(
-            text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))),
-        );
+        lines.extend(text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))));
         lines.push(String::new());
     }
     let lines: Vec<String> = lines.iter().map(|line| clean_text(line).into_owned()).collect();
@@ -130,9 +122,7 @@ fn show_and_ask(place: &ProjectSource) -> Result<ExitCode> {
     let trusted = ProjectFiles::trust(place, &brought.signature(), &rule_loading::today_date())
         .map_err(|error| UsageError(format!("Cannot save the trust: {error}")))?;
     if !trusted {
-        return Err(
-            UsageError("the files changed while you read them; nothing was trusted".to_owned()).into()
-        );
+        return Err(UsageError("the files changed while you read them; nothing was trusted".to_owned()).into());
     }
     print_lines(&["Trusted. Any change asks again.".to_owned()])
 }

@@ -46,9 +46,9 @@ impl ScreenHost {
                     brought: Box::new(ProjectFiles::load(&place)),
                     why: InspectionReason::FilesChanged,
                 },
-                Err(error) => HostReply::TrustFailed(format!(
-                    "Cannot save the trust: {error}. No file of the project is used."
-                )),
+                Err(error) => {
+                    HostReply::TrustFailed(format!("Cannot save the trust: {error}. No file of the project is used."))
+                }
             })
         });
     }
@@ -68,10 +68,8 @@ impl ScreenHost {
 /// Returns the trusted instructions and rules.
 fn trusted_reply(place: ProjectSource, book: RulesSource) -> HostReply {
     let book = RulesSource { folder: place.folder.clone(), ..book };
-    let rules = Event::RulesLoaded {
-        rules: Arc::new(book.load(&rule_loading::today_date()).rules),
-        notices: Vec::new(),
-    };
+    let rules =
+        Event::RulesLoaded { rules: Arc::new(book.load(&rule_loading::today_date()).rules), notices: Vec::new() };
     let instructions = Arc::new(ProjectFiles::trusted_instructions(&place));
     HostReply::TrustChanged { folder: place.folder, instructions, rules }
 }

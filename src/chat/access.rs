@@ -140,12 +140,10 @@ mod tests {
     #[test]
     fn serializes_a_name_that_is_not_unicode_with_replacement_characters() {
         let strange = || PathBuf::from(OsStr::from_bytes(b"/a\xff"));
-        let line =
-            CommandLine { command: "ls".into(), folder: strange(), seconds: 1, ..CommandLine::default() };
+        let line = CommandLine { command: "ls".into(), folder: strange(), seconds: 1, ..CommandLine::default() };
         let command = GrantScope::Command { command: "ls".into(), folder: strange(), network: false };
         let grant = |scope| serde_json::to_string(&Grant::new("t", scope));
-        let edit =
-            Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
+        let edit = Diff { path: strange(), created: false, added: 0, removed: 0, hunks: Vec::new(), note: None };
         for written in [
             serde_json::to_string(&Access::Run(line.clone().into())),
             serde_json::to_string(&Access::Read(vec![strange()])),

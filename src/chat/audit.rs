@@ -158,8 +158,7 @@ impl<'a> Record<'a> {
 
     /// Returns the digest of what was shown last.
     pub fn sha256(&self) -> Option<&'a Digest> {
-        let shown =
-            self.find_last_step(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
+        let shown = self.find_last_step(|entry| matches!(entry, Entry::Planned { .. } | Entry::Asked { .. }))?;
         match shown {
             Entry::Planned { sha256, .. } | Entry::Asked { sha256, .. } => {
                 Some(sha256).filter(|sha256| !sha256.is_none())
@@ -210,8 +209,7 @@ impl<'a> Record<'a> {
                 } => {
                     (may, shown) = (verdict == "allow" || verdict == "rehearse", Some(sha256));
                     let destroys = destroys.as_deref();
-                    let told =
-                        DisplayedPlan { title, summary, access, preview, destroys, preconditions: basis };
+                    let told = DisplayedPlan { title, summary, access, preview, destroys, preconditions: basis };
                     let anew = || Digest::of_plan(&self.call.name, &arguments, told);
                     if hashing && !sha256.is_none() && anew() != *sha256 {
                         return Integrity::Broken("the recorded plan was modified");

@@ -108,12 +108,8 @@ fn is_state(inside: &[&OsStr], folder: bool) -> bool {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match (&*first, rest.as_slice()) {
         ("objects", []) | ("refs" | "logs", _) => folder || !rest.is_empty(),
-        ("objects", [kind]) => {
-            folder && (kind == "pack" || kind == "info" || kind.len() == 2 && is_hex(kind))
-        }
-        ("objects", [kind, name]) if kind == "pack" => {
-            name.starts_with("pack-") || *name == "multi-pack-index"
-        }
+        ("objects", [kind]) => folder && (kind == "pack" || kind == "info" || kind.len() == 2 && is_hex(kind)),
+        ("objects", [kind, name]) if kind == "pack" => name.starts_with("pack-") || *name == "multi-pack-index",
         ("objects", [kind, name]) if kind == "info" => *name == "packs" || name.starts_with("commit-graph"),
         ("objects", [kind, name]) => kind.len() == 2 && is_hex(kind) && is_hex(name),
         (name, []) => !folder && STATE_FILES.contains(&name),
@@ -224,19 +220,15 @@ impl Rejected {
 impl Batch {
     /// Returns the items that would be applied, with their indexes.
     pub fn selected_items<'a>(&'a self, rejected: &'a [Rejected]) -> impl Iterator<Item = (usize, &'a Item)> {
-        let whole: HashSet<usize> = rejected
-            .iter()
-            .filter(|rejected| rejected.is_whole_item())
-            .map(|rejected| rejected.item)
-            .collect();
+        let whole: HashSet<usize> =
+            rejected.iter().filter(|rejected| rejected.is_whole_item()).map(|rejected| rejected.item).collect();
         let items = self.items.iter().enumerate();
         items.filter(move |(at, item)| item.blocked.is_none() && !whole.contains(at))
     }
 
     /// Describes what would be destroyed, worded to follow “this”.
     pub fn destroys(&self, rejected: &[Rejected]) -> Option<String> {
-        let all: Vec<&str> =
-            self.selected_items(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
+        let all: Vec<&str> = self.selected_items(rejected).filter_map(|(_, item)| item.destroys.as_deref()).collect();
         let named = all.iter().take(MAX_NAMED_PATHS).copied().collect::<Vec<_>>().join(", ");
         match all.len().saturating_sub(MAX_NAMED_PATHS) {
             _ if all.is_empty() => None,

@@ -64,8 +64,7 @@ impl CommandSandbox {
     /// Describes the sandbox for the prompt: `network off · may write here and in /tmp`. Empty if not specified.
     /// `asked` is the reason why the call wants the network.
     pub fn describe_sandbox(&self, asked: Option<&str>, home: Option<&Path>) -> String {
-        let parts: Vec<String> =
-            self.describe_parts(asked, home).into_iter().map(|(words, _)| words).collect();
+        let parts: Vec<String> = self.describe_parts(asked, home).into_iter().map(|(words, _)| words).collect();
         parts.join(" · ")
     }
 
@@ -99,8 +98,7 @@ impl CommandSandbox {
 
 /// `here`, `here and in /tmp`, `here, in /tmp and in ~/.cache`.
 fn describe_writable(write: &[PathBuf], home: Option<&Path>) -> String {
-    let names: Vec<String> =
-        write.iter().map(|place| format!("in {}", abbreviate_home(place, home))).collect();
+    let names: Vec<String> = write.iter().map(|place| format!("in {}", abbreviate_home(place, home))).collect();
     match names.split_last() {
         None => "here".to_owned(),
         Some((last, [])) => format!("here and {last}"),
@@ -168,9 +166,8 @@ mod tests {
         assert_eq!(off.with_network(false), off);
         assert_eq!(off.with_network(true), on);
         let sockets = CommandSandbox::enforced(SandboxAccess { sockets: true, ..SandboxAccess::default() });
-        let offline =
-            [&off, &on, &sockets, &CommandSandbox::Unspecified, &CommandSandbox::Unavailable("x".into())]
-                .map(CommandSandbox::is_offline);
+        let offline = [&off, &on, &sockets, &CommandSandbox::Unspecified, &CommandSandbox::Unavailable("x".into())]
+            .map(CommandSandbox::is_offline);
         assert_eq!(offline, [true, false, false, false, false]);
         assert_eq!(on.with_network(false), on);
     }

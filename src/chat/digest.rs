@@ -78,8 +78,7 @@ impl Digest {
 
     /// Parses 64 lower-case hexadecimal digits.
     pub fn parse(digits: &str) -> Option<Self> {
-        let is_one =
-            digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let is_one = digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         is_one.then(|| Self(digits.to_owned()))
     }
 
@@ -144,12 +143,8 @@ mod tests {
     use crate::chat::{CommandLine, FileContent, FileSnapshot, Work};
 
     fn plan() -> Plan {
-        let line = CommandLine {
-            command: "sh x.sh".into(),
-            folder: "/p".into(),
-            seconds: 30,
-            ..CommandLine::default()
-        };
+        let line =
+            CommandLine { command: "sh x.sh".into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
         let content = FileContent::Bytes { bytes: 3, sha256: Digest::of_bytes(b"ls\n") };
         Plan {
             title: "run a command?".into(),
@@ -194,11 +189,8 @@ mod tests {
     #[test]
     fn r08_the_digest_depends_on_every_shown_part_but_not_on_the_order_of_keys() {
         let whole = digest(&plan());
-        let other = Digest::of_plan(
-            "bash_exec",
-            "{ \"timeout\":30, \"command\":\"sh x.sh\" }",
-            plan().displayed_plan(),
-        );
+        let other =
+            Digest::of_plan("bash_exec", "{ \"timeout\":30, \"command\":\"sh x.sh\" }", plan().displayed_plan());
         assert_eq!(whole, other);
         let changes: [fn(&mut Plan); 7] = [
             |plan| plan.title.push('!'),

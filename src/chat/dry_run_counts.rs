@@ -40,8 +40,7 @@ impl DryRunCounts {
             match entry {
                 Entry::Planned { call, access, preview, verdict, reason: why, .. } => {
                     // Reading has no effect, whoever approved it.
-                    let reads =
-                        matches!(access, Access::Nothing | Access::Read(_) | Access::ReadSensitive(_));
+                    let reads = matches!(access, Access::Nothing | Access::Read(_) | Access::ReadSensitive(_));
                     if live_ask_reason(verdict, why).is_some() {
                         asked.insert(call);
                     }
@@ -55,16 +54,13 @@ impl DryRunCounts {
                         *may = true;
                     }
                 }
-                Entry::Settled { outcome: Outcome::Rehearsed(_), staged: Some(staged), .. }
-                    if staged.is_withheld() =>
-                {
+                Entry::Settled { outcome: Outcome::Rehearsed(_), staged: Some(staged), .. } if staged.is_withheld() => {
                     tally.withheld += 1;
                 }
                 Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
                     tally.rehearsed += 1;
-                    tally.ran += usize::from(
-                        staged.as_ref().is_some_and(ResultOrigin::is_ran) && commands.contains(call),
-                    );
+                    tally.ran +=
+                        usize::from(staged.as_ref().is_some_and(ResultOrigin::is_ran) && commands.contains(call));
                 }
                 // Only calls that ran have a digest.
                 Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {
@@ -80,16 +76,14 @@ impl DryRunCounts {
     /// Counts the calls of the turn that the entry at `end` ends, or that is in progress there.
     pub fn from_turn(entries: &[Entry], end: usize) -> Self {
         let before = entries.get(..end).unwrap_or_default();
-        let begin =
-            before.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
+        let begin = before.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
         Self::from_entries(&before[begin..])
     }
 
     /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 refused, nothing changed
     /// on disk`. Withheld and refused calls are mentioned only if there are any.
     pub fn describe_counts(self) -> String {
-        let Self { rehearsed, withheld, would_ask: _, ran, live_effects: outside, denied: refused, calls: _ } =
-            self;
+        let Self { rehearsed, withheld, would_ask: _, ran, live_effects: outside, denied: refused, calls: _ } = self;
         let calls = if rehearsed == 1 { "1 call" } else { &format!("{rehearsed} calls") };
         let on_disk = match outside {
             0 => "nothing changed on disk".to_owned(),
@@ -158,10 +152,7 @@ mod tests {
         entries.push(settled("e", Outcome::Done("x".into()), None));
         let tally = DryRunCounts::from_turn(&entries, entries.len());
         assert_eq!(tally, DryRunCounts { rehearsed: 5, ran: 2, calls: 6, ..DryRunCounts::default() });
-        assert_eq!(
-            tally.describe_counts(),
-            "5 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk"
-        );
+        assert_eq!(tally.describe_counts(), "5 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk");
         assert_eq!(
             DryRunCounts::from_turn(&entries, 3).describe_counts(),
             "1 call rehearsed, 1 ran in the overlay sandbox, nothing changed on disk"
@@ -186,14 +177,8 @@ mod tests {
         let refused = settled("a", Outcome::Refused("no".into()), None);
         let reads = settled("b", Outcome::Done("x".into()), None);
         let words = DryRunCounts::from_entries(&[refused]).describe_counts();
-        assert_eq!(
-            words,
-            "0 calls rehearsed, 0 ran in the overlay sandbox, 1 refused, nothing changed on disk"
-        );
-        assert_eq!(
-            DryRunCounts::from_entries(&[reads]),
-            DryRunCounts { calls: 1, ..DryRunCounts::default() }
-        );
+        assert_eq!(words, "0 calls rehearsed, 0 ran in the overlay sandbox, 1 refused, nothing changed on disk");
+        assert_eq!(DryRunCounts::from_entries(&[reads]), DryRunCounts { calls: 1, ..DryRunCounts::default() });
         assert_eq!(DryRunCounts::from_entries(&[]).calls, 0);
     }
 
@@ -210,11 +195,7 @@ mod tests {
         let would = "this is a dry run; for real it would have run, because of a rule";
         let entries = [
             asks("a", "withhold", why),
-            settled(
-                "a",
-                Outcome::Rehearsed("x".into()),
-                Some(ResultOrigin::simulated(SimulationSource::Withheld)),
-            ),
+            settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::simulated(SimulationSource::Withheld))),
             asks("b", "rehearse", why),
             settled("b", Outcome::Rehearsed("x".into()), Some(ResultOrigin::ran())),
             // Planned again, it is still one call.
@@ -222,11 +203,7 @@ mod tests {
             asks("c", "ask", "it reads .env"),
             settled("c", Outcome::Refused("no".into()), None),
             asks("d", "withhold", would),
-            settled(
-                "d",
-                Outcome::Rehearsed("x".into()),
-                Some(ResultOrigin::simulated(SimulationSource::Withheld)),
-            ),
+            settled("d", Outcome::Rehearsed("x".into()), Some(ResultOrigin::simulated(SimulationSource::Withheld))),
         ];
         let tally = DryRunCounts::from_entries(&entries);
         assert_eq!((tally.rehearsed, tally.withheld, tally.would_ask), (1, 2, 3), "{tally:?}");

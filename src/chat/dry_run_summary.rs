@@ -132,8 +132,7 @@ impl DryRunChange {
     pub fn summarize(&self) -> String {
         let lines = self.diff.as_ref().map(|diff| format!("+{} −{}", diff.added, diff.removed));
         let conflict = self.has_conflict.then(|| "CONFLICT: the real file changed since".to_owned());
-        let parts: Vec<String> =
-            conflict.into_iter().chain(lines).chain(self.notes.iter().cloned()).collect();
+        let parts: Vec<String> = conflict.into_iter().chain(lines).chain(self.notes.iter().cloned()).collect();
         parts.join(" · ")
     }
 
@@ -245,10 +244,9 @@ fn pluralize(count: usize, one: &str) -> String {
 pub fn live_ask_reason<'a>(verdict: &str, why: &'a str) -> Option<&'a str> {
     match verdict {
         "ask" => Some(why),
-        "rehearse" | "withhold" => why
-            .split_once(WOULD_ASK_PREFIX)
-            .or_else(|| why.split_once(OLD_WOULD_ASK_PREFIX))
-            .map(|(_, why)| why),
+        "rehearse" | "withhold" => {
+            why.split_once(WOULD_ASK_PREFIX).or_else(|| why.split_once(OLD_WOULD_ASK_PREFIX)).map(|(_, why)| why)
+        }
         _ => None,
     }
 }
@@ -259,9 +257,7 @@ pub const APPLY_CHANGE: &str = "apply_change";
 /// Returns a rehearsed call, unless it is fully described by the files it changed.
 fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
     let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
-    let Some(Entry::Planned { summary, preview, verdict, reason: why, hooks_not_run, .. }) =
-        record.last_plan()
-    else {
+    let Some(Entry::Planned { summary, preview, verdict, reason: why, hooks_not_run, .. }) = record.last_plan() else {
         return None;
     };
     let staged = record.steps.iter().rev().find_map(|(_, entry)| match entry {
@@ -320,8 +316,7 @@ pub fn build_tree(altered: &[DryRunChange]) -> Vec<TreeRow> {
         while open.last().is_some_and(|folder| !one.path.starts_with(folder)) {
             open.pop();
         }
-        let mut above: Vec<&Path> =
-            one.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
+        let mut above: Vec<&Path> = one.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
         above.reverse();
         // The first of them are already open.
         for folder in above.into_iter().skip(open.len()) {
@@ -334,13 +329,7 @@ pub fn build_tree(altered: &[DryRunChange]) -> Vec<TreeRow> {
         let name = one.path.file_name().map_or_else(|| one.path.clone(), PathBuf::from);
         let depth = one.path.components().count().saturating_sub(1);
         let of = below(at, &one.path);
-        branches.push(TreeRow {
-            depth,
-            name,
-            symbol: one.kind.symbol(),
-            is_folder: one.is_folder,
-            changes: of,
-        });
+        branches.push(TreeRow { depth, name, symbol: one.kind.symbol(), is_folder: one.is_folder, changes: of });
         if one.is_folder {
             open.push(one.path.clone());
         }

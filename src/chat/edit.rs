@@ -74,9 +74,7 @@ impl Edit {
         let mut hunks = Vec::new();
         for group in text.grouped_ops(CONTEXT_LINES) {
             let Some(first) = group.first() else { continue };
-            let start = |range: std::ops::Range<usize>| {
-                range.start + usize::from(!range.is_empty() || range.start > 0)
-            };
+            let start = |range: std::ops::Range<usize>| range.start + usize::from(!range.is_empty() || range.start > 0);
             let (old, new) = (first.old_range(), first.new_range());
             let mut hunk = Hunk { before: start(old), after: start(new), lines: Vec::new() };
             for change in group.iter().flat_map(|op| text.iter_changes(op)) {
@@ -114,10 +112,7 @@ impl Edit {
     /// Returns the edit without the hunks that begin at these new lines; `None` if one of them is no hunk.
     pub fn without_hunks(&self, rejected: &[usize]) -> Option<Self> {
         let hunks: Vec<usize> = self.diff().hunks.iter().map(|hunk| hunk.after).collect();
-        rejected
-            .iter()
-            .all(|hunk| hunks.contains(hunk))
-            .then(|| self.retain_hunks(|hunk| !rejected.contains(&hunk)))?
+        rejected.iter().all(|hunk| hunks.contains(hunk)).then(|| self.retain_hunks(|hunk| !rejected.contains(&hunk)))?
     }
 
     /// Returns the edit with only the hunks for whose new start line `is_kept` is true.
@@ -151,11 +146,7 @@ impl Edit {
         }
         let ends = |text: &str| text.is_empty() || text.ends_with('\n');
         if ends(before) != ends(&self.after) {
-            notes.push(if ends(before) {
-                "the final newline is removed"
-            } else {
-                "a final newline is added"
-            });
+            notes.push(if ends(before) { "the final newline is removed" } else { "a final newline is added" });
         }
         (!notes.is_empty()).then(|| notes.join("; "))
     }
@@ -195,8 +186,7 @@ mod tests {
     #[test]
     fn a_single_hunk_is_applied_and_identified_by_its_new_line() {
         let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
-        let after =
-            before.replace("\n5\n", "\nfive\nand more\n").replace("\n30\n", "\n").replace("40\n", "40");
+        let after = before.replace("\n5\n", "\nfive\nand more\n").replace("\n30\n", "\n").replace("40\n", "40");
         let mut edit = Edit { path: "a".into(), before: Some(before.clone()), after: after.clone() };
         let starts: Vec<usize> = edit.diff().hunks.iter().map(|hunk| hunk.after).collect();
         assert_eq!(starts.len(), 3);

@@ -1,8 +1,8 @@
 //! Entries of a session, one per line of its log.
 
 use super::{
-    Access, Answer, CallId, Digest, Echo, Grant, Outcome, Preconditions, Preview, Questions, Rejected,
-    ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, Usage,
+    Access, Answer, CallId, Digest, Echo, Grant, Outcome, Preconditions, Preview, Questions, Rejected, ResultOrigin,
+    ReviewVerdict, Reviewer, SessionId, ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -19,11 +19,8 @@ pub fn sequence_length(text: &str) -> usize {
             Some(']') => 2 + string_length(&text[2..], true),
             Some('P' | 'X' | '^' | '_') => 2 + string_length(&text[2..], false),
             Some('!'..='/') => {
-                let middle = text[1..]
-                    .bytes()
-                    .take(MAX_PARAMETER_BYTES)
-                    .take_while(|b| matches!(b, b'!'..=b'/'))
-                    .count();
+                let middle =
+                    text[1..].bytes().take(MAX_PARAMETER_BYTES).take_while(|b| matches!(b, b'!'..=b'/')).count();
                 1 + middle + usize::from(matches!(text.as_bytes().get(1 + middle), Some(b'0'..=b'~')))
             }
             Some('0'..='~') => 2,
@@ -53,8 +50,7 @@ pub fn strip_controls(text: &str) -> String {
 /// Returns the length in bytes of the colour sequence (`ESC [ … m`) at the start of a text; 0 if there is none.
 pub fn color_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1B}[") else { return 0 };
-    let numbers =
-        rest.bytes().take(MAX_PARAMETER_BYTES).take_while(|byte| matches!(byte, b'0'..=b';')).count();
+    let numbers = rest.bytes().take(MAX_PARAMETER_BYTES).take_while(|byte| matches!(byte, b'0'..=b';')).count();
     if rest.as_bytes().get(numbers) == Some(&b'm') { 2 + numbers + 1 } else { 0 }
 }
 
@@ -179,9 +175,7 @@ fn control_length(text: &str) -> usize {
 fn string_length(text: &str, one_line: bool) -> usize {
     // An unterminated string ends with its line: what follows is more likely text.
     let line_end = || text.find('\n').filter(|at| *at <= MAX_STRING_BYTES);
-    find_string_end(text, one_line)
-        .or_else(line_end)
-        .unwrap_or(text.len().min(floor_boundary(text, MAX_STRING_BYTES)))
+    find_string_end(text, one_line).or_else(line_end).unwrap_or(text.len().min(floor_boundary(text, MAX_STRING_BYTES)))
 }
 
 /// Returns the end of a string sequence. As in a terminal, any other control sequence ends it, which keeps the scan
@@ -249,10 +243,7 @@ mod tests {
 
     #[test]
     fn short_forms_swallow_no_character() {
-        check(
-            "a\x1b Xb\x1b[3 Xc\x1b#8d\x1b(Be\x1bcf",
-            "a<U+001B> Xb<U+001B>[3 Xc<U+001B>#8d<U+001B>(Be<U+001B>cf",
-        );
+        check("a\x1b Xb\x1b[3 Xc\x1b#8d\x1b(Be\x1bcf", "a<U+001B> Xb<U+001B>[3 Xc<U+001B>#8d<U+001B>(Be<U+001B>cf");
         check("a\x1b[31", "a<U+001B>[31");
         check("a\x1b[>4;2mb", "a<U+001B>[>4;2mb");
     }

@@ -135,9 +135,7 @@ impl Grant {
             GrantScope::Command { network: true, .. } => {
                 "exactly this command with the network, in this folder".to_owned()
             }
-            GrantScope::Command { .. } if self.span == GrantSpan::Everywhere => {
-                "exactly this command".to_owned()
-            }
+            GrantScope::Command { .. } if self.span == GrantSpan::Everywhere => "exactly this command".to_owned(),
             GrantScope::Command { .. } => "exactly this command, in this folder".to_owned(),
             GrantScope::Prefix { words, .. } => {
                 format!("every plain command that begins with {}", words.join(" "))

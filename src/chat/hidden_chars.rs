@@ -33,9 +33,7 @@ pub fn classify_char(c: char) -> CharClass {
         '\u{200B}' | '\u{200E}' | '\u{200F}' => CharClass::Hidden(false),
         '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' => CharClass::Hidden(false),
         '\u{FE00}'..='\u{FE0E}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' => CharClass::Hidden(false),
-        '\u{FDD0}'..='\u{FDEF}' | '\u{1D173}'..='\u{1D17A}' | '\u{1BCA0}'..='\u{1BCA3}' => {
-            CharClass::Hidden(false)
-        }
+        '\u{FDD0}'..='\u{FDEF}' | '\u{1D173}'..='\u{1D17A}' | '\u{1BCA0}'..='\u{1BCA3}' => CharClass::Hidden(false),
         '\u{E0000}'..='\u{E0FFF}' => CharClass::Hidden(false),
         c if u32::from(c) & 0xFFFE == 0xFFFE => CharClass::Hidden(false),
         '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => CharClass::Hidden(true),
@@ -71,10 +69,8 @@ pub fn shapes_letters(before: Option<char>, after: Option<char>) -> bool {
 /// Returns whether a character can be part of an emoji sequence. The ranges are wider than the standard's, which is
 /// harmless.
 fn is_emoji(c: char) -> bool {
-    matches!(
-        c,
-        '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{3030}' | '\u{303D}'
-    ) || matches!(c, '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{25A0}'..='\u{27BF}')
+    matches!(c, '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{3030}' | '\u{303D}')
+        || matches!(c, '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{25A0}'..='\u{27BF}')
         || matches!(c, '\u{2900}'..='\u{297F}' | '\u{2B00}'..='\u{2BFF}' | '\u{3297}' | '\u{3299}')
         || matches!(c, '\u{1F000}'..='\u{1FAFF}')
 }

@@ -60,11 +60,7 @@ const INTRODUCTION: &str = "The project's instructions follow. The user trusted 
 pub fn append_instructions(words: &str, instructions: &[Instructions]) -> String {
     let told: Vec<String> =
         instructions.iter().filter(|it| !it.text.trim().is_empty()).map(Instructions::to_block).collect();
-    if told.is_empty() {
-        words.to_owned()
-    } else {
-        format!("{words}\n\n{INTRODUCTION}\n\n{}", told.join("\n\n"))
-    }
+    if told.is_empty() { words.to_owned() } else { format!("{words}\n\n{INTRODUCTION}\n\n{}", told.join("\n\n")) }
 }
 
 /// Returns the beginning of a text, cut at a line end in its second half, or else at a character boundary.
@@ -91,10 +87,7 @@ mod tests {
         let mark = Digest::of_bytes(text.as_bytes()).short_hex().to_owned();
         assert!(!text.contains(&mark));
         let (above, own) = told.split_once(&format!("----- AGENTS.md, {mark} -----\n")).unwrap();
-        assert!(
-            above.starts_with("You are the model.\n\n") && above.contains("give no permission"),
-            "{above}"
-        );
+        assert!(above.starts_with("You are the model.\n\n") && above.contains("give no permission"), "{above}");
         assert_eq!(own, format!("{}\n----- end of AGENTS.md, {mark} -----", text.trim_end()));
         assert_eq!(append_instructions("words", &[]), "words");
         assert_eq!(

@@ -46,18 +46,10 @@ impl SimulationLedger {
             }
             Entry::Settled { call, outcome, staged, .. } => {
                 let called = self.open.remove(call);
-                if let (
-                    Some((tool, arguments)),
-                    Outcome::Rehearsed(text),
-                    Some(ResultOrigin::Simulated(how)),
-                ) = (called, outcome, staged)
+                if let (Some((tool, arguments)), Outcome::Rehearsed(text), Some(ResultOrigin::Simulated(how))) =
+                    (called, outcome, staged)
                 {
-                    self.insert(LedgerResult {
-                        tool,
-                        arguments,
-                        text: text.clone(),
-                        origin: (**how).clone(),
-                    });
+                    self.insert(LedgerResult { tool, arguments, text: text.clone(), origin: (**how).clone() });
                 }
             }
             _ => {}
@@ -128,8 +120,7 @@ mod tests {
             settled("d", "of an unknown call", "m"),
         ];
         let ledger = SimulationLedger::from_entries(&entries);
-        let kept: Vec<_> =
-            ledger.results().iter().map(|kept| (kept.arguments.as_str(), kept.text.as_str())).collect();
+        let kept: Vec<_> = ledger.results().iter().map(|kept| (kept.arguments.as_str(), kept.text.as_str())).collect();
         assert_eq!(kept, [("{\"to\":2}", "first"), ("{}", "below")]);
         assert_eq!(ledger.get(&Digest::of_bytes(b"k")).map(|kept| kept.text.as_str()), Some("first"));
         assert_eq!(ledger.get(&Digest::of_bytes(b"m")), None);

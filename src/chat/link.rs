@@ -122,8 +122,7 @@ fn find_addresses(text: &str) -> Vec<(Range<usize>, LinkTarget)> {
             Some('/' | '?' | '#') => true,
             _ => !web,
         };
-        let end =
-            if rest { text[host..].find(ends_address).map_or(text.len(), |at| host + at) } else { host };
+        let end = if rest { text[host..].find(ends_address).map_or(text.len(), |at| host + at) } else { host };
         let end = start + trimmed_length(&text[start..end]);
         if let Some(target) = (end > from).then(|| parse_address(&text[start..end])).flatten() {
             found.push((start..end, target));
@@ -162,12 +161,7 @@ fn trimmed_length(word: &str) -> usize {
 }
 
 /// Finds paths in a range of text without addresses.
-fn find_paths(
-    text: &str,
-    range: Range<usize>,
-    exists: &dyn Fn(&LinkTarget) -> bool,
-    found: &mut Vec<FoundLink>,
-) {
+fn find_paths(text: &str, range: Range<usize>, exists: &dyn Fn(&LinkTarget) -> bool, found: &mut Vec<FoundLink>) {
     let splits = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
     for word in split_ranges(text, range, &splits) {
         if let Some(link) = find_path(text, word.clone(), exists) {
@@ -212,19 +206,14 @@ fn find_path(text: &str, word: Range<usize>, exists: &dyn Fn(&LinkTarget) -> boo
 
 /// Parses a path and position at the start of a word; returns its length.
 fn parse_file(word: &str) -> Option<(LinkTarget, usize)> {
-    if word.is_empty()
-        || word.len() > MAX_PATH_BYTES
-        || word.contains("://")
-        || word.contains(char::is_control)
-    {
+    if word.is_empty() || word.len() > MAX_PATH_BYTES || word.contains("://") || word.contains(char::is_control) {
         return None;
     }
     let (path, place, length) = match find_position(word) {
         Some((at, place, length)) => (&word[..at], place, length),
         None => (word, LinkPosition::default(), word.len()),
     };
-    let target =
-        LinkTarget::File { path: path.to_owned(), line: place.line, end: place.end, column: place.column };
+    let target = LinkTarget::File { path: path.to_owned(), line: place.line, end: place.end, column: place.column };
     is_path(path, place.line.is_some()).then_some((target, length))
 }
 
@@ -257,9 +246,7 @@ fn find_position(word: &str) -> Option<(usize, LinkPosition, usize)> {
             if let Some((last, after)) = number(after + dash + letter).filter(|(last, _)| *last >= line) {
                 (place.end, end) = (Some(last), after);
             }
-        } else if let Some((column, after)) =
-            word[after..].starts_with(':').then(|| number(after + 1)).flatten()
-        {
+        } else if let Some((column, after)) = word[after..].starts_with(':').then(|| number(after + 1)).flatten() {
             (place.column, end) = (Some(column), after);
         }
         if word[end..].is_empty() || word[end..].starts_with(':') {
@@ -270,17 +257,8 @@ fn find_position(word: &str) -> Option<(usize, LinkPosition, usize)> {
 }
 
 /// File names without an extension that are recognised.
-const KNOWN_NAMES: [&str; 9] = [
-    "Makefile",
-    "Dockerfile",
-    "README",
-    "LICENSE",
-    "CHANGELOG",
-    "Justfile",
-    "justfile",
-    "Gemfile",
-    "Procfile",
-];
+const KNOWN_NAMES: [&str; 9] =
+    ["Makefile", "Dockerfile", "README", "LICENSE", "CHANGELOG", "Justfile", "justfile", "Gemfile", "Procfile"];
 
 /// Returns whether the text looks like a path. Generous, because existence decides.
 fn is_path(path: &str, with_line: bool) -> bool {

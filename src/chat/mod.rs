@@ -60,8 +60,8 @@ pub use partial_reply::{PartialOutput, PartialReply};
 pub use plan::{Intent, Plan, Preview, Task, Work};
 pub use preconditions::{FileContent, FileSnapshot, HardLinks, Preconditions, RestrictedPath};
 pub use question::{
-    Answer, AnswerOrigin, AnswerStatus, AnswerValue, Dropped, OptionNote, Question, QuestionAnswer,
-    QuestionOption, Questions,
+    Answer, AnswerOrigin, AnswerStatus, AnswerValue, Dropped, OptionNote, Question, QuestionAnswer, QuestionOption,
+    Questions,
 };
 pub use result_origin::{ForkMode, MAX_CHANGED_PATHS, ResultOrigin};
 pub use reviewer::{Review, ReviewVerdict, Reviewer};

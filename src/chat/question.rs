@@ -44,9 +44,7 @@ impl From<StoredDropped> for Dropped {
     fn from(kept: StoredDropped) -> Self {
         match kept {
             StoredDropped::OptionsOnly(options) => Self { options, ..Self::default() },
-            StoredDropped::Separate { questions, options, shortened } => {
-                Self { questions, options, shortened }
-            }
+            StoredDropped::Separate { questions, options, shortened } => Self { questions, options, shortened },
         }
     }
 }

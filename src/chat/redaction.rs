@@ -96,10 +96,8 @@ impl Redactor {
                 let mut count = 0;
                 for (name, value) in fields {
                     let schema = schema.and_then(|schema| schema["properties"].get(name));
-                    let says =
-                        |key: &str, word: &Value| schema.is_some_and(|schema| schema.get(key) == Some(word));
-                    let declared =
-                        says("writeOnly", &Value::Bool(true)) || says("format", &"password".into());
+                    let says = |key: &str, word: &Value| schema.is_some_and(|schema| schema.get(key) == Some(word));
+                    let declared = says("writeOnly", &Value::Bool(true)) || says("format", &"password".into());
                     count += match (declared, is_secret_name(name)) {
                         (true, _) if *value != REDACTED => redact_value(value),
                         (_, true) => redact_strings(value),

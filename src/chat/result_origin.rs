@@ -155,9 +155,8 @@ pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
         Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
         _ => None,
     };
-    let rehearsed = |entry: &Entry| {
-        matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. })
-    };
+    let rehearsed =
+        |entry: &Entry| matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
     let first = entries.iter().find_map(became).map(|dry_run| !dry_run);
     let mut dry_run = first.or(now).unwrap_or_else(|| entries.iter().any(rehearsed));
     let state = |entry: &Entry| {
@@ -183,8 +182,7 @@ mod tests {
 
     #[test]
     fn r30_entries_belong_to_a_dry_run_until_the_copy_becomes_live() {
-        let became =
-            |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
+        let became = |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
         let done = || settled("a", Outcome::Done("x".into()), None);
         let of = |now, entries: &[Entry]| dry_run_entries(now, entries);
         assert_eq!(of(Some(true), &[done()]), [true]);
@@ -235,8 +233,7 @@ mod tests {
             usage: Some(Usage { input: 3, ..Usage::default() }),
             ..SimulatedResult::from_source(SimulationSource::Model)
         };
-        let entry =
-            settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Simulated(Box::new(simulated))));
+        let entry = settled("a", Outcome::Rehearsed("x".into()), Some(ResultOrigin::Simulated(Box::new(simulated))));
         let text = serde_json::to_string(&entry).unwrap();
         assert!(text.contains(r#""staged":"imagined","simulated":{"by":"m-7b","#), "{text}");
         assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);

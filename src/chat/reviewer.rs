@@ -89,22 +89,14 @@ impl Review {
     /// Parses an answer strictly; an invalid one asks the user.
     pub fn from_answer(adviser: &Reviewer, answer: &str) -> Self {
         match parse_answer(answer, adviser.allowed_verdicts()) {
-            Ok((advice, why)) => {
-                Self { verdict: advice, reason: why, is_failed: false, took_ms: 0, usage: None }
-            }
+            Ok((advice, why)) => Self { verdict: advice, reason: why, is_failed: false, took_ms: 0, usage: None },
             Err(what) => Self::from_error(&what),
         }
     }
 
     /// Returns a failed review with this error.
     pub fn from_error(what: &str) -> Self {
-        Self {
-            verdict: ReviewVerdict::Ask,
-            reason: to_one_line(what),
-            is_failed: true,
-            took_ms: 0,
-            usage: None,
-        }
+        Self { verdict: ReviewVerdict::Ask, reason: to_one_line(what), is_failed: true, took_ms: 0, usage: None }
     }
 }
 
@@ -128,10 +120,7 @@ fn parse_answer(answer: &str, may_say: &[ReviewVerdict]) -> Result<(ReviewVerdic
         return Err(format!("the answer is not a JSON object: {}", quote_excerpt(answer)));
     };
     if let Some(other) = object.keys().find(|key| !["verdict", "why"].contains(&key.as_str())) {
-        return Err(format!(
-            "the answer has an unknown key: {}; expected verdict and why",
-            quote_excerpt(other)
-        ));
+        return Err(format!("the answer has an unknown key: {}; expected verdict and why", quote_excerpt(other)));
     }
     let word = match object.get("verdict").map(|verdict| verdict.as_str()) {
         Some(Some(word)) => word,
@@ -199,11 +188,7 @@ mod tests {
             (r#"{"verdict":"deny","why":"a\n\tb\u0000\u001b[31m “c”"}"#, ReviewVerdict::Deny, "a b[31m 'c'"),
         ] {
             let said = hook(answer);
-            assert_eq!(
-                (said.verdict, said.reason.as_str(), said.is_failed),
-                (advice, why, false),
-                "{answer}"
-            );
+            assert_eq!((said.verdict, said.reason.as_str(), said.is_failed), (advice, why, false), "{answer}");
         }
     }
 
@@ -250,9 +235,8 @@ mod tests {
 
     #[test]
     fn r30_hooks_that_were_not_run_are_named() {
-        let words = |names: &[&str]| {
-            describe_hooks_not_run(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
-        };
+        let words =
+            |names: &[&str]| describe_hooks_not_run(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         assert_eq!(words(&[]), None);
         assert_eq!(words(&["a\nb"]).as_deref(), Some("hook “a b” was not run in this dry run"));
         assert_eq!(words(&["a", "b"]).as_deref(), Some("hooks “a”, “b” were not run in this dry run"));

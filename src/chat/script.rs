@@ -51,9 +51,7 @@ impl Preconditions {
         }
         let script = |seen: &super::FileSnapshot| match &seen.content {
             FileContent::Missing => Ok(Script { path: seen.path.clone(), sha256: None }),
-            FileContent::Bytes { sha256, .. } => {
-                Ok(Script { path: seen.path.clone(), sha256: Some(sha256.clone()) })
-            }
+            FileContent::Bytes { sha256, .. } => Ok(Script { path: seen.path.clone(), sha256: Some(sha256.clone()) }),
             FileContent::TooLarge => Err(format!("{} is too large to check", seen.path.display())),
         };
         let mut bound = self.files.iter().map(script).collect::<Result<Vec<_>, _>>()?;
@@ -66,8 +64,7 @@ impl Preconditions {
 pub fn describe_changes(kept: &[Script], now: &[Script]) -> Vec<String> {
     let of = |all: &[Script], path: &PathBuf| all.iter().find(|script| script.path == *path).cloned();
     let gone = kept.iter().filter(|script| of(now, &script.path).is_none());
-    let mut words: Vec<String> =
-        gone.map(|script| format!("it no longer uses {}", script.path.display())).collect();
+    let mut words: Vec<String> = gone.map(|script| format!("it no longer uses {}", script.path.display())).collect();
     for script in now {
         let path = script.path.display();
         match of(kept, &script.path) {
@@ -85,8 +82,7 @@ pub fn describe_changes(kept: &[Script], now: &[Script]) -> Vec<String> {
 pub fn join_names(scripts: &[Script]) -> String {
     const SHOWN: usize = 3;
     let there = || scripts.iter().filter(|script| script.sha256.is_some());
-    let mut names: Vec<String> =
-        there().take(SHOWN).map(|script| script.path.display().to_string()).collect();
+    let mut names: Vec<String> = there().take(SHOWN).map(|script| script.path.display().to_string()).collect();
     let more = there().count().saturating_sub(SHOWN);
     if more > 0 {
         names.push(format!("{more} more"));

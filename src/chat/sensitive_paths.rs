@@ -44,8 +44,7 @@ const SENSITIVE_FILES: &[&str] = &[
 
 /// Returns whether a path is sensitive. Names are compared without case, because some file systems ignore it.
 pub fn is_sensitive(path: &Path) -> bool {
-    let names: Vec<String> =
-        path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
+    let names: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
     let begins = |from: usize, pattern: &str| {
         let mut names = names[from..].iter();
         pattern.split('/').all(|part| names.next().is_some_and(|name| matches_pattern(name, part)))
@@ -75,9 +74,7 @@ pub fn is_system_file(real: &Path) -> bool {
 fn matches_pattern(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
-        Some((start, end)) => {
-            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
-        }
+        Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
     }
 }
 

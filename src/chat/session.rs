@@ -5,8 +5,8 @@ mod sub_agents;
 
 use super::dry_run_summary::live_ask_reason;
 use super::{
-    Access, CallId, Decision, Entry, GrantSpan, Outcome, Preview, Questions, ResultOrigin, SessionGrant,
-    TitleSource, ToolCall, Usage, summary, tokens,
+    Access, CallId, Decision, Entry, GrantSpan, Outcome, Preview, Questions, ResultOrigin, SessionGrant, TitleSource,
+    ToolCall, Usage, summary, tokens,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -157,8 +157,8 @@ impl Session {
             }
             Entry::Compacted { summary, pinned, usage, .. } => {
                 self.summary_index = Some(index);
-                self.summary_tokens = tokens::MESSAGE_OVERHEAD
-                    + tokens::estimate_text(&summary::format_summary(summary, pinned));
+                self.summary_tokens =
+                    tokens::MESSAGE_OVERHEAD + tokens::estimate_text(&summary::format_summary(summary, pinned));
                 self.usage += usage.unwrap_or_default();
                 if let Some(counted) = &mut self.token_count {
                     counted.is_outdated = true;
@@ -200,17 +200,7 @@ impl Session {
 
     fn update_call(&mut self, index: usize, entry: &Entry) {
         match entry {
-            Entry::Planned {
-                call,
-                title,
-                summary,
-                access,
-                preview,
-                verdict,
-                reason: why,
-                hooks_not_run,
-                ..
-            } => {
+            Entry::Planned { call, title, summary, access, preview, verdict, reason: why, hooks_not_run, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.is_started |= verdict == "allow" || verdict == "rehearse";
                     // An earlier approval does not apply to a call that is asked about again.
@@ -266,8 +256,7 @@ impl Session {
                     call.settled_at = Some(index);
                     self.open_count -= usize::from(call.parent_call.is_none());
                     let is_withheld = staged.as_ref().is_some_and(ResultOrigin::is_withheld);
-                    self.rehearsed_count +=
-                        usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
+                    self.rehearsed_count += usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
                 }
             }
             Entry::UserMessage { .. }

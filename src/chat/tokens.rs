@@ -113,10 +113,9 @@ static ASCII_KINDS: [TokenClass; 128] = {
 /// Classifies a character that is not ASCII.
 fn classify_non_ascii(c: char) -> TokenClass {
     match c {
-        '\u{1100}'..='\u{11ff}'
-        | '\u{2e80}'..='\u{a4cf}'
-        | '\u{ac00}'..='\u{d7af}'
-        | '\u{f900}'..='\u{faff}' => TokenClass::Sign,
+        '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' => {
+            TokenClass::Sign
+        }
         '\u{ff00}'..='\u{ffef}' | '\u{1f000}'..='\u{3ffff}' => TokenClass::Sign,
         c if c.is_alphabetic() => TokenClass::Other,
         c if c.is_whitespace() => TokenClass::Space,

@@ -73,10 +73,7 @@ impl UnsentText {
     /// Compares the text and ignores `entries`.
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { draft, queue, questions, approval, entries: _ } = self;
-        *draft == other.draft
-            && *queue == other.queue
-            && *questions == other.questions
-            && *approval == other.approval
+        *draft == other.draft && *queue == other.queue && *questions == other.questions && *approval == other.approval
     }
 
     /// Returns the draft's text, with pastes in full.

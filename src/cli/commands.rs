@@ -18,8 +18,7 @@ const YES: (&str, &str) = ("yes", "Do not ask for confirmation");
 const GRANTS_OF_LAST: (&str, &str) = ("continue", "Include the grants of the last session of this folder");
 const GRANTS_OF_SESSION: (&str, &str) = ("resume", "Include the grants of this session");
 const PROFILE: (&str, &str) = ("profile", "Use the provider of this profile");
-const ADDRESS: (&str, &str) =
-    ("base-url", "Use the provider at this address, with the key of the profile in use");
+const ADDRESS: (&str, &str) = ("base-url", "Use the provider at this address, with the key of the profile in use");
 const MODE: (&str, &str) = ("mode", "Judge as in this mode");
 const DRY_RUN: (&str, &str) = ("dry-run", "Judge as in a dry run");
 

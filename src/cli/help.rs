@@ -125,10 +125,7 @@ mod tests {
     fn lists_every_command_and_gives_each_a_page_with_only_its_options() {
         let all = told(&["--help"]);
         assert!(all.contains("Commands:") && all.contains("--print"), "{all}");
-        assert!(
-            !all.contains("--hunks") && !all.contains("--all"),
-            "options of a command are only on its page: {all}"
-        );
+        assert!(!all.contains("--hunks") && !all.contains("--all"), "options of a command are only on its page: {all}");
         for command in COMMANDS {
             let mut words = command.name.to_vec();
             words.push("--help");
@@ -155,15 +152,11 @@ mod tests {
         ] {
             assert!(told(arguments).contains("Usage: aye sessions list"), "{arguments:?}");
         }
-        for arguments in [&["what", "is", "this", "-h"][..], &["-p", "doctor", "-h"], &["-h", "--", "doctor"]]
-        {
+        for arguments in [&["what", "is", "this", "-h"][..], &["-p", "doctor", "-h"], &["-h", "--", "doctor"]] {
             assert!(told(arguments).contains("Commands:\n  sessions"), "{arguments:?}");
         }
         let list = told(&["sessions", "list", "-h"]);
-        assert!(
-            list.contains("--folder <FOLDER>") && !list.contains("<ALL>"),
-            "only --folder takes a value: {list}"
-        );
+        assert!(list.contains("--folder <FOLDER>") && !list.contains("<ALL>"), "only --folder takes a value: {list}");
         assert!(told(&["sessions", "bogus", "-h"]).contains("Usage: aye sessions [COMMAND]"));
     }
 }

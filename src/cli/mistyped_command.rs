@@ -23,10 +23,7 @@ pub(super) fn explain_mistyped(words: &[String]) -> Option<String> {
             match (verb, subcommand_names(name).next()) {
                 (Some(verb), _) => suggest_command(name, Some(verb), rest),
                 (None, Some(_)) => {
-                    format!(
-                        "aye {name} takes one of: {}",
-                        subcommand_names(name).collect::<Vec<_>>().join(", ")
-                    )
+                    format!("aye {name} takes one of: {}", subcommand_names(name).collect::<Vec<_>>().join(", "))
                 }
                 (None, None) if name == "audit" => "aye audit takes one session, by its id".to_owned(),
                 (None, None) => format!("aye {name} takes no arguments"),
@@ -35,8 +32,7 @@ pub(super) fn explain_mistyped(words: &[String]) -> Option<String> {
         None => {
             let name = find_closest(first, command_names())?;
             let verb = second.and_then(|word| find_closest(word, subcommand_names(name)));
-            let fits =
-                second.is_none() || verb.is_some() || (name == "audit" && second.is_some_and(is_session_id));
+            let fits = second.is_none() || verb.is_some() || (name == "audit" && second.is_some_and(is_session_id));
             if !fits {
                 return None;
             }

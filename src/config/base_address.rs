@@ -3,8 +3,7 @@
 use reqwest::Url;
 
 /// Endpoint suffixes that people paste instead of the base address.
-const ENDPOINTS: [&str; 6] =
-    ["/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models"];
+const ENDPOINTS: [&str; 6] = ["/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models"];
 
 /// Placeholder stored for an invalid address so that no default takes its place.
 pub const UNUSABLE_ADDRESS: &str = "-";
@@ -21,8 +20,7 @@ pub fn parse(text: &str) -> Result<Url, String> {
     let text = text.trim();
     let form = "Use an address such as \"https://example.com/v1\".";
     let wrong = |why: &str| format!("Cannot use this address: {why}. {form}");
-    let out_of_range =
-        || "Cannot use this address: its port is out of range. Ports go from 1 to 65535.".to_owned();
+    let out_of_range = || "Cannot use this address: its port is out of range. Ports go from 1 to 65535.".to_owned();
     if text.is_empty() {
         return Err(wrong("it is empty"));
     }
@@ -80,18 +78,13 @@ mod tests {
         let form = "Use an address such as \"https://example.com/v1\".";
         check(" https://api.example.com/v1\n", "https://api.example.com/v1");
         check("http://127.0.0.1:65535/v1/", "http://127.0.0.1:65535/v1/");
-        for text in
-            ["http://h:65536/v1", "http://h:0/v1", "https://h:99999999999999999999", "http://[::1]:70000/v1"]
-        {
+        for text in ["http://h:65536/v1", "http://h:0/v1", "https://h:99999999999999999999", "http://[::1]:70000/v1"] {
             check(text, "Cannot use this address: its port is out of range. Ports go from 1 to 65535.");
         }
         check("http://h:x/v1", &format!("Cannot use this address: invalid port number. {form}"));
         check("", &format!("Cannot use this address: it is empty. {form}"));
         check("h/v1", &format!("Cannot use this address: relative URL without a base. {form}"));
-        check(
-            "ftp://h/v1",
-            &format!("Cannot use this address: it does not begin with http:// or https://. {form}"),
-        );
+        check("ftp://h/v1", &format!("Cannot use this address: it does not begin with http:// or https://. {form}"));
         check(
             "https://me:secret@h/v1",
             &format!(

@@ -51,8 +51,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
         ..Profile::default()
     };
     let named = |model: &str, profile: Profile| Profile { model: Some(model.to_owned()), ..profile };
-    let limited_by =
-        |name: &str, profile: Profile| Profile { max_tokens_name: Some(name.to_owned()), ..profile };
+    let limited_by = |name: &str, profile: Profile| Profile { max_tokens_name: Some(name.to_owned()), ..profile };
     let seeing = |profile: Profile| Profile { images: true, ..profile };
     let keyed = |key: &str, profile: Profile| Profile { key_env: Some(key.to_owned()), ..profile };
     [
@@ -87,10 +86,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
                 ..service("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY")
             },
         ),
-        (
-            "gemini",
-            seeing(service("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY")),
-        ),
+        ("gemini", seeing(service("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"))),
         (
             "mistral",
             Profile {
@@ -99,10 +95,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
                 ..limited_by("max_tokens", service("https://api.mistral.ai/v1", "MISTRAL_API_KEY"))
             },
         ),
-        (
-            "groq",
-            limited_by("max_completion_tokens", service("https://api.groq.com/openai/v1", "GROQ_API_KEY")),
-        ),
+        ("groq", limited_by("max_completion_tokens", service("https://api.groq.com/openai/v1", "GROQ_API_KEY"))),
         (
             "deepseek",
             Profile {
@@ -114,10 +107,7 @@ pub(super) fn built_in_profiles() -> BTreeMap<String, Profile> {
         ("xai", service("https://api.x.ai/v1", "XAI_API_KEY")),
         ("together", service("https://api.together.ai/v1", "TOGETHER_API_KEY")),
         ("fireworks", service("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY")),
-        (
-            "cerebras",
-            limited_by("max_completion_tokens", service("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY")),
-        ),
+        ("cerebras", limited_by("max_completion_tokens", service("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"))),
         (
             "moonshot",
             Profile {

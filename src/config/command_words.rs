@@ -26,9 +26,7 @@ pub fn split_command(text: &str) -> Result<Vec<String>, &'static str> {
                 word.get_or_insert_default().extend(characters.next());
             }
             (None, '|' | '&' | ';' | '<' | '>' | '`' | '(' | ')' | '\n') | (None | Some('"'), '$' | '`') => {
-                return Err(
-                    "needs a shell, which is not used by default; write [\"sh\", \"-c\", \"…\"] to run one",
-                );
+                return Err("needs a shell, which is not used by default; write [\"sh\", \"-c\", \"…\"] to run one");
             }
             (None, letter) if letter.is_whitespace() => words.extend(word.take()),
             (Some(_) | None, letter) => word.get_or_insert_default().push(letter),

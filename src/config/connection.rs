@@ -168,13 +168,11 @@ fn resolve_profile(
     };
     let of_file = |field: &str| settings.origin(&format!("profiles.{name}.{field}"));
     let from_flag = |value: &Option<String>, flag| value.clone().map(|value| (value, Origin::Flag(flag)));
-    let from_variable = |name: &str| {
-        read_variable(environment, name).map(|value| (value, Origin::Environment(name.to_owned())))
-    };
+    let from_variable =
+        |name: &str| read_variable(environment, name).map(|value| (value, Origin::Environment(name.to_owned())));
 
     // Invalid settings were reported when their file was read.
-    let wrong =
-        |field: &str| settings.problems.iter().find(|problem| problem.origin == of_file(field)).cloned();
+    let wrong = |field: &str| settings.problems.iter().find(|problem| problem.origin == of_file(field)).cloned();
     if profile.proxy.as_deref() == Some(UNUSABLE_ADDRESS)
         && let Some(problem) = wrong("proxy")
     {
@@ -208,14 +206,11 @@ fn resolve_profile(
     let named = profile.key_env.as_deref();
     let origin = url.origin().ascii_serialization();
     let program = profile.key_command.as_ref().and_then(|command| command.first());
-    let (key, key_from) = match (named.and_then(from_variable), program, credentials.key_for_origin(&origin))
-    {
+    let (key, key_from) = match (named.and_then(from_variable), program, credentials.key_for_origin(&origin)) {
         (Some((key, from)), ..) => (Some(Key::new(&key)), from),
         (None, Some(program), _) => (None, Origin::Command(program.clone())),
         (None, None, Some(key)) => (Some(key), Origin::Entered),
-        (None, None, None) => {
-            (None, named.map_or(Origin::Default, |name| Origin::Environment(name.to_owned())))
-        }
+        (None, None, None) => (None, named.map_or(Origin::Default, |name| Origin::Environment(name.to_owned()))),
     };
     if key.as_ref().is_some_and(|key| !key.can_be_sent()) {
         return Err(Problem { origin: key_from, message: UNSENDABLE.to_owned() });
@@ -225,10 +220,7 @@ fn resolve_profile(
     let key_elsewhere = if unkeyed { find_other_key_origin(name, &origin, credentials) } else { None };
     let warning = (url.scheme() == "http" && !is_this_machine(&url)).then(|| {
         let sent = if !unkeyed { "the key and all messages" } else { "all messages" };
-        format!(
-            "The connection to {} is not encrypted: others on the network can read {sent}",
-            format_host(&url)
-        )
+        format!("The connection to {} is not encrypted: others on the network can read {sent}", format_host(&url))
     });
     Ok(Connection {
         profile: name.to_owned(),
@@ -248,9 +240,8 @@ fn resolve_profile(
 
 /// Returns the origin that a key of this profile was entered for, if it differs from `origin`.
 fn find_other_key_origin(name: &str, origin: &str, credentials: &Credentials) -> Option<String> {
-    let usual = super::built_in_profiles::built_in_profiles()
-        .remove(name)
-        .and_then(|profile| parse_address(&profile.base_url));
+    let usual =
+        super::built_in_profiles::built_in_profiles().remove(name).and_then(|profile| parse_address(&profile.base_url));
     let usual = usual.map(|url| url.origin().ascii_serialization());
     let entered = usual
         .filter(|usual| credentials.key_for_origin(usual).is_some())

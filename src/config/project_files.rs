@@ -114,10 +114,7 @@ impl ProjectFiles {
         if known.files.is_empty() {
             return Vec::new();
         }
-        load_instructions(place, &known)
-            .into_iter()
-            .filter_map(ProjectFile::into_trusted_instructions)
-            .collect()
+        load_instructions(place, &known).into_iter().filter_map(ProjectFile::into_trusted_instructions).collect()
     }
 
     /// Iterates over the usable files that are not trusted in their current version.
@@ -142,10 +139,8 @@ impl ProjectFiles {
             .filter(|_| place.max_instruction_bytes > 0)
             .chain([PROJECT_RULES_FILE])
             .collect();
-        let now: Vec<(&str, String)> = names
-            .iter()
-            .filter_map(|name| Some((*name, read_project_text(&place.folder, name).ok()??)))
-            .collect();
+        let now: Vec<(&str, String)> =
+            names.iter().filter_map(|name| Some((*name, read_project_text(&place.folder, name).ok()??))).collect();
         let same = |(name, sha256): &(String, Digest)| {
             now.iter().find(|(own, text)| own == name && Digest::of_bytes(text.as_bytes()) == *sha256)
         };
@@ -161,9 +156,7 @@ impl ProjectFile {
     fn into_trusted_instructions(self) -> Option<Instructions> {
         match self.kind {
             ProjectFileKind::Instructions(words) if self.trust_state == TrustState::Trusted => Some(words),
-            ProjectFileKind::Instructions(_)
-            | ProjectFileKind::Rules { .. }
-            | ProjectFileKind::Unusable(_) => None,
+            ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_) => None,
         }
     }
 }
@@ -178,19 +171,14 @@ fn load_instructions(place: &ProjectSource, known: &TrustedProject) -> Vec<Proje
         Ok(_) | Err(_) => None,
     };
     let texts: Vec<(&str, String)> = read.iter().filter_map(said).collect();
-    let sent = Instructions::from_files(
-        texts.iter().map(|(name, text)| (*name, text.as_str())),
-        place.max_instruction_bytes,
-    );
+    let sent =
+        Instructions::from_files(texts.iter().map(|(name, text)| (*name, text.as_str())), place.max_instruction_bytes);
     let mut files: Vec<ProjectFile> = texts
         .iter()
         .zip(sent)
-        .map(|((name, text), words)| {
-            build_file(place, known, name, text, ProjectFileKind::Instructions(words))
-        })
+        .map(|((name, text), words)| build_file(place, known, name, text, ProjectFileKind::Instructions(words)))
         .collect();
-    let failed =
-        |(name, read): (&str, Result<Option<String>, String>)| Some(unusable_file(name, read.err()?));
+    let failed = |(name, read): (&str, Result<Option<String>, String>)| Some(unusable_file(name, read.err()?));
     files.extend(read.into_iter().filter_map(failed));
     files
 }
@@ -205,8 +193,7 @@ fn build_file(
     let look = known.trust_state(name, text);
     let before = known.files.get(name).filter(|_| look == TrustState::Changed);
     let before = before.and_then(|sha256| trust::read_trusted_text(&place.trust_file, sha256));
-    let changed =
-        before.map(|before| Edit { path: name.into(), before: Some(before), after: text.to_owned() });
+    let changed = before.map(|before| Edit { path: name.into(), before: Some(before), after: text.to_owned() });
     ProjectFile {
         name: name.to_owned(),
         kind: what,
@@ -244,9 +231,8 @@ fn list_in_order(sheet: &ParsedRules) -> Vec<String> {
         if let Origin::File { line, .. } = &problem.origin { *line } else { usize::MAX }
     };
     let right = sheet.rules.iter().map(|rule| (rule.location.line, rule.describe_with_location()));
-    let mut all: Vec<(usize, String)> = right
-        .chain(sheet.problems.iter().map(|problem| (line(problem), describe_invalid_rule(problem))))
-        .collect();
+    let mut all: Vec<(usize, String)> =
+        right.chain(sheet.problems.iter().map(|problem| (line(problem), describe_invalid_rule(problem)))).collect();
     all.sort_by_key(|(line, _)| *line);
     all.into_iter().map(|(_, told)| told).collect()
 }
@@ -264,8 +250,7 @@ fn list_other_names(folder: &Path) -> Vec<String> {
     let Ok(Some(own)) = resolve_in_project(folder, ".aye") else { return Vec::new() };
     let known = [".aye/instructions.md", PROJECT_RULES_FILE];
     let names = fs::read_dir(own).into_iter().flatten().flatten().take(1_000);
-    let mut names: Vec<String> =
-        names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.retain(|name| !known.contains(&format!(".aye/{name}").as_str()));
     names.sort();
     let more = names.len().saturating_sub(MAX_OTHER_NAMES);
@@ -297,10 +282,9 @@ fn resolve_in_project(folder: &Path, name: &str) -> Result<Option<PathBuf>, Stri
     let home = folder.canonicalize().map_err(|error| format!("the folder cannot be read ({error})"))?;
     match real.strip_prefix(&home) {
         Err(_) => Err("it is a symlink to a path outside the project".to_owned()),
-        Ok(own) if own != Path::new(name) && sensitive_paths::is_sensitive(own) => Err(format!(
-            "it is a symlink to {}, which may hold secrets or affect other programs",
-            own.display()
-        )),
+        Ok(own) if own != Path::new(name) && sensitive_paths::is_sensitive(own) => {
+            Err(format!("it is a symlink to {}, which may hold secrets or affect other programs", own.display()))
+        }
         Ok(_) => Ok(Some(real)),
     }
 }

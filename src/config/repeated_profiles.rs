@@ -26,8 +26,7 @@ pub fn find_repeated_profile(text: &str) -> Option<RepeatedProfile> {
             continue;
         }
         if let Some((_, first)) = seen.iter().find(|(known, _)| known == name) {
-            let inside =
-                |path: &Vec<String>| path.starts_with(&[section.clone(), name.clone()]) && path.len() > 2;
+            let inside = |path: &Vec<String>| path.starts_with(&[section.clone(), name.clone()]) && path.len() > 2;
             let rest = headings[at + 1..].iter();
             let lines = 1 + rest.take_while(|path| path.as_ref().is_none_or(inside)).count();
             let kept = |(line, text): (usize, &str)| match (at..at + lines).contains(&line) {

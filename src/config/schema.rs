@@ -73,18 +73,8 @@ pub const SETTINGS: &[(&str, &str, ValueKind)] = &[
 ];
 
 /// Section names.
-pub const SECTIONS: &[&str] = &[
-    "model",
-    "profiles",
-    "approval",
-    "hooks",
-    "second_reader",
-    "project",
-    "dry_run",
-    "shell",
-    "screen",
-    "keys",
-];
+pub const SECTIONS: &[&str] =
+    &["model", "profiles", "approval", "hooks", "second_reader", "project", "dry_run", "shell", "screen", "keys"];
 
 /// Sections that contain subsections with user-chosen names.
 pub const NAMED_SECTIONS: &[&str] = &["profiles", "hooks"];

@@ -34,9 +34,7 @@ fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, S
             Item::Table(made)
         };
         let below = table.entry(section).or_insert_with(missing);
-        table = below
-            .as_table_like_mut()
-            .ok_or_else(|| format!("{section} is not a section in the settings file"))?;
+        table = below.as_table_like_mut().ok_or_else(|| format!("{section} is not a section in the settings file"))?;
     }
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {

@@ -149,8 +149,7 @@ impl Settings {
 }
 
 /// Error text for a fallback that is the profile in use.
-pub(super) const SAME_PROFILE: &str =
-    "model.fallback names the profile already in use. Set a different profile";
+pub(super) const SAME_PROFILE: &str = "model.fallback names the profile already in use. Set a different profile";
 
 impl Settings {
     /// Checks that the fallback profile exists and differs from the profile in use.

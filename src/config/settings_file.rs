@@ -37,11 +37,7 @@ pub fn read_bounded_text(path: &Path, longest: u64) -> Result<Option<String>, St
     let mut bytes = Vec::new();
     file.take(longest + 1).read_to_end(&mut bytes).map_err(unread)?;
     if bytes.len() as u64 > longest {
-        let most = if longest < 1 << 20 {
-            format!("{} KiB", longest >> 10)
-        } else {
-            format!("{} MB", longest >> 20)
-        };
+        let most = if longest < 1 << 20 { format!("{} KiB", longest >> 10) } else { format!("{} MB", longest >> 20) };
         return Err(format!("the file is longer than {most}"));
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
@@ -76,10 +72,7 @@ pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Replaces the file with what `write` writes. If that fails, the old file stays unchanged and nothing else remains.
-fn replace_file_with(
-    path: &Path,
-    write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
-) -> io::Result<()> {
+fn replace_file_with(path: &Path, write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

@@ -40,18 +40,12 @@ pub fn parse_settings(text: &str, file: &str) -> Layer {
             reading.document = Some(document);
             reading.parse_sections(table);
         }
-        (Err(error), _) => {
-            reading.report_syntax_error(error.message(), error.span().map_or(0, |span| span.start))
-        }
-        (_, Err(error)) => {
-            reading.report_syntax_error(error.message(), error.span().map_or(0, |span| span.start))
-        }
+        (Err(error), _) => reading.report_syntax_error(error.message(), error.span().map_or(0, |span| span.start)),
+        (_, Err(error)) => reading.report_syntax_error(error.message(), error.span().map_or(0, |span| span.start)),
     }
     let line = |problem: &Problem| match problem.origin {
         Origin::File { line, .. } => line,
-        Origin::Default | Origin::Environment(_) | Origin::Flag(_) | Origin::Entered | Origin::Command(_) => {
-            0
-        }
+        Origin::Default | Origin::Environment(_) | Origin::Flag(_) | Origin::Entered | Origin::Command(_) => 0,
     };
     reading.layer.problems.sort_by_key(line);
     reading.layer
@@ -84,8 +78,7 @@ struct SettingsParser<'a> {
 impl SettingsParser<'_> {
     fn report_syntax_error(&mut self, message: &str, byte: usize) {
         let mut message = message.lines().next().unwrap_or("syntax error");
-        let line =
-            self.text.as_bytes()[..byte.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
+        let line = self.text.as_bytes()[..byte.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
         let value = self.text.lines().nth(line).and_then(|line| line.split_once('='));
         if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
             message = "TOML has no null: remove the line";
@@ -109,8 +102,7 @@ impl SettingsParser<'_> {
                 }
                 Value::Table(table) => self.parse_section(&[&section], &section, table),
                 other => {
-                    let words =
-                        format!("{section} is {}; expected a section [{section}]", format_value(&other));
+                    let words = format!("{section} is {}; expected a section [{section}]", format_value(&other));
                     self.report_problem(&[&section], words);
                 }
             }
@@ -147,8 +139,7 @@ impl SettingsParser<'_> {
     fn parse_section(&mut self, above: &[&str], section: &str, table: Table) {
         for (name, value) in table {
             let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
-            let takes =
-                schema::settings_in_section(section).find(|(known, _)| *known == name || *known == ANY_NAME);
+            let takes = schema::settings_in_section(section).find(|(known, _)| *known == name || *known == ANY_NAME);
             if let Some((_, takes @ (ValueKind::Address | ValueKind::Proxy))) = takes
                 && takes.find_error(&value).is_some()
             {
@@ -158,16 +149,11 @@ impl SettingsParser<'_> {
             match takes {
                 Some((_, takes)) => match takes.find_error(&value) {
                     None => self.store_setting(&path, value, takes),
-                    Some(_)
-                        if matches!(path[..], ["second_reader", "profile"] | ["dry_run", "simulator"]) =>
-                    {
+                    Some(_) if matches!(path[..], ["second_reader", "profile"] | ["dry_run", "simulator"]) => {
                         // A reviewer or simulator is wanted but unknown, which is not the same as none.
                         self.section_table(above).insert(name.clone(), Value::String(String::new()));
                         let (setting, found) = (path.join("."), describe_found(takes, &value));
-                        self.report_problem(
-                            &path,
-                            format!("{setting} {found}; expected the name of a profile"),
-                        );
+                        self.report_problem(&path, format!("{setting} {found}; expected the name of a profile"));
                     }
                     Some(particular) if particular.is_empty() => {
                         let (setting, found) = (path.join("."), describe_found(takes, &value));
@@ -176,9 +162,7 @@ impl SettingsParser<'_> {
                             format!("{setting} {found}; expected {}", takes.describe_expected()),
                         );
                     }
-                    Some(particular) => {
-                        self.report_problem(&path, format!("{} {particular}", path.join(".")))
-                    }
+                    Some(particular) => self.report_problem(&path, format!("{} {particular}", path.join("."))),
                 },
                 None => {
                     let names = schema::settings_in_section(section).map(|(name, _)| name);
@@ -229,12 +213,7 @@ impl SettingsParser<'_> {
     }
 }
 
-fn describe_unknown_name<'a>(
-    name: &str,
-    what: &str,
-    within: &str,
-    known: impl Iterator<Item = &'a str>,
-) -> String {
+fn describe_unknown_name<'a>(name: &str, what: &str, within: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let near = find_nearest(name, known.iter().copied());
     let may_be_a_key = near.is_none_or(|near| near == "key_env");
@@ -251,11 +230,7 @@ fn describe_unknown_name<'a>(
 }
 
 fn describe_found(takes: &ValueKind, value: &Value) -> String {
-    if takes.is_displayable() {
-        format!("is {}", format_value(value))
-    } else {
-        "has an invalid value".to_owned()
-    }
+    if takes.is_displayable() { format!("is {}", format_value(value)) } else { "has an invalid value".to_owned() }
 }
 
 /// Formats an invalid value on one line.

@@ -66,9 +66,7 @@ fn parse_project(table: &Table) -> Option<TrustedProject> {
     let mut files = BTreeMap::new();
     // Old format, from when only rules could be trusted.
     files.extend(word("sha256").map(|sha256| (PROJECT_RULES_FILE.to_owned(), sha256.to_owned())));
-    for (name, sha256) in
-        table.get("files").and_then(Item::as_table_like).into_iter().flat_map(|it| it.iter())
-    {
+    for (name, sha256) in table.get("files").and_then(Item::as_table_like).into_iter().flat_map(|it| it.iter()) {
         files.extend(sha256.as_str().map(|sha256| (name.to_owned(), sha256.to_owned())));
     }
     Some(TrustedProject {

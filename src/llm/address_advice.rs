@@ -14,12 +14,7 @@ const MAX_PROBE_BYTES: usize = 1 << 20;
 
 /// Returns advice for a base address without a model. If the `/v1` may be missing, probes the server for models there;
 /// headers and query are sent to the same origin only.
-pub async fn advise_address(
-    link: &HttpClient,
-    base: &Url,
-    query: &[(String, String)],
-    headers: &HeaderMap,
-) -> String {
+pub async fn advise_address(link: &HttpClient, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> String {
     if has_version(base) {
         return "Check the address of the provider.".to_owned();
     }
@@ -44,8 +39,7 @@ pub async fn add_advice(
             if !has_version(base) =>
         {
             let advice = advise_address(link, base, query, headers).await;
-            let words =
-                if words.is_empty() { advice } else { format!("{}. {advice}", words.trim_end_matches('.')) };
+            let words = if words.is_empty() { advice } else { format!("{}. {advice}", words.trim_end_matches('.')) };
             Error::Provider { status, code, message: words, retry_after }
         }
         other => other,
@@ -86,18 +80,12 @@ async fn has_models(link: &HttpClient, base: &Url, query: &[(String, String)], h
 pub fn tls_port_error(status: u16, words: &str, url: &Url) -> Option<Error> {
     let words = words.to_lowercase();
     // nginx; Go; Apache
-    let known = [
-        "plain http request was sent to https port",
-        "http request to an https server",
-        "speaking plain http",
-    ];
+    let known = ["plain http request was sent to https port", "http request to an https server", "speaking plain http"];
     let says_so = status == 400 && url.scheme() == "http" && known.iter().any(|known| words.contains(known));
     says_so.then(|| {
         let secure = replace_scheme(url, "https");
         let origin = address::format_origin(url);
-        Error::InvalidAddress(format!(
-            "Cannot talk to {origin}: this port speaks TLS. Use {secure} as the address"
-        ))
+        Error::InvalidAddress(format!("Cannot talk to {origin}: this port speaks TLS. Use {secure} as the address"))
     })
 }
 
@@ -120,8 +108,7 @@ pub fn not_tls_error(url: &Url) -> Error {
 
 /// Returns scheme, host and port with another scheme. A default port stays omitted.
 pub fn replace_scheme(url: &Url, scheme: &str) -> String {
-    let rest =
-        address::format_origin(url).split_once("://").map_or_else(String::new, |(_, rest)| rest.to_owned());
+    let rest = address::format_origin(url).split_once("://").map_or_else(String::new, |(_, rest)| rest.to_owned());
     format!("{scheme}://{rest}")
 }
 
@@ -150,8 +137,7 @@ mod tests {
     fn a_tls_port_is_detected_by_known_error_texts() {
         let url = Url::parse("http://h:8443/v1").unwrap();
         let says = |status, words: &str| tls_port_error(status, words, &url).map(|error| error.to_string());
-        let expected =
-            "Cannot talk to http://h:8443: this port speaks TLS. Use https://h:8443 as the address.";
+        let expected = "Cannot talk to http://h:8443: this port speaks TLS. Use https://h:8443 as the address.";
         assert_eq!(says(400, "Client sent an HTTP request to an HTTPS server.").as_deref(), Some(expected));
         assert_eq!(says(400, "the HTTPS proxy refused"), None);
         assert_eq!(says(500, "Client sent an HTTP request to an HTTPS server."), None);

@@ -216,9 +216,7 @@ impl PendingRequest {
                     },
                     item => {
                         let seen = item.as_ref().is_ok_and(is_visible);
-                        if seen
-                            && let State::First(reply, _) = std::mem::replace(&mut self.state, State::Unsent)
-                        {
+                        if seen && let State::First(reply, _) = std::mem::replace(&mut self.state, State::Unsent) {
                             self.state = State::Last(reply);
                         }
                         return Some(item);

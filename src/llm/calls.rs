@@ -87,8 +87,7 @@ impl Calls {
     /// Returns all calls in the order in which they began. Ids are unique within the reply: a missing or duplicate id
     /// is replaced by one from a counter.
     pub fn take_calls(&mut self) -> Vec<ToolCall> {
-        let slots: Vec<Slot> =
-            std::mem::take(&mut self.slots).into_iter().filter(Slot::has_content).collect();
+        let slots: Vec<Slot> = std::mem::take(&mut self.slots).into_iter().filter(Slot::has_content).collect();
         let given: HashSet<String> = slots.iter().filter_map(|slot| slot.id.clone()).collect();
         let mut used = HashSet::new();
         let mut counter = 0;
@@ -103,11 +102,7 @@ impl Calls {
         for slot in slots {
             let id = slot.id.filter(|id| !used.contains(id)).unwrap_or_else(|| fresh(&used));
             used.insert(id.clone());
-            calls.push(ToolCall {
-                id: CallId(id),
-                name: slot.name,
-                arguments: slot.arguments.into_arguments(),
-            });
+            calls.push(ToolCall { id: CallId(id), name: slot.name, arguments: slot.arguments.into_arguments() });
         }
         calls
     }
@@ -204,11 +199,7 @@ mod tests {
             &[&["- - f -", "- - f -"]],
             &["call_1 f {}", "call_2 f {}"],
         );
-        check(
-            "the same complete call twice",
-            &[&["- - f {}"], &["- - f {}"]],
-            &["call_1 f {}", "call_2 f {}"],
-        );
+        check("the same complete call twice", &[&["- - f {}"], &["- - f {}"]], &["call_1 f {}", "call_2 f {}"]);
         check("always index 0, own ids", &[&["0 a f {}"], &["0 b f {}"]], &["a f {}", "b f {}"]);
         check("always index 0, no ids", &[&["0 - f {}"], &["0 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
         check("new id with each part", &[&["0 a f {"], &["0 b - }"]], &["a f {}"]);

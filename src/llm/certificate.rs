@@ -27,9 +27,7 @@ pub const CA_USED_AS_END_ENTITY: &str = "CaUsedAsEndEntity";
 pub fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let wrong = |why: &str| {
         let file = file.display();
-        Error::InvalidReply(format!(
-            "Cannot use the certificates in {file}: {why}. Correct `ca_file` of the profile."
-        ))
+        Error::InvalidReply(format!("Cannot use the certificates in {file}: {why}. Correct `ca_file` of the profile."))
     };
     let bytes = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
@@ -47,12 +45,10 @@ pub fn build_tls_config(own: &[CertificateDer<'static>]) -> Result<Option<Client
     if own.is_empty() && file.is_none() {
         return Ok(None);
     }
-    let provider = CryptoProvider::get_default()
-        .cloned()
-        .unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
+    let provider =
+        CryptoProvider::get_default().cloned().unwrap_or_else(|| Arc::new(rustls::crypto::ring::default_provider()));
     let usual: Arc<dyn ServerCertVerifier> =
-        match rustls_platform_verifier::Verifier::new_with_extra_roots(own.iter().cloned(), provider.clone())
-        {
+        match rustls_platform_verifier::Verifier::new_with_extra_roots(own.iter().cloned(), provider.clone()) {
             Ok(verifier) => Arc::new(verifier),
             // This machine has no certificates, and the variable names no readable file.
             Err(_) => build_bundled_verifier(own, provider.clone())?,
@@ -101,9 +97,7 @@ impl NamedVerifier {
 /// Returns whether this is the certificate's only error. WebPKI checks the dates before it.
 fn is_ca_certificate_error(error: &rustls::Error) -> bool {
     match error {
-        rustls::Error::InvalidCertificate(CertificateError::Other(why)) => {
-            why.0.to_string() == CA_USED_AS_END_ENTITY
-        }
+        rustls::Error::InvalidCertificate(CertificateError::Other(why)) => why.0.to_string() == CA_USED_AS_END_ENTITY,
         _ => false,
     }
 }

@@ -69,8 +69,7 @@ impl ChatCollector {
             said |= matches!(delta, Delta::Text(_) | Delta::Reasoning(_) | Delta::Calls(_));
             ended |= matches!(delta, Delta::Finish(_) | Delta::Complete);
             self.collect_delta(delta, out);
-            self.was_shown |=
-                out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+            self.was_shown |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
         }
         if said || ended {
             self.is_ending = ended && !said;
@@ -282,8 +281,9 @@ pub fn parse_finish_reason(word: &str) -> Option<FinishReason> {
         | "max_length"
         | "model_length"
         | "model_context_window_exceeded" => Some(FinishReason::Length),
-        "content_filter" | "safety" | "recitation" | "prohibited_content" | "blocklist" | "sensitive"
-        | "spii" => Some(FinishReason::Filtered(word)),
+        "content_filter" | "safety" | "recitation" | "prohibited_content" | "blocklist" | "sensitive" | "spii" => {
+            Some(FinishReason::Filtered(word))
+        }
         "error"
         | "abort"
         | "aborted"

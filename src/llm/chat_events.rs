@@ -76,9 +76,7 @@ pub fn parse_deltas(event: &Value, wanted: u64) -> Vec<Delta> {
             out.push(Delta::Fault(ProviderError::parse(error)));
         }
         let reason = choice.get("finish_reason");
-        ends.extend(
-            non_empty_text(reason).or_else(|| non_empty_text(reason?.get("type"))).map(Delta::Finish),
-        );
+        ends.extend(non_empty_text(reason).or_else(|| non_empty_text(reason?.get("type"))).map(Delta::Finish));
         if deltas.is_empty() && whole.is_some() {
             ends.push(Delta::Complete);
         }
@@ -96,17 +94,12 @@ pub fn choice_indexes(event: &Value) -> impl Iterator<Item = u64> {
 
 /// Iterates over the choices with this index.
 pub fn choices_at(event: &Value, wanted: u64) -> impl Iterator<Item = &Value> {
-    choice_indexes(event)
-        .zip(list_choices(event))
-        .filter(move |(index, _)| *index == wanted)
-        .map(|(_, choice)| choice)
+    choice_indexes(event).zip(list_choices(event)).filter(move |(index, _)| *index == wanted).map(|(_, choice)| choice)
 }
 
 /// Returns whether a complete body is a reply.
 pub fn is_reply(body: &Value) -> bool {
-    list_choices(body)
-        .iter()
-        .any(|choice| ["message", "delta", "text"].iter().any(|key| choice.get(*key).is_some()))
+    list_choices(body).iter().any(|choice| ["message", "delta", "text"].iter().any(|key| choice.get(*key).is_some()))
 }
 
 /// Returns whether the value is a chunk of a streamed reply.
@@ -131,9 +124,8 @@ pub fn parse_error(event: &Value) -> Option<ProviderError> {
         Some(Value::Number(number)) => number.as_f64() != Some(0.0),
         Some(_) => true,
     };
-    let calls_itself = |key: &str| {
-        event.get(key).and_then(Value::as_str).is_some_and(|kind| kind.eq_ignore_ascii_case("error"))
-    };
+    let calls_itself =
+        |key: &str| event.get(key).and_then(Value::as_str).is_some_and(|kind| kind.eq_ignore_ascii_case("error"));
     let says = event.get("message").is_some_and(Value::is_string);
     let bare = ["detail", "errors", "error_message", "error_code"].iter().any(|key| set(key))
         || calls_itself("object")
@@ -163,9 +155,9 @@ fn list_objects(value: Option<&Value>) -> Vec<&Value> {
 /// Parses a non-negative integer from a number or a string.
 fn parse_integer(value: Option<&Value>) -> Option<u64> {
     match value? {
-        Value::Number(number) => number
-            .as_u64()
-            .or_else(|| number.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0).map(|n| n as u64)),
+        Value::Number(number) => {
+            number.as_u64().or_else(|| number.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0).map(|n| n as u64))
+        }
         Value::String(text) => text.parse().ok(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
@@ -173,8 +165,7 @@ fn parse_integer(value: Option<&Value>) -> Option<u64> {
 
 fn parse_message(message: &Value, out: &mut Vec<Delta>) {
     // Some providers send the same reasoning under two keys; only one is used.
-    let thoughts =
-        ["reasoning_content", "reasoning"].iter().find_map(|key| non_empty_text(message.get(*key)));
+    let thoughts = ["reasoning_content", "reasoning"].iter().find_map(|key| non_empty_text(message.get(*key)));
     let details = || join_parts(message.get("reasoning_details")?, &["text", "summary"]);
     out.extend(thoughts.or_else(details).map(Delta::Reasoning));
     match message.get("content") {
@@ -203,8 +194,7 @@ fn parse_message(message: &Value, out: &mut Vec<Delta>) {
 }
 
 fn parse_call(call: &Value) -> CallPart {
-    let inner =
-        ["function", "custom"].iter().find_map(|key| call.get(*key).filter(|inner| inner.is_object()));
+    let inner = ["function", "custom"].iter().find_map(|key| call.get(*key).filter(|inner| inner.is_object()));
     let function = inner.unwrap_or(call);
     let arguments = match function.get("arguments").or_else(|| function.get("input")) {
         Some(Value::String(text)) => text.clone(),
@@ -277,9 +267,7 @@ fn join_thinking_parts(list: &Value) -> Option<String> {
         .as_array()?
         .iter()
         .filter_map(|part| part.get("thinking"))
-        .filter_map(|thinking| {
-            thinking.as_str().map(str::to_owned).or_else(|| join_parts(thinking, &["text"]))
-        })
+        .filter_map(|thinking| thinking.as_str().map(str::to_owned).or_else(|| join_parts(thinking, &["text"])))
         .collect();
     (!text.is_empty()).then_some(text)
 }

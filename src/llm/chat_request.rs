@@ -14,9 +14,7 @@ pub fn build_chat_body(ask: &PreparedRequest<'_>) -> RequestBody {
     let settings = ask.settings;
     let mut body = Map::new();
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
-    body.extend(
-        settings.reasoning_effort.as_ref().map(|effort| ("reasoning_effort".to_owned(), json!(effort))),
-    );
+    body.extend(settings.reasoning_effort.as_ref().map(|effort| ("reasoning_effort".to_owned(), json!(effort))));
     if let (Some(several), false) = (settings.parallel_calls, ask.tools.is_empty()) {
         body.insert("parallel_tool_calls".to_owned(), json!(several));
     }
@@ -34,11 +32,7 @@ pub fn build_chat_body(ask: &PreparedRequest<'_>) -> RequestBody {
 fn usual_limit(host: &str) -> &'static str {
     let azure = ["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"];
     let is_below = |domain: &&str| host.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
-    if host == "api.openai.com" || azure.iter().any(is_below) {
-        "max_completion_tokens"
-    } else {
-        "max_tokens"
-    }
+    if host == "api.openai.com" || azure.iter().any(is_below) { "max_completion_tokens" } else { "max_tokens" }
 }
 
 /// A message to serialize.

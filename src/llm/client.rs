@@ -70,11 +70,8 @@ fn build_http_client(url: &Url, way: &ConnectionOptions, needs_tls: bool) -> Res
             .tcp_keepalive_retries(3);
         // A remote machine acknowledges data much faster; a local server may block while it loads a model.
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        let builder = if address::is_loopback(url) {
-            builder
-        } else {
-            builder.tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT)
-        };
+        let builder =
+            if address::is_loopback(url) { builder } else { builder.tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT) };
         Ok(match &way.proxy {
             // A proxy for external addresses must not receive requests to this machine.
             Proxy::System if address::is_loopback(url) => builder.no_proxy(),
@@ -141,17 +138,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (none, empty) = (folder.path().join("none.pem"), folder.path().join("empty.pem"));
         std::fs::write(&empty, "no certificate here").unwrap();
-        let said = |way: ConnectionOptions| {
-            build_client(&url("https://example.com/v1"), &way).unwrap_err().to_string()
-        };
-        let at =
-            |path: &Path| ConnectionOptions { roots: Some(path.to_owned()), ..ConnectionOptions::default() };
+        let said = |way: ConnectionOptions| build_client(&url("https://example.com/v1"), &way).unwrap_err().to_string();
+        let at = |path: &Path| ConnectionOptions { roots: Some(path.to_owned()), ..ConnectionOptions::default() };
         assert!(said(at(&none)).contains("none.pem: No such file"), "{}", said(at(&none)));
         assert!(said(at(&empty)).contains("empty.pem: it contains no certificate. Correct `ca_file`"));
-        let through = |text: &str| ConnectionOptions {
-            proxy: Proxy::Address(Secret::new(text)),
-            ..ConnectionOptions::default()
-        };
+        let through =
+            |text: &str| ConnectionOptions { proxy: Proxy::Address(Secret::new(text)), ..ConnectionOptions::default() };
         assert!(!said(through("http://me:secret@")).contains("secret"));
         for proxy in ["http://me:secret@127.0.0.1:1", "socks5h://127.0.0.1:1"] {
             assert!(build_client(&url("https://example.com/v1"), &through(proxy)).is_ok(), "{proxy}");

@@ -139,11 +139,7 @@ mod tests {
             ),
             (400, "", "Requested token count exceeds the model's maximum context length of 202752 tokens."),
             (400, "", "The input (516368 tokens) is longer than the model's context length (262144 tokens)."),
-            (
-                400,
-                "exceed_context_size_error",
-                "the request exceeds the available context size, try increasing it",
-            ),
+            (400, "exceed_context_size_error", "the request exceeds the available context size, try increasing it"),
             (500, "", "the request exceeds the available context size"),
             (400, "invalid_request_error", "prompt is too long: 213462 tokens > 200000 maximum"),
             (413, "request_too_large", "Request exceeds the maximum size"),
@@ -167,20 +163,12 @@ mod tests {
                 "Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.",
             ),
             (400, "", "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)"),
-            (
-                400,
-                "",
-                "The number of tokens to keep from the initial prompt is greater than the context length",
-            ),
+            (400, "", "The number of tokens to keep from the initial prompt is greater than the context length"),
             (500, "", "the input length exceeds the context length"),
             (400, "api_error", "prompt too long; exceeded max context length by 12 tokens"),
             (400, "", "This model's maximum prompt length is 131072 but the request contains 537812 tokens."),
             (400, "", "prompt token count of 130000 exceeds the limit of 128000"),
-            (
-                400,
-                "invalid_request_error",
-                "Your request exceeded model token limit: 262144 (requested: 300000)",
-            ),
+            (400, "invalid_request_error", "Your request exceeded model token limit: 262144 (requested: 300000)"),
             (400, "", "invalid params, context window exceeds limit (2013)"),
             (400, "InvalidParameter", "Range of input length should be [1, 30720]"),
             (
@@ -198,19 +186,14 @@ mod tests {
             assert!(service(status, code, words).is_too_long(), "{status} {code} {words}");
         }
         assert!(
-            Error::InStream("Your input exceeds the context window (context_length_exceeded)".into())
-                .is_too_long()
+            Error::InStream("Your input exceeds the context window (context_length_exceeded)".into()).is_too_long()
         );
     }
 
     #[test]
     fn rate_quota_and_reply_limits_are_not_context_window_errors() {
         for (status, code, words) in [
-            (
-                429,
-                "rate_limit_exceeded",
-                "Rate limit reached on tokens per min (TPM): Limit 30000, Requested 40000.",
-            ),
+            (429, "rate_limit_exceeded", "Rate limit reached on tokens per min (TPM): Limit 30000, Requested 40000."),
             (
                 413,
                 "rate_limit_exceeded",
@@ -219,11 +202,7 @@ mod tests {
             (413, "tokens", "Request too large for gpt-4 on tokens per min (TPM): Limit 10000"),
             (429, "", "maximum context length"),
             (400, "ThrottlingException", "Too many input tokens, please wait before trying again."),
-            (
-                400,
-                "",
-                "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
-            ),
+            (400, "", "max_tokens is too large: 100000. This model supports at most 16384 completion tokens."),
             (400, "", "Invalid 'max_output_tokens': integer below minimum value."),
             (400, "", "too many tools: at most 128 are supported"),
             (400, "", "messages.1.content: text content blocks must be non-empty"),

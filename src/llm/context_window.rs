@@ -51,12 +51,7 @@ pub(super) async fn request_context_window(
     true_one.or(listed)
 }
 
-async fn get_json(
-    http: &Client,
-    address: &str,
-    query: &[(String, String)],
-    headers: &HeaderMap,
-) -> Option<Value> {
+async fn get_json(http: &Client, address: &str, query: &[(String, String)], headers: &HeaderMap) -> Option<Value> {
     let mut address = Url::parse(address).ok()?;
     add_query(&mut address, query);
     let asked = async {
@@ -108,10 +103,7 @@ fn read_window(entry: &Value) -> Option<u64> {
 
 /// Reads a plausible number of tokens.
 fn parse_token_count(value: &Value) -> Option<u64> {
-    value
-        .as_u64()
-        .or_else(|| value.as_str()?.parse().ok())
-        .filter(|tokens| (1..=1_000_000_000).contains(tokens))
+    value.as_u64().or_else(|| value.as_str()?.parse().ok()).filter(|tokens| (1..=1_000_000_000).contains(tokens))
 }
 
 #[cfg(test)]
@@ -133,15 +125,10 @@ mod tests {
             json!({"id": "router", "context_length": 400000, "top_provider": {"context_length": null}}),
             Some(400_000),
         );
-        check(
-            json!({"id": "lmstudio", "max_context_length": 131072, "loaded_context_length": 4096}),
-            Some(4_096),
-        );
+        check(json!({"id": "lmstudio", "max_context_length": 131072, "loaded_context_length": 4096}), Some(4_096));
         check(json!({"id": "unloaded", "max_context_length": 131072}), Some(131_072));
         check(json!({"id": "groq", "context_window": "131072"}), Some(131_072));
-        for nothing in
-            [json!({"id": "x"}), json!({"context_length": 0}), json!({"context_length": -1}), json!([])]
-        {
+        for nothing in [json!({"id": "x"}), json!({"context_length": 0}), json!({"context_length": -1}), json!([])] {
             check(nothing, None);
         }
     }
@@ -150,11 +137,7 @@ mod tests {
     fn only_the_entry_of_the_model_is_used() {
         let list = json!({"object": "list", "data": [{"id": "a", "n_ctx": 1}, {"id": "b", "n_ctx": 2}]});
         let check = |list: &Value, model: &str, tokens: Option<u64>| {
-            assert_eq!(
-                find_model_entry(list, model).as_ref().and_then(read_window),
-                tokens,
-                "{model} in {list}"
-            );
+            assert_eq!(find_model_entry(list, model).as_ref().and_then(read_window), tokens, "{model} in {list}");
         };
         check(&list, "b", Some(2));
         check(&list, "", Some(1));

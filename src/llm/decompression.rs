@@ -45,8 +45,7 @@ impl Decompressor {
 
     /// Adds received bytes. Call `take_output` until it returns `None` before adding more.
     pub fn push_input(&mut self, bytes: Bytes) {
-        self.waiting =
-            if self.waiting.is_empty() { bytes } else { [&self.waiting[..], &bytes].concat().into() };
+        self.waiting = if self.waiting.is_empty() { bytes } else { [&self.waiting[..], &bytes].concat().into() };
     }
 
     /// Returns a small non-empty piece of decompressed data, or `None` if more input is needed.
@@ -69,9 +68,9 @@ impl Decompressor {
                 Some(Compression::Zlib(zlib)) => (write_chunk(zlib, &bite), std::mem::take(zlib.get_mut())),
                 Some(Compression::Deflate(raw)) => (write_chunk(raw, &bite), std::mem::take(raw.get_mut())),
             };
-            self.broken = done.err().map(|error| {
-                Error::InvalidReply(format!("Cannot read the response: decompression failed: {error}"))
-            });
+            self.broken = done
+                .err()
+                .map(|error| Error::InvalidReply(format!("Cannot read the response: decompression failed: {error}")));
             if !out.is_empty() {
                 return Ok(Some(out.into()));
             }
@@ -108,9 +107,7 @@ fn detect_compression(start: &[u8], says_deflate: bool) -> Option<Compression> {
         [b'x'] if !says_deflate => return None,
         [_] if says_deflate => return None,
         [0x1f, 0x8b, ..] => Compression::Gzip(MultiGzDecoder::new(Vec::new())),
-        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if says_deflate => {
-            Compression::Zlib(ZlibDecoder::new(Vec::new()))
-        }
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] if says_deflate => Compression::Zlib(ZlibDecoder::new(Vec::new())),
         // The fourth header, `x^`, is excluded because text may begin with it.
         [0x78, 0x01 | 0x9c | 0xda, ..] => Compression::Zlib(ZlibDecoder::new(Vec::new())),
         _ if says_deflate => Compression::Deflate(DeflateDecoder::new(Vec::new())),

@@ -28,8 +28,7 @@ impl DefaultModel {
             let mut models = self.service.models().await?;
             // Some providers list image or audio models first.
             let at = models.iter().position(|model| model.is_chat).unwrap_or(0);
-            let none =
-                || Error::InvalidReply("The provider lists no models. Name one with --model".to_owned());
+            let none = || Error::InvalidReply("The provider lists no models. Name one with --model".to_owned());
             if models.is_empty() { Err(none()) } else { Ok(models.swap_remove(at).id) }
         };
         self.name.get_or_try_init(first).await.cloned()
@@ -40,8 +39,7 @@ impl DefaultModel {
         let first = self.clone();
         retry::stream_with_retries(self.patience.clone(), move |_| {
             let first = first.clone();
-            let named =
-                async move { Ok(Chunk::ModelChosen { model: first.resolve_name().await?, instead: None }) };
+            let named = async move { Ok(Chunk::ModelChosen { model: first.resolve_name().await?, instead: None }) };
             stream::once(named).boxed()
         })
     }

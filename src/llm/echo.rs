@@ -207,7 +207,8 @@ mod tests {
     #[test]
     fn reasoning_details_are_sent_back_complete_with_current_call_ids() {
         let text = |text: &str, signature: Value| json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": text, "signature": signature}]});
-        let sealed = json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "s", "id": "tool_0", "index": 1}]});
+        let sealed =
+            json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "s", "id": "tool_0", "index": 1}]});
         let events = [text("a", Value::Null), text("b", json!("sig")), sealed.clone(), sealed];
         let held = holds(&events, &["tool_0"], vec![None]).unwrap();
         let sealed = |id: &str| json!({"type": "reasoning.encrypted", "data": "s", "id": id, "index": 1});

@@ -191,10 +191,7 @@ mod tests {
     #[test]
     fn r48_streams_are_decoded_by_the_specification() {
         check(b"data: {\"a\":1}\n\ndata: [DONE]\n\n", &[value(json!({"a": 1})), Event::Done]);
-        check(
-            b"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n",
-            &[value(json!({"a": 1})), value(json!({"a": 2}))],
-        );
+        check(b"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n", &[value(json!({"a": 1})), value(json!({"a": 2}))]);
         check(b"data: {\r\ndata: \"a\":1}\r\n\r\n", &[value(json!({"a": 1}))]);
         check(b"data: 1\r\rdata: 2\r\r", &[value(json!(1)), value(json!(2))]);
         check("\u{feff}data: {\"a\":\"中👩‍👩‍👧\"}\n\n".as_bytes(), &[value(json!({"a": "中👩‍👩‍👧"}))]);
@@ -212,19 +209,13 @@ mod tests {
         check(b"event: error\ndata: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
         check(b"event: error\ndata: no\n\n", &[value(json!({"error": "no"}))]);
         check(b"event: error\ndata: {\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
-        check(
-            b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n",
-            &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))],
-        );
+        check(b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n", &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))]);
         check(b"data: upstream died\n\n", &[Event::Unreadable("upstream died".into())]);
         check(b"data: {x\n\ndata: 1\n\n", &[Event::Unreadable("{x".into()), value(json!(1))]);
         check(b"data: : OPENROUTER PROCESSING\n\ndata: 1\n\n", &[value(json!(1))]);
         check(b"data: : still here\ndata: 1\ndata: :\ndata: 2\n\n", &[value(json!(1)), value(json!(2))]);
         check(b"error: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
-        check(
-            b"data: 1\nerror: no\n\ndata: 2\n",
-            &[value(json!(1)), value(json!({"error": "no"})), value(json!(2))],
-        );
+        check(b"data: 1\nerror: no\n\ndata: 2\n", &[value(json!(1)), value(json!({"error": "no"})), value(json!(2))]);
         check(b"upstream died\n", &[Event::Broken("upstream died".into())]);
         check(b"upstream died\ndata: 1\n", &[value(json!(1))]);
     }

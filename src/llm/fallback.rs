@@ -51,8 +51,7 @@ impl Llm for Fallback {
         };
         let reply = Reply { models: self.clone(), reply, second, seen: false };
         let said = stream::iter(said.map(Ok));
-        said.chain(stream::unfold(reply, |mut reply| async move { Some((reply.next_chunk().await?, reply)) }))
-            .boxed()
+        said.chain(stream::unfold(reply, |mut reply| async move { Some((reply.next_chunk().await?, reply)) })).boxed()
     }
 
     fn accepts_images(&self) -> bool {
@@ -98,11 +97,7 @@ impl Reply {
 /// Returns whether another provider may succeed with the same conversation.
 pub(super) fn may_succeed_elsewhere(error: &Error) -> bool {
     match error.last_error() {
-        Error::Provider { code, message: words, .. }
-            if retry::is_about_conversation(code.as_deref(), words) =>
-        {
-            false
-        }
+        Error::Provider { code, message: words, .. } if retry::is_about_conversation(code.as_deref(), words) => false,
         Error::Provider { status, .. } => {
             matches!(status, 200..=399 | 401..=404 | 408 | 410 | 429 | 500..)
         }

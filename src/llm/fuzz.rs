@@ -132,8 +132,7 @@ fn typed() -> impl Strategy<Value = Value> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop::sample::select(vec!["", "a", "ab", "<think>", "</think>", "{}", "{\"x\":", "中"])
-        .prop_map(str::to_owned)
+    prop::sample::select(vec!["", "a", "ab", "<think>", "</think>", "{}", "{\"x\":", "中"]).prop_map(str::to_owned)
 }
 
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
@@ -174,10 +173,8 @@ fn words() -> impl Strategy<Value = String> {
 fn split(text: &str, size: usize) -> (String, String) {
     let characters: Vec<char> = text.chars().collect();
     let mut split = ReasoningSplitter::default();
-    let mut pieces: Vec<Piece> = characters
-        .chunks(size)
-        .flat_map(|piece| split.split_text(&piece.iter().collect::<String>()))
-        .collect();
+    let mut pieces: Vec<Piece> =
+        characters.chunks(size).flat_map(|piece| split.split_text(&piece.iter().collect::<String>())).collect();
     pieces.extend(split.finish());
     let (mut thought, mut said) = (String::new(), String::new());
     for piece in pieces {

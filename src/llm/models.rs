@@ -89,14 +89,8 @@ pub(super) async fn request_models(
         }
         let body = Body::new(response, limit, Pulse::start_now());
         if !status.is_success() {
-            let error = provider_error::read_error_response(
-                status.as_u16(),
-                &told,
-                body.ok(),
-                base,
-                link.proxy.as_ref(),
-            )
-            .await;
+            let error =
+                provider_error::read_error_response(status.as_u16(), &told, body.ok(), base, link.proxy.as_ref()).await;
             return Err(address_advice::add_advice(error, link, base, query, &headers).await);
         }
         let mut body = body?;
@@ -105,17 +99,14 @@ pub(super) async fn request_models(
             return Ok(list);
         }
         let advice = address_advice::advise_address(link, base, query, &headers).await;
-        Err(Error::InvalidReply(format!(
-            "Cannot list the models: the response is not a list of models. {advice}"
-        )))
+        Err(Error::InvalidReply(format!("Cannot list the models: the response is not a list of models. {advice}")))
     };
     tokio::time::timeout(limit, asked).await.unwrap_or(Err(Error::Idle(limit)))
 }
 
 /// Parses a model list. Returns `None` if the value is not a list.
 pub fn parse_models(body: &Value) -> Option<Vec<Model>> {
-    let list =
-        ["data", "models"].iter().find_map(|key| body.get(*key)?.as_array()).or_else(|| body.as_array())?;
+    let list = ["data", "models"].iter().find_map(|key| body.get(*key)?.as_array()).or_else(|| body.as_array())?;
     Some(list.iter().filter_map(parse_model).collect())
 }
 
@@ -124,13 +115,10 @@ fn parse_model(entry: &Value) -> Option<Model> {
         .iter()
         .find_map(|key| entry.get(*key)?.as_str())
         .or_else(|| entry.as_str())
-        .filter(|id| {
-            !id.trim().is_empty() && id.len() <= MAX_NAME_BYTES && !id.chars().any(char::is_control)
-        })?;
+        .filter(|id| !id.trim().is_empty() && id.len() <= MAX_NAME_BYTES && !id.chars().any(char::is_control))?;
     let own = ["context_length", "max_model_len", "context_window", "max_context_length"];
     let context = own.iter().find_map(|key| entry.get(*key)?.as_u64());
-    let trained =
-        || entry.get("meta").and_then(|meta| meta.get("n_ctx").or_else(|| meta.get("n_ctx_train"))?.as_u64());
+    let trained = || entry.get("meta").and_then(|meta| meta.get("n_ctx").or_else(|| meta.get("n_ctx_train"))?.as_u64());
     Some(Model {
         id: id.to_owned(),
         context_window: context.or_else(trained).filter(|tokens| *tokens > 0),
@@ -158,8 +146,7 @@ fn parse_price(pricing: &Value) -> Option<Price> {
 fn is_chat_model(entry: &Value, id: &str) -> bool {
     let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
     let other = ["image", "embedding", "embeddings", "moderation", "rerank", "audio", "video", "transcribe"];
-    let completes =
-        entry.get("capabilities").and_then(|can| can.get("completion_chat")).and_then(Value::as_bool);
+    let completes = entry.get("capabilities").and_then(|can| can.get("completion_chat")).and_then(Value::as_bool);
     let gives = entry.get("architecture").and_then(|built| built.get("output_modalities"));
     let writes = gives.and_then(Value::as_array).map(|gives| gives.iter().any(|one| one == "text"));
     let name = id.to_ascii_lowercase();
@@ -178,16 +165,12 @@ mod tests {
     fn model_lists_of_every_format_are_parsed() {
         let check = |body: Value, expected: Option<&[(&str, Option<u64>)]>| {
             let models = expected.map(|list| {
-                let model =
-                    |(id, context): &(&str, _)| Model { context_window: *context, ..Model::from_name(id) };
+                let model = |(id, context): &(&str, _)| Model { context_window: *context, ..Model::from_name(id) };
                 list.iter().map(model).collect()
             });
             assert_eq!(parse_models(&body), models, "{body}");
         };
-        check(
-            json!({"data": [{"id": "a"}, {"id": "b", "context_length": 9}]}),
-            Some(&[("a", None), ("b", Some(9))]),
-        );
+        check(json!({"data": [{"id": "a"}, {"id": "b", "context_length": 9}]}), Some(&[("a", None), ("b", Some(9))]));
         check(json!({"data": [{"id": "a", "meta": {"n_ctx_train": 7}}]}), Some(&[("a", Some(7))]));
         check(json!({"models": [{"name": "a"}, {}, 3]}), Some(&[("a", None)]));
         check(json!([{"id": "a", "max_model_len": 5}, "b"]), Some(&[("a", Some(5)), ("b", None)]));
@@ -238,9 +221,7 @@ mod tests {
 
     #[test]
     fn entries_with_invalid_names_are_ignored() {
-        for id in
-            [json!(""), json!(" "), json!("a\u{1b}[31mb"), json!("a\nb"), json!("x".repeat(301)), json!(7)]
-        {
+        for id in [json!(""), json!(" "), json!("a\u{1b}[31mb"), json!("a\nb"), json!("x".repeat(301)), json!(7)] {
             assert_eq!(parse_model(&json!({"id": id})), None, "{id}");
         }
     }

@@ -8,9 +8,7 @@ use super::request_body::RequestBody;
 use super::service::{Service, SharedReply};
 use super::timeouts::{HEADLESS_MAX_WAIT, Pulse, Timeouts};
 use super::unsupported_params::UnsupportedParams;
-use super::{
-    Error, Llm, Secret, address, chat_collector, chat_request, client, context_window, responses, retry,
-};
+use super::{Error, Llm, Secret, address, chat_collector, chat_request, client, context_window, responses, retry};
 use crate::chat::{Chunk, Request};
 use async_openai::config::OpenAIConfig;
 use async_openai::error::OpenAIError;
@@ -211,8 +209,7 @@ impl OpenAi {
         let settings = &self.0.settings;
         let (base, query) = settings.split_address().ok()?;
         let http = self.0.http_client(&base).await.ok()?.http;
-        context_window::request_context_window(&http, &base, &query, &settings.build_headers().ok()?, model)
-            .await
+        context_window::request_context_window(&http, &base, &query, &settings.build_headers().ok()?, model).await
     }
 }
 
@@ -224,8 +221,7 @@ impl Llm for OpenAi {
             Api::Chat => chat_request::build_chat_body(&ask),
             Api::Responses => responses::build_responses_body(&ask),
         };
-        let sent =
-            Arc::new(PreparedBody { from: prepared_request::echo_origin(&inner.settings, &ask.model), body });
+        let sent = Arc::new(PreparedBody { from: prepared_request::echo_origin(&inner.settings, &ask.model), body });
         retry::stream_with_retries(inner.timeouts.clone(), move |pulse| {
             inner.clone().stream_attempt(sent.clone(), pulse.clone())
         })
@@ -268,8 +264,7 @@ impl Inner {
                 }
             }
         };
-        let masked =
-            move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.mask_secrets(error));
+        let masked = move |item: Result<Chunk, Error>| item.map_err(|error| self.settings.mask_secrets(error));
         stream::once(opened).flatten().map(masked).boxed()
     }
 

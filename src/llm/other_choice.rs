@@ -29,8 +29,9 @@ impl OtherChoice {
         for delta in chat_events::parse_deltas(event, self.index) {
             delta.add_size(&mut self.size);
             match (self.deltas.last_mut(), delta) {
-                (Some(Delta::Text(all)), Delta::Text(more))
-                | (Some(Delta::Reasoning(all)), Delta::Reasoning(more)) => all.push_str(&more),
+                (Some(Delta::Text(all)), Delta::Text(more)) | (Some(Delta::Reasoning(all)), Delta::Reasoning(more)) => {
+                    all.push_str(&more)
+                }
                 (_, delta) => {
                     self.size.add(PART_OVERHEAD);
                     self.deltas.push(delta);

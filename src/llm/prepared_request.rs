@@ -49,15 +49,7 @@ impl<'a> PreparedRequest<'a> {
                 *echo = None;
             }
         }
-        Self {
-            model: request.model,
-            messages,
-            tools,
-            pictures,
-            settings,
-            host,
-            max_tokens: request.max_tokens,
-        }
+        Self { model: request.model, messages, tools, pictures, settings, host, max_tokens: request.max_tokens }
     }
 
     /// Iterates over the images that this text mentions.
@@ -98,9 +90,8 @@ impl<'a> PreparedRequest<'a> {
 
 /// Identifies the provider, API and model an echo belongs to. No other model receives it.
 pub fn echo_origin(settings: &Settings, model: &str) -> String {
-    let origin = address::parse_base_address(&settings.base_url)
-        .map(|url| address::format_origin(&url))
-        .unwrap_or_default();
+    let origin =
+        address::parse_base_address(&settings.base_url).map(|url| address::format_origin(&url)).unwrap_or_default();
     let api = match settings.api {
         Api::Chat => "chat",
         Api::Responses => "responses",
@@ -199,10 +190,7 @@ fn fit_name(call: &mut ToolCall) {
 /// Returns whether this is Mistral or a model of its family (Ministral, Devstral, Mixtral) at any provider.
 fn is_mistral(host: &str, model: &str) -> bool {
     let model = model.to_ascii_lowercase();
-    host == "mistral.ai"
-        || host.ends_with(".mistral.ai")
-        || model.contains("stral")
-        || model.contains("xtral")
+    host == "mistral.ai" || host.ends_with(".mistral.ai") || model.contains("stral") || model.contains("xtral")
 }
 
 /// Shortens call ids for models whose chat templates require exactly nine letters or digits. Their own ids already fit,
@@ -236,9 +224,7 @@ fn shorten_ids(messages: &mut [Message]) {
 
 /// FNV-1a hash. Ids must be the same on every machine and in every version.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 fn nine_letters(mut number: u64) -> String {

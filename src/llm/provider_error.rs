@@ -41,27 +41,21 @@ impl ProviderError {
     fn parse_to_depth(value: &Value, depth: u8) -> Self {
         let Some(depth) = depth.checked_sub(1) else { return Self::default() };
         match value {
-            Value::Array(list) => {
-                list.first().map(|first| Self::parse_to_depth(first, depth)).unwrap_or_default()
-            }
+            Value::Array(list) => list.first().map(|first| Self::parse_to_depth(first, depth)).unwrap_or_default(),
             Value::Object(map) => {
-                let inner = ["error", "errors", "detail", "base_resp", "x_groq"].iter().find_map(|key| {
-                    map.get(*key).filter(|inner| !inner.is_null() && *inner != &Value::Bool(true))
-                });
+                let inner = ["error", "errors", "detail", "base_resp", "x_groq"]
+                    .iter()
+                    .find_map(|key| map.get(*key).filter(|inner| !inner.is_null() && *inner != &Value::Bool(true)));
                 let inner = inner.or_else(|| map.get("message").filter(|words| is_nested(words)));
                 let below = inner.map(|inner| Self::parse_to_depth(inner, depth)).unwrap_or_default();
                 let own = MESSAGE_KEYS.iter().find_map(|key| map.get(*key)?.as_str());
                 let code = CODE_KEYS.iter().find_map(|key| parse_code(map.get(*key)?));
-                let number =
-                    ["code", "status", "status_code"].iter().find_map(|key| parse_status(map.get(*key)?));
+                let number = ["code", "status", "status_code"].iter().find_map(|key| parse_status(map.get(*key)?));
                 // A router puts the provider's text below its own.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
                 let own = [own, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
-                let words = if below.message.is_empty() {
-                    add_field_name(&redact_message(&own), map)
-                } else {
-                    below.message
-                };
+                let words =
+                    if below.message.is_empty() { add_field_name(&redact_message(&own), map) } else { below.message };
                 Self { status: below.status.or(number), code: below.code.or(code), message: words }
             }
             // Some providers pack JSON of another provider into a string.
@@ -217,11 +211,7 @@ pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&
         _ => cause,
     };
     // Only connection errors are distinguished; a later reset, close or protocol error is a missing response.
-    if error.is_connect() {
-        Error::Unreachable { origin, cause }
-    } else {
-        Error::NoResponse { origin, cause }
-    }
+    if error.is_connect() { Error::Unreachable { origin, cause } } else { Error::NoResponse { origin, cause } }
 }
 
 /// Returns the last cause in the chain, which is the most specific one.
@@ -240,9 +230,7 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Erro
     std::iter::successors(error.source(), next_cause)
 }
 
-fn next_cause<'a>(
-    cause: &&'a (dyn std::error::Error + 'static),
-) -> Option<&'a (dyn std::error::Error + 'static)> {
+fn next_cause<'a>(cause: &&'a (dyn std::error::Error + 'static)) -> Option<&'a (dyn std::error::Error + 'static)> {
     let cause: &'a (dyn std::error::Error + 'static) = *cause;
     match cause.downcast_ref::<std::io::Error>() {
         // `io::Error::source` skips the wrapped error, so it is taken from `get_ref`.

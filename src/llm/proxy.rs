@@ -74,16 +74,11 @@ impl ProxyRoute {
         if std::env::var_os("REQUEST_METHOD").is_some() || is_exempt() {
             return Ok(None);
         }
-        let own = if url.scheme() == "https" {
-            ["HTTPS_PROXY", "https_proxy"]
-        } else {
-            ["HTTP_PROXY", "http_proxy"]
-        };
+        let own = if url.scheme() == "https" { ["HTTPS_PROXY", "https_proxy"] } else { ["HTTP_PROXY", "http_proxy"] };
         for names in [own, ["ALL_PROXY", "all_proxy"]] {
             let set = names.iter().find_map(|name| Some((*name, std::env::var_os(name)?)));
             let Some((setting, value)) = set.filter(|(_, value)| !value.is_empty()) else { continue };
-            let intercept =
-                value.to_str().and_then(parse_proxy).ok_or_else(|| invalid_proxy_error(setting))?;
+            let intercept = value.to_str().and_then(parse_proxy).ok_or_else(|| invalid_proxy_error(setting))?;
             return Ok(Some(Self { intercept, setting }));
         }
         let setting = "the system settings";
@@ -124,11 +119,7 @@ impl ProxyRoute {
     fn classify_failure(&self, timed_out: bool, said: &[String], is_forwarded: bool) -> Option<ProxyFailure> {
         let last = said.last().cloned().unwrap_or_default();
         let dead = || {
-            ProxyFailure::Unreachable(if timed_out {
-                "it does not answer in time".to_owned()
-            } else {
-                last.clone()
-            })
+            ProxyFailure::Unreachable(if timed_out { "it does not answer in time".to_owned() } else { last.clone() })
         };
         if timed_out {
             return Some(dead());
@@ -170,10 +161,7 @@ impl ProxyRoute {
             let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{key}\r\n");
             socket.write_all(request.as_bytes()).await.ok()?;
             let mut head = Vec::new();
-            while !head.contains(&b'\n')
-                && head.len() < MAX_HEAD_BYTES
-                && socket.read_buf(&mut head).await.ok()? > 0
-            {}
+            while !head.contains(&b'\n') && head.len() < MAX_HEAD_BYTES && socket.read_buf(&mut head).await.ok()? > 0 {}
             let head = String::from_utf8_lossy(&head).into_owned();
             head.strip_prefix("HTTP/1.")?.get(2..5)?.parse().ok()
         };
@@ -270,14 +258,9 @@ mod tests {
             "",
         ] {
             let error = through(wrong).unwrap_err().to_string();
-            assert!(
-                error.starts_with("Cannot use the profile's `proxy`: ") && !error.contains("secret"),
-                "{error}"
-            );
+            assert!(error.starts_with("Cannot use the profile's `proxy`: ") && !error.contains("secret"), "{error}");
         }
-        for right in
-            ["http://me:secret@127.0.0.1:1", "https://h", "socks5h://h:1", "socks5://[::1]:1", "h:3128"]
-        {
+        for right in ["http://me:secret@127.0.0.1:1", "https://h", "socks5h://h:1", "socks5://[::1]:1", "h:3128"] {
             let via = through(right).unwrap().unwrap();
             assert!(!format!("{via:?} {}", via.describe()).contains("secret"), "{right}");
         }
@@ -286,32 +269,22 @@ mod tests {
     #[test]
     fn errors_are_attributed_to_the_proxy_only_if_it_caused_them() {
         let tunnel = |words: &str| vec![format!("tunnel error: {words}"), "Connection refused".to_owned()];
-        let socks =
-            |words: &str| vec!["error connecting to socks proxy".to_owned(), format!("SOCKS error: {words}")];
+        let socks = |words: &str| vec!["error connecting to socks proxy".to_owned(), format!("SOCKS error: {words}")];
         let http = through("http://h:1").unwrap().unwrap();
         let connecting = "failed to create underlying connection";
         assert_eq!(
             http.classify_failure(false, &tunnel(connecting), false),
             Some(ProxyFailure::Unreachable("Connection refused".into()))
         );
-        assert_eq!(
-            http.classify_failure(false, &tunnel("unsuccessful"), false),
-            Some(ProxyFailure::Refused(None))
-        );
+        assert_eq!(http.classify_failure(false, &tunnel("unsuccessful"), false), Some(ProxyFailure::Refused(None)));
         assert_eq!(
             http.classify_failure(false, &["tls handshake eof".into()], false),
             None,
             "the provider is the cause"
         );
-        assert!(matches!(
-            http.classify_failure(false, &["refused".into()], true),
-            Some(ProxyFailure::Unreachable(_))
-        ));
+        assert!(matches!(http.classify_failure(false, &["refused".into()], true), Some(ProxyFailure::Unreachable(_))));
         let other = through("socks5h://h:1").unwrap().unwrap();
-        assert!(matches!(
-            other.classify_failure(false, &socks(connecting), false),
-            Some(ProxyFailure::Unreachable(_))
-        ));
+        assert!(matches!(other.classify_failure(false, &socks(connecting), false), Some(ProxyFailure::Unreachable(_))));
         assert!(matches!(
             other.classify_failure(false, &socks("not allowed"), true),
             Some(ProxyFailure::RefusedWithReason(_))

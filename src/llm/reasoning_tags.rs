@@ -2,12 +2,8 @@
 //! has already contained reasoning, and never inside code.
 
 /// Reasoning tags of known models.
-const TAGS: [(&str, &str); 4] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("[THINK]", "[/THINK]"),
-];
+const TAGS: [(&str, &str); 4] =
+    [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"), ("[THINK]", "[/THINK]")];
 
 /// Maximum bytes of possible leading whitespace that are held back.
 const MAX_LEADING_BLANKS: usize = 4096;
@@ -129,8 +125,7 @@ impl ReasoningSplitter {
             match if may_be_tag { self.find_tag(at) } else { Tag::None } {
                 Tag::None => {
                     // If an opening tag is text, its closing tag is text too.
-                    self.is_separate |=
-                        may_be_tag && TAGS.iter().any(|(open, _)| self.pending[at..].starts_with(open));
+                    self.is_separate |= may_be_tag && TAGS.iter().any(|(open, _)| self.pending[at..].starts_with(open));
                     self.line.push_byte(byte);
                     at += 1;
                 }
@@ -296,11 +291,7 @@ mod tests {
         assert_eq!(split(&[text]), (thought.to_owned(), said.to_owned()), "{text}");
         let characters: Vec<String> = text.chars().map(String::from).collect();
         let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
-        assert_eq!(
-            split(&characters),
-            (thought.to_owned(), said.to_owned()),
-            "character by character: {text}"
-        );
+        assert_eq!(split(&characters), (thought.to_owned(), said.to_owned()), "character by character: {text}");
     }
 
     #[test]

@@ -130,10 +130,7 @@ impl Body {
                 return Ok(());
             }
         }
-        Err(Error::InvalidReply(format!(
-            "Cannot read the response: it is larger than {} MB",
-            MAX_EVENT_BYTES >> 20
-        )))
+        Err(Error::InvalidReply(format!("Cannot read the response: it is larger than {} MB", MAX_EVENT_BYTES >> 20)))
     }
 
     /// Returns up to `most` bytes of the body as text. Bytes that do not arrive in time or cannot be read are omitted.
@@ -155,9 +152,10 @@ impl Body {
     /// As `next_bytes`.
     pub async fn begins_as_events(&mut self) -> Result<bool, Error> {
         let fields = [&b":"[..], b"data", b"event", b"error", b"id", b"retry"];
-        while fields.iter().any(|field| {
-            field.len() > self.peeked_content().len() && field.starts_with(self.peeked_content())
-        }) {
+        while fields
+            .iter()
+            .any(|field| field.len() > self.peeked_content().len() && field.starts_with(self.peeked_content()))
+        {
             if !self.peek_more().await? {
                 break;
             }

@@ -30,10 +30,7 @@ pub(super) type Reply = BoxStream<'static, Result<Chunk, Error>>;
 
 /// Streams a reply with retries. Every wait is announced before it begins; dropping the stream cancels it. A silence is
 /// announced when half of the idle limit has passed.
-pub fn stream_with_retries(
-    patience: Timeouts,
-    attempt: impl FnMut(&Pulse) -> Reply + Send + 'static,
-) -> Reply {
+pub fn stream_with_retries(patience: Timeouts, attempt: impl FnMut(&Pulse) -> Reply + Send + 'static) -> Reply {
     let tries = Retries {
         make: Box::new(attempt),
         patience,
@@ -158,9 +155,7 @@ fn requested_wait(error: &Error) -> Option<Duration> {
 
 pub(super) fn is_retryable(error: &Error) -> bool {
     match error {
-        Error::Provider { code, message: words, .. } if is_about_conversation(code.as_deref(), words) => {
-            false
-        }
+        Error::Provider { code, message: words, .. } if is_about_conversation(code.as_deref(), words) => false,
         Error::Provider { status: 429, code, message: words, .. } => !is_about_quota(code.as_deref(), words),
         Error::Provider { status, .. } => matches!(status, 408 | 500..),
         // A local server that is not running will not start by itself, so the error is reported immediately.
@@ -209,8 +204,7 @@ pub(super) fn is_about_quota(code: Option<&str>, words: &str) -> bool {
 
 /// Returns the backoff: doubled with each attempt, plus up to a quarter of random jitter.
 fn backoff(error: &Error, attempt: u32, chance: f64) -> Duration {
-    let first =
-        if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHABLE_BACKOFF } else { FIRST_BACKOFF };
+    let first = if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHABLE_BACKOFF } else { FIRST_BACKOFF };
     (first * 2u32.saturating_pow(attempt - 1)).mul_f64(1.0 + chance / 4.0)
 }
 

@@ -127,11 +127,7 @@ mod tests {
             ("", None),
         ] {
             check(429, &[("x-ratelimit-reset", value)], expected);
-            check(
-                429,
-                &[("x-ratelimit-reset-tokens", value), ("x-ratelimit-remaining-tokens", "0")],
-                expected,
-            );
+            check(429, &[("x-ratelimit-reset-tokens", value), ("x-ratelimit-remaining-tokens", "0")], expected);
             check(503, &[("x-ratelimit-reset", value)], None);
         }
         // Two limits without remaining counts: unknown which one was exceeded.

@@ -93,8 +93,7 @@ impl Reply {
     /// Appends a tool call. Invalid JSON arguments can be given with `push_chunk`.
     #[must_use]
     pub fn calls(self, name: &str, arguments: Value) -> Self {
-        let call =
-            ToolCall { id: CallId(String::new()), name: name.to_owned(), arguments: arguments.to_string() };
+        let call = ToolCall { id: CallId(String::new()), name: name.to_owned(), arguments: arguments.to_string() };
         self.push_chunk(Chunk::Call(call))
     }
 
@@ -151,10 +150,7 @@ impl Reply {
     }
 
     /// Streams the reply, at once or paced. Dropping the stream stops it.
-    pub(super) fn play_reply(
-        mut self,
-        letters_per_second: Option<u32>,
-    ) -> BoxStream<'static, Result<Chunk, Error>> {
+    pub(super) fn play_reply(mut self, letters_per_second: Option<u32>) -> BoxStream<'static, Result<Chunk, Error>> {
         let open = !matches!(self.items.last(), Some(Err(_) | Ok(Chunk::Done(_))));
         if open && !self.cut {
             self.items.push(Ok(Chunk::Done(FinishReason::Stop)));
@@ -180,9 +176,7 @@ fn split_pieces(item: Result<Chunk, Error>) -> Vec<Result<Chunk, Error>> {
     };
     match item {
         Ok(Chunk::Text(text)) => cut(&text).into_iter().map(|piece| Ok(Chunk::Text(piece))).collect(),
-        Ok(Chunk::Reasoning(text)) => {
-            cut(&text).into_iter().map(|piece| Ok(Chunk::Reasoning(piece))).collect()
-        }
+        Ok(Chunk::Reasoning(text)) => cut(&text).into_iter().map(|piece| Ok(Chunk::Reasoning(piece))).collect(),
         other => vec![other],
     }
 }

@@ -159,8 +159,7 @@ impl Service {
         pulse.record_beat();
         let body = Body::new(response, self.idle, pulse);
         if !status.is_success() {
-            let error =
-                provider_error::read_error_response(status.as_u16(), &headers, body.ok(), &url, proxy).await;
+            let error = provider_error::read_error_response(status.as_u16(), &headers, body.ok(), &url, proxy).await;
             return Err(self.add_advice(error).await);
         }
         let mut body = body?;
@@ -170,9 +169,9 @@ impl Service {
         match body.peek_first_byte().await? {
             None if !is_stream => Err(self.invalid_reply_error("the response is empty").await),
             Some(b'{' | b'[') => self.read_json_body(body).await,
-            Some(b'<') => Err(self
-                .invalid_reply_error(&provider_error::describe_page(&body.peek_for_error().await))
-                .await),
+            Some(b'<') => {
+                Err(self.invalid_reply_error(&provider_error::describe_page(&body.peek_for_error().await)).await)
+            }
             Some(_) if !is_stream && !body.begins_as_events().await? => {
                 let start = provider_error::clip(&body.peek_for_error().await, 120);
                 Err(self.invalid_reply_error(&format!("the server sent “{start}”")).await)
@@ -207,12 +206,12 @@ impl Service {
             (Err(error), Ok(())) if error.is_eof() => {
                 Err(Error::ConnectionLost(format!("the response is incomplete JSON: {error}")))
             }
-            (Err(_), Ok(())) if is_json_lines(&text) => Err(self
-                .invalid_reply_error("the server sent lines of JSON that are not chat completion events")
-                .await),
-            (Err(_), Ok(())) => Err(self
-                .invalid_reply_error(&format!("the server sent “{}”", provider_error::clip(&text, 120)))
-                .await),
+            (Err(_), Ok(())) if is_json_lines(&text) => {
+                Err(self.invalid_reply_error("the server sent lines of JSON that are not chat completion events").await)
+            }
+            (Err(_), Ok(())) => {
+                Err(self.invalid_reply_error(&format!("the server sent “{}”", provider_error::clip(&text, 120))).await)
+            }
         }
     }
 
@@ -274,8 +273,7 @@ impl EventTap {
                     self.line.take_slot().await;
                     let mut together = vec![event];
                     let is_handed = |next: &mut Event| matches!(next, Event::Value(_) | Event::Unreadable(_));
-                    while let Some(next) =
-                        self.events.pop_front_if(|next| is_handed(next) && self.line.try_take_slot())
+                    while let Some(next) = self.events.pop_front_if(|next| is_handed(next) && self.line.try_take_slot())
                     {
                         together.push(next);
                     }
@@ -286,8 +284,7 @@ impl EventTap {
                     return None;
                 }
                 Some(Event::Broken(start)) => {
-                    self.line
-                        .set_end(End::Failed(Error::InvalidReply(format!("{UNREADABLE_REPLY}: {start}"))));
+                    self.line.set_end(End::Failed(Error::InvalidReply(format!("{UNREADABLE_REPLY}: {start}"))));
                     return None;
                 }
                 None if !self.open => {

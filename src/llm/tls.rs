@@ -37,11 +37,12 @@ fn explain_certificate_error(why: &CertificateError) -> String {
         }
         CertificateError::Expired => "its certificate has expired. Check the clock of this machine".to_owned(),
         CertificateError::NotValidYetContext { not_before, .. } => {
-            format!("its certificate is not valid before {}. Check the clock of this machine", format_date(not_before.as_secs()))
+            format!(
+                "its certificate is not valid before {}. Check the clock of this machine",
+                format_date(not_before.as_secs())
+            )
         }
-        CertificateError::NotValidYet => {
-            "its certificate is not valid yet. Check the clock of this machine".to_owned()
-        }
+        CertificateError::NotValidYet => "its certificate is not valid yet. Check the clock of this machine".to_owned(),
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<&str> = presented.iter().map(|name| extract_name(name)).take(5).collect();
             let names = if names.is_empty() { "no name at all".to_owned() } else { names.join(", ") };

@@ -58,10 +58,7 @@ fn repair_escape(rest: &str, out: &mut String) -> usize {
         }
         Some(b'u') => match parse_unicode_escape(rest) {
             Some(0xd800..=0xdbff)
-                if rest
-                    .get(6..)
-                    .and_then(parse_unicode_escape)
-                    .is_some_and(|low| (0xdc00..=0xdfff).contains(&low)) =>
+                if rest.get(6..).and_then(parse_unicode_escape).is_some_and(|low| (0xdc00..=0xdfff).contains(&low)) =>
             {
                 out.push_str(&rest[..12]);
                 12
@@ -93,19 +90,13 @@ fn escape_backslash(out: &mut String) -> usize {
 /// Parses the `\u` escape with four digits at the start of the text.
 fn parse_unicode_escape(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
-    digits
-        .bytes()
-        .all(|digit| digit.is_ascii_hexdigit())
-        .then(|| u32::from_str_radix(digits, 16).ok())
-        .flatten()
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
 /// Writes the number or word at the start of `rest`, or null if it is not a valid number, and returns its length in
 /// bytes.
 fn repair_number(rest: &str, out: &mut String) -> usize {
-    let end = rest
-        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))).unwrap_or(rest.len());
     let word = &rest[..end];
     let is_one = word.parse::<f64>().is_ok_and(f64::is_finite);
     out.push_str(if is_one { word } else { "null" });

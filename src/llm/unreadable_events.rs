@@ -71,13 +71,8 @@ mod tests {
         assert_eq!((events.take_mark(true), events.error_at_end(true, true)), ("", None));
         assert!(events.error_without_end().is_some() && events.error_at_end(false, false).is_some());
         events.add_event("{\"choices".into());
-        assert_eq!(
-            (events.take_mark(false), events.take_mark(true), events.take_mark(true)),
-            ("", DAMAGE_MARK, "")
-        );
+        assert_eq!((events.take_mark(false), events.take_mark(true), events.take_mark(true)), ("", DAMAGE_MARK, ""));
         assert_eq!(events.error_at_end(true, false), None);
-        assert!(
-            matches!(events.error_at_end(true, true), Some(Error::ConnectionLost(why)) if why.contains("not run"))
-        );
+        assert!(matches!(events.error_at_end(true, true), Some(Error::ConnectionLost(why)) if why.contains("not run")));
     }
 }

@@ -57,8 +57,7 @@ mod tests {
 
     #[test]
     fn only_optional_parameters_rejected_by_name_are_omitted() {
-        let body =
-            written(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
+        let body = written(json!({"stream": true, "stream_options": {}, "parallel_tool_calls": false, "tools": []}));
         for error in [
             refuses(400, "tools are not supported"),
             refuses(429, "stream_options"),
@@ -70,12 +69,7 @@ mod tests {
             assert_eq!(spared.remove_from(&body).to_value(), body.to_value());
         }
         let spared = UnsupportedParams::default();
-        assert!(
-            spared.record_rejection(
-                &body,
-                &refuses(422, "Extra inputs are not permitted (body.stream_options)")
-            )
-        );
+        assert!(spared.record_rejection(&body, &refuses(422, "Extra inputs are not permitted (body.stream_options)")));
         let less = written(json!({"stream": true, "parallel_tool_calls": false, "tools": []}));
         assert_eq!(spared.remove_from(&body).to_value(), less.to_value());
         assert!(
@@ -83,9 +77,6 @@ mod tests {
             "a parameter that was not sent is not the cause"
         );
         assert!(spared.record_rejection(&less, &refuses(400, "unknown field \"parallel_tool_calls\"")));
-        assert_eq!(
-            spared.remove_from(&body).to_value(),
-            json!({"stream": true, "tools": [], "messages": ["said"]})
-        );
+        assert_eq!(spared.remove_from(&body).to_value(), json!({"stream": true, "tools": [], "messages": ["said"]}));
     }
 }

@@ -5,9 +5,7 @@ use super::rule::{Rule, RuleTarget};
 use super::subject::Subject;
 use super::{Rules, exec_options, glob, grant_scopes, targets};
 use crate::chat::escaped_path::escape_path;
-use crate::chat::{
-    Access, CommandSandbox, Grant, GrantScope, HardLinks, Reach, Script, SessionGrant, script,
-};
+use crate::chat::{Access, CommandSandbox, Grant, GrantScope, HardLinks, Reach, Script, SessionGrant, script};
 use std::path::{Component, Path, PathBuf};
 
 /// Returns whether a grant covers the call. Calls that are sensitive or destroy something are never covered.
@@ -24,17 +22,12 @@ pub fn grant_covers(grant: &Grant, of: &Subject<'_>) -> bool {
         }
         // A session log may be older than the list of programs that are too wide, or edited by hand.
         (GrantScope::Prefix { words, folder }, Access::Run(line)) => {
-            *folder == line.folder
-                && grant_scopes::explain_too_wide(words).is_none()
-                && matches_prefix(words, of)
+            *folder == line.folder && grant_scopes::explain_too_wide(words).is_none() && matches_prefix(words, of)
         }
         (GrantScope::File(file), Access::Write(path)) => file == path,
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
         (
-            GrantScope::Command { .. }
-            | GrantScope::Prefix { .. }
-            | GrantScope::File(_)
-            | GrantScope::Folder(_),
+            GrantScope::Command { .. } | GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_),
             Access::Nothing
             | Access::Read(_)
             | Access::ReadSensitive(_)
@@ -61,11 +54,7 @@ pub(super) fn explain_changed_scripts(scripts: &[Script], of: &Subject<'_>) -> O
 }
 
 /// Explains why a grant or rule for exactly this command no longer applies because one of its files changed.
-pub(super) fn explain_stale_grant(
-    granted: &[SessionGrant],
-    rules: &Rules,
-    of: &Subject<'_>,
-) -> Option<String> {
+pub(super) fn explain_stale_grant(granted: &[SessionGrant], rules: &Rules, of: &Subject<'_>) -> Option<String> {
     let line = of.command_line?;
     let here = granted.iter().filter(|standing| match &standing.grant.scope {
         GrantScope::Command { command, folder, network } => {
@@ -131,8 +120,8 @@ pub(super) fn matches_prefix(words: &[String], of: &Subject<'_>) -> bool {
     let Some(simple) = of.parsed_line().and_then(single_plain_command) else { return false };
     // `!` inverts the exit status.
     let turned = of.command_line.is_some_and(|line| line.command.trim_start().starts_with('!'));
-    let all = simple.words.len() >= words.len()
-        && words.iter().zip(&simple.words).all(|(a, b)| b.known_text() == Some(a));
+    let all =
+        simple.words.len() >= words.len() && words.iter().zip(&simple.words).all(|(a, b)| b.known_text() == Some(a));
     // Later words must not change what it runs.
     let tame = || exec_options::find_widening_argument(&simple.words, words).is_none();
     // A request for network access needs approval.
@@ -172,8 +161,7 @@ pub(super) fn contains_words(words: &[String], of: &Subject<'_>) -> bool {
     let stands_in = |texts: &[&str], anywhere: bool| {
         let mut starts = texts.iter().enumerate().take(if anywhere { texts.len() } else { 1 });
         starts.any(|(at, text)| {
-            program_base_name(text) == program_base_name(program)
-                && matches_with_options(rest, &texts[at + 1..])
+            program_base_name(text) == program_base_name(program) && matches_with_options(rest, &texts[at + 1..])
         })
     };
     let parts = reading.commands.iter();
@@ -223,10 +211,9 @@ pub(super) fn access_matches(pattern: &str, access: &Access) -> bool {
     match access {
         Access::Nothing | Access::Run(_) => false,
         Access::Read(paths) => paths.iter().any(|path| path_matches(pattern, path)),
-        Access::ReadSensitive(path)
-        | Access::Write(path)
-        | Access::WriteOutside(path)
-        | Access::AyeFiles(path) => path_matches(pattern, path),
+        Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) | Access::AyeFiles(path) => {
+            path_matches(pattern, path)
+        }
     }
 }
 
@@ -290,10 +277,7 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, of: &Subject<'_>) -> Option<Str
         return Some(unclear.0.clone());
     }
     let [simple] = reading.commands.as_slice() else {
-        return Some(format!(
-            "{} commands in the line; the rule covers a single one",
-            reading.commands.len()
-        ));
+        return Some(format!("{} commands in the line; the rule covers a single one", reading.commands.len()));
     };
     if !simple.assignments.is_empty() {
         return owned("variable set before the command");

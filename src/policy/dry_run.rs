@@ -86,13 +86,7 @@ fn is_disclosure(rules: &Rules, of: &Subject<'_>) -> bool {
 /// Returns whether the data this call reads may go to the model without a prompt: a grant covers it, a rule allows
 /// exactly it, or it is a system file without secrets in a mode that allows reading those. Prefix rules and modes never
 /// let a dry run read secrets.
-pub fn may_disclose(
-    policy: &Policy,
-    granted: &[SessionGrant],
-    rules: &Rules,
-    tool: &str,
-    plan: &Plan,
-) -> bool {
+pub fn may_disclose(policy: &Policy, granted: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> bool {
     is_exactly_approved(policy, granted, rules, &Subject::from_plan(tool, plan), plan)
 }
 
@@ -110,11 +104,7 @@ fn is_exactly_approved(
         // Rules allow sensitive reads only by exact path.
         Access::ReadSensitive(_) => true,
         Access::Run(line) => rule.allows_exact_command(line, of.tool),
-        Access::Nothing
-        | Access::Read(_)
-        | Access::Write(_)
-        | Access::WriteOutside(_)
-        | Access::AyeFiles(_) => false,
+        Access::Nothing | Access::Read(_) | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) => false,
     };
     granted.iter().any(|standing| grant_covers(&standing.grant, of))
         || rules.all_matching(RuleEffect::Allow, of).into_iter().any(is_exact)

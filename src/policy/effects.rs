@@ -220,11 +220,8 @@ fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<LineEffec
         return Ok(all);
     }
     let touched = read_only_programs::judge_program(simple)?;
-    let deleted: Vec<String> = touched
-        .iter()
-        .filter(|(_, how)| *how == PathAccess::Delete)
-        .map(|(word, _)| display_word(word))
-        .collect();
+    let deleted: Vec<String> =
+        touched.iter().filter(|(_, how)| *how == PathAccess::Delete).map(|(word, _)| display_word(word)).collect();
     if !deleted.is_empty() {
         all.worsen(Reach::Runs, format!("deletion of {}", join_items(&deleted, MAX_REASONS)));
     }
@@ -286,9 +283,7 @@ impl PossibleDirectories {
 
 impl Default for WorkingDirectories {
     fn default() -> Self {
-        Self {
-            shells: vec![(Vec::new(), PossibleDirectories { possible: vec![String::new()], certain: None })],
-        }
+        Self { shells: vec![(Vec::new(), PossibleDirectories { possible: vec![String::new()], certain: None })] }
     }
 }
 
@@ -339,8 +334,7 @@ impl WorkingDirectories {
 }
 
 fn shell_nesting(simple: &SimpleCommand) -> Vec<ShellLevel> {
-    let within =
-        simple.nesting.iter().filter(|within| **within != Nesting::Group).cloned().map(ShellLevel::Within);
+    let within = simple.nesting.iter().filter(|within| **within != Nesting::Group).cloned().map(ShellLevel::Within);
     within.chain(simple.pipes.iter().map(|(number, stage)| ShellLevel::Pipe(*number, *stage))).collect()
 }
 

@@ -17,14 +17,11 @@ impl ExcludedPaths {
     pub fn for_tool(rules: &Rules, tool: &str) -> Self {
         let all = || rules.list.iter().chain(rules.aliases.iter().map(|(_, rule)| rule));
         let about = |says| {
-            let spoken = all()
-                .filter(move |rule| rule.effect == says && rule.tool.as_ref().is_none_or(|of| of == tool));
+            let spoken =
+                all().filter(move |rule| rule.effect == says && rule.tool.as_ref().is_none_or(|of| of == tool));
             let patterns = spoken.filter_map(|rule| match &rule.target {
                 RuleTarget::Path(pattern) => Some(pattern.clone()),
-                RuleTarget::EveryCall
-                | RuleTarget::Command(_)
-                | RuleTarget::Prefix(_)
-                | RuleTarget::Host(_) => None,
+                RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => None,
             });
             patterns.collect()
         };
@@ -36,11 +33,7 @@ impl ExcludedPaths {
     pub fn excludes(&self, file: &Access, under: &Access) -> bool {
         let speaks = |pattern: &&String| coverage::access_matches(pattern, file);
         self.denied_patterns.iter().any(|pattern| speaks(&pattern))
-            || self
-                .asked_patterns
-                .iter()
-                .filter(speaks)
-                .any(|pattern| !coverage::access_matches(pattern, under))
+            || self.asked_patterns.iter().filter(speaks).any(|pattern| !coverage::access_matches(pattern, under))
     }
 }
 
@@ -61,11 +54,7 @@ mod tests {
         };
         for rules in [rules(vec![other.clone(), one.clone()], vec![]), rules(vec![other], vec![(0, one)])] {
             let left_out = ExcludedPaths::for_tool(&rules, "search_text");
-            assert_eq!(
-                left_out.excludes(&of(file), &of(under)),
-                held,
-                "{says:?} {tool:?} {pattern} {file} {under}"
-            );
+            assert_eq!(left_out.excludes(&of(file), &of(under)), held, "{says:?} {tool:?} {pattern} {file} {under}");
         }
     }
 

@@ -22,8 +22,7 @@ pub(super) fn find_widening_argument<'a>(command: &'a [Word], rule: &[String]) -
         return find_wider_option(grammar, words.get(skipped..).unwrap_or_default());
     }
     let grammar = grammar.map(|(grammar, _)| grammar);
-    let runs =
-        |word: &str| contains_code(name, word) || word.starts_with('-') && is_widening_option(grammar, word);
+    let runs = |word: &str| contains_code(name, word) || word.starts_with('-') && is_widening_option(grammar, word);
     more.iter().find(|word| word.known_text().is_none_or(runs)).map(Word::display_text)
 }
 
@@ -69,9 +68,8 @@ fn contains_code(program: &str, word: &str) -> bool {
             || word.contains(SHELL_CHARACTERS);
     }
     let name = word.split_once('=').map(|(name, _)| name.trim());
-    let assigns = name.is_some_and(|name| {
-        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:+?!".contains(&byte))
-    });
+    let assigns =
+        name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:+?!".contains(&byte)));
     word.contains("$(")
         || word.contains('`')
         || ((assigns || word.starts_with('-')) && word.contains([' ', '\t', '\n', ';', '|', '&', '<', '>']))
@@ -85,9 +83,8 @@ fn is_widening_option(own: Option<&'static Program>, word: &str) -> bool {
             || option.value.is_kind(&[ValueKind::Program, ValueKind::Folder, ValueKind::List])
     };
     // `-C` with a number is a count of lines or columns.
-    let elsewhere = word
-        .strip_prefix("-C")
-        .is_some_and(|rest| rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let elsewhere =
+        word.strip_prefix("-C").is_some_and(|rest| rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()));
     elsewhere
         || !possible_options(any_runner(), word).is_empty()
         || own.is_some_and(|own| possible_options(own, word).iter().any(|(option, _)| runs(option)))

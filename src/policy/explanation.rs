@@ -40,15 +40,12 @@ pub fn explain_verdict(
         step("unreadable rules", vec![format!("{why}; every call asks until this is fixed")]);
     }
     if !granted.is_empty() {
-        let found = granted
-            .iter()
-            .filter(|standing| grant_covers(&standing.grant, &of))
-            .map(SessionGrant::describe_origin);
+        let found =
+            granted.iter().filter(|standing| grant_covers(&standing.grant, &of)).map(SessionGrant::describe_origin);
         let mut found: Vec<String> = found.collect();
         if found.is_empty() {
             found.extend(
-                coverage::explain_stale_grant(granted, &Rules::default(), &of)
-                    .map(|why| format!("outdated: {why}")),
+                coverage::explain_stale_grant(granted, &Rules::default(), &of).map(|why| format!("outdated: {why}")),
             );
         }
         step("grants of this session", none_if_empty(found, "none matches"));
@@ -73,9 +70,7 @@ fn explain_rules(rules: &Rules, says: RuleEffect, of: &Subject<'_>) -> Vec<Strin
     if says == RuleEffect::Allow {
         let named = coverage::rules_for_named_secrets(rules, of).unwrap_or_default();
         found.extend(
-            named
-                .iter()
-                .map(|rule| format!("matches a file that it reads: {}", rule.describe_with_location())),
+            named.iter().map(|rule| format!("matches a file that it reads: {}", rule.describe_with_location())),
         );
     }
     if says == RuleEffect::Allow && found.is_empty() {
@@ -147,9 +142,8 @@ fn format_simple_command(simple: &SimpleCommand) -> String {
         Connector::Or => "|| ",
         Connector::Pipe | Connector::PipeWithStderr => "| ",
     };
-    let words = |words: &[Word]| {
-        words.iter().map(|word| format!("[{}]", word.display_text())).collect::<Vec<_>>().join(" ")
-    };
+    let words =
+        |words: &[Word]| words.iter().map(|word| format!("[{}]", word.display_text())).collect::<Vec<_>>().join(" ");
     let mut told = format!("{joint}{}", words(&simple.words));
     let mut add = |what: &str, with: &str| told.push_str(&format!(" · {what} {with}"));
     for (name, value) in &simple.assignments {

@@ -24,12 +24,7 @@ fn path_components(path: &str) -> Vec<&str> {
 
 fn matches_name(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    matches_sequence(
-        &pattern,
-        &name,
-        |letter| *letter == '*',
-        |wanted, letter| *wanted == '?' || wanted == letter,
-    )
+    matches_sequence(&pattern, &name, |letter| *letter == '*', |wanted, letter| *wanted == '?' || wanted == letter)
 }
 
 /// Returns whether a sequence matches a sequence of patterns, of which those for which `any` is true match any number

@@ -15,9 +15,7 @@ mod search;
 mod target_runners;
 mod text;
 
-pub use argument_parser::{
-    ArgumentProblem, ParsedArguments, ParsedOption, parse_arguments, possible_options,
-};
+pub use argument_parser::{ArgumentProblem, ParsedArguments, ParsedOption, parse_arguments, possible_options};
 
 /// A program or a subcommand.
 #[derive(Debug, PartialEq, Eq)]
@@ -205,15 +203,7 @@ pub const fn program(
     options: &'static [OptionSpec],
     operands: Operands,
 ) -> Program {
-    Program {
-        names,
-        described_versions: states,
-        syntax: GNU,
-        options,
-        operands,
-        subcommands: &[],
-        is_complete: true,
-    }
+    Program { names, described_versions: states, syntax: GNU, options, operands, subcommands: &[], is_complete: true }
 }
 
 /// Creates an option without a value.

@@ -75,9 +75,7 @@ pub fn explain_too_wide(words: &[String]) -> Option<String> {
     }
     let wraps = SUB_WRAPPERS.iter().find(|(name, _)| *name == program);
     match (wraps, sub) {
-        (Some((_, subs)), Some(sub)) if subs.contains(&sub) => {
-            Some(format!("{program} {sub} can run other programs"))
-        }
+        (Some((_, subs)), Some(sub)) if subs.contains(&sub) => Some(format!("{program} {sub} can run other programs")),
         (Some(_) | None, _) => None,
     }
 }
@@ -100,8 +98,7 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
             let named = words.iter().take_while(|word| !word.starts_with('-')).count();
             // More than three words are hardly wider than the command itself.
             for count in (1..=named.min(3)).rev() {
-                let scope =
-                    GrantScope::Prefix { words: words[..count].to_vec(), folder: line.folder.clone() };
+                let scope = GrantScope::Prefix { words: words[..count].to_vec(), folder: line.folder.clone() };
                 let grant = Grant::new(tool, scope);
                 if explain_too_wide(&words[..count]).is_none() && coverage::grant_covers(&grant, &of) {
                     offers.push(grant);

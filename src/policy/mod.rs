@@ -89,13 +89,7 @@ impl Verdict {
 ///
 /// In a dry run the verdicts `allow` and `ask` become `rehearse` with the live verdict in the reason, or `withhold` if
 /// the call would send data to the model that needs approval.
-pub fn judge_plan(
-    policy: &Policy,
-    granted: &[SessionGrant],
-    rules: &Rules,
-    tool: &str,
-    plan: &Plan,
-) -> Verdict {
+pub fn judge_plan(policy: &Policy, granted: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> Verdict {
     if let Some(why) = refusal_reason(&plan.access) {
         return Verdict::Deny(format!(
             "Refused in every mode: {why}. Do not retry it in another form; tell the user what they can run themselves."
@@ -125,8 +119,7 @@ pub fn judge_plan(
     }
     if policy.mode == Mode::Plan {
         return Verdict::Deny(
-            "Refused: plan mode allows only reading inside the project. Describe what you would do instead."
-                .to_owned(),
+            "Refused: plan mode allows only reading inside the project. Describe what you would do instead.".to_owned(),
         );
     }
     settle(judge_live(policy, granted, rules, &of, plan, asks))
@@ -184,10 +177,7 @@ fn judge_live(
         }
         Access::Write(_) => "change in the project".to_owned(),
         Access::WriteOutside(path) => {
-            format!(
-                "change of {} (outside the project, or configuration of other programs)",
-                escape_path(path)
-            )
+            format!("change of {} (outside the project, or configuration of other programs)", escape_path(path))
         }
         Access::Run(run) => {
             let also = policy.mode.full_mode_reason(run, of).filter(|also| *also != run.reason);
@@ -230,12 +220,7 @@ mod tests {
     use crate::chat::{CommandLine, Decider, Grant, GrantScope, HardLinks, Preconditions, Preview, Work};
 
     fn run(command: &str) -> Access {
-        let line = CommandLine {
-            command: command.into(),
-            folder: "/p".into(),
-            seconds: 30,
-            ..CommandLine::default()
-        };
+        let line = CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
         Access::Run(line.into())
     }
 
@@ -301,10 +286,7 @@ mod tests {
         ];
         for (access, why) in [
             (Access::Write("a".into()), "hard link: a (3 names): its other names keep the old content"),
-            (
-                run("tee a"),
-                "hard link: a (3 names): its other names, possibly outside the project, change too",
-            ),
+            (run("tee a"), "hard link: a (3 names): its other names, possibly outside the project, change too"),
         ] {
             for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
                 let policy = Policy { mode, ..Policy::default() };
@@ -336,16 +318,8 @@ mod tests {
             let rules = Rules { list: vec![rule], ..Rules::default() };
             for mode in [Mode::Ask, Mode::Auto, Mode::Full] {
                 let policy = Policy { mode, ..Policy::default() };
-                assert_eq!(
-                    judge_plan(&policy, &[], &rules, "tool", &read).as_str(),
-                    expected,
-                    "{pattern} {mode:?}"
-                );
-                assert_eq!(
-                    judge_plan(&policy, &[], &rules, "tool", &own).as_str(),
-                    "refuse",
-                    "{pattern} {mode:?}"
-                );
+                assert_eq!(judge_plan(&policy, &[], &rules, "tool", &read).as_str(), expected, "{pattern} {mode:?}");
+                assert_eq!(judge_plan(&policy, &[], &rules, "tool", &own).as_str(), "refuse", "{pattern} {mode:?}");
             }
             let policy = Policy { mode: Mode::Plan, ..Policy::default() };
             assert_eq!(judge_plan(&policy, &[], &rules, "tool", &read).as_str(), "refuse", "{pattern}");
@@ -372,16 +346,11 @@ mod tests {
             assert_eq!(verdict(Policy::default(), granted, access.clone(), destroys), expected, "{access:?}");
         }
         let elsewhere = Access::Run(
-            CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30, ..CommandLine::default() }
-                .into(),
+            CommandLine { command: "ls".into(), folder: "/q".into(), seconds: 30, ..CommandLine::default() }.into(),
         );
         assert_eq!(verdict(Policy::default(), &ls, elsewhere, false), "ask", "another folder");
         let other = [Grant::new("other", GrantScope::File("a".into()))];
-        assert_eq!(
-            verdict(Policy::default(), &other, Access::Write("a".into()), false),
-            "ask",
-            "another tool"
-        );
+        assert_eq!(verdict(Policy::default(), &other, Access::Write("a".into()), false), "ask", "another tool");
         let dry = Policy { dry_run: true, ..Policy::default() };
         assert_eq!(verdict(dry, &ls, run("ls"), false), "rehearse", "a grant does not end the dry run");
     }

@@ -135,8 +135,7 @@ mod tests {
     fn r20_full_mode_asks_for_secrets_and_network() {
         let offline = || CommandSandbox::enforced(SandboxAccess::default());
         let online = || CommandSandbox::enforced(SandboxAccess { network: true, ..SandboxAccess::default() });
-        let sockets =
-            || CommandSandbox::enforced(SandboxAccess { sockets: true, ..SandboxAccess::default() });
+        let sockets = || CommandSandbox::enforced(SandboxAccess { sockets: true, ..SandboxAccess::default() });
         let absent = || CommandSandbox::Unavailable("it is off".into());
         for (command, reach, walls, sensitive, expected, why) in [
             ("x", Reach::Runs, offline(), false, "allow", "full mode"),
@@ -194,14 +193,8 @@ mod tests {
             });
             assert_eq!(found, expected, "{:?} {destroys}", plan.access);
             let dry = Mode::ALL.map(|mode| {
-                judge_plan(
-                    &Policy { mode, dry_run: true, ..Policy::default() },
-                    &[],
-                    &Rules::default(),
-                    "t",
-                    &plan,
-                )
-                .as_str()
+                judge_plan(&Policy { mode, dry_run: true, ..Policy::default() }, &[], &Rules::default(), "t", &plan)
+                    .as_str()
             });
             let reads = matches!(plan.access, Access::Nothing | Access::Read(_));
             let at_most = if reads {
@@ -226,9 +219,7 @@ mod tests {
         let scope = GrantScope::Command { command: "x".into(), folder: "/p".into(), network: false };
         let (grant, call, by) = (Grant::new("t", scope), "c".into(), Decider::Headless);
         let granted = [SessionGrant { grant, entry_index: 0, call_number: 1, call, by }];
-        let said = |reach| {
-            judge_plan(&Policy::default(), &granted, &Rules::default(), "t", &plan(run(reach), false))
-        };
+        let said = |reach| judge_plan(&Policy::default(), &granted, &Rules::default(), "t", &plan(run(reach), false));
         assert_eq!(said(Reach::Runs).as_str(), "allow");
         assert!(said(Reach::Denied).reason().contains("Refused in every mode: of this"));
     }

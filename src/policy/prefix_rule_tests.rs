@@ -7,8 +7,7 @@ fn allowed(words: &str, command: &str) -> bool {
     let line = CommandLine { command: command.into(), folder: "/p".into(), ..CommandLine::default() };
     let words = words.split(' ').map(str::to_owned).collect();
     let grant = Grant::new("tool", GrantScope::Prefix { words, folder: "/p".into() });
-    let granted =
-        [SessionGrant { grant, entry_index: 0, call_number: 1, call: "c".into(), by: Decider::Headless }];
+    let granted = [SessionGrant { grant, entry_index: 0, call_number: 1, call: "c".into(), by: Decider::Headless }];
     let plan = super::tests::plan(Access::Run(line.into()), false);
     judge_plan(&Policy::default(), &granted, &Rules::default(), "tool", &plan).as_str() == "allow"
 }
@@ -125,12 +124,7 @@ fn r11_prefix_rule_covers_no_code_in_later_arguments() {
         ),
         (
             "cargo test",
-            &[
-                "cargo test a=b",
-                "cargo test -- --nocapture",
-                "cargo test --features=a,b",
-                "cargo test 'a; b'",
-            ],
+            &["cargo test a=b", "cargo test -- --nocapture", "cargo test --features=a,b", "cargo test 'a; b'"],
             &[
                 "cargo test --features='a b'",
                 "cargo test '--config=x'",
@@ -164,20 +158,10 @@ fn r11_prefix_rule_covers_no_code_in_later_arguments() {
         (
             "git diff",
             &["git diff --stat", "git diff -U5 src"],
-            &[
-                "git diff --output=x",
-                "git diff --outp=x",
-                "git diff -Ox",
-                "git diff --ext-diff",
-                "git diff --no-such",
-            ],
+            &["git diff --output=x", "git diff --outp=x", "git diff -Ox", "git diff --ext-diff", "git diff --no-such"],
         ),
         ("git branch", &["git branch x", "git branch -m x y"], &["git branch --no-such"]),
-        (
-            "rg x",
-            &["rg x -i src"],
-            &["rg x --pre ./y", "rg x -z", "rg x --hostname-bin=./y", "rg x --ignore-file=y"],
-        ),
+        ("rg x", &["rg x -i src"], &["rg x --pre ./y", "rg x -z", "rg x --hostname-bin=./y", "rg x --ignore-file=y"]),
         (
             "go vet",
             &["go vet ./...", "go vet -v -tags=x ./..."],
@@ -200,9 +184,7 @@ fn r11_prefix_rule_covers_no_code_in_later_arguments() {
 
 #[test]
 fn r11_too_wide_prefix_covers_nothing() {
-    for words in
-        ["git", "bash", "taskset 1", "npx eslint", "sqlite3 x", "gcc", "strace", "env ls", "rm x", "-c x"]
-    {
+    for words in ["git", "bash", "taskset 1", "npx eslint", "sqlite3 x", "gcc", "strace", "env ls", "rm x", "-c x"] {
         assert!(!allowed(words, &format!("{words} y")), "{words}");
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         assert!(explain_too_wide(&words).is_some(), "{words:?}");

@@ -123,8 +123,7 @@ impl Rule {
     /// Returns whether the rule names exactly this file, which may hold secrets, and allows the tool to read it.
     pub(super) fn allows_exact_read(&self, path: &Path, tool: &str) -> bool {
         let of_tool = self.tool.as_ref().is_none_or(|of| of == tool);
-        let is_named =
-            matches!(&self.target, RuleTarget::Path(pattern) if coverage::matches_exact_path(pattern, path));
+        let is_named = matches!(&self.target, RuleTarget::Path(pattern) if coverage::matches_exact_path(pattern, path));
         self.effect == RuleEffect::Allow && of_tool && is_named
     }
 
@@ -143,25 +142,18 @@ impl Rule {
                     && path.to_str().is_some_and(|path| glob::matches_path(pattern, path))
             }
             // A file with secrets must be named exactly.
-            (RuleTarget::Path(pattern), Access::ReadSensitive(path)) => {
-                coverage::matches_exact_path(pattern, path)
-            }
+            (RuleTarget::Path(pattern), Access::ReadSensitive(path)) => coverage::matches_exact_path(pattern, path),
             // A rule for a tool without a target allows writes only: a command could do anything.
             (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(of),
             // No tool connects to a host itself, and a command that names one may connect to another.
-            (
-                RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall,
-                _,
-            ) => false,
+            (RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall, _) => false,
         }
     }
 
     fn matches_restriction(&self, of: &Subject<'_>) -> bool {
         match &self.target {
             RuleTarget::EveryCall => !matches!(of.access, Access::Nothing),
-            RuleTarget::Command(command) => {
-                of.command_line.is_some_and(|line| line.command.trim() == command.trim())
-            }
+            RuleTarget::Command(command) => of.command_line.is_some_and(|line| line.command.trim() == command.trim()),
             RuleTarget::Prefix(words) => coverage::contains_words(words, of),
             RuleTarget::Path(pattern) => coverage::touches_path(pattern, of),
             RuleTarget::Host(pattern) => coverage::names_host(pattern, of),
@@ -192,13 +184,8 @@ impl Rule {
 
     /// Describes the location and the dates.
     pub fn describe_location(&self) -> String {
-        let key = if self.saved_with_key.is_empty() {
-            String::new()
-        } else {
-            format!(" with {}", self.saved_with_key)
-        };
-        let since =
-            if self.created.is_empty() { String::new() } else { format!(", saved {}{key}", self.created) };
+        let key = if self.saved_with_key.is_empty() { String::new() } else { format!(" with {}", self.saved_with_key) };
+        let since = if self.created.is_empty() { String::new() } else { format!(", saved {}{key}", self.created) };
         let until = if self.expires.is_empty() { String::new() } else { format!(", until {}", self.expires) };
         format!("{}{since}{until}", self.location)
     }

@@ -1,9 +1,7 @@
 //! Rules and grants: matching, precedence, reasons, and that a grant never covers more than intended.
 
 use super::*;
-use crate::chat::{
-    CommandLine, Decider, Grant, GrantScope, Plan, Preconditions, RestrictedPath, SessionGrant,
-};
+use crate::chat::{CommandLine, Decider, Grant, GrantScope, Plan, Preconditions, RestrictedPath, SessionGrant};
 use proptest::prelude::*;
 
 fn plan(access: Access) -> Plan {
@@ -12,8 +10,7 @@ fn plan(access: Access) -> Plan {
 
 fn run(command: &str) -> Plan {
     plan(Access::Run(
-        CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() }
-            .into(),
+        CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() }.into(),
     ))
 }
 
@@ -133,8 +130,7 @@ fn r26_rules_and_grants_never_cover_sensitive_or_destructive_calls() {
         let (grant, call) = (Grant::new("tool", scope), "c".into());
         [SessionGrant { grant, entry_index: 0, call_number: 1, call, by: Decider::Headless }]
     };
-    let exact =
-        standing(GrantScope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
+    let exact = standing(GrantScope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
     let judged = |granted: &[SessionGrant], plan: &Plan| {
         judge_plan(&Policy::default(), granted, &Rules::default(), "tool", plan).as_str()
     };
@@ -187,14 +183,9 @@ fn r12_deny_rules_apply_at_any_command_length() {
     ] {
         assert_eq!(judged(&deny, &run(&command)), "refuse", "{}", &command[..command.len().min(80)]);
     }
-    for command in [
-        "git log",
-        "git stash push",
-        "git commit -m x push",
-        "echo push",
-        "cat secret",
-        "curl https://good.example",
-    ] {
+    for command in
+        ["git log", "git stash push", "git commit -m x push", "echo push", "cat secret", "curl https://good.example"]
+    {
         assert_ne!(judged(&deny, &run(command)), "refuse", "{command}");
     }
     for access in [Access::Read(vec!["a".into(), "secrets/b".into()]), Access::Write("secrets/x".into())] {
@@ -204,9 +195,8 @@ fn r12_deny_rules_apply_at_any_command_length() {
 
 #[test]
 fn r12_deny_precedes_ask_and_ask_precedes_allow() {
-    let (allow, ask, deny) = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]
-        .map(|says| rule(says, words("cargo test")))
-        .into();
+    let (allow, ask, deny) =
+        [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny].map(|says| rule(says, words("cargo test"))).into();
     let standing = SessionGrant {
         grant: Grant::new(
             "tool",
@@ -235,10 +225,7 @@ fn r12_deny_precedes_ask_and_ask_precedes_allow() {
     assert_eq!(word(&[&deny], true), "refuse");
     assert_eq!(word(&[&allow], true), "rehearse", "no rule leaves the dry run");
     let plan_mode = Policy { mode: Mode::Plan, ..Policy::default() };
-    assert_eq!(
-        judge_plan(&plan_mode, &[], &rules(vec![allow.clone()]), "tool", &run("cargo test")).as_str(),
-        "refuse"
-    );
+    assert_eq!(judge_plan(&plan_mode, &[], &rules(vec![allow.clone()]), "tool", &run("cargo test")).as_str(), "refuse");
     // A rule may ask about reads, and an unreadable rules file makes every call with effects ask.
     let read = plan(Access::Read(vec!["a".into()]));
     assert_eq!(judged(&rules(vec![rule(RuleEffect::Ask, RuleTarget::Path("a".into()))]), &read), "ask");
@@ -264,13 +251,8 @@ fn verdict_names_its_rule_or_grant() {
     let by = Decider::User { key: "enter".into(), after_ms: 900 };
     let grant = Grant::new("tool", GrantScope::File("a".into()));
     let standing = SessionGrant { grant, entry_index: 4, call_number: 2, call: "c".into(), by };
-    let verdict = judge_plan(
-        &Policy::default(),
-        &[standing],
-        &Rules::default(),
-        "tool",
-        &plan(Access::Write("a".into())),
-    );
+    let verdict =
+        judge_plan(&Policy::default(), &[standing], &Rules::default(), "tool", &plan(Access::Write("a".into())));
     assert_eq!(
         verdict.reason(),
         "allowed before with enter, on call 2 of this session: every tool of a, for this session"
@@ -338,8 +320,7 @@ fn r11_offers_only_meaningful_prefixes() {
 
 #[test]
 fn explains_every_check() {
-    let allow =
-        rules(vec![rule(RuleEffect::Allow, words("cargo test")), rule(RuleEffect::Deny, words("git push"))]);
+    let allow = rules(vec![rule(RuleEffect::Allow, words("cargo test")), rule(RuleEffect::Deny, words("git push"))]);
     let told = |command: &str| {
         let (steps, verdict) = explain_verdict(&Policy::default(), &[], &allow, "tool", &run(command));
         let steps: Vec<String> =
@@ -361,10 +342,7 @@ fn pieces() -> impl Strategy<Value = String> {
     let signs = "(;|&&|\\|\\||\\||&|\n|>|>>|<|2>|\\$\\(id\\)|`id`|<\\(id\\)|\\$x|\\$\\{x\\}|\\(|\\)|\\{|\\}|!|\\*|~|#)";
     let words = "( |a|-x|x=y|rm|'|\"|\\\\)";
     prop::collection::vec(
-        prop_oneof![
-            proptest::string::string_regex(signs).unwrap(),
-            proptest::string::string_regex(words).unwrap()
-        ],
+        prop_oneof![proptest::string::string_regex(signs).unwrap(), proptest::string::string_regex(words).unwrap()],
         0..6,
     )
     .prop_map(|pieces| pieces.concat())

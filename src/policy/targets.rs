@@ -27,8 +27,7 @@ pub(super) fn find_added_target(words: &[String], all: &[Word]) -> Option<String
         return None;
     }
     let rest = all.get(words.len()..)?;
-    let given =
-        grammar::parse_arguments(grammar::program_named(program).unwrap_or(grammar::unknown_program()), rest);
+    let given = grammar::parse_arguments(grammar::program_named(program).unwrap_or(grammar::unknown_program()), rest);
     let hands_on = PASS_ON.contains(&program) && given.problems.is_empty();
     let targets = given.operands_before_end.filter(|_| hands_on).unwrap_or(given.operands.len());
     let target = given.operands.iter().take(targets).next();
@@ -40,9 +39,7 @@ pub(super) fn find_added_target(words: &[String], all: &[Word]) -> Option<String
 /// option is a target if that option is the value of the uncertain one.
 fn find_uncertain_target<'a>(problem: &ArgumentProblem, rest: &'a [Word]) -> Option<&'a Word> {
     let odd = match problem {
-        ArgumentProblem::Unknown(text)
-        | ArgumentProblem::Abbreviated(text)
-        | ArgumentProblem::Missing(text) => text,
+        ArgumentProblem::Unknown(text) | ArgumentProblem::Abbreviated(text) | ArgumentProblem::Missing(text) => text,
         ArgumentProblem::Unexpanded(word) => word.display_text(),
     };
     let after = rest.iter().skip_while(|word| word.display_text() != odd).skip(1);

@@ -7,7 +7,8 @@ use answer_value::parse_answer;
 use serde_json::{Map, Value};
 
 /// The accepted formats, as part of an error.
-pub const EXPECTED_FORMATS: &str = "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
+pub const EXPECTED_FORMATS: &str =
+    "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
 
 /// Content of a file of answers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -99,11 +100,7 @@ impl Answers {
         if !missing.is_empty() {
             return AnswerMatch::Missing(missing);
         }
-        AnswerMatch::Answered(Answer {
-            status: AnswerStatus::Answered,
-            answers: list,
-            origin: AnswerOrigin::File,
-        })
+        AnswerMatch::Answered(Answer { status: AnswerStatus::Answered, answers: list, origin: AnswerOrigin::File })
     }
 
     /// Returns the answer to the waiting questions. The file must answer each of them and nothing else.
@@ -113,21 +110,15 @@ impl Answers {
     pub fn match_exactly(&mut self, call: &CallId, asked: &Questions) -> Result<Answer, String> {
         let keywords: Vec<&str> = asked.list.iter().map(|question| question.keyword.as_str()).collect();
         let here = |one: &&FileAnswer| one.call.as_ref().is_none_or(|id| *id == call.0);
-        if let Some(one) = self.list.iter().filter(here).find(|one| !keywords.contains(&one.keyword.as_str()))
-        {
-            return Err(format!(
-                "no question has the keyword {:?}; waiting: {}",
-                one.keyword,
-                quote_names(&keywords)
-            ));
+        if let Some(one) = self.list.iter().filter(here).find(|one| !keywords.contains(&one.keyword.as_str())) {
+            return Err(format!("no question has the keyword {:?}; waiting: {}", one.keyword, quote_names(&keywords)));
         }
         match self.match_questions(call, asked) {
             AnswerMatch::Answered(answer) => Ok(answer),
             AnswerMatch::Mismatch(why) => Err(why),
-            AnswerMatch::Missing(missing) => Err(format!(
-                "no answer to {}; use {{\"skipped\": true}} to skip a question",
-                quote_names(&missing)
-            )),
+            AnswerMatch::Missing(missing) => {
+                Err(format!("no answer to {}; use {{\"skipped\": true}} to skip a question", quote_names(&missing)))
+            }
         }
     }
 

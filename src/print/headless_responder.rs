@@ -33,20 +33,12 @@ impl HeadlessResponder {
                     // No rule covers a destructive call, or one for which no grant is offered.
                     self.may_use_rule |= plan.grant.is_some() && plan.destroys.is_none();
                     let decision = Decision::Deny(String::new());
-                    return Some(Event::CallDecided {
-                        call: call.id.clone(),
-                        decision,
-                        by: Decider::Headless,
-                    });
+                    return Some(Event::CallDecided { call: call.id.clone(), decision, by: Decider::Headless });
                 }
                 WaitingCall::Answer { call, questions, .. } => {
                     match self.answers.match_questions(&call.id, questions) {
                         AnswerMatch::Answered(answer) => {
-                            return Some(Event::QuestionsAnswered {
-                                call: call.id.clone(),
-                                answer,
-                                by: Decider::File,
-                            });
+                            return Some(Event::QuestionsAnswered { call: call.id.clone(), answer, by: Decider::File });
                         }
                         AnswerMatch::Missing(keywords) => self.missing.extend(keywords),
                         AnswerMatch::Mismatch(why) => self.mismatch = Some(why),
@@ -97,19 +89,16 @@ impl HeadlessResponder {
         }
         let (asks, denies) = (!waits.is_empty(), !self.denied.is_empty());
         let kind = if asks { "waits" } else { "denied" };
-        let mut told =
-            json!({ "kind": kind, "session": session.0, "resume": format!("aye --resume {session}") });
+        let mut told = json!({ "kind": kind, "session": session.0, "resume": format!("aye --resume {session}") });
         if asks {
             told["waits"] = waits.into();
             told["answer_with"] = format!("aye -p --resume {session} --answers FILE").into();
         }
         if denies {
-            let terminal =
-                format!("interactively: run aye --resume {session} and tell the model to try again");
+            let terminal = format!("interactively: run aye --resume {session} and tell the model to try again");
             let mut ways = vec![terminal];
             if self.may_use_rule {
-                let words =
-                    "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
+                let words = "with a rule that allows it: aye rules explain 'COMMAND' shows the present verdict";
                 ways.push(words.to_owned());
             }
             ways.push("with a --mode that allows it".to_owned());

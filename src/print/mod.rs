@@ -85,8 +85,7 @@ fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
 /// # Errors
 /// If the output cannot be written.
 pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
-    let HeadlessRun { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } =
-        run;
+    let HeadlessRun { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } = run;
     let (tidy, err) = (run.clean_errors, run.err);
     let mut printer = Printer::new(format, run.clean, run.out);
     let mut stand_in = HeadlessResponder::new(answers);

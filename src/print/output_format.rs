@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn r32_json_has_no_characters_that_a_terminal_executes() {
-        let text = "a\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}é\u{1f980}\u{e0041}\u{e007f}\u{200b}\u{feff}\u{2060} 👩\u{200d}👧";
+        let text =
+            "a\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\u{2066}é\u{1f980}\u{e0041}\u{e007f}\u{200b}\u{feff}\u{2060} 👩\u{200d}👧";
         let value = serde_json::json!({ "text": text });
         let written = escape_json(&value.to_string());
         assert!(
@@ -103,8 +104,7 @@ mod tests {
                 && !written.chars().any(|c| c.is_control()
                     || matches!(
                         c,
-                        '\u{202e}' | '\u{2066}' | '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{e0000}'
-                            ..='\u{e007f}'
+                        '\u{202e}' | '\u{2066}' | '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{e0000}'..='\u{e007f}'
                     )),
             "{written}"
         );

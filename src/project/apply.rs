@@ -47,8 +47,7 @@ impl Rehearsal {
         if path.parent().is_some_and(|folder| self.has_live_folder(folder)) {
             return false;
         }
-        let mut way: Vec<&Path> =
-            path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
+        let mut way: Vec<&Path> = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
         way.reverse();
         for folder in way {
             let there = self.root().join(folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
@@ -121,8 +120,7 @@ impl Rehearsal {
         let bytes = fs::read(self.overlay_folder().join(APPLIED_FILE)).unwrap_or_default();
         let lines = bytes.split(|byte| *byte == b'\n');
         let lines = lines.filter_map(|line| serde_json::from_slice::<AppliedRecord>(line).ok());
-        let here: Vec<AppliedRecord> =
-            lines.filter(|line| line.path == path.as_os_str().as_bytes()).collect();
+        let here: Vec<AppliedRecord> = lines.filter(|line| line.path == path.as_os_str().as_bytes()).collect();
         here.into_iter().map(|line| match line.state {
             AppliedState::Current { holds } => holds,
             AppliedState::Legacy { holds } => Fingerprint::from_hash(holds),

@@ -15,8 +15,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// Flags for opening a file to read.
-pub const READ_FLAGS: OFlags =
-    OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub const READ_FLAGS: OFlags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// Flags for creating a file.
 const CREATE_FLAGS: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -79,8 +78,7 @@ pub fn replace_file(
         if old.is_some() && after.mode.is_none() {
             // The exchange needs no permission on the file itself, but a read-only file must not be changed unless its
             // permissions are part of the change.
-            rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty())
-                .map_err(failed)?;
+            rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::empty()).map_err(failed)?;
         }
         let beside = temporary_names::new_file_name();
         let done = write_temporary(folder, &beside, old.as_ref(), after)
@@ -100,8 +98,7 @@ pub fn replace_file(
         return Err(error);
     }
     // Some file systems do not support this for a folder; the file itself is safe at this point.
-    if let Ok(handle) = rustix::fs::openat(&way.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-    {
+    if let Ok(handle) = rustix::fs::openat(&way.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::fs::fsync(handle);
     }
     Ok(())
@@ -178,12 +175,7 @@ fn check_unchanged(
 
 /// Writes and syncs the new bytes to a temporary file with the old file's owner, and with its mode unless another one
 /// is given.
-fn write_temporary(
-    folder: &OwnedFd,
-    name: &str,
-    old: Option<&Stat>,
-    new: ExpectedFile<'_>,
-) -> std::io::Result<()> {
+fn write_temporary(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: ExpectedFile<'_>) -> std::io::Result<()> {
     // For a new file the umask applies; otherwise no other user may read it before its mode is set.
     let mode = if old.is_some() || new.mode.is_some() { 0o600 } else { 0o666 };
     let mut file = File::from(rustix::fs::openat(folder, name, CREATE_FLAGS, Mode::from_raw_mode(mode))?);
@@ -193,8 +185,7 @@ fn write_temporary(
     if let Some(old) = old {
         let its = rustix::fs::fstat(&file)?;
         if (its.st_uid, its.st_gid) != (old.st_uid, old.st_gid) {
-            let (owner, group) =
-                (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
+            let (owner, group) = (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
             rustix::fs::fchown(&file, Some(owner), Some(group))?;
         }
     }
@@ -213,9 +204,7 @@ fn link_new_file(folder: &OwnedFd, beside: &str, name: &OsStr, shown: &Path) -> 
         }
         Err(Errno::EXIST) => Err(Error::Changed(shown.to_owned())),
         // The file system has no hard links; the preceding check must suffice.
-        Err(_) => {
-            rustix::fs::renameat(folder, beside, folder, name).map_err(|errno| convert_error(errno, shown))
-        }
+        Err(_) => rustix::fs::renameat(folder, beside, folder, name).map_err(|errno| convert_error(errno, shown)),
     }
 }
 
@@ -232,9 +221,7 @@ fn exchange_files(
     let is_it = |held: &str| check_unchanged(folder, OsStr::new(held), shown, Some(before)).is_ok();
     let done = match temporary_names::exchange_entries(folder, (beside, file), (name, file), &held, &is_it) {
         // The file system has no exchange; the preceding check must suffice.
-        Err(errno) if temporary_names::is_unsupported(errno) => {
-            rustix::fs::renameat(folder, beside, folder, name)
-        }
+        Err(errno) if temporary_names::is_unsupported(errno) => rustix::fs::renameat(folder, beside, folder, name),
         done => done,
     };
     done.map_err(|errno| match errno {
@@ -269,12 +256,10 @@ mod tests {
             (another_mode, false),
             (ExpectedFile::from_bytes(b"theirs"), true),
         ] {
-            let (name, shown, beside) =
-                (OsStr::new("file"), Path::new("file"), temporary_names::new_file_name());
+            let (name, shown, beside) = (OsStr::new("file"), Path::new("file"), temporary_names::new_file_name());
             fs::write(root.join(name), "theirs").unwrap();
             fs::write(root.join(&beside), "two").unwrap();
-            let placed =
-                exchange_files(&way.folder, &beside, name, shown, (before, ExpectedFile::from_bytes(b"two")));
+            let placed = exchange_files(&way.folder, &beside, name, shown, (before, ExpectedFile::from_bytes(b"two")));
             let expected = if done { "two" } else { "theirs" };
             assert_eq!(matches!(placed, Err(Error::Changed(_))), !done, "{placed:?}");
             assert_eq!(fs::read_to_string(root.join(name)).unwrap(), expected);

@@ -71,11 +71,8 @@ pub fn draft_batch(
             unapplied += usize::from(rehearsal.change_at(path)?.is_some());
         }
         // Below `objects` only git decides which files are garbage.
-        let goes_empty = is_folder
-            && is_gone
-            && own != Group::Repository
-            && has_below(path)
-            && !is_in_replaced(rehearsal, path);
+        let goes_empty =
+            is_folder && is_gone && own != Group::Repository && has_below(path) && !is_in_replaced(rehearsal, path);
         if group == Group::Repository || own != group && !goes_empty {
             if group == Group::Source && own == Group::Ignored && !is_folder {
                 left_out.push(path.clone());
@@ -202,9 +199,7 @@ fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> Exami
     }
     let kept = |node: &FileNode| match node {
         FileNode::Nothing => NodeSummary::Nothing,
-        FileNode::File { bytes, .. } => {
-            NodeSummary::File((!bytes.is_empty()).then(|| Digest::of_bytes(bytes)))
-        }
+        FileNode::File { bytes, .. } => NodeSummary::File((!bytes.is_empty()).then(|| Digest::of_bytes(bytes))),
         FileNode::Folder { .. } => NodeSummary::Folder,
         FileNode::Link(_) | FileNode::Other(_) => NodeSummary::Other,
     };
@@ -304,17 +299,11 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
         }
     }
     for (at, change) in changes.iter().enumerate() {
-        if let Err(error) =
-            make_folders(rehearsal, &change.path).and_then(|()| rehearsal.apply_change(change))
-        {
+        if let Err(error) = make_folders(rehearsal, &change.path).and_then(|()| rehearsal.apply_change(change)) {
             return match (error, at) {
-                (Error::Changed(path), 0) => {
-                    Applied::Conflict(format!("{} changed since the dry run", path.display()))
-                }
+                (Error::Changed(path), 0) => Applied::Conflict(format!("{} changed since the dry run", path.display())),
                 (error, 0) => Applied::Failed(error.to_string()),
-                (error, done) => {
-                    Applied::Failed(format!("{done} of {} paths applied, then: {error}", changes.len()))
-                }
+                (error, done) => Applied::Failed(format!("{done} of {} paths applied, then: {error}", changes.len())),
             };
         }
     }

@@ -35,10 +35,7 @@ pub fn list_outside_changes(rehearsal: &Rehearsal) -> Result<dry_run_summary::Ou
         let altered = describe_node_change(&one.change, one.is_conflict);
         dry_run_summary::OutsideChange { change: altered, is_by_tool: one.is_by_tool }
     };
-    Ok(dry_run_summary::OutsideChanges {
-        changes: changes.into_iter().map(told).collect(),
-        temporary_files: temporary,
-    })
+    Ok(dry_run_summary::OutsideChanges { changes: changes.into_iter().map(told).collect(), temporary_files: temporary })
 }
 
 /// Describes one change.

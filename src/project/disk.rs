@@ -38,12 +38,7 @@ impl Disk {
 
     /// Returns the same disk with `/` as the project.
     pub(super) fn for_system(&self) -> Self {
-        Self {
-            root: "/".into(),
-            home: self.home.clone(),
-            own_files: self.own_files.clone(),
-            sensitive_files: None,
-        }
+        Self { root: "/".into(), home: self.home.clone(), own_files: self.own_files.clone(), sensitive_files: None }
     }
 
     /// Marks the location if it is one of aye's own files.
@@ -95,9 +90,7 @@ impl Reader for Disk {
             }
             // Outside the project no names are known.
             let known = self.sensitive_files.as_ref().filter(|known| at.real.starts_with(known.root()));
-            known.is_none_or(|known| {
-                listing.get_or_init(|| known.current_listing()).reason(&at.real).is_some()
-            })
+            known.is_none_or(|known| listing.get_or_init(|| known.current_listing()).reason(&at.real).is_some())
         })
     }
 
@@ -138,13 +131,7 @@ impl Reader for Disk {
 impl Writer for Disk {
     fn write(&self, at: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         let before = before.map(ExpectedFile::from_bytes);
-        atomic_file::replace_file(
-            &at.real,
-            &at.display_path,
-            before,
-            ExpectedFile::from_bytes(after),
-            Path::new("/"),
-        )
+        atomic_file::replace_file(&at.real, &at.display_path, before, ExpectedFile::from_bytes(after), Path::new("/"))
     }
 }
 

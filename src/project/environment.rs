@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Variables that every command gets, whatever the user's terminal has.
-const ALWAYS_SET: [(&str, &str); 4] =
-    [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
+const ALWAYS_SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
 
 /// Endings of names whose values are hidden from commands. Compared case-insensitively.
 const SECRET_ENDINGS: [&str; 13] = [
@@ -25,8 +24,7 @@ const SECRET_ENDINGS: [&str; 13] = [
     "_AUTH",
 ];
 /// Parts of such names.
-const SECRET_PARTS: [&str; 7] =
-    ["PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY", "SECRET_", "ACCESS_KEY", "API_KEY"];
+const SECRET_PARTS: [&str; 7] = ["PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE_KEY", "SECRET_", "ACCESS_KEY", "API_KEY"];
 /// Whole names: short ones, and sockets of agents that hold keys.
 const SECRET_NAMES: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "APIKEY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "PGPASSFILE"];
@@ -89,9 +87,7 @@ pub fn dry_run_environment(
     let is_kept = |(name, value): &&(OsString, OsString)| {
         let Some(name) = name.to_str() else { return false };
         let known = is_locale(name) || PLAIN_VARIABLES.contains(&name) || TOOLCHAIN_VARIABLES.contains(&name);
-        ["PATH", "HOME"].contains(&name)
-            || ALWAYS_SET.iter().any(|(set, _)| name == *set)
-            || (known && is_plain(value))
+        ["PATH", "HOME"].contains(&name) || ALWAYS_SET.iter().any(|(set, _)| name == *set) || (known && is_plain(value))
     };
     let temporary = temporary.map(|folder| ("TMPDIR".into(), folder.into()));
     environment.iter().filter(is_kept).cloned().chain(temporary).collect()
@@ -116,10 +112,7 @@ const GIT_VARIABLES: [(&str, &str); 7] = [
 
 /// Returns the environment of a command without approval: no file in this folder can be selected as a program, and no
 /// variable changes what a program reads or runs.
-pub fn read_only_environment(
-    folder: &Path,
-    environment: &[(OsString, OsString)],
-) -> Vec<(OsString, OsString)> {
+pub fn read_only_environment(folder: &Path, environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     let is_plain = |value: &OsStr| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._@+-/:".contains(byte);
         // A path would be another file to read.
@@ -129,9 +122,8 @@ pub fn read_only_environment(
             && !bytes.starts_with(b":")
             && !bytes.windows(2).any(|two| two == b"..")
     };
-    let is_known = |name: &OsStr| {
-        PLAIN_VARIABLES.iter().any(|plain| name == *plain) || name.to_str().is_some_and(is_locale)
-    };
+    let is_known =
+        |name: &OsStr| PLAIN_VARIABLES.iter().any(|plain| name == *plain) || name.to_str().is_some_and(is_locale);
     let kept = |(name, value): &(OsString, OsString)| {
         let set = ALWAYS_SET.iter().any(|(set, _)| name == set);
         let value = match name.to_str() {
@@ -144,12 +136,7 @@ pub fn read_only_environment(
     };
     let above = folder.parent().unwrap_or(folder).into();
     let git = GIT_VARIABLES.iter().map(|(name, value)| (name.into(), value.into()));
-    environment
-        .iter()
-        .filter_map(kept)
-        .chain(git)
-        .chain([("GIT_CEILING_DIRECTORIES".into(), above)])
-        .collect()
+    environment.iter().filter_map(kept).chain(git).chain([("GIT_CEILING_DIRECTORIES".into(), above)]).collect()
 }
 
 /// Returns the absolute folders of `PATH` that do not lie in this folder, directly or through links.
@@ -219,9 +206,7 @@ mod tests {
 
     #[test]
     fn variables_that_programs_need_are_kept() {
-        for name in
-            ["PATH", "HOME", "PWD", "OLDPWD", "LANG", "CARGO_HOME", "EDITOR", "KEYMAP", "MONKEY", "COMPASS"]
-        {
+        for name in ["PATH", "HOME", "PWD", "OLDPWD", "LANG", "CARGO_HOME", "EDITOR", "KEYMAP", "MONKEY", "COMPASS"] {
             assert!(!is_secret_name(OsStr::new(name)), "{name}");
         }
     }
@@ -237,10 +222,7 @@ mod tests {
         let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:/x;y", own(&folder), own(&link));
         let path = read_only_environment(&folder, &[("PATH".into(), list.into())]);
         assert_eq!(path[0], ("PATH".into(), "/usr/bin:/bin:/x;y".into()));
-        assert_eq!(
-            read_only_environment(&folder, &[("PATH".into(), "bin".into())]).len(),
-            GIT_VARIABLES.len() + 1
-        );
+        assert_eq!(read_only_environment(&folder, &[("PATH".into(), "bin".into())]).len(), GIT_VARIABLES.len() + 1);
     }
 
     #[test]
@@ -313,8 +295,7 @@ mod tests {
 
     #[test]
     fn dry_run_commands_get_only_listed_variables_with_plain_values() {
-        let kept =
-            |name: &str, value: &str| dry_run_environment(&[(name.into(), value.into())], None).len() == 1;
+        let kept = |name: &str, value: &str| dry_run_environment(&[(name.into(), value.into())], None).len() == 1;
         for (name, value) in [
             ("PATH", "/usr/bin:/home/a b/bin;x"),
             ("HOME", "/home/a"),
@@ -375,8 +356,7 @@ mod tests {
 
     #[test]
     fn pagers_and_colours_are_disabled() {
-        let own =
-            [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1"), ("CDPATH", "/")];
+        let own = [("PAGER", "less"), ("A_TOKEN", "x"), ("HOME", "/h"), ("MY_MODEL", "sk-1"), ("CDPATH", "/")];
         let own = own.into_iter().map(|(name, value)| (name.into(), value.into()));
         let made = command_environment(own, &["MY_MODEL".to_owned()]);
         let value = |name: &str| made.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());

@@ -71,8 +71,7 @@ fn parent_ignore_files(root: &Path, under: &Path) -> Vec<Gitignore> {
 fn convert_entry(root: &Path, entry: &DirEntry) -> Option<WalkEntry> {
     let kind = entry.file_type()?;
     if kind.is_symlink() {
-        let located =
-            locate_path(root, None, entry.path().to_str()?).ok().filter(|located| located.is_inside)?;
+        let located = locate_path(root, None, entry.path().to_str()?).ok().filter(|located| located.is_inside)?;
         let meta = std::fs::metadata(&located.real).ok()?;
         let shown = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_owned();
         let (folder, size) = (meta.is_dir(), if meta.is_file() { meta.len() } else { 0 });
@@ -125,11 +124,7 @@ mod tests {
         let mut names = Vec::new();
         let under = disk.locate(under).unwrap();
         disk.walk(&under, hidden, &mut |found| {
-            names.push(format!(
-                "{}{}",
-                found.location.display_path.display(),
-                if found.is_folder { "/" } else { "" }
-            ));
+            names.push(format!("{}{}", found.location.display_path.display(), if found.is_folder { "/" } else { "" }));
             ControlFlow::Continue(())
         })
         .unwrap();

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 /// File next to the overlay with the state of the repository when the dry run began.
 const BASELINE_FILE: &str = "repository";
 /// Remedy if the state cannot be applied.
-const REMEDY: &str = "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
+const REMEDY: &str =
+    "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
 
 /// State of the project's repository when the dry run began.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,8 +121,7 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
     if stands {
         return None;
     }
-    let short =
-        |id: Option<String>| id.map_or_else(|| "nothing".to_owned(), |id| id.chars().take(7).collect());
+    let short = |id: Option<String>| id.map_or_else(|| "nothing".to_owned(), |id| id.chars().take(7).collect());
     Some(format!(
         "Cannot apply the commits: HEAD moved from {} to {} since the dry run began. {REMEDY}",
         short(was),
@@ -208,9 +208,8 @@ pub(super) fn draft_state(
         ));
     }
     let (access, no_place) = determine_access(rehearsal, git);
-    let conflict = conflict.map(|path| {
-        format!("Cannot apply the commits: {} changed since the dry run began. {REMEDY}", path.display())
-    });
+    let conflict = conflict
+        .map(|path| format!("Cannot apply the commits: {} changed since the dry run began. {REMEDY}", path.display()));
     batch.items.push(Item {
         path: git.to_owned(),
         from: None,
@@ -248,8 +247,7 @@ fn describe_change(
             moves(&name, before.as_deref(), after.as_deref());
         }
     } else if name == "packed-refs" {
-        let (was, is) =
-            (parse_packed_refs(&before.unwrap_or_default()), parse_packed_refs(&after.unwrap_or_default()));
+        let (was, is) = (parse_packed_refs(&before.unwrap_or_default()), parse_packed_refs(&after.unwrap_or_default()));
         let seen = |name: &str| read_rehearsed(rehearsal, &git.join(name)).is_some();
         for name in was.keys().chain(is.keys().filter(|name| !was.contains_key(*name))) {
             // A ref with its own file is described by that file.

@@ -128,8 +128,7 @@ mod tests {
             ("sub/.gitignore", "!inner.log\n/built\n"),
             ("target/.gitignore", "!x\n"),
         ];
-        for ignored in ["target/x", "target/deep/y", "a.log", "sub/a.log", "sub/built", "a.swp", "sub/.b.swp"]
-        {
+        for ignored in ["target/x", "target/deep/y", "a.log", "sub/a.log", "sub/built", "a.swp", "sub/.b.swp"] {
             assert_group(&all, &[], ignored, Group::Ignored);
         }
         for source in ["a.rs", "keep.log", "sub/inner.log", "sub/target/x", "built", ".gitignore"] {

@@ -108,9 +108,7 @@ pub fn run_guard() -> ExitCode {
     }
     let report = match run_command() {
         Ok(report) => report,
-        Err(error) => {
-            Report::Failed(error.raw_os_error().and_then(|code| u8::try_from(code).ok()).unwrap_or(0))
-        }
+        Err(error) => Report::Failed(error.raw_os_error().and_then(|code| u8::try_from(code).ok()).unwrap_or(0)),
     };
     send_report(report);
     match report {
@@ -146,9 +144,7 @@ impl GuardSandbox {
         let is_input = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(INPUT_ARGUMENT));
         let mut words = guard_arguments().filter(|word| !is_input(word)).peekable();
         if words
-            .next_if(|word| {
-                word == overlay_sandbox::IN_OVERLAY_ARGUMENT || word == overlay_sandbox::OVERLAY_ARGUMENT
-            })
+            .next_if(|word| word == overlay_sandbox::IN_OVERLAY_ARGUMENT || word == overlay_sandbox::OVERLAY_ARGUMENT)
             .is_some()
         {
             let setting = overlay_sandbox::OverlaySpec::parse_arguments(words, read_lifeline)
@@ -179,8 +175,7 @@ impl GuardSandbox {
         let Self::ReadOnly(read_only, private) = self else { return None };
         // Accessible only to its owner, under a name that cannot be guessed.
         let alone = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let folder =
-            tempfile::Builder::new().prefix("aye-").permissions(alone).tempdir_in(&read_only.temporary).ok();
+        let folder = tempfile::Builder::new().prefix("aye-").permissions(alone).tempdir_in(&read_only.temporary).ok();
         *private = folder.as_ref().and_then(|folder| folder.path().canonicalize().ok());
         let named = private.as_deref().unwrap_or(Path::new("/nonexistent"));
         command.envs(["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map(|name| (name, named)));
@@ -234,8 +229,7 @@ fn guard_arguments() -> impl Iterator<Item = OsString> {
 
 /// Reads the command's stdin from the lifeline, if any.
 fn read_input(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
-    let count =
-        guard_arguments().filter_map(|word| word.to_str()?.strip_prefix(INPUT_ARGUMENT)?.parse().ok()).next();
+    let count = guard_arguments().filter_map(|word| word.to_str()?.strip_prefix(INPUT_ARGUMENT)?.parse().ok()).next();
     let Some(count): Option<usize> = count else { return Ok(None) };
     let mut input = vec![0; count];
     lifeline.read_exact(&mut input)?;
@@ -249,8 +243,9 @@ fn start_command(mut command: Command, held: GuardSandbox) -> io::Result<Result<
         GuardSandbox::Usual(confines) => {
             thread::Builder::new().spawn(move || spawn_confined(command, confines.apply_to_thread()))?
         }
-        GuardSandbox::Overlay(confines, _) => thread::Builder::new()
-            .spawn(move || spawn_confined(command, overlay_sandbox::apply_sandbox(&confines)))?,
+        GuardSandbox::Overlay(confines, _) => {
+            thread::Builder::new().spawn(move || spawn_confined(command, overlay_sandbox::apply_sandbox(&confines)))?
+        }
         #[cfg(target_os = "linux")]
         GuardSandbox::ReadOnly(read_only, private) => thread::Builder::new()
             .spawn(move || spawn_confined(command, read_only.apply_to_thread(private.as_deref())))?,
@@ -259,10 +254,7 @@ fn start_command(mut command: Command, held: GuardSandbox) -> io::Result<Result<
     raise.join().unwrap_or(Ok(Err(SandboxError::FileRules)))
 }
 
-fn spawn_confined(
-    mut command: Command,
-    walls: Result<(), SandboxError>,
-) -> io::Result<Result<Child, SandboxError>> {
+fn spawn_confined(mut command: Command, walls: Result<(), SandboxError>) -> io::Result<Result<Child, SandboxError>> {
     match walls {
         Ok(()) => command.spawn().map(Ok),
         Err(refused) => Ok(Err(refused)),

@@ -60,13 +60,10 @@ impl Hook {
         if self.command_line.is_empty() {
             return Err("its command is missing in the settings".to_owned());
         }
-        let running =
-            self.start_hook(question.len()).map_err(|error| format!("it could not be started: {error}"))?;
+        let running = self.start_hook(question.len()).map_err(|error| format!("it could not be started: {error}"))?;
         match timeout(self.time_limit, running.read_answer(question)).await {
             Ok(answer) => answer,
-            Err(_) => {
-                Err(format!("it did not answer within {} s and was stopped", self.time_limit.as_secs()))
-            }
+            Err(_) => Err(format!("it did not answer within {} s and was stopped", self.time_limit.as_secs())),
         }
     }
 
@@ -150,18 +147,14 @@ impl RunningHook {
         let reason = first_line(&complaint);
         let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         match report {
-            Some(Report::Exit(0)) => {
-                String::from_utf8(answer).map_err(|_| "its answer is not valid UTF-8".to_owned())
-            }
+            Some(Report::Exit(0)) => String::from_utf8(answer).map_err(|_| "its answer is not valid UTF-8".to_owned()),
             Some(Report::Exit(status)) => Err(format!("it exited with status {status}{because}")),
             Some(Report::Signal(signal)) => Err(format!("it was killed by signal {signal}{because}")),
             Some(Report::Failed(errno)) => {
                 Err(format!("it could not be started: {}", io::Error::from_raw_os_error(errno.into())))
             }
             // A hook runs without a sandbox.
-            Some(Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_)) => {
-                Err("it was not started".to_owned())
-            }
+            Some(Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_)) => Err("it was not started".to_owned()),
             None => Err("its guard was lost".to_owned()),
         }
     }

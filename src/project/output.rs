@@ -53,8 +53,7 @@ impl Output {
     /// Returns the last part of the output, at most `bytes` bytes, starting at a character boundary.
     pub fn latest_output(&self, bytes: usize) -> String {
         let kept = self.head.len() + self.tail.len();
-        let last: Vec<u8> =
-            self.head.iter().chain(&self.tail).skip(kept.saturating_sub(bytes)).copied().collect();
+        let last: Vec<u8> = self.head.iter().chain(&self.tail).skip(kept.saturating_sub(bytes)).copied().collect();
         let cut = if kept > bytes { leading_continuation(&last) } else { 0 };
         String::from_utf8_lossy(&last[cut..]).into_owned()
     }
@@ -97,9 +96,7 @@ fn leading_continuation(bytes: &[u8]) -> usize {
 fn trailing_incomplete(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(4)..];
     match std::str::from_utf8(&last[leading_continuation(last)..]) {
-        Err(error) if error.error_len().is_none() => {
-            last.len() - leading_continuation(last) - error.valid_up_to()
-        }
+        Err(error) if error.error_len().is_none() => last.len() - leading_continuation(last) - error.valid_up_to(),
         Ok(_) | Err(_) => 0,
     }
 }

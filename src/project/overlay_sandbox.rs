@@ -100,14 +100,7 @@ impl OverlayShell {
     /// closed to them.
     pub fn new(shell: Arc<Shell>, rehearsal: Arc<Rehearsal>) -> Self {
         let (disclosed, withheld) = (DisclosedPaths::default(), Mutex::new(Arc::from([])));
-        Self {
-            shell,
-            rehearsal,
-            disclosed,
-            memory: None,
-            withheld,
-            running_command: tokio::sync::Mutex::default(),
-        }
+        Self { shell, rehearsal, disclosed, memory: None, withheld, running_command: tokio::sync::Mutex::default() }
     }
 
     /// Sets the paths outside the project that commands may read and write.
@@ -156,19 +149,14 @@ impl OverlayShell {
         let ran = self.run_with_view(line, view, files, progress).await;
         // The overlay may have been discarded before the command started.
         let still_noted = self.record_view(line, view).await;
-        let changed =
-            self.with_rehearsal(move |play| merge_changes(play, noted)).await.map(|(noted, changed)| {
-                *turn = noted;
-                changed
-            });
+        let changed = self.with_rehearsal(move |play| merge_changes(play, noted)).await.map(|(noted, changed)| {
+            *turn = noted;
+            changed
+        });
         match ran {
             // A full disk does not mean that there is no overlay sandbox: the next command may get one.
-            Err(Error::OverlaySandboxFailed(why)) if why.is_disk_full() => {
-                Err(Error::OverlayFull(line.folder.clone()))
-            }
-            Ok(ran) => {
-                still_noted.map(|()| CommandOutcome { changed_paths: changed.unwrap_or_default(), ..ran })
-            }
+            Err(Error::OverlaySandboxFailed(why)) if why.is_disk_full() => Err(Error::OverlayFull(line.folder.clone())),
+            Ok(ran) => still_noted.map(|()| CommandOutcome { changed_paths: changed.unwrap_or_default(), ..ran }),
             ran => ran,
         }
     }
@@ -197,8 +185,7 @@ impl OverlayShell {
         let disk = rustix::fs::statvfs(self.rehearsal.overlay_folder());
         // File systems without a limit on the number of files report 0 files.
         let full = |disk: rustix::fs::StatVfs| {
-            disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES
-                || (disk.f_files > 0 && disk.f_favail < 8)
+            disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES || (disk.f_files > 0 && disk.f_favail < 8)
         };
         disk.is_ok_and(full)
     }
@@ -257,8 +244,7 @@ fn prepare_overlay(play: &Rehearsal, noted: Option<LockIdentity>) -> OverlayBefo
     let _ = play.prepare_overlay();
     play.take_changed();
     let lock = lock_identity(play);
-    let is_noted =
-        (noted.is_some() && noted == lock && !play.take_unrecorded()) || play.record_origins().is_ok();
+    let is_noted = (noted.is_some() && noted == lock && !play.take_unrecorded()) || play.record_origins().is_ok();
     OverlayBefore { recorded: lock.filter(|_| is_noted), snapshot: play.snapshot_inside() }
 }
 

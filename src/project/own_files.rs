@@ -90,10 +90,8 @@ mod tests {
         fs::hard_link(config.join("credentials.toml"), base.join("project/notes.txt")).unwrap();
         fs::hard_link(config.join("config.toml"), base.join("project/other.txt")).unwrap();
         fs::write(base.join("project/plain.txt"), "").unwrap();
-        let own = OwnFiles::new(
-            vec![config.clone(), config.join("config.toml")],
-            vec![config.join("credentials.toml")],
-        );
+        let own =
+            OwnFiles::new(vec![config.clone(), config.join("config.toml")], vec![config.join("credentials.toml")]);
         for (path, expected) in [
             ("config", Some(OwnFile::Settings)),
             ("config/new/deep.toml", Some(OwnFile::Settings)),

@@ -84,8 +84,7 @@ impl Patch {
         }
         for item in self.items.iter().filter(|item| item.is_patched()) {
             let written = self.write_item(item, out);
-            written
-                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", item.path.display())))?;
+            written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", item.path.display())))?;
         }
         out.flush()
     }
@@ -123,9 +122,7 @@ impl Patch {
         write_line(out, &[b"diff --git ", &old, b" ", &new])?;
         let same_mode = match (before.git_mode(), after.git_mode()) {
             (None, Some(mode)) => write_line(out, &[b"new file mode ", mode.as_bytes()]).map(|()| None)?,
-            (Some(mode), None) => {
-                write_line(out, &[b"deleted file mode ", mode.as_bytes()]).map(|()| None)?
-            }
+            (Some(mode), None) => write_line(out, &[b"deleted file mode ", mode.as_bytes()]).map(|()| None)?,
             (Some(was), Some(is)) if was != is => {
                 write_line(out, &[b"old mode ", was.as_bytes()])?;
                 write_line(out, &[b"new mode ", is.as_bytes()])?;
@@ -172,10 +169,7 @@ impl Patch {
 }
 
 /// Lists changes outside the project, which `git apply` cannot make.
-fn list_outside_omissions(
-    rehearsal: &Rehearsal,
-    keeps: impl Fn(&Path) -> bool,
-) -> Result<Vec<Omission>, Error> {
+fn list_outside_omissions(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) -> Result<Vec<Omission>, Error> {
     let all = change_summary::list_outside_changes(rehearsal)?;
     let words = |one: &OutsideChange| {
         let by = if one.is_by_tool { "applied with its own approval prompt" } else { BY_COMMAND_NOTE };
@@ -186,9 +180,7 @@ fn list_outside_omissions(
         kept.map(|one| Omission { path: one.change.path.clone(), reason: words(one) }).collect();
     let temporary = all.describe_temporary().filter(|_| keeps(Path::new("/tmp")));
     let tmp = || PathBuf::from("/tmp");
-    omissions.extend(
-        temporary.map(|words| Omission { path: tmp(), reason: format!("outside the project, {words}") }),
-    );
+    omissions.extend(temporary.map(|words| Omission { path: tmp(), reason: format!("outside the project, {words}") }));
     Ok(omissions)
 }
 

@@ -35,13 +35,7 @@ pub fn locate_real(root: &Path, real: PathBuf) -> Location {
         Ok(below) => (true, below.to_owned()),
         Err(_) => (false, real.clone()),
     };
-    Location {
-        is_sensitive: is_sensitive(&real),
-        real,
-        display_path: shown,
-        is_inside: inside,
-        own_file: None,
-    }
+    Location { is_sensitive: is_sensitive(&real), real, display_path: shown, is_inside: inside, own_file: None }
 }
 
 /// Makes a path absolute without resolving links.

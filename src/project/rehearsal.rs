@@ -187,8 +187,7 @@ impl Rehearsal {
         };
         let folders = below.ancestors().skip(1);
         let is_folder = |path: &&Path| {
-            self.visible_metadata(&self.locate_below(self.root().join(path)))
-                .is_some_and(|meta| meta.is_dir())
+            self.visible_metadata(&self.locate_below(self.root().join(path))).is_some_and(|meta| meta.is_dir())
         };
         if let Some(nearest) = folders.into_iter().find(is_folder) {
             may(nearest, Access::WRITE_OK | Access::EXEC_OK)?;
@@ -287,8 +286,7 @@ impl Reader for Rehearsal {
         if !meta.is_file() || meta.nlink() != 1 {
             return false;
         }
-        let is_new =
-            matches!(at.real.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let is_new = matches!(at.real.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
         let known = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner).get(&below).cloned();
         let is_whole = |known: Digest| {
             atomic_file::read_file(&above, &at.display_path).is_ok_and(|now| Digest::of_bytes(&now) == known)
@@ -327,9 +325,8 @@ impl Reader for Rehearsal {
             let source = std::io::Error::other(format!("some of its entries cannot be read: {source}"));
             return Err(Error::from_io(&at.display_path, source));
         }
-        let odd = |name: std::ffi::OsString| {
-            Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
-        };
+        let odd =
+            |name: std::ffi::OsString| Error::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()));
         seen.into_keys().map(|name| name.into_string().map_err(odd)).collect()
     }
 

@@ -110,11 +110,8 @@ const SOCKETS: &str = "--sockets";
 impl SandboxSpec {
     /// Encodes the specification as arguments of the guard.
     pub fn to_arguments(&self) -> Vec<OsString> {
-        let mut words: Vec<OsString> =
-            vec![SANDBOX_ARGUMENT.into(), FOLDER.into(), self.folder.clone().into()];
-        for (name, paths) in
-            [(WRITE, &self.openings.write), (KEEP, &self.protected), (HIDE, &self.unreadable)]
-        {
+        let mut words: Vec<OsString> = vec![SANDBOX_ARGUMENT.into(), FOLDER.into(), self.folder.clone().into()];
+        for (name, paths) in [(WRITE, &self.openings.write), (KEEP, &self.protected), (HIDE, &self.unreadable)] {
             words.extend(paths.iter().flat_map(|path| [name.into(), path.clone().into()]));
         }
         words.extend(self.openings.network.then(|| NETWORK.into()));
@@ -147,11 +144,7 @@ impl SandboxSpec {
                 Some(_) | None => return Err(SandboxError::WritablePath),
             }
         }
-        if confines.folder.as_os_str().is_empty() {
-            Err(SandboxError::WritablePath)
-        } else {
-            Ok(Some(confines))
-        }
+        if confines.folder.as_os_str().is_empty() { Err(SandboxError::WritablePath) } else { Ok(Some(confines)) }
     }
 
     /// Applies the sandbox to this thread and everything it starts. It cannot be undone.
@@ -189,9 +182,7 @@ pub fn kernel_support() -> SandboxSupport {
             ));
         }
         if !namespaces::has_seccomp_filters() {
-            return SandboxSupport::Unsupported(
-                "this kernel has no seccomp, or programs may not use it".to_owned(),
-            );
+            return SandboxSupport::Unsupported("this kernel has no seccomp, or programs may not use it".to_owned());
         }
         landlock_rules::landlock_support()
     }
@@ -207,11 +198,7 @@ mod tests {
     fn r21_specification_survives_a_round_trip_and_rejects_invalid_arguments() {
         let confines = SandboxSpec {
             folder: "/p".into(),
-            openings: SandboxAccess {
-                write: vec!["/tmp".into(), "/--network".into()],
-                network: false,
-                sockets: false,
-            },
+            openings: SandboxAccess { write: vec!["/tmp".into(), "/--network".into()], network: false, sockets: false },
             protected: vec!["/home/a/.config/aye".into()],
             unreadable: vec!["/home/a/.config/aye/credentials.toml".into()],
         };
@@ -229,11 +216,7 @@ mod tests {
             &["--walled", "--folder", "/p", "--write"],
         ] {
             let words = words.iter().map(OsString::from);
-            assert_eq!(
-                SandboxSpec::parse_arguments(words.clone()),
-                Err(SandboxError::WritablePath),
-                "{words:?}"
-            );
+            assert_eq!(SandboxSpec::parse_arguments(words.clone()), Err(SandboxError::WritablePath), "{words:?}");
         }
     }
 

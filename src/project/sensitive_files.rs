@@ -62,9 +62,7 @@ impl Reason {
             Self::Mounted => "is mounted from outside the project",
             Self::NotAFile => "is not a regular file",
             Self::NotExamined => "was not examined: the project has too many files",
-            Self::Crowded => {
-                "is in a folder with a sensitive file and too many others for the read-only sandbox"
-            }
+            Self::Crowded => "is in a folder with a sensitive file and too many others for the read-only sandbox",
             Self::StoredByGit => "holds file contents stored by git, some of which may hold secrets",
             Self::EditedCopy => "is an edited copy of a file outside the project",
         }
@@ -155,8 +153,7 @@ impl SensitiveFiles {
                 let is_closed = |path: &Path| self.is_closed(path);
                 ScannedFolder::scan(folder.path.clone(), &self.root, &is_closed).has_same_entries(folder)
             };
-            if let Some(listing) = open_paths::create_listing(&self.root, withheld, &known.folders, &is_same)
-            {
+            if let Some(listing) = open_paths::create_listing(&self.root, withheld, &known.folders, &is_same) {
                 let listing = Arc::new(listing);
                 known.listing = Some(listing.clone());
                 return listing;

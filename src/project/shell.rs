@@ -108,8 +108,7 @@ impl Shell {
         line: &CommandLine,
         progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
     ) -> Result<CommandOutcome, Error> {
-        self.run_guarded(line, self.sandbox_arguments(line), std::future::ready(Ok(Vec::new())), progress)
-            .await
+        self.run_guarded(line, self.sandbox_arguments(line), std::future::ready(Ok(Vec::new())), progress).await
     }
 
     /// Returns a copy with another environment, derived from that of every command.
@@ -152,9 +151,7 @@ impl Shell {
             Some(Report::Exit(status)) => (Some(i32::from(status)), None),
             Some(Report::Signal(signal)) => (None, Some(i32::from(signal))),
             Some(Report::SandboxFailed(byte)) => {
-                return Err(Error::SandboxFailed(
-                    SandboxError::from_byte(byte).unwrap_or(SandboxError::FileRules),
-                ));
+                return Err(Error::SandboxFailed(SandboxError::from_byte(byte).unwrap_or(SandboxError::FileRules)));
             }
             Some(Report::OverlaySandboxFailed(why)) => return Err(Error::OverlaySandboxFailed(why)),
             Some(Report::Failed(errno)) => return Err(failed(io::Error::from_raw_os_error(errno.into()))),
@@ -211,13 +208,8 @@ impl Shell {
     fn sandbox_arguments(&self, line: &CommandLine) -> Vec<OsString> {
         let CommandSandbox::Enforced(reach) = &line.sandbox else { return Vec::new() };
         let (keep, hide) = self.closed_paths.clone();
-        SandboxSpec {
-            folder: line.folder.clone(),
-            openings: (**reach).clone(),
-            protected: keep,
-            unreadable: hide,
-        }
-        .to_arguments()
+        SandboxSpec { folder: line.folder.clone(), openings: (**reach).clone(), protected: keep, unreadable: hide }
+            .to_arguments()
     }
 }
 
@@ -304,12 +296,7 @@ impl RunningCommand {
         }
         // The guard has ended or was killed. This only collects its exit status, so that it does not stay a zombie.
         let _ = timeout(DRAIN_TIME, self.guard.wait()).await;
-        Ok(CommandEnd {
-            output: std::mem::take(&mut self.output),
-            report,
-            timed_out,
-            exceeded_output: flooded,
-        })
+        Ok(CommandEnd { output: std::mem::take(&mut self.output), report, timed_out, exceeded_output: flooded })
     }
 
     /// Requests the guard to stop the command.

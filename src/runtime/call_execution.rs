@@ -37,8 +37,7 @@ pub(super) async fn run_call(
             let broken = || Err(Error::Broken("its preconditions could not be checked".to_owned()));
             holds.await.ok().flatten().unwrap_or_else(broken)?;
         }
-        let (project, progress) =
-            (means.project.clone(), progress_sender(&means, turn, &call, printed.clone()));
+        let (project, progress) = (means.project.clone(), progress_sender(&means, turn, &call, printed.clone()));
         let hands = LiveContext { project, shell, excluded: left_out, progress };
         tool.run(&plan, &hands).await.map(|text| (Outcome::Done(text), None))
     };
@@ -75,8 +74,7 @@ pub(super) async fn rehearse_call(
             RehearsalOutcome::RanCommand(text, paths) => (text, ResultOrigin::Ran(paths)),
             RehearsalOutcome::NotRun(text) => (text, ResultOrigin::simulated(SimulationSource::NotRun)),
             RehearsalOutcome::Simulate(why) => {
-                let (text, how) =
-                    simulator::simulate_result(&means, &call, &tool, &plan, &why, &progress).await?;
+                let (text, how) = simulator::simulate_result(&means, &call, &tool, &plan, &why, &progress).await?;
                 (text, ResultOrigin::Simulated(Box::new(how)))
             }
         };

@@ -21,12 +21,7 @@ pub(super) async fn plan_call(means: EffectContext, turn: TurnId, call: ToolCall
         })
     };
     let (anew, intent) = looking.await.unwrap_or_else(|_| (None, Err(panic_error(&name))));
-    journal_events::note_step(
-        &means,
-        turn,
-        &noted,
-        if intent.is_ok() { "planned" } else { "cannot be planned" },
-    );
+    journal_events::note_step(&means, turn, &noted, if intent.is_ok() { "planned" } else { "cannot be planned" });
     if let Some(anew) = anew {
         means.send_event(anew).await;
     }
@@ -34,10 +29,8 @@ pub(super) async fn plan_call(means: EffectContext, turn: TurnId, call: ToolCall
 }
 
 fn run_planner(means: &EffectContext, call: &ToolCall) -> Result<Intent, String> {
-    let mut intent = means
-        .tools
-        .plan_call(call, means.project.as_ref())
-        .map_err(|error| truncate_error(error.to_string()))?;
+    let mut intent =
+        means.tools.plan_call(call, means.project.as_ref()).map_err(|error| truncate_error(error.to_string()))?;
     if let Intent::Act(plan) = &mut intent {
         precondition_check::add_environment(means, plan);
     }

@@ -36,11 +36,8 @@ fn read_images(files: &dyn Reader, mut request: Request) -> Request {
             if request.pictures.iter().any(|picture| picture.name == name) {
                 continue;
             }
-            let found = if request.pictures.len() < MAX_IMAGES {
-                read_image(files, name)
-            } else {
-                Err("too many images")
-            };
+            let found =
+                if request.pictures.len() < MAX_IMAGES { read_image(files, name) } else { Err("too many images") };
             match found {
                 Ok(picture) => request.pictures.push(picture),
                 Err(why) => missing.push_str(&format!("\n[@{name} is not attached: {why}]")),
@@ -79,14 +76,10 @@ mod tests {
         let disk = Disk::new(place.path()).unwrap();
         let said = "see @a.png, @text.png, @big.gif, @none.jpg and @../out.png";
         let messages = vec![Message::User("@a.png".into()), Message::User(said.into())];
-        let request =
-            Request { model: "m".into(), messages, tools: vec![], max_tokens: None, pictures: vec![] };
+        let request = Request { model: "m".into(), messages, tools: vec![], max_tokens: None, pictures: vec![] };
         let request = read_images(&disk, request);
         assert_eq!(request.pictures.len(), 1, "each once");
-        assert_eq!(
-            (request.pictures[0].mime_type, request.pictures[0].data.as_str()),
-            ("image/png", "iVBORyByZXN0")
-        );
+        assert_eq!((request.pictures[0].mime_type, request.pictures[0].data.as_str()), ("image/png", "iVBORyByZXN0"));
         let Message::User(text) = &request.messages[1] else { panic!("a user message") };
         for part in [
             "[@text.png is not attached: not a PNG",

@@ -94,9 +94,8 @@ impl ReplyNotes {
         match item {
             Some(Ok(Chunk::Retrying { attempt, max_attempts: of, wait, kind, why })) => {
                 let wait = wait.as_millis();
-                self.journal.note(format_args!(
-                    "turn {turn}: {kind} after {ms} ms; attempt {attempt} of {of} in {wait} ms"
-                ));
+                self.journal
+                    .note(format_args!("turn {turn}: {kind} after {ms} ms; attempt {attempt} of {of} in {wait} ms"));
                 self.journal.content("why", || why.clone());
             }
             Some(Ok(Chunk::Silent { since, .. })) => {
@@ -151,13 +150,7 @@ pub(super) fn note_step(means: &EffectContext, turn: TurnId, call: &ToolCall, wh
 }
 
 /// Notes the outcome of a call.
-pub(super) fn note_outcome(
-    means: &EffectContext,
-    turn: TurnId,
-    call: &ToolCall,
-    outcome: &Outcome,
-    took: Duration,
-) {
+pub(super) fn note_outcome(means: &EffectContext, turn: TurnId, call: &ToolCall, outcome: &Outcome, took: Duration) {
     let how = match outcome {
         Outcome::Done(_) => "done",
         Outcome::Rehearsed(_) => "rehearsed",
@@ -166,11 +159,7 @@ pub(super) fn note_outcome(
         Outcome::Interrupted(_) => "interrupted",
     };
     let (name, bytes) = (tool_name(means, call), outcome.text().len());
-    means.journal.note(format_args!(
-        "turn {}: {name}: {how} after {} ms, {bytes} bytes",
-        turn.0,
-        took.as_millis()
-    ));
+    means.journal.note(format_args!("turn {}: {name}: {how} after {} ms, {bytes} bytes", turn.0, took.as_millis()));
 }
 
 /// Notes whether a model simulated a result.

@@ -161,9 +161,7 @@ impl Runtime {
                         self.means.simulator.ledger().apply_entry(&entry);
                     }
                     if let Err(error) = self.log.append(&entry) {
-                        self.means
-                            .journal
-                            .note(format_args!("the session could not be saved: {}", error.kind()));
+                        self.means.journal.note(format_args!("the session could not be saved: {}", error.kind()));
                         trouble = Some(unsaved_notice(&error));
                     }
                 }
@@ -180,8 +178,7 @@ impl Runtime {
                 Effect::RequestReply { turn, request } => {
                     // A server with a single slot serves one request at a time.
                     self.title_request.abort_all();
-                    self.running
-                        .spawn_task(turn, reply_stream::stream_reply(self.means.clone(), turn, *request));
+                    self.running.spawn_task(turn, reply_stream::stream_reply(self.means.clone(), turn, *request));
                 }
                 Effect::PlanCall { turn, call } => {
                     self.running.spawn_task(turn, call_planning::plan_call(self.means.clone(), turn, call));
@@ -191,20 +188,12 @@ impl Runtime {
                     self.running.spawn_task(turn, asks);
                 }
                 Effect::RunCall { turn, call, plan, excluded_paths: left_out } => {
-                    self.running.spawn_task(
-                        turn,
-                        call_execution::run_call(self.means.clone(), turn, call, plan, left_out),
-                    );
+                    self.running
+                        .spawn_task(turn, call_execution::run_call(self.means.clone(), turn, call, plan, left_out));
                 }
                 Effect::RehearseCall { turn, call, plan, excluded_paths: left_out, approved } => {
-                    let rehearses = call_execution::rehearse_call(
-                        self.means.clone(),
-                        turn,
-                        call,
-                        plan,
-                        left_out,
-                        approved,
-                    );
+                    let rehearses =
+                        call_execution::rehearse_call(self.means.clone(), turn, call, plan, left_out, approved);
                     self.running.spawn_task(turn, rehearses);
                 }
                 Effect::RequestTitle { request } => {
@@ -236,11 +225,7 @@ impl Runtime {
     /// model's next reply and not before: until then the provider need not know of the user, and an unreachable one is
     /// not contacted twice. Nothing waits for its result. If the session does not `last` beyond this turn, the size
     /// matters only after a reply with calls.
-    pub fn set_window_request(
-        &mut self,
-        lasts: bool,
-        window: impl Future<Output = Option<u64>> + Send + 'static,
-    ) {
+    pub fn set_window_request(&mut self, lasts: bool, window: impl Future<Output = Option<u64>> + Send + 'static) {
         self.window_request.abort_all();
         self.pending_window = Some((lasts, window.boxed()));
     }

@@ -69,11 +69,7 @@ fn read_named_files(means: &EffectContext, plan: &Plan) -> Result<Vec<FileExcerp
     named.map(|seen| read_named_file(means, seen, &mut room)).collect()
 }
 
-fn read_named_file(
-    means: &EffectContext,
-    seen: &FileSnapshot,
-    room: &mut usize,
-) -> Result<FileExcerpt, String> {
+fn read_named_file(means: &EffectContext, seen: &FileSnapshot, room: &mut usize) -> Result<FileExcerpt, String> {
     let name = seen.path.display().to_string();
     let unshown = |note| Ok(FileExcerpt { name: name.clone(), text: String::new(), note });
     let at = seen.path.to_str().and_then(|path| means.project.locate(path).ok());
@@ -97,13 +93,7 @@ fn read_named_file(
 }
 
 /// Builds the request. It contains no tools and no images.
-fn build_request(
-    model: &str,
-    call: &ToolCall,
-    plan: &Plan,
-    brief: &ReviewContext,
-    files: &[FileExcerpt],
-) -> Request {
+fn build_request(model: &str, call: &ToolCall, plan: &Plan, brief: &ReviewContext, files: &[FileExcerpt]) -> Request {
     let mut shown = Vec::new();
     for said in &brief.user_messages {
         shown.push(("USER".to_owned(), truncation::truncate_middle(said, MAX_MESSAGE_BYTES).into_owned()));

@@ -15,8 +15,7 @@ pub(super) fn add_environment(means: &EffectContext, plan: &mut Plan) {
 
 /// Returns whether the plan has preconditions that are checked here.
 pub(super) fn has_preconditions(plan: &Plan) -> bool {
-    matches!(plan.work, Work::Command(_))
-        || plan.preconditions.files.iter().any(|seen| seen.new_sha256.is_none())
+    matches!(plan.work, Work::Command(_)) || plan.preconditions.files.iter().any(|seen| seen.new_sha256.is_none())
 }
 
 /// Returns an error if a precondition is not as it was shown. A file that the plan itself changes is compared by its
@@ -46,8 +45,7 @@ pub(super) fn check_preconditions(means: &EffectContext, plan: &Plan) -> Result<
         if moved {
             return changed(format!("{} points to another folder", line.folder.display()));
         }
-        if means.shell.as_ref().is_some_and(|shell| shell.variable_names() != plan.preconditions.environment)
-        {
+        if means.shell.as_ref().is_some_and(|shell| shell.variable_names() != plan.preconditions.environment) {
             return changed("The environment of commands has changed".to_owned());
         }
     }

@@ -72,9 +72,7 @@ async fn forward_chunks(means: &EffectContext, turn: TurnId, request: Request) -
                     tell(piece, &mut keep).await;
                 }
                 let why = ended.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
-                return Some(
-                    why.unwrap_or_else(|| ("the reply ended before it was complete".to_owned(), false)),
-                );
+                return Some(why.unwrap_or_else(|| ("the reply ended before it was complete".to_owned(), false)));
             }
         };
         let Some(chunk) = (match &mut waits {
@@ -136,9 +134,7 @@ fn merge_chunk(begun: &mut Chunk, chunk: Chunk) -> Option<Chunk> {
             begun.push_str(&more);
             None
         }
-        (Chunk::CallProgress { name, bytes }, Chunk::CallProgress { name: same, bytes: now })
-            if *name == same =>
-        {
+        (Chunk::CallProgress { name, bytes }, Chunk::CallProgress { name: same, bytes: now }) if *name == same => {
             *bytes = now;
             None
         }

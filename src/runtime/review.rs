@@ -34,8 +34,7 @@ pub(super) async fn review_call(
 ) {
     let started = Instant::now();
     let said = catch_panic_async(ask_reviewer(&means, &call, &plan, &brief)).await;
-    let mut said =
-        said.unwrap_or_else(|| Review::from_error("internal error while asking it; this is a bug in aye"));
+    let mut said = said.unwrap_or_else(|| Review::from_error("internal error while asking it; this is a bug in aye"));
     said.took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     means.send_event(Event::CallReviewed { turn, call: call.id, round, text: said }).await;
 }

@@ -6,8 +6,8 @@ use super::{EffectContext, journal_events};
 use crate::chat::redaction::{REDACTED, Redactor, redact};
 use crate::chat::reviewer::to_one_line;
 use crate::chat::{
-    Digest, LedgerResult, Message, Plan, Request, SimulatedResult, SimulationLedger, SimulationSource,
-    ToolCall, ToolSpec, Usage, escape_sequences, truncation, unique_keys,
+    Digest, LedgerResult, Message, Plan, Request, SimulatedResult, SimulationLedger, SimulationSource, ToolCall,
+    ToolSpec, Usage, escape_sequences, truncation, unique_keys,
 };
 use crate::project::output::CommandProgress;
 use crate::tools::{Error, Progress, SimulatedResults, Tool, arguments, describe_skipped_call, schema};
@@ -79,18 +79,14 @@ pub(super) async fn simulate_result(
     progress: &Progress,
 ) -> Result<(String, SimulatedResult), Error> {
     let arguments = arguments::parse(&call.arguments)?;
-    let (project, broken) =
-        (means.project.clone(), || Error::Broken("its overlay could not be read".to_owned()));
+    let (project, broken) = (means.project.clone(), || Error::Broken("its overlay could not be read".to_owned()));
     let stage = tokio::task::spawn_blocking(move || project.state_digest()).await.map_err(|_| broken())?;
     let key = Digest::of_call(&call.name, &arguments, &stage);
     let simulator = &means.simulator;
     let turn = simulator.call_lock(&key);
     let _turn = turn.lock().await;
     if let Some(kept) = simulator.ledger().get(&key) {
-        return Ok((
-            kept.text.clone(),
-            SimulatedResult { is_reused: true, usage: None, ..kept.origin.clone() },
-        ));
+        return Ok((kept.text.clone(), SimulatedResult { is_reused: true, usage: None, ..kept.origin.clone() }));
     }
     let results = tool.simulated_results(plan);
     let seed = Digest::of_call(&call.name, &arguments, &Digest::default());
@@ -112,8 +108,7 @@ pub(super) async fn simulate_result(
         }
         journal_events::note_simulation(means, how.source == SimulationSource::Model);
     }
-    let result =
-        result.or_else(|| results.generate_sample(&seed)).map(|result| tool.format_result(plan, &result));
+    let result = result.or_else(|| results.generate_sample(&seed)).map(|result| tool.format_result(plan, &result));
     if result.is_none() {
         how.source = SimulationSource::NotRun;
     }
@@ -148,8 +143,7 @@ async fn ask_model(
     let answer = side_request::request_answer(model, request, MAX_ANSWER_BYTES, usage).await?;
     let mut value = parse_answer(&answer)?;
     clean_strings(&mut value);
-    schema::check_value(&form, &value)
-        .map_err(|why| format!("its answer does not match the result schema: {why}"))?;
+    schema::check_value(&form, &value).map_err(|why| format!("its answer does not match the result schema: {why}"))?;
     Ok(value)
 }
 
@@ -171,8 +165,7 @@ fn parse_answer(answer: &str) -> Result<Value, String> {
 
 /// Removes colours from every string, and marks other hidden characters.
 fn clean_strings(value: &mut Value) {
-    let plain =
-        |text: &str| escape_sequences::strip_colors(&escape_sequences::readable_output(text)).into_owned();
+    let plain = |text: &str| escape_sequences::strip_colors(&escape_sequences::readable_output(text)).into_owned();
     match value {
         Value::String(text) => *text = plain(text),
         Value::Array(items) => items.iter_mut().for_each(clean_strings),
@@ -186,21 +179,14 @@ fn clean_strings(value: &mut Value) {
 }
 
 /// Builds the request. It contains no tools and nothing of the conversation.
-fn build_request(
-    model: &SideModel,
-    spec: &ToolSpec,
-    arguments: &Value,
-    form: &Value,
-    before: Vec<String>,
-) -> Request {
+fn build_request(model: &SideModel, spec: &ToolSpec, arguments: &Value, form: &Value, before: Vec<String>) -> Request {
     let short = |text: &str| truncation::truncate_middle(text, MAX_PART_BYTES).into_owned();
     let tool = json!({ "name": spec.name, "does": spec.description, "takes": spec.parameters });
     let mut blocks = vec![("TOOL".to_owned(), short(&tool.to_string()))];
     blocks.extend(before.into_iter().map(|earlier| ("BEFORE".to_owned(), earlier)));
     blocks.push(("CALL".to_owned(), short(&redact_arguments(arguments, Some(&spec.parameters)))));
     blocks.push(("FORM".to_owned(), short(&form.to_string())));
-    let mut text =
-        side_request::format_blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
+    let mut text = side_request::format_blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
     text.push_str("\nWhat does the tool return? Answer with one JSON value.");
     Request {
         model: model.model.clone(),
@@ -216,8 +202,7 @@ fn earlier_calls(means: &EffectContext, kept: &[LedgerResult]) -> Vec<String> {
     let one = |LedgerResult { tool, arguments, text, .. }: &LedgerResult| {
         let form = means.tools.find_tool(tool).ok().map(|tool| tool.tool_spec().parameters);
         let read = arguments::parse(arguments);
-        let arguments =
-            read.map_or(REDACTED.to_owned(), |arguments| redact_arguments(&arguments, form.as_ref()));
+        let arguments = read.map_or(REDACTED.to_owned(), |arguments| redact_arguments(&arguments, form.as_ref()));
         let earlier = format!("{tool} {arguments}\n{}", redact(text).0);
         truncation::truncate_middle(&earlier, MAX_EARLIER_BYTES).into_owned()
     };

@@ -94,9 +94,7 @@ impl Drafts {
     /// [`Error::Io`] if something of it cannot be removed.
     pub fn remove(&self, id: &SessionId) -> Result<(), Error> {
         self.save(&Owner::Session(id.clone()), &UnsentText::default())?;
-        self.misnamed_draft(id)
-            .into_iter()
-            .try_for_each(|path| remove(&path).map_err(Error::with_path(&path)))
+        self.misnamed_draft(id).into_iter().try_for_each(|path| remove(&path).map_err(Error::with_path(&path)))
     }
 
     /// Copies the draft of a session for another one.
@@ -110,11 +108,7 @@ impl Drafts {
 
     fn read_with_notice(&self, id: &SessionId) -> LoadedDraft {
         let (path, unsent, why) = self.read_session(id);
-        LoadedDraft {
-            unsent,
-            notices: why.map(|why| set_aside(&path, &why)).into_iter().collect(),
-            lock: None,
-        }
+        LoadedDraft { unsent, notices: why.map(|why| set_aside(&path, &why)).into_iter().collect(), lock: None }
     }
 
     /// Returns the path, the content, and the error if the file is unreadable.

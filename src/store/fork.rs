@@ -66,12 +66,7 @@ impl Drop for Fork {
 /// # Errors
 /// [`Error::Missing`] if there is no such session, [`Error::Io`] if it cannot be read, [`Error::Copy`] if the copy
 /// cannot be written.
-pub fn fork_session(
-    places: &Places,
-    from: &SessionId,
-    folder: &Path,
-    empty: DeleteFolder,
-) -> Result<Fork, Error> {
+pub fn fork_session(places: &Places, from: &SessionId, folder: &Path, empty: DeleteFolder) -> Result<Fork, Error> {
     fork_session_as(places, from, folder, ForkMode::Unchanged, empty)
 }
 
@@ -153,9 +148,7 @@ fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
 fn copied_header(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Option<Vec<u8>> {
     serde_json::from_slice::<Header>(header).ok()?;
     let mut header: Map<String, Value> = serde_json::from_slice(header).ok()?;
-    for (name, value) in
-        [("id", id.0.clone()), ("time", session_log::current_time()), ("from", from.0.clone())]
-    {
+    for (name, value) in [("id", id.0.clone()), ("time", session_log::current_time()), ("from", from.0.clone())] {
         header.insert(name.to_owned(), Value::String(value));
     }
     header.insert("dry_run".to_owned(), Value::Bool(dry_run));

@@ -59,9 +59,7 @@ impl History {
         let folder = File::open(&self.folder)?;
         let alone = session_log::lock_with_retries(&folder).is_ok();
         let mut file = match private_files::open_append(&self.path, false) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                private_files::open_append(&self.path, true)?
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => private_files::open_append(&self.path, true)?,
             opened => opened?,
         };
         let bytes = private_files::read_or_empty(&self.path);
@@ -117,10 +115,7 @@ mod tests {
         fs::write(&history.path, old).unwrap();
         history.add_message("last").unwrap();
         let said = history.load();
-        assert_eq!(
-            (said.len(), said[0].as_str(), said[MAX_MESSAGES - 1].as_str()),
-            (MAX_MESSAGES, "1001", "last")
-        );
+        assert_eq!((said.len(), said[0].as_str(), said[MAX_MESSAGES - 1].as_str()), (MAX_MESSAGES, "1001", "last"));
         let lines = fs::read_to_string(&history.path).unwrap().lines().count();
         assert_eq!(lines, MAX_MESSAGES);
         history.add_message(&"x".repeat(MAX_MESSAGE_BYTES + 1)).unwrap();
@@ -138,10 +133,7 @@ mod tests {
         fs::write(&history.path, old).unwrap();
         history.add_message("last").unwrap();
         let said = history.load();
-        assert_eq!(
-            (said.len(), said.last().unwrap().as_str()),
-            (MAX_TOTAL_BYTES / MAX_MESSAGE_BYTES, "last")
-        );
+        assert_eq!((said.len(), said.last().unwrap().as_str()), (MAX_TOTAL_BYTES / MAX_MESSAGE_BYTES, "last"));
         assert!(fs::metadata(&history.path).unwrap().len() < MAX_TOTAL_BYTES as u64 + 1000);
     }
 

@@ -72,13 +72,7 @@ impl IncompleteReplies {
         let found = found.unwrap_or_else(|| {
             let beneath = grown.sub_agent_call.clone();
             let (text, reasoning) = (PartialText::default(), PartialText::default());
-            self.replies.push(IncompleteReply {
-                sub_agent_call: beneath,
-                at,
-                model: String::new(),
-                text,
-                reasoning,
-            });
+            self.replies.push(IncompleteReply { sub_agent_call: beneath, at, model: String::new(), text, reasoning });
             self.replies.len() - 1
         });
         let half = &mut self.replies[found];
@@ -100,9 +94,7 @@ impl IncompleteReplies {
             Entry::SubAgent { call, entry } if is_end(entry) => {
                 self.replies.retain(|half| half.sub_agent_call.as_ref() != Some(call));
             }
-            Entry::Settled { call, .. } => {
-                self.replies.retain(|half| half.sub_agent_call.as_ref() != Some(call))
-            }
+            Entry::Settled { call, .. } => self.replies.retain(|half| half.sub_agent_call.as_ref() != Some(call)),
             Entry::Ended { .. } => self.replies.clear(),
             entry if is_end(entry) => self.replies.retain(|half| half.sub_agent_call.is_some()),
             _ => {}

@@ -101,8 +101,7 @@ impl Inner {
 /// Deletes the oldest files to make room for another.
 fn delete_oldest(folder: &Path) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> =
-        files.filter(|path| path.extension().is_some_and(|ending| ending == "log")).collect();
+    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "log")).collect();
     // File names sort by the start of their runs.
     files.sort();
     let old = files.len().saturating_sub(MAX_FILES - 1);
@@ -146,10 +145,7 @@ mod tests {
         let journal = Journal::new(home.path().into(), true, vec!["odd-name-123".into(), "x".into()]);
         journal.content("said", || format!("my key is odd-name-123\nand {token}, curl -u ada:hunter2 xx"));
         let text = fs::read_to_string(&files(home.path())[0]).unwrap();
-        assert!(
-            !text.contains("odd-name-123") && !text.contains(&token) && !text.contains("hunter2"),
-            "{text}"
-        );
+        assert!(!text.contains("odd-name-123") && !text.contains(&token) && !text.contains("hunter2"), "{text}");
         assert!(text.contains("said: \"my key is [key]\\nand ") && text.contains(" xx\""), "{text}");
     }
 

@@ -39,14 +39,7 @@ pub(super) fn push_line(owed: &mut Vec<u8>, seq: u64, at: u64, json: &str) -> io
     push_split(owed, seq, at, json, LONGEST_WRITTEN, PART_BYTES)
 }
 
-fn push_split(
-    owed: &mut Vec<u8>,
-    seq: u64,
-    at: u64,
-    json: &str,
-    longest: usize,
-    bytes: usize,
-) -> io::Result<()> {
+fn push_split(owed: &mut Vec<u8>, seq: u64, at: u64, json: &str, longest: usize, bytes: usize) -> io::Result<()> {
     if json.len() < longest {
         owed.extend_from_slice(json.as_bytes());
         owed.push(b'\n');
@@ -111,8 +104,7 @@ struct Started {
 impl PartJoiner {
     /// Reads a line of the file. `at` is its line number, from 1.
     pub(super) fn read_line(&mut self, at: usize, line: &str) -> PartResult {
-        let Ok(Line { seq, entry: Kind::Part { number, count, json }, .. }) = serde_json::from_str(line)
-        else {
+        let Ok(Line { seq, entry: Kind::Part { number, count, json }, .. }) = serde_json::from_str(line) else {
             return PartResult::Other;
         };
         if self.whole.contains(&(seq, count)) {
@@ -185,9 +177,6 @@ mod tests {
             assert_eq!(parts.read_line(number + 1, line), PartResult::Part);
         }
         assert_eq!(parts.incomplete_lines().collect::<Vec<_>>(), [(7, (1, 4))]);
-        assert_eq!(
-            parts.read_line(9, r#"{"seq":8,"at":1,"entry":{"kind":"said","text":"x"}}"#),
-            PartResult::Other
-        );
+        assert_eq!(parts.read_line(9, r#"{"seq":8,"at":1,"entry":{"kind":"said","text":"x"}}"#), PartResult::Other);
     }
 }

@@ -166,8 +166,7 @@ mod tests {
             file.set_modified(old).unwrap();
             path
         };
-        let (left, young) =
-            (half(".half-abcd1234", old), half(".half-abcd1235", std::time::SystemTime::now()));
+        let (left, young) = (half(".half-abcd1234", old), half(".half-abcd1235", std::time::SystemTime::now()));
         let other = half("half-abcd1234", old);
         places.prepare().unwrap();
         assert!(!left.exists() && young.exists() && other.exists() && own.join("aye.toml").exists());

@@ -108,10 +108,8 @@ const MAX_TEMPORARY_AGE: Duration = Duration::from_secs(3600);
 fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let parent = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
-    let builder = builder
-        .prefix(TEMPORARY_NAME.0)
-        .rand_bytes(TEMPORARY_NAME.1)
-        .permissions(Permissions::from_mode(FILE));
+    let builder =
+        builder.prefix(TEMPORARY_NAME.0).rand_bytes(TEMPORARY_NAME.1).permissions(Permissions::from_mode(FILE));
     let file = builder.tempfile_in(parent)?;
     // Without locks, only the age shows whether it is still being written.
     let _ = file.as_file().try_lock();
@@ -123,14 +121,13 @@ pub fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let rest = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_NAME.0));
-        if rest.is_none_or(|rest| {
-            rest.len() != TEMPORARY_NAME.1 || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        }) {
+        if rest
+            .is_none_or(|rest| rest.len() != TEMPORARY_NAME.1 || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
             continue;
         }
         let Ok(file) = open_read(&entry.path()) else { continue };
-        let age =
-            file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
+        let age = file.metadata().and_then(|about| about.modified()).ok().and_then(|then| then.elapsed().ok());
         if age.is_some_and(|age| age > MAX_TEMPORARY_AGE) && file.try_lock().is_ok() {
             // Leftovers are harmless.
             let _ = fs::remove_file(entry.path());
@@ -212,11 +209,7 @@ mod tests {
             Err(io::ErrorKind::StorageFull.into())
         });
         assert!(failed.is_err());
-        assert_eq!(
-            broken,
-            Some(1 + fs::read_dir(home.path()).unwrap().count()),
-            "the temporary file is removed"
-        );
+        assert_eq!(broken, Some(1 + fs::read_dir(home.path()).unwrap().count()), "the temporary file is removed");
     }
 
     #[test]

@@ -68,8 +68,7 @@ mod tests {
 
     fn held(places: &Places, id: &str) -> (SessionId, SessionLog) {
         let id = SessionId(id.into());
-        let mut lines =
-            SessionLog::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", true));
+        let mut lines = SessionLog::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", true));
         lines.append(&Entry::UserMessage { text: "x".into() }).unwrap();
         Drafts::new(places).save(&Owner::Session(id.clone()), &UnsentText::from_text("unsent")).unwrap();
         for name in [format!("{id}.txt"), format!("{id}-card.txt"), format!("new-0123-{id}.json")] {
@@ -130,8 +129,7 @@ mod tests {
             let elsewhere = home.join("elsewhere");
             fs::rename(places.rehearsal(&two), &elsewhere).unwrap();
             std::os::unix::fs::symlink(&elsewhere, places.rehearsal(&two)).unwrap();
-            let wrong =
-                Removal::lock_all(&places, &[one.clone(), two.clone()]).unwrap().remove(remove_folder);
+            let wrong = Removal::lock_all(&places, &[one.clone(), two.clone()]).unwrap().remove(remove_folder);
             assert_eq!(wrong.iter().map(|(id, _)| id).collect::<Vec<_>>(), [&two], "{wrong:?}");
             assert!(!places.rehearsal(&one).exists() && elsewhere.join("upper/deep/a").exists());
             assert_eq!(fs::read_dir(places.sessions()).unwrap().count(), 1);

@@ -64,8 +64,7 @@ pub struct Latest {
 
 /// Lists unreadable sessions with the reasons.
 pub fn explain_unreadable(unreadable: &[(SessionId, String)]) -> String {
-    let each: Vec<String> =
-        unreadable.iter().map(|(id, why)| format!("session {id} cannot be read: {why}")).collect();
+    let each: Vec<String> = unreadable.iter().map(|(id, why)| format!("session {id} cannot be read: {why}")).collect();
     each.join("; ")
 }
 

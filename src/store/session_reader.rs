@@ -201,10 +201,7 @@ impl Reading {
         let mut rest = line;
         if find_bytes(rest, ENTRY_START) != Some(0) {
             let start = find_bytes(rest, ENTRY_START).unwrap_or(rest.len());
-            self.add_notice(
-                number,
-                if whole || start < rest.len() { Problem::Damaged } else { Problem::Incomplete },
-            );
+            self.add_notice(number, if whole || start < rest.len() { Problem::Damaged } else { Problem::Incomplete });
             rest = &rest[start..];
         }
         while !rest.is_empty() {
@@ -287,11 +284,7 @@ impl Reading {
             if kept.get(from).is_some_and(|first| first.seq != line.seq) {
                 from = kept.len();
             }
-            if kept[from..]
-                .iter()
-                .take(COMPARED)
-                .any(|other| (other.at, &other.entry) == (line.at, &line.entry))
-            {
+            if kept[from..].iter().take(COMPARED).any(|other| (other.at, &other.entry) == (line.at, &line.entry)) {
                 self.repeated.push(line.number);
             } else {
                 kept.push(line);
@@ -343,10 +336,7 @@ impl Reading {
 }
 
 /// Collects the incomplete replies from lines in order.
-fn collect_incomplete(
-    lines: &[Line],
-    mut grown: Vec<incomplete_replies::Line<'static>>,
-) -> IncompleteReplies {
+fn collect_incomplete(lines: &[Line], mut grown: Vec<incomplete_replies::Line<'static>>) -> IncompleteReplies {
     let mut halves = IncompleteReplies::default();
     grown.sort_by_key(|line| line.seq);
     let mut grown = grown.into_iter().peekable();

@@ -5,8 +5,7 @@ use super::{Error, LiveContext, Tool, run_blocking, summary_line};
 use crate::chat::batch::Operation;
 use crate::chat::dry_run_summary::{APPLY_CHANGE, ChangeKind, DryRunChange};
 use crate::chat::{
-    Access, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview,
-    ToolSpec, Work,
+    Access, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview, ToolSpec, Work,
 };
 use crate::project::rehearsal::{Change, FileNode, Rehearsal};
 use crate::project::{Location, Reader, batch, change_summary};
@@ -83,11 +82,7 @@ impl Tool for ApplyChange {
         };
         let at = side.locate_changes(&changes)?;
         let told = change_summary::describe_change(&self.rehearsal, change);
-        let shown = ApprovedChange {
-            path: path.as_os_str().as_bytes().to_vec(),
-            line,
-            all: digest_changes(&changes),
-        };
+        let shown = ApprovedChange { path: path.as_os_str().as_bytes().to_vec(), line, all: digest_changes(&changes) };
         let shown = serde_json::to_value(shown).map_err(|error| Error::Broken(error.to_string()))?;
         Ok(Intent::Act(Box::new(Plan {
             title: prompt_title(&told),
@@ -96,10 +91,7 @@ impl Tool for ApplyChange {
             preview: preview_change(change, &told, below),
             grant: None,
             destroys: describe_loss(change, below, &at),
-            preconditions: Preconditions {
-                hard_links: hard_links(&changes, &at, files),
-                ..preconditions(&changes)
-            },
+            preconditions: Preconditions { hard_links: hard_links(&changes, &at, files), ..preconditions(&changes) },
             work: Work::Arguments(shown),
         })))
     }
@@ -112,9 +104,7 @@ impl Tool for ApplyChange {
         run_blocking(hands.project.clone(), move |_| {
             let side = Side::for_path(&rehearsal, &path);
             let changes = side.find_changes(&path, line)?;
-            if digest_changes(&changes) != all
-                || self::write_access(&side.locate_changes(&changes)?) != access
-            {
+            if digest_changes(&changes) != all || self::write_access(&side.locate_changes(&changes)?) != access {
                 return Err(crate::project::Error::Changed(path).into());
             }
             let count = changes.len();
@@ -218,9 +208,7 @@ fn find_changes(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Resu
         matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. });
     let mut changes = vec![change];
     if takes_along {
-        for below in
-            rehearsal.overlay_paths()?.iter().filter(|below| below.starts_with(path) && *below != path)
-        {
+        for below in rehearsal.overlay_paths()?.iter().filter(|below| below.starts_with(path) && *below != path) {
             let Some(change) = rehearsal.change_at(below)? else { continue };
             if rehearsal.is_conflict(below) {
                 return Err(conflict_error(below));
@@ -331,8 +319,7 @@ fn describe_loss(change: &Change, below: &[Change], at: &Location) -> Option<Str
     match (&change.before, &change.after) {
         (FileNode::Nothing, _) => None,
         (_, FileNode::Nothing) => Some(format!("deletes {shown}{with}")),
-        (FileNode::File { .. }, FileNode::File { .. })
-        | (FileNode::Folder { .. }, FileNode::Folder { .. }) => None,
+        (FileNode::File { .. }, FileNode::File { .. }) | (FileNode::Folder { .. }, FileNode::Folder { .. }) => None,
         (_, _) => Some(format!("replaces {shown}{with} with another type of file")),
     }
     .or_else(|| (!at.is_inside).then(|| format!("changes {shown}, outside the project")))

@@ -61,8 +61,7 @@ impl Tool for ApplyGroup {
 
     fn plan(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { group, repository } = parse_arguments(&self.tool_spec(), arguments)?;
-        let group = Group::from_name(&group)
-            .ok_or_else(|| Error::Arguments(format!("There is no group {group}.")))?;
+        let group = Group::from_name(&group).ok_or_else(|| Error::Arguments(format!("There is no group {group}.")))?;
         let (batch, work) = batch::draft_batch(&self.rehearsal, group, repository.as_deref().map(Path::new))?;
         let blocked: Vec<&str> = batch.items.iter().filter_map(|item| item.blocked.as_deref()).collect();
         if blocked.len() == batch.items.len() {

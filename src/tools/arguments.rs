@@ -35,12 +35,7 @@ pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) 
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let at = if path == "." { String::new() } else { format!(" at “{path}”") };
-        Error::Arguments(format!(
-            "Invalid arguments for {}{at}: {}. {}",
-            spec.name,
-            error.inner(),
-            list_fields(spec)
-        ))
+        Error::Arguments(format!("Invalid arguments for {}{at}: {}. {}", spec.name, error.inner(), list_fields(spec)))
     })
 }
 

@@ -2,9 +2,8 @@
 
 use super::arguments::{PositiveInt, parse_arguments};
 use super::{
-    Error, LiveContext, RehearsalContext, RehearsalOutcome, SimulatedResults, Tool, ToolSettings,
-    command_access, losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts,
-    silent_commands, summary_line,
+    Error, LiveContext, RehearsalContext, RehearsalOutcome, SimulatedResults, Tool, ToolSettings, command_access,
+    losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts, silent_commands, summary_line,
 };
 use crate::chat::{Access, CommandLine, Grant, GrantScope, Intent, Plan, Preview, Reach, ToolSpec, Work};
 use crate::project::overlay_sandbox::CommandRehearsal;
@@ -69,14 +68,11 @@ impl Tool for BashExec {
             return refused("The command contains a NUL byte.");
         }
         if command.len() > MAX_COMMAND_BYTES {
-            return refused(
-                "The command is longer than 100000 bytes; write a script with write_file and run it.",
-            );
+            return refused("The command is longer than 100000 bytes; write a script with write_file and run it.");
         }
         let seconds = timeout.map_or(self.settings.default_timeout, |timeout| timeout.0);
         let seconds = seconds.min(self.settings.max_timeout);
-        let network =
-            sandbox_hints::check_network_reason(network, &self.settings).map_err(Error::Arguments)?;
+        let network = sandbox_hints::check_network_reason(network, &self.settings).map_err(Error::Arguments)?;
         let sandbox = self.settings.walls.with_network(network.is_some());
         let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, sandbox };
         let preconditions = scripts::command_preconditions(&line.command, files);
@@ -119,11 +115,13 @@ impl Tool for BashExec {
             // writes only new files.
             let does = if reads { "reads" } else { "reads or writes" };
             let (again, access) = (line.clone(), plan.access.clone());
-            run_blocking(hands.project.clone(), move |files| match command_access::command_access(again, files) == access {
-                true => Ok(String::new()),
-                false => Err(Error::Failed(format!(
-                    "The files that the command {does} changed since it was checked. It was not run. Call it again."
-                ))),
+            run_blocking(hands.project.clone(), move |files| {
+                match command_access::command_access(again, files) == access {
+                    true => Ok(String::new()),
+                    false => Err(Error::Failed(format!(
+                        "The files that the command {does} changed since it was checked. It was not run. Call it again."
+                    ))),
+                }
             })
             .await?;
         }
@@ -159,15 +157,9 @@ impl Tool for BashExec {
                     Ok(ran) => {
                         let hint = overlay_hint(line, &ran, shell.is_full()).filter(|_| !stage.is_hidden);
                         let hint = hint.or_else(|| {
-                            overlay_command::withheld_hint(
-                                line,
-                                &ran,
-                                &shell.last_withheld(),
-                                stage.is_hidden,
-                            )
+                            overlay_command::withheld_hint(line, &ran, &shell.last_withheld(), stage.is_hidden)
                         });
-                        let changed =
-                            ran.changed_paths.iter().map(|path| path.to_string_lossy().into_owned());
+                        let changed = ran.changed_paths.iter().map(|path| path.to_string_lossy().into_owned());
                         let told = self.format_outcome(&ran, line.seconds, hint);
                         return Ok(RehearsalOutcome::RanCommand(told, changed.collect()));
                     }
@@ -328,10 +320,7 @@ mod tests {
             (json!({"command": " \n"}), "is empty"),
             (json!({"command": "a\0"}), "NUL"),
             (json!({"command": "a".repeat(MAX_COMMAND_BYTES + 1)}), "longer than"),
-            (
-                json!({"command": "a", "timeout": 0}),
-                "at “timeout”: found 0, expected an integer of at least 1",
-            ),
+            (json!({"command": "a", "timeout": 0}), "at “timeout”: found 0, expected an integer of at least 1"),
             (json!({"command": "a", "cwd": "/"}), "unknown field `cwd`"),
             (json!({}), "probably cut off"),
         ] {
@@ -369,10 +358,7 @@ mod tests {
             ("curl https://a.example", true, false, off),
             ("curl https://a.example", false, true, off),
         ] {
-            assert_eq!(
-                rehearsed(command, network, simulates).await,
-                RehearsalOutcome::Simulate(why.to_owned())
-            );
+            assert_eq!(rehearsed(command, network, simulates).await, RehearsalOutcome::Simulate(why.to_owned()));
         }
         // No secret is simulated, whether or not the command was approved.
         for network in [false, true] {
@@ -405,11 +391,7 @@ mod tests {
         assert_eq!(crate::chat::tool::parse_failure_status(&told), Some("exit 6"));
         check(CommandOutcome { exit: Some(0), output: String::new(), ..ran.clone() }, 30, "exit 0");
         check(CommandOutcome { signal: Some(9), ..ran.clone() }, 30, "x\nkilled by signal 9");
-        check(
-            CommandOutcome { timed_out: true, signal: Some(9), ..ran.clone() },
-            30,
-            "x\nstopped after 30 s",
-        );
+        check(CommandOutcome { timed_out: true, signal: Some(9), ..ran.clone() }, 30, "x\nstopped after 30 s");
         check(CommandOutcome { timed_out: true, ..ran.clone() }, 120, "x\nstopped after 120 s, the maximum");
     }
 }

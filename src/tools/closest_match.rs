@@ -8,16 +8,14 @@ const MAX_LINES: usize = 12;
 /// Describes the passage of `text` that is closest to `wanted`, with line numbers, and whether only whitespace differs.
 pub fn describe_closest(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let wanted: Vec<&str> =
-        wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).take(20).collect();
+    let wanted: Vec<&str> = wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).take(20).collect();
     let same = |start: usize| {
         let pairs = wanted.iter().zip(&lines[start..]);
         pairs.filter(|(wanted, line)| !wanted.is_empty() && **wanted == line.trim()).count()
     };
     // The first of the best matches: `max_by_key` alone would return the last.
-    let best = (0..lines.len())
-        .map(|start| (same(start), start))
-        .max_by_key(|(score, start)| (*score, usize::MAX - start));
+    let best =
+        (0..lines.len()).map(|start| (same(start), start)).max_by_key(|(score, start)| (*score, usize::MAX - start));
     let full = wanted.iter().filter(|line| !line.is_empty()).count();
     match best {
         Some((score, start)) if score > 0 => {
@@ -46,9 +44,8 @@ fn find_similar(lines: &[&str], wanted: &[&str]) -> String {
 
 fn format_passage(lines: &[&str], start: usize, count: usize, why: &str) -> String {
     let end = (start + count.clamp(1, MAX_LINES)).min(lines.len());
-    let rows: Vec<String> = (start..end)
-        .map(|at| format!("{}\t{}", at + 1, summary_line::truncate_chars(lines[at], 200).0))
-        .collect();
+    let rows: Vec<String> =
+        (start..end).map(|at| format!("{}\t{}", at + 1, summary_line::truncate_chars(lines[at], 200).0)).collect();
     format!(" — {why} line {}:\n{}", start + 1, rows.join("\n"))
 }
 
@@ -59,10 +56,7 @@ mod tests {
     #[test]
     fn shows_closest_passage_with_line_numbers() {
         let text = "fn a() {\n    one();\n    two(x, y);\n}\n";
-        assert_eq!(
-            describe_closest(text, "  one();\n"),
-            " — only whitespace differs at line 2:\n2\t    one();"
-        );
+        assert_eq!(describe_closest(text, "  one();\n"), " — only whitespace differs at line 2:\n2\t    one();");
         assert_eq!(
             describe_closest(text, "one();\nthree();"),
             " — closest match at line 2:\n2\t    one();\n3\t    two(x, y);"

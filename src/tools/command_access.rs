@@ -29,15 +29,13 @@ const IGNORE_FILES: [&str; 4] = [".ignore", ".rgignore", ".gitignore", ".git/inf
 fn access_with_excused(line: CommandLine, files: &dyn Reader, excused: &[PathBuf]) -> Access {
     let reading = command_line::parse_command_line(&line.command);
     let mut all = analyze_effects(&reading);
-    let mut found =
-        PathFindings { files, excused, paths: Vec::new(), worst: AskReasons::default(), sensitive: false };
+    let mut found = PathFindings { files, excused, paths: Vec::new(), worst: AskReasons::default(), sensitive: false };
     let written = named_files::only_written(&reading, &line.command);
     let mut discloses = false;
     for touch in &all.touches {
         let before = std::mem::take(&mut found.sensitive);
         found.check_touch(touch);
-        let writes =
-            matches!(touch.access, PathAccess::Write | PathAccess::Append) && written.contains(&&touch.word);
+        let writes = matches!(touch.access, PathAccess::Write | PathAccess::Append) && written.contains(&&touch.word);
         discloses |= found.sensitive && !writes;
         found.sensitive |= before;
     }
@@ -57,11 +55,9 @@ fn access_with_excused(line: CommandLine, files: &dyn Reader, excused: &[PathBuf
         (all.reach, all.reason) = (Reach::Outside, "it asks for the network".to_owned());
     }
     if all.reach > Reach::Reads {
-        let is_secret =
-            |(name, _): &(String, WordPosition)| files.locate(name).is_ok_and(|at| at.is_sensitive);
+        let is_secret = |(name, _): &(String, WordPosition)| files.locate(name).is_ok_and(|at| at.is_sensitive);
         let sensitive = found.sensitive || names.iter().any(is_secret);
-        let is_read =
-            |(name, _): &(String, WordPosition)| !written.iter().any(|word| word.display_text() == name);
+        let is_read = |(name, _): &(String, WordPosition)| !written.iter().any(|word| word.display_text() == name);
         let discloses = discloses || names.iter().any(|name| is_read(name) && is_secret(name));
         return Access::Run(CommandAccess {
             line: Box::new(line),
@@ -124,8 +120,7 @@ impl PathFindings<'_> {
             }
             return;
         }
-        if matches!(touch.access, PathAccess::MustNotDecide(_))
-            && touch.folders.iter().any(|folder| !folder.is_empty())
+        if matches!(touch.access, PathAccess::MustNotDecide(_)) && touch.folders.iter().any(|folder| !folder.is_empty())
         {
             return self.add_finding(Reach::Runs, "it runs in another folder".to_owned());
         }
@@ -144,8 +139,9 @@ impl PathFindings<'_> {
                 Word::Known(name) => self.check_path(&join_path(folder, name), &touch.access),
                 Word::Home(name) => self.check_path(name, &touch.access),
                 Word::Pattern(pattern) => self.check_pattern(folder, pattern, &touch.access),
-                Word::Unknown(_) => self
-                    .add_finding(Reach::Unclear, "the files it uses are not known before it runs".to_owned()),
+                Word::Unknown(_) => {
+                    self.add_finding(Reach::Unclear, "the files it uses are not known before it runs".to_owned())
+                }
             }
         }
     }
@@ -193,10 +189,8 @@ impl PathFindings<'_> {
             return self.add_finding(Reach::Denied, own_file_reason(&at));
         }
         if !at.is_inside {
-            return self.add_finding(
-                reach,
-                format!("it {verb} {}, outside the project", shown(&at.real.to_string_lossy())),
-            );
+            return self
+                .add_finding(reach, format!("it {verb} {}, outside the project", shown(&at.real.to_string_lossy())));
         }
         if at.is_sensitive {
             let why = if is_change(how) {
@@ -236,8 +230,7 @@ impl PathFindings<'_> {
                 let above = at.display_path.ancestors().map(|folder| folder.join(".ignore"));
                 let kept: Vec<PathBuf> =
                     above.flat_map(|file| IGNORE_FILES.map(|name| file.with_file_name(name))).collect();
-                let hidden =
-                    &(*hidden || kept.iter().any(|file| self.includes_hidden(&file.to_string_lossy())));
+                let hidden = &(*hidden || kept.iter().any(|file| self.includes_hidden(&file.to_string_lossy())));
                 if let Err(why) = self.check_folder(
                     &at,
                     WalkOptions { hidden: *hidden, without, links: *links },
@@ -253,13 +246,7 @@ impl PathFindings<'_> {
     }
 
     /// Checks that nothing below may hold secrets. Links to folders are not followed.
-    fn check_folder(
-        &self,
-        at: &Location,
-        how: WalkOptions<'_>,
-        deep: usize,
-        left: &mut usize,
-    ) -> Result<(), String> {
+    fn check_folder(&self, at: &Location, how: WalkOptions<'_>, deep: usize, left: &mut usize) -> Result<(), String> {
         match self.files.file_kind(at) {
             Some(FileKind::File(_)) => return hard_link_reason(self.files, at).map_or(Ok(()), Err),
             Some(FileKind::Other) => {
@@ -273,24 +260,18 @@ impl PathFindings<'_> {
             Err(error) => return Err(format!("its files cannot all be listed: {error}")),
         };
         let WalkOptions { hidden, without, links } = how;
-        if !hidden
-            && IGNORE_FILES.iter().any(|name| self.includes_hidden(&at.real.join(name).to_string_lossy()))
-        {
+        if !hidden && IGNORE_FILES.iter().any(|name| self.includes_hidden(&at.real.join(name).to_string_lossy())) {
             return Err("an ignore file in it may include hidden files".to_owned());
         }
         for name in names.iter().filter(|name| hidden || !name.starts_with('.')) {
-            *left = left
-                .checked_sub(1)
-                .filter(|_| deep > 0)
-                .ok_or("it reads more files than can be checked in advance")?;
+            *left =
+                left.checked_sub(1).filter(|_| deep > 0).ok_or("it reads more files than can be checked in advance")?;
             let path = at.real.join(name);
             let Some(child) = path.to_str().and_then(|path| self.files.locate(path).ok()) else {
                 return Err(format!("it reads a file whose name is invalid: {}", name.escape_debug()));
             };
             // A file of this name is still read.
-            if without.iter().any(|other| other == name)
-                && self.files.file_kind(&child) == Some(FileKind::Folder)
-            {
+            if without.iter().any(|other| other == name) && self.files.file_kind(&child) == Some(FileKind::Folder) {
                 continue;
             }
             if child.is_sensitive {
@@ -344,9 +325,8 @@ impl PathFindings<'_> {
                 }
                 let at = if before.is_empty() { join_path(folder, ".") } else { join_path(folder, before) };
                 let held = self.files.locate(&at).map_err(|error| error.to_string());
-                let held = held.and_then(|at| {
-                    if at.is_inside { Ok(at) } else { Err("it looks outside the project".to_owned()) }
-                });
+                let held = held
+                    .and_then(|at| if at.is_inside { Ok(at) } else { Err("it looks outside the project".to_owned()) });
                 match held.map(|at| self.files.list_names(&at)) {
                     Ok(Ok(held)) => {
                         next.extend(held.iter().filter(|name| may_match(name, part)).map(|name| join(name)))
@@ -354,8 +334,7 @@ impl PathFindings<'_> {
                     Ok(Err(error)) if error.is_missing_folder() => {}
                     Ok(Err(error)) => {
                         self.sensitive = true;
-                        return self
-                            .add_unknown(how, format!("the matching files cannot all be listed: {error}"));
+                        return self.add_unknown(how, format!("the matching files cannot all be listed: {error}"));
                     }
                     Err(why) => {
                         self.sensitive = true;

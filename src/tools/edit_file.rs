@@ -1,9 +1,7 @@
 //! Tool that replaces text in a file.
 
 use super::arguments::parse_arguments;
-use super::{
-    Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, closest_match, file_change, planned_path,
-};
+use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, closest_match, file_change, planned_path};
 use crate::chat::{Access, Intent, Plan, ToolSpec};
 use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
@@ -29,8 +27,7 @@ impl Tool for EditFile {
     fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "edit_file".to_owned(),
-            description: "Replace old_text, which must occur exactly once in the file, with new_text."
-                .to_owned(),
+            description: "Replace old_text, which must occur exactly once in the file, with new_text.".to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -47,17 +44,12 @@ impl Tool for EditFile {
 
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let arguments: Arguments = parse_arguments(&self.tool_spec(), arguments)?;
-        let (old, new) =
-            (file_change::strip_bom(&arguments.old_text), file_change::strip_bom(&arguments.new_text));
+        let (old, new) = (file_change::strip_bom(&arguments.old_text), file_change::strip_bom(&arguments.new_text));
         if old.is_empty() {
-            return Err(Error::Arguments(
-                "old_text is empty. Use write_file to create or replace a file.".to_owned(),
-            ));
+            return Err(Error::Arguments("old_text is empty. Use write_file to create or replace a file.".to_owned()));
         }
         if old == new {
-            return Err(Error::Arguments(
-                "old_text and new_text are the same; nothing would change.".to_owned(),
-            ));
+            return Err(Error::Arguments("old_text and new_text are the same; nothing would change.".to_owned()));
         }
         let at = planned_path::locate(files, &arguments.path)?;
         let all = arguments.all.unwrap_or(false);
@@ -69,9 +61,7 @@ impl Tool for EditFile {
             // Nothing about a file that the user was not asked about is disclosed, not even whether it exists.
             Err(_) => {
                 let shown = planned_path::display_path(&at);
-                let why = format!(
-                    "old_text does not occur exactly once in {shown}, or the file cannot be changed."
-                );
+                let why = format!("old_text does not occur exactly once in {shown}, or the file cannot be changed.");
                 return match file_change::is_undisclosed(files, &at) {
                     true => Ok(file_change::plan_no_change(&at, &why)),
                     false => Err(Error::Failed(format!("{why} Call read_file first; the user is asked."))),
@@ -109,11 +99,8 @@ fn plan_replacement(
             closest_match::describe_closest(&before, old)
         ))),
         Err(Miss::Ambiguous(lines)) => {
-            let count = if lines.len() < MAX_MATCHES {
-                lines.len().to_string()
-            } else {
-                format!("{MAX_MATCHES} or more")
-            };
+            let count =
+                if lines.len() < MAX_MATCHES { lines.len().to_string() } else { format!("{MAX_MATCHES} or more") };
             let named: Vec<String> = lines.iter().take(20).map(usize::to_string).collect();
             Err(Error::Failed(format!(
                 "old_text occurs {count} times in {shown}, at lines {}. Include more context or set all.",
@@ -148,9 +135,7 @@ fn replace_text(before: &str, old: &str, new: &str, all: bool) -> Result<String,
         [] => Err(Miss::NotFound),
         [_] => Ok(before.replacen(old, new, 1)),
         _ if all => Ok(before.replace(old, new)),
-        several => {
-            Err(Miss::Ambiguous(several.iter().map(|&at| before[..at].matches('\n').count() + 1).collect()))
-        }
+        several => Err(Miss::Ambiguous(several.iter().map(|&at| before[..at].matches('\n').count() + 1).collect())),
     }
 }
 
@@ -181,14 +166,8 @@ mod tests {
         check("x\na\nx\n", "x", "y", false, twice).await;
         let overlap = "old_text occurs 2 times in f, at lines 1, 1. Include more context or set all.";
         check("aaa", "aa", "b", false, overlap).await;
-        check(
-            "  a\n",
-            "\ta",
-            "b",
-            false,
-            "old_text does not occur in f — only whitespace differs at line 1:\n1\t  a",
-        )
-        .await;
+        check("  a\n", "\ta", "b", false, "old_text does not occur in f — only whitespace differs at line 1:\n1\t  a")
+            .await;
         check("a", "a", "a", false, "old_text and new_text are the same; nothing would change.").await;
         check("a", "", "a", false, "old_text is empty. Use write_file to create or replace a file.").await;
     }

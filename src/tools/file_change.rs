@@ -2,8 +2,7 @@
 
 use super::{Error, RehearsalOutcome, planned_path, run_blocking, summary_line};
 use crate::chat::{
-    Access, Digest, Edit, FileContent, FileSnapshot, Grant, GrantScope, Intent, Plan, Preconditions, Preview,
-    Work,
+    Access, Digest, Edit, FileContent, FileSnapshot, Grant, GrantScope, Intent, Plan, Preconditions, Preview, Work,
 };
 use crate::project::{self, Location, Reader, Writer};
 use serde_json::json;
@@ -28,10 +27,9 @@ pub fn read_text(files: &dyn Reader, at: &Location) -> Result<Option<String>, Er
             planned_path::display_path(at)
         ))),
         Ok(text) => Ok(Some(text)),
-        Err(_) => Err(Error::Failed(format!(
-            "{} is not UTF-8 text; it cannot be changed.",
-            planned_path::display_path(at)
-        ))),
+        Err(_) => {
+            Err(Error::Failed(format!("{} is not UTF-8 text; it cannot be changed.", planned_path::display_path(at))))
+        }
     }
 }
 
@@ -88,9 +86,7 @@ pub fn plan_change(
         if is_undisclosed(files, at) {
             return Ok(plan_no_change(at, "The file already has exactly this content."));
         }
-        return Err(Error::Failed(format!(
-            "{shown} already has exactly this content; nothing would change."
-        )));
+        return Err(Error::Failed(format!("{shown} already has exactly this content; nothing would change.")));
     }
     let lines = before.as_deref().map_or(0, |text| text.lines().count());
     let made = before.is_none();
@@ -151,16 +147,9 @@ pub fn plan_no_change(at: &Location, why: &str) -> Intent {
 }
 
 /// Rehearses the change. `replaces` is true if the model gave the whole file.
-pub async fn rehearse_change(
-    plan: &Plan,
-    project: Arc<dyn Writer>,
-    replaces: bool,
-) -> Result<RehearsalOutcome, Error> {
+pub async fn rehearse_change(plan: &Plan, project: Arc<dyn Writer>, replaces: bool) -> Result<RehearsalOutcome, Error> {
     if let Work::Arguments(work) = &plan.work {
-        return Ok(RehearsalOutcome::Ran(undisclosed_outcome(
-            work["path"].as_str().unwrap_or_default(),
-            replaces,
-        )));
+        return Ok(RehearsalOutcome::Ran(undisclosed_outcome(work["path"].as_str().unwrap_or_default(), replaces)));
     }
     write_change(plan, project, replaces).await.map(RehearsalOutcome::Ran)
 }
@@ -198,8 +187,7 @@ pub async fn write_change(plan: &Plan, project: Arc<dyn Writer>, replaces: bool)
         }
         let (is_untold, shown) = (is_undisclosed(files, &at), planned_path::display_path(&at));
         let (before, after) = (edit.before.as_deref().map(str::as_bytes), edit.after.as_bytes());
-        let written =
-            if replaces { writer.write_whole(&at, before, after) } else { writer.write(&at, before, after) };
+        let written = if replaces { writer.write_whole(&at, before, after) } else { writer.write(&at, before, after) };
         match (is_untold, replaces) {
             (false, _) => written?,
             (true, true) => return written.map(|()| undisclosed_outcome(&shown, true)).map_err(Error::from),

@@ -59,8 +59,7 @@ impl Tool for ListFiles {
     fn plan(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, depth } = parse_arguments(&self.tool_spec(), arguments)?;
         let at = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
-        let listing =
-            Listing { place: PlannedPath::record(files, &at)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
+        let listing = Listing { place: PlannedPath::record(files, &at)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
         let shown = planned_path::display_path(&at);
         Ok(Intent::Act(Box::new(Plan {
             title: "list a folder?".to_owned(),
@@ -79,8 +78,7 @@ impl Tool for ListFiles {
     }
 
     async fn rehearse(&self, plan: &Plan, stage: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        rehearse_read("list_files", plan, stage, run_listing(plan, stage.project.clone(), &stage.progress))
-            .await
+        rehearse_read("list_files", plan, stage, run_listing(plan, stage.project.clone(), &stage.progress)).await
     }
 }
 
@@ -90,11 +88,7 @@ async fn run_listing(plan: &Plan, files: Arc<dyn Writer>, progress: &Progress) -
     run_blocking(files, move |files| format_listing(&listing, files, &mut far)).await
 }
 
-fn format_listing(
-    listing: &Listing,
-    files: &dyn Reader,
-    far: &mut ProgressReporter,
-) -> Result<String, Error> {
+fn format_listing(listing: &Listing, files: &dyn Reader, far: &mut ProgressReporter) -> Result<String, Error> {
     let under = listing.place.locate_again(files)?;
     if !files.exists(&under) {
         return Err(project::Error::Missing(under.display_path).into());
@@ -119,20 +113,14 @@ fn format_listing(
             named += 1;
             let slash = if found.is_folder { "/" } else { "" };
             // Cannot fail: it writes into a string.
-            let _ = writeln!(
-                out,
-                "{}{slash}",
-                summary_line::first_line(&planned_path::display_path(&found.location), 500)
-            );
+            let _ =
+                writeln!(out, "{}{slash}", summary_line::first_line(&planned_path::display_path(&found.location), 500));
         }
         ControlFlow::Continue(())
     })?;
     let is_empty = named == 0 && deeper == 0;
     if is_empty && !matches!(files.read(&under), Err(project::Error::NotAFile { kind: "a folder", .. })) {
-        return Err(Error::Failed(format!(
-            "{} is not a folder. Use read_file.",
-            planned_path::display_path(&under)
-        )));
+        return Err(Error::Failed(format!("{} is not a folder. Use read_file.", planned_path::display_path(&under))));
     }
     if is_empty {
         out.push_str("Empty, or every entry is ignored.\n");

@@ -7,9 +7,7 @@ mod overwrites;
 mod tests;
 
 use crate::chat::truncation::join_items;
-use crate::policy::command_line::{
-    self, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, program_base_name,
-};
+use crate::policy::command_line::{self, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, program_base_name};
 use crate::policy::effects::{join_path, working_directories};
 use crate::policy::grammar::{self, ParsedArguments, Program, program_named};
 use crate::policy::runs_its_arguments;
@@ -87,12 +85,7 @@ impl CommandFiles<'_> {
     }
 }
 
-fn collect_losses(
-    reading: &ParsedLine,
-    files: Option<&FileLookups<'_>>,
-    deep: usize,
-    lost: &mut Vec<String>,
-) {
+fn collect_losses(reading: &ParsedLine, files: Option<&FileLookups<'_>>, deep: usize, lost: &mut Vec<String>) {
     let mut made_out = false;
     for (simple, folders) in reading.commands.iter().zip(working_directories(reading)) {
         let ground = CommandFiles { files, folders: &folders };
@@ -115,9 +108,7 @@ fn collect_losses(
     }
     let ground = CommandFiles { files: None, folders: &[] };
     // Skipped if a loss was found: this would describe it again.
-    if let Some(loss) =
-        parts.iter().filter(|_| !made_out).find_map(|words| find_loss_in_words(words, true, &ground))
-    {
+    if let Some(loss) = parts.iter().filter(|_| !made_out).find_map(|words| find_loss_in_words(words, true, &ground)) {
         push_unique(lost, loss);
     }
 }
@@ -152,8 +143,7 @@ fn losses_of_command(simple: &SimpleCommand, ground: &CommandFiles<'_>, deep: us
     let program = simple.program().unwrap_or_default();
     // The commands that `find` executes were parsed already.
     let anywhere = !PRINT_ONLY.contains(&program) && program != "find";
-    let found =
-        overwrites::find_overwrites(&words, ground).or_else(|| find_loss_in_words(&words, anywhere, ground));
+    let found = overwrites::find_overwrites(&words, ground).or_else(|| find_loss_in_words(&words, anywhere, ground));
     let mut lost: Vec<String> = found.into_iter().collect();
     // Its arguments may hold a command line: `ssh host 'rm -r x'`. Those of a shell were parsed already.
     if runs_its_arguments(program) && deep > 0 && lost.is_empty() {
@@ -172,8 +162,7 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, ground: &CommandFiles<'_>)
         let rest = &words[at + 1..];
         let before = at.checked_sub(1).map(|at| words[at]);
         // Without a program that runs it, the name is an ordinary word.
-        let runs =
-            at == 0 || runs_its_arguments(program_base_name(words[0])) || words[..at].contains(&"exec");
+        let runs = at == 0 || runs_its_arguments(program_base_name(words[0])) || words[..at].contains(&"exec");
         let name = program_base_name(word);
         let deletes = matches!(name, "rm" | "unlink" | "rmdir" | "shred" | "truncate");
         let grammar = program_named(name).filter(|_| deletes);
@@ -187,18 +176,14 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, ground: &CommandFiles<'_>)
                 let them = if folders.len() > 1 { "them" } else { "it" };
                 Some(format!("deletes {} and everything in {them} (rm -r)", format_names(&folders)))
             }
-            "rm" if has("--force") => {
-                Some(format!("deletes {} without asking (rm -f)", format_names(&operands())))
-            }
+            "rm" if has("--force") => Some(format!("deletes {} without asking (rm -f)", format_names(&operands()))),
             "rm" | "unlink" if runs && !asks_about_itself(rest) => {
                 Some(format!("deletes {}", format_names(&operands())))
             }
             "rmdir" if runs && !asks_about_itself(rest) => {
                 Some(format!("deletes {} if empty (rmdir)", format_names(&operands())))
             }
-            "find" if rest.contains(&"-delete") => {
-                Some("deletes the files it finds (find -delete)".to_owned())
-            }
+            "find" if rest.contains(&"-delete") => Some("deletes the files it finds (find -delete)".to_owned()),
             "git" => git::find_git_loss(rest, ground),
             "dd" => {
                 let to = rest.iter().find_map(|word| word.strip_prefix("of="))?;
@@ -245,7 +230,5 @@ fn is_storage_device(target: &str) -> bool {
     let harmless = ["null", "stdout", "stderr", "tty", "zero", "full", "random", "urandom"];
     let folders = ["fd/", "pts/", "shm/", "mqueue/", "tcp/", "udp/"];
     let name = target.strip_prefix("/dev/");
-    name.is_some_and(|name| {
-        !harmless.contains(&name) && !folders.iter().any(|folder| name.starts_with(folder))
-    })
+    name.is_some_and(|name| !harmless.contains(&name) && !folders.iter().any(|folder| name.starts_with(folder)))
 }

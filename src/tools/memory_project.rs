@@ -29,8 +29,7 @@ impl MemoryProject {
     fn locate_path(real: PathBuf) -> Location {
         let inside = real.starts_with("/project");
         let shown = real.strip_prefix("/project").unwrap_or(&real).to_owned();
-        let sensitive =
-            shown.components().any(|part| [".git", ".env"].iter().any(|name| part.as_os_str() == *name));
+        let sensitive = shown.components().any(|part| [".git", ".env"].iter().any(|name| part.as_os_str() == *name));
         Location { real, display_path: shown, is_inside: inside, is_sensitive: sensitive, own_file: None }
     }
 }
@@ -106,10 +105,7 @@ impl Reader for Arc<MemoryProject> {
         for (path, bytes) in self.files.lock().unwrap().iter() {
             for step in path.ancestors().filter(|step| step.starts_with(&under.real) && *step != under.real) {
                 let shown = MemoryProject::locate_path(step.to_owned());
-                let dotted = shown
-                    .display_path
-                    .components()
-                    .any(|part| part.as_os_str().as_encoded_bytes()[0] == b'.');
+                let dotted = shown.display_path.components().any(|part| part.as_os_str().as_encoded_bytes()[0] == b'.');
                 if (hidden || !dotted) && !shown.display_path.starts_with(".git") {
                     let folder = step != path;
                     let size = if folder { 0 } else { bytes.len() as u64 };

@@ -53,23 +53,17 @@ pub(super) fn withheld_hint(
     let runs_git = || read_only_commands::runs_git(&line.command);
     let is_why = |one: &&Withheld| match one.reason {
         Reason::StoredByGit => {
-            one.path.ends_with("objects")
-                && ran.exit != Some(0)
-                && (is_refused || says(&NOT_FOUND))
-                && runs_git()
+            one.path.ends_with("objects") && ran.exit != Some(0) && (is_refused || says(&NOT_FOUND)) && runs_git()
         }
         _ => is_refused && name(one).is_some_and(|name| output.contains(&name)),
     };
     let named: Vec<&Withheld> = withheld.iter().filter(is_why).collect();
     if named.is_empty() {
-        return sandbox_hints::sandbox_hint(line, ran)
-            .or_else(|| write_hint(line, ran, is_refused && !untold));
+        return sandbox_hints::sandbox_hint(line, ran).or_else(|| write_hint(line, ran, is_refused && !untold));
     }
     let open = match untold {
         true => "",
-        false => {
-            " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
-        }
+        false => " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read.",
     };
     let files = read_only_commands::list_withheld(&line.folder, &named);
     Some(format!("\nWithheld from this command: {files}.{open}"))
@@ -126,9 +120,7 @@ mod tests {
         );
         let untold = said("cat .env", &denied, true).unwrap();
         assert!(untold.contains(".env (") && !untold.to_lowercase().contains("dry"), "{untold}");
-        assert!(
-            said("rm .env", &ran(1, "rm: cannot remove '.env': Device or resource busy\n"), false).is_some()
-        );
+        assert!(said("rm .env", &ran(1, "rm: cannot remove '.env': Device or resource busy\n"), false).is_some());
         // The command line continued after the error.
         assert!(said("cat .env; true", &ran(0, "cat: .env: Permission denied\n"), false).is_some());
         let git = said("git commit -m x", &ran(128, "fatal: bad object HEAD\n"), false).unwrap();
@@ -142,10 +134,7 @@ mod tests {
     fn failed_write_has_the_same_hint_as_live() {
         let walled = line(
             "touch ~/x",
-            CommandSandbox::enforced(SandboxAccess {
-                write: vec!["/tmp".into()],
-                ..SandboxAccess::default()
-            }),
+            CommandSandbox::enforced(SandboxAccess { write: vec!["/tmp".into()], ..SandboxAccess::default() }),
         );
         for refused in ["Permission denied", "Read-only file system"] {
             let ran = ran(1, refused);

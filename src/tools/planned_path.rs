@@ -34,8 +34,7 @@ pub fn locate(files: &dyn Reader, path: &str) -> Result<Location, Error> {
 pub fn read_access(files: &dyn Reader, at: &Location) -> Access {
     if at.own_file == Some(OwnFile::Credentials) {
         Access::AyeFiles(at.display_path.clone())
-    } else if (at.is_inside && !at.is_sensitive && !has_hidden_names(files, at))
-        || files.has_only_rehearsed_content(at)
+    } else if (at.is_inside && !at.is_sensitive && !has_hidden_names(files, at)) || files.has_only_rehearsed_content(at)
     {
         Access::Read(vec![at.display_path.clone()])
     } else {
@@ -103,10 +102,7 @@ impl PlannedPath {
     /// Records a located path. Fails if its name is not Unicode.
     pub fn record(files: &dyn Reader, at: &Location) -> Result<Self, Error> {
         let name = at.display_path.to_str().ok_or_else(|| {
-            Error::Failed(format!(
-                "{} has a name that is not Unicode, so no call can use it.",
-                display_path(at)
-            ))
+            Error::Failed(format!("{} has a name that is not Unicode, so no call can use it.", display_path(at)))
         })?;
         let holds_keys = at.own_file == Some(OwnFile::Credentials);
         // A folder of the project with the name `~` is not the user's home.
@@ -118,11 +114,7 @@ impl PlannedPath {
     /// Locates the path again. Fails if it changed since the plan, for example into a link to elsewhere.
     pub fn locate_again(&self, files: &dyn Reader) -> Result<Location, Error> {
         let at = files.locate(&self.path)?;
-        if Self::record(files, &at)? == *self {
-            Ok(at)
-        } else {
-            Err(project::Error::Changed(at.display_path).into())
-        }
+        if Self::record(files, &at)? == *self { Ok(at) } else { Err(project::Error::Changed(at.display_path).into()) }
     }
 }
 
@@ -140,8 +132,7 @@ mod tests {
 
     fn check(path: &str, expected: &str) {
         let files = MemoryProject::with_files(&[("src/a.rs", ""), ("@odd", ""), ("line\nbreak", "")]);
-        let found =
-            locate(&files, path).map(|at| display_path(&at)).unwrap_or_else(|error| error.to_string());
+        let found = locate(&files, path).map(|at| display_path(&at)).unwrap_or_else(|error| error.to_string());
         assert_eq!(found, expected, "{path}");
     }
 
@@ -229,16 +220,9 @@ mod tests {
         let both: [Arc<dyn Writer>; 2] = [scene.disk.clone(), scene.rehearsal.clone()];
         for project in both {
             let arguments = serde_json::json!({ "pattern": "hunter2" });
-            let Ok(Intent::Act(plan)) = SearchText.plan(&arguments, &*project) else {
-                panic!("it is planned")
-            };
+            let Ok(Intent::Act(plan)) = SearchText.plan(&arguments, &*project) else { panic!("it is planned") };
             let shell = Arc::new(Shell::new("/nowhere".into()));
-            let hands = LiveContext {
-                project,
-                shell,
-                excluded: ExcludedPaths::default(),
-                progress: Arc::new(|_| {}),
-            };
+            let hands = LiveContext { project, shell, excluded: ExcludedPaths::default(), progress: Arc::new(|_| {}) };
             let found = SearchText.run(&plan, &hands).await.unwrap();
             assert!(found.starts_with("a:1: hunter2 is none\n[skipped, may hold secrets: 2;"), "{found}");
         }

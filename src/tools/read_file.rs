@@ -3,8 +3,8 @@
 use super::arguments::{PositiveInt, parse_arguments};
 use super::planned_path::{self, PlannedPath};
 use super::{
-    Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
-    run_blocking, summary_line,
+    Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read, run_blocking,
+    summary_line,
 };
 use crate::chat::{Access, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
 use crate::project::{self, FileKind, Reader, Writer};
@@ -47,8 +47,7 @@ impl Tool for ReadFile {
     fn tool_spec(&self) -> ToolSpec {
         ToolSpec {
             name: "read_file".to_owned(),
-            description: "Read a text file, at most 2000 lines. Each line starts with its number and a tab."
-                .to_owned(),
+            description: "Read a text file, at most 2000 lines. Each line starts with its number and a tab.".to_owned(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -123,12 +122,7 @@ fn read_error(shown: &str, error: &std::io::Error) -> Error {
 }
 
 /// Formats the lines from `start` to `end` with their numbers, as many as fit, and how to continue.
-fn format_lines<R: Read>(
-    shown: &str,
-    lines: &mut Lines<R>,
-    start: u64,
-    end: Option<u64>,
-) -> Result<String, Error> {
+fn format_lines<R: Read>(shown: &str, lines: &mut Lines<R>, start: u64, end: Option<u64>) -> Result<String, Error> {
     let given_up = |lines: u64| {
         Error::Failed(format!(
             "Reading {shown} timed out after {} s, at line {lines}. Try a command such as `tail` or `sed -n`.",
@@ -139,10 +133,7 @@ fn format_lines<R: Read>(
     let (mut out, mut given, mut is_full, mut is_odd) = (String::new(), 0, false, false);
     let total = loop {
         let is_wanted = lines.lines + 1 >= start && lines.lines < end && !is_full;
-        match lines
-            .read_line(if is_wanted { MAX_LINE_CHARS } else { 0 })
-            .map_err(|error| read_error(shown, &error))?
-        {
+        match lines.read_line(if is_wanted { MAX_LINE_CHARS } else { 0 }).map_err(|error| read_error(shown, &error))? {
             Next::End => break Some(lines.lines),
             Next::TimedOut if given == 0 => return Err(given_up(lines.lines)),
             Next::TimedOut => break None,
@@ -230,11 +221,7 @@ mod tests {
         let many = numbered("f", "x\n".repeat(LINES + 1).as_bytes(), 1, None).unwrap();
         assert!(many.ends_with("2000\tx\n[lines 1-2000 of 2001; go on with start_line 2001]\n"), "{many}");
         let wide = numbered("f", format!("{}\n", "é".repeat(1_000)).repeat(100).as_bytes(), 1, None).unwrap();
-        assert!(
-            wide.len() < BYTES + 100 && wide.contains("of 100; go on with start_line 33"),
-            "{}",
-            wide.len()
-        );
+        assert!(wide.len() < BYTES + 100 && wide.contains("of 100; go on with start_line 33"), "{}", wide.len());
         let long = numbered("f", "é".repeat(MAX_LINE_CHARS + 1).as_bytes(), 1, None).unwrap();
         assert!(long.ends_with(" … [truncated: the line has 2001 characters]\n"));
         let lossy = numbered("f", b"a\xffb", 1, None).unwrap();
@@ -284,8 +271,7 @@ mod tests {
     #[tokio::test]
     async fn reads_file_as_planned() {
         let files = MemoryProject::with_bytes([("a", b"x\ny\n".to_vec()), ("p.png", b"\x89PNG\0".to_vec())]);
-        let plan =
-            plan_call(&ReadFile, json!({ "path": "@a", "start_line": 1, "end_line": 1 }), &files).unwrap();
+        let plan = plan_call(&ReadFile, json!({ "path": "@a", "start_line": 1, "end_line": 1 }), &files).unwrap();
         assert_eq!(plan.summary, "a:1-1");
         assert_eq!(
             run_call(&ReadFile, &plan, &files).await.unwrap(),

@@ -113,12 +113,7 @@ pub fn runs_git(command: &str) -> bool {
 
 /// Returns a line to add to the output of a command that the read-only sandbox blocked: which of its files were
 /// withheld, and how to read them.
-pub fn blocked_hint(
-    line: &CommandLine,
-    paths: &[PathBuf],
-    ran: &CommandOutcome,
-    listing: &Listing,
-) -> Option<String> {
+pub fn blocked_hint(line: &CommandLine, paths: &[PathBuf], ran: &CommandOutcome, listing: &Listing) -> Option<String> {
     let CommandSandbox::Enforced(_) = &line.sandbox else { return None };
     let output = ran.output.to_lowercase();
     let is_refused = WRITE_ERRORS.iter().chain(&NOT_OPENED).any(|sign| output.contains(sign));
@@ -199,17 +194,9 @@ mod tests {
         for command in EXACT_COMMANDS {
             assert_eq!(final_access(reads(), &line(command, absent()), &known), reads(), "{command}");
         }
-        for command in
-            ["cat a", "ls ", " ls", "ls .", "ls -laR", "git status .", "git status; cat a", "pwd\ncat a"]
-        {
-            let Access::Run(run) = final_access(reads(), &line(command, absent()), &known) else {
-                panic!("{command}")
-            };
-            assert!(
-                run.reach == Reach::Runs && run.reason.contains("this kernel has no Landlock"),
-                "{}",
-                run.reason
-            );
+        for command in ["cat a", "ls ", " ls", "ls .", "ls -laR", "git status .", "git status; cat a", "pwd\ncat a"] {
+            let Access::Run(run) = final_access(reads(), &line(command, absent()), &known) else { panic!("{command}") };
+            assert!(run.reach == Reach::Runs && run.reason.contains("this kernel has no Landlock"), "{}", run.reason);
             assert_eq!(final_access(reads(), &line(command, raised()), &known), reads());
         }
         // Other access is unchanged.
@@ -225,9 +212,8 @@ mod tests {
             let known = ["git", "status", "branch"];
             let simple = &reading.commands[0];
             let words = simple.arguments().iter().map(|word| word.known_text().unwrap());
-            let plain = |word: &str| {
-                word.starts_with('-') || (simple.program() == Some("git") && known.contains(&word))
-            };
+            let plain =
+                |word: &str| word.starts_with('-') || (simple.program() == Some("git") && known.contains(&word));
             assert!(words.into_iter().all(plain) && simple.redirects.is_empty(), "{command}");
         }
     }
@@ -238,9 +224,7 @@ mod tests {
         let reads = Access::Read(Vec::new());
         known.insert("cat a");
         assert_eq!(final_access(reads.clone(), &line("cat b", raised()), &known), reads);
-        let Access::Run(run) = final_access(reads, &line("cat a", raised()), &known) else {
-            panic!("it asks")
-        };
+        let Access::Run(run) = final_access(reads, &line("cat a", raised()), &known) else { panic!("it asks") };
         assert!(run.is_sensitive && run.reason.contains("read-only sandbox"), "{}", run.reason);
     }
 
@@ -248,11 +232,7 @@ mod tests {
     fn opens_named_secrets_only_in_the_sandbox() {
         let named = |walls: CommandSandbox, known: &BlockedCommands| {
             let line = line("cat .env", walls);
-            let run = CommandAccess {
-                reach: Reach::Runs,
-                named_secrets: vec![".env".into()],
-                ..line.clone().into()
-            };
+            let run = CommandAccess { reach: Reach::Runs, named_secrets: vec![".env".into()], ..line.clone().into() };
             let access = final_access(Access::Run(run), &line, known);
             let opened = sandboxed_paths(&access).map(|(_, opened)| opened.len());
             let Access::Run(run) = access else { panic!("it stays what it is") };
@@ -324,9 +304,6 @@ mod tests {
         all.extend((0..9).map(|number| withheld(&format!("/p/k/{number}.key"), Reason::Sensitive)));
         all.sort();
         assert!(said(&["k"], &ran(1, "permission denied"), &all).unwrap().contains(", 4 more. To read"));
-        assert_eq!(
-            blocked_hint(&line("x", CommandSandbox::Unspecified), &[], &denied, &Listing::default()),
-            None
-        );
+        assert_eq!(blocked_hint(&line("x", CommandSandbox::Unspecified), &[], &denied, &Listing::default()), None);
     }
 }

@@ -108,11 +108,8 @@ impl Generator<'_> {
                     let whole = merge_schemas(rest.clone(), resolve_ref(self.root, form)?)?;
                     let value = self.generate(&Value::Object(whole), name, below)?;
                     (choice == "anyOf"
-                        || schema::check_value(
-                            &with_definitions(self.root, choice_schema(choice, forms)),
-                            &value,
-                        )
-                        .is_ok())
+                        || schema::check_value(&with_definitions(self.root, choice_schema(choice, forms)), &value)
+                            .is_ok())
                     .then_some(value)
                 });
             }
@@ -165,17 +162,10 @@ impl Generator<'_> {
             return (!whole && !rules.contains_key("multipleOf")).then(|| json!(middle));
         }
         let count = (to - from).min(1_000.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is between 0 and 1000"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1000")]
         let steps = self.seed.next_below(count as usize + 1);
         let number = (from + f64::from(u32::try_from(steps).unwrap_or_default())) * step;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the final check rejects a value that does not fit"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "the final check rejects a value that does not fit")]
         Some(if whole { json!(number as i64) } else { json!(number) })
     }
 
@@ -183,8 +173,7 @@ impl Generator<'_> {
         let count = |name: &str| rules.get(name).and_then(Value::as_u64);
         let first = rules.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
         let least = count("minItems").unwrap_or(0);
-        let usual =
-            if DEPTH - depth > SPARSE { least } else { least.max(1 + self.seed.next_below(2) as u64) };
+        let usual = if DEPTH - depth > SPARSE { least } else { least.max(1 + self.seed.next_below(2) as u64) };
         let most = count("maxItems").unwrap_or(u64::MAX);
         let wanted = usual.max(first.len() as u64).min(most);
         if wanted > MAX_LENGTH {
@@ -215,13 +204,8 @@ impl Generator<'_> {
     }
 
     fn generate_object(&mut self, rules: &Map<String, Value>, depth: usize) -> Option<Value> {
-        let required: Vec<&str> = rules
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required: Vec<&str> =
+            rules.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         let mut fields = Map::new();
         let known = rules.get("properties").and_then(Value::as_object);
         for (name, form) in known.into_iter().flatten() {

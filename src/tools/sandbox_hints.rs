@@ -8,10 +8,7 @@ use crate::project::shell::CommandOutcome;
 const MAX_REASON_CHARS: usize = 120;
 
 /// Checks the reason for network access. It is text of the model that the approval prompt shows.
-pub fn check_network_reason(
-    network: Option<String>,
-    settings: &ToolSettings,
-) -> Result<Option<Box<str>>, String> {
+pub fn check_network_reason(network: Option<String>, settings: &ToolSettings) -> Result<Option<Box<str>>, String> {
     let Some(words) = network else { return Ok(None) };
     let words = words.trim();
     if words.is_empty() || words.chars().count() > MAX_REASON_CHARS || words.chars().any(char::is_control) {
@@ -81,9 +78,7 @@ pub fn sandbox_hint(line: &CommandLine, ran: &CommandOutcome) -> Option<String> 
     }
     if unreached {
         let semicolon = if closed { "; " } else { "" };
-        words.push_str(&format!(
-            "{semicolon}it had no network, not even localhost: request it with “network”"
-        ));
+        words.push_str(&format!("{semicolon}it had no network, not even localhost: request it with “network”"));
     }
     Some(words + ".")
 }
@@ -114,15 +109,11 @@ mod tests {
         let ask = |words: &str| check_network_reason(Some(words.to_owned()), &settings);
         assert_eq!(check_network_reason(None, &settings), Ok(None));
         assert_eq!(ask(" to fetch crates "), Ok(Some("to fetch crates".into())));
-        for words in
-            ["", "  ", "a\nallowed because you said so", "a\u{1b}[2J", &"x".repeat(MAX_REASON_CHARS + 1)]
-        {
+        for words in ["", "  ", "a\nallowed because you said so", "a\u{1b}[2J", &"x".repeat(MAX_REASON_CHARS + 1)] {
             assert!(ask(words).is_err_and(|error| error.contains("on one line")), "{words:?}");
         }
         let off = ToolSettings { allow_network: false, ..ToolSettings::default() };
-        assert!(
-            check_network_reason(Some("x".into()), &off).is_err_and(|error| error.contains("shell.network"))
-        );
+        assert!(check_network_reason(Some("x".into()), &off).is_err_and(|error| error.contains("shell.network")));
         assert_eq!(check_network_reason(None, &off), Ok(None));
     }
 

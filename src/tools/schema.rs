@@ -76,8 +76,7 @@ impl Check<'_> {
         }
         for (name, one) in [("anyOf", false), ("oneOf", true)] {
             let Some(forms) = list(name) else { continue };
-            let fitting =
-                forms.iter().filter(|form| self.check_schema(form, value, at, depth).is_ok()).count();
+            let fitting = forms.iter().filter(|form| self.check_schema(form, value, at, depth).is_ok()).count();
             if fitting == 0 || one && fitting > 1 {
                 return Err(format!("{at} matches {fitting} of the {} allowed schemas", forms.len()));
             }
@@ -187,8 +186,7 @@ fn pattern_matches(pattern: &str, text: &str) -> bool {
         found = true;
         Ok(false)
     });
-    let searched =
-        SearcherBuilder::new().line_number(true).build().search_slice(matcher, line.as_bytes(), sink);
+    let searched = SearcherBuilder::new().line_number(true).build().search_slice(matcher, line.as_bytes(), sink);
     searched.is_ok() && found
 }
 
@@ -216,16 +214,11 @@ fn check_count(
     at: &str,
     what: &str,
 ) -> Result<(), String> {
-    let bound = |name: &str| {
-        rules.get(name).and_then(Value::as_u64).map(|it| usize::try_from(it).unwrap_or(usize::MAX))
-    };
+    let bound =
+        |name: &str| rules.get(name).and_then(Value::as_u64).map(|it| usize::try_from(it).unwrap_or(usize::MAX));
     match (bound(least), bound(most)) {
-        (Some(least), _) if count < least => {
-            Err(format!("{at} has {count} {what}; at least {least} are expected"))
-        }
-        (_, Some(most)) if count > most => {
-            Err(format!("{at} has {count} {what}; at most {most} are expected"))
-        }
+        (Some(least), _) if count < least => Err(format!("{at} has {count} {what}; at least {least} are expected")),
+        (_, Some(most)) if count > most => Err(format!("{at} has {count} {what}; at most {most} are expected")),
         _ => Ok(()),
     }
 }

@@ -67,11 +67,7 @@ fn read_script(part: &ScriptFile, files: &dyn Reader) -> Result<Option<FileSnaps
     let path = at.display_path.display();
     if !at.is_inside {
         let ours = SYSTEM_FOLDERS.iter().any(|folder| at.real.starts_with(folder));
-        return if ours {
-            Ok(None)
-        } else {
-            Err(format!("{path}, which it runs or reads, is outside the project"))
-        };
+        return if ours { Ok(None) } else { Err(format!("{path}, which it runs or reads, is outside the project")) };
     }
     let held = match files.read(&at) {
         Ok(bytes) => FileContent::from_bytes(Some(&bytes)),
@@ -86,8 +82,7 @@ fn read_script(part: &ScriptFile, files: &dyn Reader) -> Result<Option<FileSnaps
 fn files_in_words(reading: &ParsedLine, files: &dyn Reader) -> Preconditions {
     let words = &reading.file_words;
     let mut basis = Preconditions { is_partial: words.len() > MAX_WORDS, ..Preconditions::default() };
-    let runs =
-        words.iter().any(|word| INTERPRETERS.contains(&word.text.rsplit('/').next().unwrap_or_default()));
+    let runs = words.iter().any(|word| INTERPRETERS.contains(&word.text.rsplit('/').next().unwrap_or_default()));
     let mut folders = vec![String::new()];
     let mut goes = false;
     for word in words.iter().take(MAX_WORDS) {

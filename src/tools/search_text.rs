@@ -130,14 +130,12 @@ impl SearchRequest {
             return Err(Error::Arguments("The pattern is empty; it would match every line.".to_owned()));
         }
         let mut builder = RegexMatcherBuilder::new();
-        builder.case_insensitive(self.ignore_case).line_terminator(Some(b'\n')).build(&self.pattern).map_err(
-            |error| {
-                Error::Arguments(format!(
-                    "“{}” is not a valid Rust regex: {error}. Escape a literal . * + ? ( ) [ ] {{ }} | ^ $ \\ with \\.",
-                    summary_line::first_line(&self.pattern, 100)
-                ))
-            },
-        )
+        builder.case_insensitive(self.ignore_case).line_terminator(Some(b'\n')).build(&self.pattern).map_err(|error| {
+            Error::Arguments(format!(
+                "“{}” is not a valid Rust regex: {error}. Escape a literal . * + ? ( ) [ ] {{ }} | ^ $ \\ with \\.",
+                summary_line::first_line(&self.pattern, 100)
+            ))
+        })
     }
 
     fn glob_filter(&self) -> Result<Option<GlobMatcher>, Error> {
@@ -227,20 +225,7 @@ impl SearchResults {
         let searcher = SearcherBuilder::new().line_number(true).build();
         let (out, hits, more, met, given_up) = (String::new(), 0, 0, 0, false);
         let (searched, binary, sensitive, left_out, unread) = (0, 0, 0, 0, 0);
-        Self {
-            matcher,
-            searcher,
-            out,
-            hits,
-            more,
-            met,
-            searched,
-            binary,
-            sensitive,
-            left_out,
-            unread,
-            given_up,
-        }
+        Self { matcher, searcher, out, hits, more, met, searched, binary, sensitive, left_out, unread, given_up }
     }
 
     fn search_file(&mut self, at: &Location, bytes: &[u8]) {
@@ -351,17 +336,12 @@ mod tests {
 
     #[tokio::test]
     async fn finds_lines_with_path_and_number() {
-        let text = [
-            ("a.rs", "fn a\nfn b\r\n"),
-            ("src/c.rs", "Fn c"),
-            ("d.md", "fn d"),
-            (".env", "fn=secret"),
-            ("e", "fn\0"),
-        ];
+        let text =
+            [("a.rs", "fn a\nfn b\r\n"), ("src/c.rs", "Fn c"), ("d.md", "fn d"), (".env", "fn=secret"), ("e", "fn\0")];
         let files = MemoryProject::with_files(&text);
-        let skipped = "[skipped, binary: 1]\n[skipped, may hold secrets: 1; to search one, set path; the user is asked]\n";
-        check(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}"))
-            .await;
+        let skipped =
+            "[skipped, binary: 1]\n[skipped, may hold secrets: 1; to search one, set path; the user is asked]\n";
+        check(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}")).await;
         check(
             &files,
             json!({"pattern": "fn", "glob": "*.rs", "ignore_case": true}),
@@ -371,8 +351,7 @@ mod tests {
         check(&files, json!({"pattern": "Fn", "glob": "src/*.rs"}), "src/c.rs:1: Fn c\n").await;
         check(&files, json!({"pattern": "fn", "path": "d.md"}), "d.md:1: fn d\n").await;
         check(&files, json!({"pattern": "secret", "path": ".env"}), ".env:1: fn=secret\n").await;
-        check(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; one file was searched.\n")
-            .await;
+        check(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; one file was searched.\n").await;
         check(&files, json!({"pattern": "fn", "path": "no"}), "there is no file no").await;
         check(&files, json!({"pattern": "a("}), "“a(” is not a valid Rust regex: *").await;
         check(&files, json!({"pattern": "a\nb"}), "“a…” is not a valid Rust regex: *").await;
@@ -389,9 +368,7 @@ mod tests {
         let told = |pattern: &str| plan_call(&SearchText, json!({"pattern": pattern}), &files).unwrap();
         let many = run_call(&SearchText, &told("x"), &files).await.unwrap();
         assert!(
-            many.ends_with(
-                "many:100: x\n[more matching lines: 5; narrow the pattern, the path or the glob]\n"
-            ),
+            many.ends_with("many:100: x\n[more matching lines: 5; narrow the pattern, the path or the glob]\n"),
             "{many}"
         );
         let wide = run_call(&SearchText, &told("y"), &files).await.unwrap();

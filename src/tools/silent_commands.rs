@@ -4,8 +4,8 @@ use crate::policy::command_line::{self, Redirect, SimpleCommand, Word};
 
 /// Programs that print nothing on success, unless an option asks for it.
 const SILENT_PROGRAMS: &[&str] = &[
-    "touch", "mkdir", "rmdir", "rm", "mv", "cp", "ln", "chmod", "chown", "chgrp", "install", "truncate",
-    "sleep", "true", ":", "cd", "export", "unset", "mkfifo", "sync",
+    "touch", "mkdir", "rmdir", "rm", "mv", "cp", "ln", "chmod", "chown", "chgrp", "install", "truncate", "sleep",
+    "true", ":", "cd", "export", "unset", "mkfifo", "sync",
 ];
 /// Programs that print only their input or arguments, for output redirected to a file.
 const SILENT_IF_REDIRECTED: &[&str] = &["echo", "printf", "cat"];
@@ -51,15 +51,10 @@ fn is_silent_command(simple: &SimpleCommand) -> bool {
     };
     let speaks = |word: &Word| {
         let word = word.display_text();
-        word.starts_with("--")
-            && word != "--"
-            && word != "--parents"
-            && word != "--recursive"
-            && word != "--force"
+        word.starts_with("--") && word != "--" && word != "--parents" && word != "--recursive" && word != "--force"
             || word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'i', 'n', 'c'])
     };
-    into_file
-        || (SILENT_PROGRAMS.contains(&program) || git) && !tells && !simple.words.iter().skip(1).any(speaks)
+    into_file || (SILENT_PROGRAMS.contains(&program) || git) && !tells && !simple.words.iter().skip(1).any(speaks)
 }
 
 #[cfg(test)]

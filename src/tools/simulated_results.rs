@@ -49,19 +49,14 @@ mod tests {
 
     #[test]
     fn r30_uses_declared_example_that_matches_schema() {
-        let form =
-            json!({ "type": "object", "required": ["id"], "properties": { "id": { "type": "integer" } } });
+        let form = json!({ "type": "object", "required": ["id"], "properties": { "id": { "type": "integer" } } });
         let examples = vec![json!({ "id": "x" }), json!({ "id": 1 }), json!({}), json!({ "id": 2 })];
         let results = SimulatedResults { schema: Some(form), examples };
         let mut found = std::collections::BTreeSet::new();
         for call in 0..40 {
             let call = Digest::of_bytes(&[call]);
             let example = results.pick_example(&call).unwrap();
-            assert_eq!(
-                results.pick_example(&call),
-                Some(example.clone()),
-                "the same call gets the same example"
-            );
+            assert_eq!(results.pick_example(&call), Some(example.clone()), "the same call gets the same example");
             found.insert(example["id"].as_i64().unwrap());
         }
         assert_eq!(found.into_iter().collect::<Vec<_>>(), [1, 2]);

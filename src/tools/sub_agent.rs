@@ -101,8 +101,7 @@ mod tests {
             (&"long ".repeat(20), "long long long long long long long long…"),
         ] {
             let plan =
-                plan_call(&SubAgent, json!({ "name": name, "task": "t" }), &MemoryProject::with_files(&[]))
-                    .unwrap();
+                plan_call(&SubAgent, json!({ "name": name, "task": "t" }), &MemoryProject::with_files(&[])).unwrap();
             assert_eq!(plan.summary, expected, "{name:?}");
             assert!(plan.summary.chars().count() <= MAX_NAME_CHARS);
         }
@@ -111,8 +110,7 @@ mod tests {
     #[test]
     fn error_names_missing_or_too_long_field() {
         let check = |arguments: Value, part: &str| {
-            let error =
-                plan_call(&SubAgent, arguments, &MemoryProject::with_files(&[])).unwrap_err().to_string();
+            let error = plan_call(&SubAgent, arguments, &MemoryProject::with_files(&[])).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         };
         check(json!({ "task": "t" }), "missing field `name`");
@@ -130,8 +128,7 @@ mod tests {
     #[test]
     fn plan_holds_whole_task_and_accesses_nothing() {
         let plan =
-            plan_call(&SubAgent, json!({ "name": "n", "task": " a\nb " }), &MemoryProject::with_files(&[]))
-                .unwrap();
+            plan_call(&SubAgent, json!({ "name": "n", "task": " a\nb " }), &MemoryProject::with_files(&[])).unwrap();
         assert_eq!(plan.preview, Preview::Text("a\nb".into()));
         assert_eq!(plan.work, Work::Task(Task { name: "n".into(), instructions: "a\nb".into() }));
         assert_eq!(plan.access, Access::Nothing);

@@ -82,10 +82,7 @@ mod tests {
     fn marks_invisible_characters_and_long_blanks() {
         assert_eq!(first_line("a\x1b[2J\u{202e}b", 40), "a<U+001B>[2J<U+202E>b");
         assert_eq!(first_line(&format!("ls{}; rm x", " ".repeat(60)), 40), "ls<60 blanks>; rm x");
-        assert_eq!(
-            first_line(&format!("ls{}; rm x", " ".repeat(20)), 40),
-            format!("ls{}; rm x", " ".repeat(20))
-        );
+        assert_eq!(first_line(&format!("ls{}; rm x", " ".repeat(20)), 40), format!("ls{}; rm x", " ".repeat(20)));
         assert_eq!(first_line(&"\u{202e}".repeat(100_000), 10), "<U+202E><…");
     }
 }

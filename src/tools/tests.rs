@@ -7,22 +7,14 @@ use crate::project::shell::Shell;
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(crate) fn plan_call(
-    tool: &dyn Tool,
-    arguments: Value,
-    files: &Arc<MemoryProject>,
-) -> Result<Plan, Error> {
+pub(crate) fn plan_call(tool: &dyn Tool, arguments: Value, files: &Arc<MemoryProject>) -> Result<Plan, Error> {
     match tool.plan(&arguments, files)? {
         Intent::Act(plan) => Ok(*plan),
         Intent::Ask(questions) => panic!("{questions:?}"),
     }
 }
 
-pub(crate) async fn run_call(
-    tool: &dyn Tool,
-    plan: &Plan,
-    files: &Arc<MemoryProject>,
-) -> Result<String, Error> {
+pub(crate) async fn run_call(tool: &dyn Tool, plan: &Plan, files: &Arc<MemoryProject>) -> Result<String, Error> {
     let shell = Arc::new(Shell::new("/nowhere".into()));
     let hands = LiveContext {
         project: Arc::new(files.clone()),

@@ -21,12 +21,7 @@ pub struct ToolSettings {
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self {
-            default_timeout: 30,
-            max_timeout: 120,
-            walls: CommandSandbox::Unspecified,
-            allow_network: true,
-        }
+        Self { default_timeout: 30, max_timeout: 120, walls: CommandSandbox::Unspecified, allow_network: true }
     }
 }
 

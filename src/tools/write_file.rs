@@ -39,9 +39,8 @@ impl Tool for WriteFile {
         let Arguments { path, content } = parse_arguments(&self.tool_spec(), arguments)?;
         let at = planned_path::locate(files, &path)?;
         let before = file_change::read_text(files, &at)?;
-        let after = before
-            .as_deref()
-            .map_or_else(|| content.clone(), |before| file_change::match_file_style(before, &content));
+        let after =
+            before.as_deref().map_or_else(|| content.clone(), |before| file_change::match_file_style(before, &content));
         file_change::plan_change("write_file", files, &at, before, after, true)
     }
 
@@ -86,10 +85,7 @@ mod tests {
         let files = MemoryProject::with_files(&[(".env", "K=1\n"), ("a", "1\n2\n3\n")]);
         let check = |path: &str, access: Access, always: bool, destroys: Option<&str>| {
             let plan = write(path, "1\n2\n4\n", &files).unwrap();
-            assert_eq!(
-                (plan.access, plan.grant.is_some(), plan.destroys.as_deref()),
-                (access, always, destroys)
-            );
+            assert_eq!((plan.access, plan.grant.is_some(), plan.destroys.as_deref()), (access, always, destroys));
         };
         check("a", Access::Write("a".into()), true, None);
         check("new", Access::Write("new".into()), true, None);

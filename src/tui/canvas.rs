@@ -126,8 +126,7 @@ impl Canvas {
 
     /// Clears the terminal, with the frame's background colour if erasing uses it.
     fn start_full_frame(&mut self, next: &Buffer, writer: &mut FrameWriter) {
-        let ground =
-            next.content.first().map(|cell| cell.bg).filter(|_| self.erase_fills).unwrap_or_default();
+        let ground = next.content.first().map(|cell| cell.bg).filter(|_| self.erase_fills).unwrap_or_default();
         writer.clear_screen(CellStyle { bg: ground, ..CellStyle::default() });
         let mut blank = Cell::EMPTY;
         blank.bg = ground;

@@ -86,12 +86,7 @@ pub const COMMANDS: &[CommandRow] = &[
     command_row(Command::Grants, &["grants", "allowed"], "List and revoke grants", None),
     command_row(Command::Rules, &["rules"], "List rules in effect", None),
     command_row(Command::Trust, &["trust"], "Show project files and trust in them", None),
-    command_row(
-        Command::Mode,
-        &["mode"],
-        "Set permission mode: plan, ask, auto, full",
-        Some(Action::ChangeMode),
-    ),
+    command_row(Command::Mode, &["mode"], "Set permission mode: plan, ask, auto, full", Some(Action::ChangeMode)),
     command_row(Command::Title, &["title", "rename"], "Rename the session: /title NAME", None),
     command_row(Command::Compact, &["compact", "summarise"], "Replace the conversation by a summary", None),
     command_row(Command::Dry, &["dry"], "Explain dry runs and how to start one", None),
@@ -151,18 +146,9 @@ mod tests {
     fn what_looks_like_a_command_and_is_none_is_told_from_a_path() {
         assert_eq!(find_unknown_name("/nosuch"), Some("nosuch"));
         assert_eq!(find_unknown_name("/no-such words\nmore"), Some("no-such"));
-        for text in [
-            "nosuch",
-            "/",
-            "/ x",
-            "/usr/bin is a path",
-            "/etc/",
-            "/quit",
-            "/quit\nnow",
-            " /nosuch",
-            "/.env",
-            "/1",
-        ] {
+        for text in
+            ["nosuch", "/", "/ x", "/usr/bin is a path", "/etc/", "/quit", "/quit\nnow", " /nosuch", "/.env", "/1"]
+        {
             assert_eq!(find_unknown_name(text), None, "{text}");
         }
     }

@@ -69,10 +69,7 @@ pub fn editor_command(editor: &[String], file: &Path, line: Option<usize>) -> Ve
             command.push(with_line(file, line));
         }
         (Some(line), "hx" | "helix" | "zed" | "subl" | "micro") => command.push(with_line(file, line)),
-        (
-            Some(line),
-            "vi" | "vim" | "nvim" | "view" | "nano" | "emacs" | "emacsclient" | "kak" | "joe" | "ne",
-        ) => {
+        (Some(line), "vi" | "vim" | "nvim" | "view" | "nano" | "emacs" | "emacsclient" | "kak" | "joe" | "ne") => {
             command.push(format!("+{line}").into());
             command.push(file.into());
         }
@@ -86,8 +83,7 @@ pub fn editor_command(editor: &[String], file: &Path, line: Option<usize>) -> Ve
 /// user suspends it with ctrl-z, this program stops with it.
 pub fn run_in_foreground(command: &[OsString], folder: &Path) -> io::Result<()> {
     use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
-    let (program, arguments) =
-        command.split_first().ok_or_else(|| io::Error::other("no editor configured"))?;
+    let (program, arguments) = command.split_first().ok_or_else(|| io::Error::other("no editor configured"))?;
     let name = program.to_string_lossy();
     let child = Command::new(program)
         .args(arguments)
@@ -195,15 +191,9 @@ mod tests {
 
     #[test]
     fn r36_only_web_addresses_are_opened() {
-        for address in [
-            "file:///etc/passwd",
-            "file:/etc/passwd",
-            "FILE:///x",
-            "javascript:x",
-            "/etc/passwd",
-            "-a",
-            "https://a\nb",
-        ] {
+        for address in
+            ["file:///etc/passwd", "file:/etc/passwd", "FILE:///x", "javascript:x", "/etc/passwd", "-a", "https://a\nb"]
+        {
             // A missing opener on this machine would be another error.
             assert!(!is_web_address(address), "{address}");
             let error = open_web(address).unwrap_err().to_string();

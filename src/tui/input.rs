@@ -38,9 +38,8 @@ impl Input {
     /// events, and pastes arrive in bounded pieces.
     pub fn start(events: UnboundedSender<Event>, parser: Parser) -> io::Result<Self> {
         let (woken, wake) = io::pipe()?;
-        let thread = std::thread::Builder::new()
-            .name("keyboard".into())
-            .spawn(move || run_reader(&woken, &events, parser))?;
+        let thread =
+            std::thread::Builder::new().name("keyboard".into()).spawn(move || run_reader(&woken, &events, parser))?;
         Ok(Self { wake: Some(wake), thread: Some(thread) })
     }
 }
@@ -80,8 +79,7 @@ fn run_reader(woken: &PipeReader, events: &UnboundedSender<Event>, mut parser: P
             WaitResult::Input => match read_stdin() {
                 Ok(bytes) if bytes.is_empty() => vec![Event::TerminalLost],
                 Ok(bytes) => {
-                    let typed =
-                        parser.is_pasting() && bytes.len() <= MAX_KEY_BYTES && last.elapsed() >= PASTE_GAP;
+                    let typed = parser.is_pasting() && bytes.len() <= MAX_KEY_BYTES && last.elapsed() >= PASTE_GAP;
                     let mut sent = if typed { parser.end_wait() } else { Vec::new() };
                     sent.extend(parser.parse_bytes(&bytes));
                     last = Instant::now();
@@ -110,9 +108,7 @@ fn wait_for_input(woken: &PipeReader, patience: Option<Duration>) -> WaitResult 
         Err(_) => WaitResult::Gone,
         Ok(0) => WaitResult::Nothing,
         Ok(_) if !fds[1].revents().is_empty() => WaitResult::Stop,
-        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
-            WaitResult::Gone
-        }
+        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => WaitResult::Gone,
         Ok(_) => WaitResult::Input,
     }
 }

@@ -105,18 +105,9 @@ impl Prompt {
             (PromptKind::Approval(card), DrawnPrompt::Approval(seen)) => card.record_frame(now, seen),
             (PromptKind::Question(card), DrawnPrompt::Question(seen)) => card.record_frame(now, seen),
             (PromptKind::Trust(card), DrawnPrompt::Trust(seen)) => card.record_frame(now, seen),
-            (
-                PromptKind::Approval(_),
-                DrawnPrompt::Question(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_),
-            )
-            | (
-                PromptKind::Question(_),
-                DrawnPrompt::Approval(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_),
-            )
-            | (
-                PromptKind::Trust(_),
-                DrawnPrompt::Approval(_) | DrawnPrompt::Question(_) | DrawnPrompt::Queue(_),
-            ) => {}
+            (PromptKind::Approval(_), DrawnPrompt::Question(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_))
+            | (PromptKind::Question(_), DrawnPrompt::Approval(_) | DrawnPrompt::Queue(_) | DrawnPrompt::Trust(_))
+            | (PromptKind::Trust(_), DrawnPrompt::Approval(_) | DrawnPrompt::Question(_) | DrawnPrompt::Queue(_)) => {}
         }
         before.is_none() && self.first_drawn().is_some()
     }
@@ -131,10 +122,7 @@ impl State {
     /// Returns whether the open prompt accepts a key as an answer now; it does not while the keyboard is elsewhere.
     pub fn prompt_listening(&self) -> Option<Listening> {
         let prompt = self.open_prompt()?;
-        if !self.overlays.is_empty()
-            || self.transcript.search.is_some()
-            || self.transcript.selected().is_some()
-        {
+        if !self.overlays.is_empty() || self.transcript.search.is_some() || self.transcript.selected().is_some() {
             // The keyboard is elsewhere, or the prompt is covered.
             return Some(Listening::Unseen);
         }
@@ -183,7 +171,8 @@ impl State {
     /// Creates the trust prompt. It comes before the prompts of calls.
     fn ask_for_trust(&mut self) {
         let Some((brought, why)) = self.trust.pending.clone() else { return };
-        let is_it = |prompt: &Prompt| matches!(&prompt.kind, PromptKind::Trust(card) if Arc::ptr_eq(card.files(), &brought));
+        let is_it =
+            |prompt: &Prompt| matches!(&prompt.kind, PromptKind::Trust(card) if Arc::ptr_eq(card.files(), &brought));
         if self.prompt.as_ref().is_some_and(is_it) {
             return;
         }
@@ -208,9 +197,7 @@ impl State {
         // Saved answers may belong to a question that is not the next.
         for (call, questions) in asked.into_iter().filter(|(call, _)| Some(*call) != next) {
             let card = self.draft_saving.restore_question(call, questions);
-            if !card.to_saved_json().is_empty()
-                && self.parked_questions.iter().all(|aside| aside.call() != call)
-            {
+            if !card.to_saved_json().is_empty() && self.parked_questions.iter().all(|aside| aside.call() != call) {
                 self.parked_questions.push(card);
             }
         }
@@ -222,12 +209,10 @@ impl State {
             return list.preferred_height(queue_list::queue_rows(&self.agent).len());
         }
         match (self.open_prompt().map(|prompt| &prompt.kind), self.agent.waiting_call()) {
-            (Some(PromptKind::Trust(card)), _) => {
-                card.preferred_height(self.trust_facts(), width, &self.theme)
+            (Some(PromptKind::Trust(card)), _) => card.preferred_height(self.trust_facts(), width, &self.theme),
+            (Some(PromptKind::Approval(card)), Some(waiting)) => {
+                self.approval_content(waiting).map_or(0, |shown| card.preferred_height(&shown, width, &self.theme))
             }
-            (Some(PromptKind::Approval(card)), Some(waiting)) => self
-                .approval_content(waiting)
-                .map_or(0, |shown| card.preferred_height(&shown, width, &self.theme)),
             (Some(PromptKind::Question(card)), Some(WaitingCall::Answer { questions, .. })) => {
                 card.preferred_height(questions, width, &self.theme)
             }

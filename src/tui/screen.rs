@@ -150,12 +150,8 @@ impl Screen {
         }
         screen.input = Some(Input::start(screen.event_sender.clone(), parser)?);
         screen.run_effects(first);
-        let effects = update::apply_start_options(
-            &mut screen.state,
-            start.first_message,
-            start.approvals,
-            start.session_picker,
-        );
+        let effects =
+            update::apply_start_options(&mut screen.state, start.first_message, start.approvals, start.session_picker);
         screen.run_effects(effects);
         screen.urgency = Urgency::Now;
         Ok(screen)
@@ -288,9 +284,9 @@ impl Screen {
                 }
                 Effect::CopyText(text) => match external::clipboard_bytes(&text) {
                     Some(bytes) => self.write_bytes(&bytes),
-                    None => Err(io::Error::other(
-                        "Cannot copy: the text is too long for the terminal's clipboard (100 kB)",
-                    )),
+                    None => {
+                        Err(io::Error::other("Cannot copy: the text is too long for the terminal's clipboard (100 kB)"))
+                    }
                 },
                 Effect::OpenFile { path, line } => self.open_file(&path, line),
                 Effect::OpenWeb(address) => external::open_web(&address),

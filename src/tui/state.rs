@@ -199,11 +199,8 @@ impl State {
         state.warnings = notices.into_iter().map(|words| Warning { text: words, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();
-        let first = if state.connection.is_tour {
-            vec![Effect::Request(HostRequest::FindLocalServers)]
-        } else {
-            Vec::new()
-        };
+        let first =
+            if state.connection.is_tour { vec![Effect::Request(HostRequest::FindLocalServers)] } else { Vec::new() };
         (state, first)
     }
 
@@ -254,8 +251,7 @@ impl State {
             }
             let since = self.now.saturating_sub(self.activity_start).as_millis();
             self.activity_start
-                + SPINNER_INTERVAL
-                    * u32::try_from(since / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)
+                + SPINNER_INTERVAL * u32::try_from(since / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)
         });
         let until = |listening| match listening {
             Some(Listening::Until(at)) => Some(at),
@@ -275,9 +271,7 @@ impl State {
     /// Returns whether a request can be sent again now: one that waits for a retry, or the last one if it failed.
     pub fn can_retry(&self) -> bool {
         let waits = self.pace.current_wait(&self.agent, self.now);
-        matches!(waits, Some(Wait::Countdown { .. }))
-            || self.agent.can_retry_turn()
-            || self.agent.has_sub_agent_retry()
+        matches!(waits, Some(Wait::Countdown { .. })) || self.agent.can_retry_turn() || self.agent.has_sub_agent_retry()
     }
 
     /// Returns when the key held back is handled as a key press.

@@ -35,13 +35,9 @@ impl DraftSaving {
 
     /// Restores the prompt of this question from the saved text, or creates a new one.
     pub(super) fn restore_question(&self, call: &CallId, asked: &Questions) -> QuestionPrompt {
-        let mut kept = self
-            .saved
-            .questions
-            .iter()
-            .map(|text| QuestionPrompt::from_saved_json(call.clone(), asked, text));
-        kept.find(|card| !card.to_saved_json().is_empty())
-            .unwrap_or_else(|| QuestionPrompt::new(call.clone(), asked))
+        let mut kept =
+            self.saved.questions.iter().map(|text| QuestionPrompt::from_saved_json(call.clone(), asked, text));
+        kept.find(|card| !card.to_saved_json().is_empty()).unwrap_or_else(|| QuestionPrompt::new(call.clone(), asked))
     }
 }
 
@@ -50,17 +46,13 @@ impl State {
     pub(super) fn restore_unsent(&mut self, kept: UnsentText) {
         let mut unsent = kept.clone();
         // The ability to write files does not depend on the session.
-        self.draft_saving = DraftSaving {
-            saved: kept,
-            last_error: self.draft_saving.last_error.take(),
-            ..DraftSaving::default()
-        };
+        self.draft_saving =
+            DraftSaving { saved: kept, last_error: self.draft_saving.last_error.take(), ..DraftSaving::default() };
         unsent.remove_sent(self.agent.session.entries());
         if !unsent.approval.is_empty() {
             let written = std::mem::take(&mut unsent.approval);
             unsent.add_to_draft(&written);
-            let words =
-                "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
+            let words = "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
             self.show_notice(words, Kind::Info);
         }
         self.composer.restore(&unsent.draft);
@@ -99,16 +91,13 @@ impl State {
             Some(_) | None => SAVE_INTERVAL,
         };
         let behind = self.draft_saving.changed_at?;
-        Some(
-            self.draft_saving.saved_at.map_or(Duration::ZERO, |handed| handed + pause).max(behind + DEBOUNCE),
-        )
+        Some(self.draft_saving.saved_at.map_or(Duration::ZERO, |handed| handed + pause).max(behind + DEBOUNCE))
     }
 
     /// Handles the result of a write. Of several errors in a row the user sees only the first.
     pub(super) fn handle_unsent_saved(&mut self, trouble: Option<String>) {
         if let (Some(why), None) = (&trouble, &self.draft_saving.last_error) {
-            let words =
-                format!("Cannot save unsent text: {why}. It is kept in memory and saving is retried.");
+            let words = format!("Cannot save unsent text: {why}. It is kept in memory and saving is retried.");
             self.show_notice(&words, Kind::Warning);
         }
         self.draft_saving.last_error = trouble;

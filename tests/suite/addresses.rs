@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex};
 
 /// What `-p` with this base address tells, and its exit code. Nothing is printed.
 fn told(base: &str) -> (String, i32) {
-    let setup =
-        Setup::new(&["-p", "--base-url", base, "--model", "m", "hi"]).env("OPENAI_API_KEY", "sk-canary-0042");
+    let setup = Setup::new(&["-p", "--base-url", base, "--model", "m", "hi"]).env("OPENAI_API_KEY", "sk-canary-0042");
     let (out, err, code) = setup.print("");
     assert_eq!(out, "", "{err}");
     assert!(!err.contains("canary"), "{err}");
@@ -87,8 +86,7 @@ fn a_whole_endpoint_is_answered_with_the_address_before_it_and_nobody_is_asked()
     }
     assert!(asked.lock().unwrap().is_empty());
     let (out, _, code) =
-        Setup::new(&["-p", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m", "hi"])
-            .print("");
+        Setup::new(&["-p", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m", "hi"]).print("");
     assert_eq!((out.as_str(), code), ("hello\n", 0), "what the error says to write");
 }
 
@@ -117,10 +115,7 @@ fn a_port_that_speaks_tls_is_said_to() {
     // Servers that notice it, each in its words.
     for (kind, words) in [
         ("text/plain", "Client sent an HTTP request to an HTTPS server.\n"),
-        (
-            "text/html",
-            "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>",
-        ),
+        ("text/html", "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>"),
         ("text/html", "<html><p>You're speaking plain HTTP to an SSL-enabled server port.</html>"),
     ] {
         let (port, asked) = by_path(move |_| answer(400, kind, words));
@@ -187,10 +182,7 @@ fn a_host_that_is_not_known_is_said_to_be_none() {
         return leave_out("the name service of this machine does not answer");
     }
     let host = "no-such-host.invalid";
-    assert!(
-        err.contains(&format!("Cannot connect to http://{host}: cannot resolve the host {host} (")),
-        "{err}"
-    );
+    assert!(err.contains(&format!("Cannot connect to http://{host}: cannot resolve the host {host} (")), "{err}");
     assert!(err.trim_end().ends_with("). Check its spelling and the network.") && code == 1, "{err}");
 }
 

@@ -9,7 +9,8 @@ use std::process::Command;
 use std::time::Duration;
 
 fn asks() -> Answer {
-    let questions = json!([{ "question": "Which clock?", "keyword": "clock", "options": ["paused", "real"], "allow_text": false }]);
+    let questions =
+        json!([{ "question": "Which clock?", "keyword": "clock", "options": ["paused", "real"], "allow_text": false }]);
     calls_after(Duration::ZERO, &[("ask_question", json!({ "questions": questions }))])
 }
 
@@ -59,11 +60,7 @@ fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
     one("sixteen", b"\xff\xfe{\0}\0", "it is not UTF-8 text; expected");
     one("large", &vec![b' '; 50_000_000], "it has more than 1048576 bytes, which is the limit");
     one("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
-    one(
-        "many",
-        br#"{"clock": ["paused", "real"]}"#,
-        "clock: 2 options are selected, but only one is allowed",
-    );
+    one("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are selected, but only one is allowed");
     one("far", br#"{"clock": 7}"#, "clock: ");
     one("other", br#"{"os": "Linux"}"#, "no question has the keyword \"os\"; waiting: \"clock\"");
     one("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");
@@ -116,8 +113,7 @@ async fn r16_answers_known_before_that_are_none_are_refused_before_anything_is_s
         assert!(code == 2 && out.is_empty() && err.contains(said), "{file}: {code} {out} {err}");
     }
     assert_eq!(service.received().len(), 0, "nothing was said to a model");
-    let begun =
-        std::fs::read_dir(place.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());
+    let begun = std::fs::read_dir(place.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());
     assert_eq!(begun, 0, "and no session was begun");
 }
 
@@ -128,8 +124,7 @@ async fn answers_may_come_from_a_pipe_that_somebody_writes_to_slowly() {
     let place = setup.place.clone();
     assert_eq!(prints(&service, setup).await.2, 3);
     // As a shell does it for `<(…)`: both ends are open before the program starts, and the words come later.
-    let script =
-        "exec 3<>\"$0\"; (sleep 0.3; printf '{\"clock\": \"real\"}' >&3) & exec 4<\"$0\" 3>&-; \"$@\" 3>&-";
+    let script = "exec 3<>\"$0\"; (sleep 0.3; printf '{\"clock\": \"real\"}' >&3) & exec 4<\"$0\" 3>&-; \"$@\" 3>&-";
     let project = place.path().join("project");
     let pipe = project.join("slow");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -155,9 +150,5 @@ async fn answers_may_come_from_a_pipe_that_somebody_writes_to_slowly() {
     .await
     .unwrap();
     let err = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(
-        (String::from_utf8_lossy(&done.stdout).as_ref(), done.status.code()),
-        ("Good.\n", Some(0)),
-        "{err}"
-    );
+    assert_eq!((String::from_utf8_lossy(&done.stdout).as_ref(), done.status.code()), ("Good.\n", Some(0)), "{err}");
 }

@@ -19,8 +19,7 @@ fn asks() -> Answer {
 
 /// Runs the program without a terminal; what it printed, its errors, its exit code.
 async fn prints(service: &Service, setup: Setup, input: &str) -> (String, String, i32) {
-    let setup =
-        setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
+    let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
     let (setup, input) = (setup.env("AYE_MODEL", "m"), input.to_owned());
     tokio::task::spawn_blocking(move || setup.print(&input)).await.unwrap()
 }
@@ -60,7 +59,8 @@ async fn r16_answers_known_before_are_given_and_marked_as_from_a_file() {
     let told = told(place.path());
     assert_eq!(told["answers"][0]["option_index"], 1);
     assert_eq!(told["answers"][1]["answer"], json!(["Linux", "macOS"]));
-    let by_file = |entry: &Entry| matches!(entry, Entry::Answered { answer, .. } if answer.origin == AnswerOrigin::File);
+    let by_file =
+        |entry: &Entry| matches!(entry, Entry::Answered { answer, .. } if answer.origin == AnswerOrigin::File);
     assert!(entries(place.path()).iter().any(by_file));
 }
 
@@ -88,14 +88,8 @@ async fn what_was_printed_is_given_back_filled_in_and_the_session_goes_on() {
     let (out, err, code) = prints(&service, setup, &text).await;
     assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "", 0));
     let told = told(place.path());
-    assert_eq!(
-        (&told["answers"][0]["source"], &told["answers"][0]["answer"]),
-        (&json!("written"), &json!("my own"))
-    );
-    assert_eq!(
-        (&told["answers"][1]["source"], &told["answers"][1]["answer"]),
-        (&json!("skipped"), &Value::Null)
-    );
+    assert_eq!((&told["answers"][0]["source"], &told["answers"][0]["answer"]), (&json!("written"), &json!("my own")));
+    assert_eq!((&told["answers"][1]["source"], &told["answers"][1]["answer"]), (&json!("skipped"), &Value::Null));
     let (setup, text) = again(&printed);
     let (_, err, code) = prints(&service, setup, &text).await;
     assert!(code == 2 && err.contains("has no waiting question"), "{code} {err}");
@@ -107,17 +101,11 @@ async fn answers_that_do_not_fit_are_refused_and_the_question_waits_on() {
     let setup = Setup::new(&["-p", "go", "--answers", "-"]);
     let place = setup.place.clone();
     let (out, err, code) = prints(&service, setup, r#"{"clock": 0, "os": "Windows"}"#).await;
-    assert!(
-        code == 2 && err.contains("os: \"Windows\" is none of the options; expected any of"),
-        "{code} {err}"
-    );
+    assert!(code == 2 && err.contains("os: \"Windows\" is none of the options; expected any of"), "{code} {err}");
     assert_eq!(waits(&out)["waits"][0]["questions"][0]["keyword"], "clock");
     let before = entries(place.path()).len();
     for (file, part) in [
-        (
-            r#"{"clock": ["paused", "real"], "os": "Linux"}"#,
-            "clock: 2 options are selected, but only one is allowed",
-        ),
+        (r#"{"clock": ["paused", "real"], "os": "Linux"}"#, "clock: 2 options are selected, but only one is allowed"),
         (r#"{"clok": 1, "os": "Linux"}"#, "no question has the keyword \"clok\""),
         ("{\"clock\":\n  real}", "not JSON: expected value at line 2 column 3"),
         ("", "it is empty"),
@@ -148,8 +136,7 @@ async fn answers_that_lack_one_let_the_question_wait() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_screen_of_a_resumed_session_is_answered_by_a_file() {
     let service = Service::start([asks(), says("Good.")]).await;
-    let setup =
-        Setup::new(&["-p", "go"]).has("a.json", r#"{"clock": "real", "os": "Linux"}"#).has("b.json", "{}");
+    let setup = Setup::new(&["-p", "go"]).has("a.json", r#"{"clock": "real", "os": "Linux"}"#).has("b.json", "{}");
     let place = setup.place.clone();
     prints(&service, setup, "").await;
     let base = service.base_url.clone();
@@ -169,9 +156,7 @@ async fn the_screen_of_a_resumed_session_is_answered_by_a_file() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_without_anything_to_answer_are_the_callers_mistake() {
     let service = Service::start([]).await;
-    for arguments in
-        [&["--answers", "a.json"][..], &["-c", "--answers", "-"], &["--resume", "--answers", "a.json"]]
-    {
+    for arguments in [&["--answers", "a.json"][..], &["-c", "--answers", "-"], &["--resume", "--answers", "a.json"]] {
         let setup = Setup::new(arguments);
         let place = setup.place.clone();
         let (base, arguments) = (service.base_url.clone(), arguments.join(" "));
@@ -207,10 +192,7 @@ async fn r19_what_needs_a_yes_beside_a_question_is_denied_and_both_are_told() {
     let (out, err, code) = prints(&service, setup, r#"{"first": "b", "last": 2}"#).await;
     assert_eq!((err.as_str(), code), ("", 3), "{out}");
     let waits = waits(&out);
-    assert_eq!(
-        (&waits["denied"][0]["kind"], &waits["denied"][0]["what"]),
-        (&json!("denied"), &json!("touch made"))
-    );
+    assert_eq!((&waits["denied"][0]["kind"], &waits["denied"][0]["what"]), (&json!("denied"), &json!("touch made")));
     assert_eq!((&waits["kind"], &waits["waits"]), (&json!("denied"), &Value::Null), "both were answered");
     assert!(out.starts_with("Good.\n") && !place.path().join("project/made").exists(), "{out}");
     let told = service.received()[1].body["messages"].to_string();

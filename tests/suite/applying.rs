@@ -11,15 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A home in which these calls were rehearsed, and the service that a screen talks to afterwards.
-pub fn rehearsed(
-    calls: &[(&str, Value)],
-    files: &[(&str, &str)],
-) -> (tokio::runtime::Runtime, Service, Arc<Folder>) {
+pub fn rehearsed(calls: &[(&str, Value)], files: &[(&str, &str)]) -> (tokio::runtime::Runtime, Service, Arc<Folder>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers: Vec<Answer> = vec![calls_after(Duration::ZERO, calls), says("Would do."), says("I see.")];
     let service = runtime.block_on(Service::start(answers));
-    let mut setup =
-        Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b", "go"]);
+    let mut setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b", "go"]);
     for (path, text) in files {
         setup = setup.has(path, text);
     }
@@ -38,12 +34,7 @@ pub fn write(path: &str, content: &str) -> (&'static str, Value) {
 }
 
 /// The screen that `aye rehearsal apply` opens.
-pub fn applies(
-    service: &Service,
-    place: &Arc<Folder>,
-    more: &[&str],
-    (columns, rows): (u16, u16),
-) -> Program {
+pub fn applies(service: &Service, place: &Arc<Folder>, more: &[&str], (columns, rows): (u16, u16)) -> Program {
     let mut arguments = vec!["rehearsal", "apply", "--base-url", &service.base_url, "--model", "scripted-7b"];
     arguments.extend(more);
     Setup::again(place, &arguments).size(columns, rows).start()
@@ -62,11 +53,7 @@ fn lines(change: impl Fn(usize) -> String) -> String {
 #[test]
 fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
     let (_runtime, service, place) = rehearsed(
-        &[
-            write("a.txt", "two\n"),
-            write("b.txt", "new\n"),
-            ("bash_exec", json!({ "command": "touch made" })),
-        ],
+        &[write("a.txt", "two\n"), write("b.txt", "new\n"), ("bash_exec", json!({ "command": "touch made" }))],
         &[("a.txt", "one\n")],
     );
     let mut program = applies(&service, &place, &["--hunks"], (100, 30));
@@ -91,10 +78,8 @@ fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
     assert_eq!(service.received().len(), before + 1);
     let told = service.received().last().unwrap().body.to_string();
     assert!(told.contains("a.txt: applied") && told.contains("goes on for real"), "{told}");
-    let offered: Vec<Value> = audited(&place)
-        .into_iter()
-        .filter(|call| call["call"].as_str().unwrap().starts_with("offered_"))
-        .collect();
+    let offered: Vec<Value> =
+        audited(&place).into_iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect();
     let word = |call: &Value, field: &str| call[field].as_str().unwrap_or_default().to_owned();
     let told: Vec<_> =
         offered.iter().map(|call| (word(call, "tool"), word(call, "key"), word(call, "outcome"))).collect();
@@ -108,17 +93,11 @@ fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
 
 #[test]
 fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
-    let (_runtime, service, place) = rehearsed(
-        &[write("a.txt", "two\n"), write("b.txt", "new\n")],
-        &[("a.txt", "one\n"), ("gone.txt", "x\n")],
-    );
+    let (_runtime, service, place) =
+        rehearsed(&[write("a.txt", "two\n"), write("b.txt", "new\n")], &[("a.txt", "one\n"), ("gone.txt", "x\n")]);
     // What a command on the stage deletes.
-    let layer = std::fs::read_dir(place.path().join("home/aye/data/rehearsal"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let layer =
+        std::fs::read_dir(place.path().join("home/aye/data/rehearsal")).unwrap().next().unwrap().unwrap().path();
     let kind = rustix::fs::FileType::CharacterDevice;
     rustix::fs::mknodat(rustix::fs::CWD, layer.join("upper/gone.txt"), kind, 0o600.into(), 0).unwrap();
     let mut origins = std::fs::read_to_string(layer.join("origins")).unwrap();
@@ -149,10 +128,8 @@ fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
 
 #[test]
 fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
-    let (_runtime, service, place) = rehearsed(
-        &[write("a.txt", "two\n"), write("b.txt", "two\n")],
-        &[("a.txt", "one\n"), ("b.txt", "one\n")],
-    );
+    let (_runtime, service, place) =
+        rehearsed(&[write("a.txt", "two\n"), write("b.txt", "two\n")], &[("a.txt", "one\n"), ("b.txt", "one\n")]);
     std::fs::write(place.path().join("project/a.txt"), "mine\n").unwrap();
     let (out, _, _) = Setup::again(&place, &["rehearsal"]).print("");
     assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real file changed since"), "{out}");
@@ -194,8 +171,7 @@ fn hunk_by_hunk_takes_one_place_and_leaves_the_other_for_later() {
 
 #[test]
 fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
-    let calls: Vec<_> =
-        ["a.txt", "b.txt", "c.txt"].map(|name| write(name, &format!("{name}\n").repeat(3))).into();
+    let calls: Vec<_> = ["a.txt", "b.txt", "c.txt"].map(|name| write(name, &format!("{name}\n").repeat(3))).into();
     let (_runtime, service, place) = rehearsed(&calls, &[]);
     let mut program = applies(&service, &place, &["--hunks"], (80, 24));
     program.until_asked("1 of 3");
@@ -243,10 +219,7 @@ fn r32_names_and_contents_that_would_draw_are_shown_and_draw_nothing() {
     assert!(screen.contains("<ESC>") || screen.contains("<U+001B>"), "{screen}");
     program.keys("n");
     let (out, _, code) = Setup::again(&place, &["rehearsal"]).print("");
-    assert!(
-        code == 0 && !out.contains('\x1b') && !out.contains('\u{202e}') && !out.contains('\x07'),
-        "{out:?}"
-    );
+    assert!(code == 0 && !out.contains('\x1b') && !out.contains('\u{202e}') && !out.contains('\x07'), "{out:?}");
     let (json, _, _) = Setup::again(&place, &["rehearsal", "show", "--json"]).print("");
     assert!(!json.contains('\x1b') && !json.contains('\u{202e}'), "{json:?}");
 }

@@ -71,8 +71,7 @@ impl Scene {
     }
 
     fn applies(&self, more: &[&str], (columns, rows): (u16, u16)) -> Program {
-        let mut arguments =
-            vec!["rehearsal", "apply", "--base-url", &self.service.base_url, "--model", "scripted-7b"];
+        let mut arguments = vec!["rehearsal", "apply", "--base-url", &self.service.base_url, "--model", "scripted-7b"];
         arguments.extend(more);
         Setup::again(&self.place, &arguments).size(columns, rows).start()
     }
@@ -182,10 +181,7 @@ fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
     assert!(decided.len() <= 5, "{decided:?}");
     assert_eq!(decided.len(), 2, "{decided:?}");
     for call in &decided {
-        assert_eq!(
-            (&call["key"], &call["outcome"], &call["holds"]),
-            (&json!("y"), &json!("done"), &json!(true))
-        );
+        assert_eq!((&call["key"], &call["outcome"], &call["holds"]), (&json!("y"), &json!("done"), &json!(true)));
     }
     // All is as it would have been live, but for what git ignores.
     assert_eq!(git(&project, &["log", "--format=%s"]), "second, of the dry run\nfirst\n");
@@ -229,10 +225,7 @@ fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
     );
     let mut program = scene.applies(&[], (100, 40));
     let screen = program.until_asked("apply source changes?");
-    assert!(
-        screen.contains("3 of 3 ticked") && screen.contains("careful: this deletes gone.txt"),
-        "{screen}"
-    );
+    assert!(screen.contains("3 of 3 ticked") && screen.contains("careful: this deletes gone.txt"), "{screen}");
     program.keys(END);
     program.until("reason: ");
     program.keys(HOME);
@@ -261,10 +254,7 @@ fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
     let decided = scene.decided();
     assert_eq!(decided.len(), 1);
     let of = |call: &Value| call.to_string();
-    assert!(
-        of(&decided[0]).contains("selected") && of(&decided[0]).contains("\"holds\":true"),
-        "{decided:?}"
-    );
+    assert!(of(&decided[0]).contains("selected") && of(&decided[0]).contains("\"holds\":true"), "{decided:?}");
     // What was rejected is offered again.
     let mut program = scene.applies(&[], (100, 40));
     let screen = program.until_asked("apply source changes?");

@@ -15,9 +15,7 @@ fn writes() -> aye::llm::scripted::Reply {
 async fn r01_a_write_waits_for_a_yes_and_then_does_what_was_shown() {
     let mut scene = Scene::new([writes(), says("Done.")]);
     scene.say("go").await;
-    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
-        panic!("nothing waits")
-    };
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
     assert!(matches!(&plan.preview, Preview::Edit(diff) if diff.created && diff.added == 1));
     assert_eq!(scene.file("a.txt"), None, "nothing happens before the yes");
     scene.yes().await;
@@ -36,20 +34,14 @@ async fn a_no_does_nothing_and_is_told() {
 
 #[tokio::test]
 async fn r24_a_file_that_changed_since_the_card_is_not_overwritten() {
-    let mut scene = Scene::new([
-        calls("edit_file", json!({ "path": "a.txt", "old_text": "one", "new_text": "two" })),
-        says("Oh."),
-    ])
-    .has("a.txt", "one\n");
+    let mut scene =
+        Scene::new([calls("edit_file", json!({ "path": "a.txt", "old_text": "one", "new_text": "two" })), says("Oh.")])
+            .has("a.txt", "one\n");
     scene.say("go").await;
     std::fs::write(scene.project().join("a.txt"), "one, but not the same\n").unwrap();
     scene.yes().await;
     assert_eq!(scene.file("a.txt").as_deref(), Some("one, but not the same\n"));
-    assert!(
-        matches!(&scene.outcomes()[0], Outcome::Failed(why) if why.contains("changed")),
-        "{:?}",
-        scene.outcomes()
-    );
+    assert!(matches!(&scene.outcomes()[0], Outcome::Failed(why) if why.contains("changed")), "{:?}", scene.outcomes());
 }
 
 #[tokio::test]
@@ -61,15 +53,11 @@ async fn an_always_is_kept_in_the_log_and_covers_the_next_call() {
         says("Done."),
     ]);
     scene.say("go").await;
-    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
-        panic!("nothing waits")
-    };
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
     let grant = plan.grant.clone().expect("a command offers a grant");
     scene.decide(Decision::Always(grant)).await;
     assert_eq!(scene.outcomes().len(), 2, "the second ran on the grant, the third waits");
-    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
-        panic!("nothing waits")
-    };
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
     assert_eq!(plan.summary, "echo two >> x");
     let replayed = Session::replay(scene.log.entries.lock().unwrap().clone());
     assert_eq!(replayed.grants().len(), 1);
@@ -108,9 +96,7 @@ async fn r08_arguments_with_a_key_twice_are_refused() {
 async fn r22_stopping_a_turn_ends_the_command() {
     let mut scene = Scene::new([calls("bash_exec", json!({ "command": "sleep 60 & echo $!; wait" }))]);
     scene.say("go").await;
-    let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else {
-        panic!("nothing waits")
-    };
+    let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
     let by = Decider::User { key: "y".into(), after_ms: 900 };
     let yes = Event::CallDecided { call: call.id.clone(), decision: Decision::Once, by };
     scene.takes(yes);

@@ -39,10 +39,7 @@ fn r49_a_long_wait_is_counted_down_and_skipped_with_a_key() {
     program.keys(ALT_R);
     program.until("Here I am.");
     let screen = program.until("took");
-    assert!(
-        !screen.contains("Not now") && !screen.contains("again"),
-        "a wait that is over is no news: {screen}"
-    );
+    assert!(!screen.contains("Not now") && !screen.contains("again"), "a wait that is over is no news: {screen}");
     assert_eq!(service.received().len(), 2);
     assert!(!log(&program).contains("Not now"), "nor is it kept");
 }
@@ -70,8 +67,7 @@ fn after_a_failure_a_key_asks_again_without_a_word() {
 
 #[test]
 fn r49_a_command_that_ran_is_not_run_again_by_asking_again() {
-    let answers =
-        vec![runs("echo ran >> count.txt"), refused(400, &[]), refused(400, &[]), says("All done.")];
+    let answers = vec![runs("echo ran >> count.txt"), refused(400, &[]), refused(400, &[]), says("All done.")];
     let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ echo ran");
@@ -138,11 +134,7 @@ fn another_model_answers_where_the_first_cannot_and_gets_nothing_of_its_but_the_
     assert_eq!(second[0].header("authorization"), Some("Bearer sk-second"));
     let sent = format!("{:?}", second[0]);
     assert!(!sent.contains("sk-first") && !sent.contains("secret-header"), "{sent}");
-    assert!(
-        stood.log.contains("fell_back") && stood.log.contains("\"model\":\"model-two\""),
-        "{}",
-        stood.log
-    );
+    assert!(stood.log.contains("fell_back") && stood.log.contains("\"model\":\"model-two\""), "{}", stood.log);
 }
 
 #[test]
@@ -150,10 +142,9 @@ fn another_model_answers_after_the_retries_of_the_first_and_only_where_it_could_
     let runtime = Runtime::new().unwrap();
     let stood = stands_in(&runtime, vec![refused(503, &["retry-after-ms: 10"])], vec![says("Here.")]);
     assert_eq!((stood.out.as_str(), stood.first.received().len()), ("Here.\n", 5), "{}", stood.err);
-    for (what, answer, came) in [
-        ("a wrong request", refused(400, &[]), ""),
-        ("half a reply", Answer::stream().says("Half"), "Half\n"),
-    ] {
+    for (what, answer, came) in
+        [("a wrong request", refused(400, &[]), ""), ("half a reply", Answer::stream().says("Half"), "Half\n")]
+    {
         let stood = stands_in(&runtime, vec![answer], vec![says("Never.")]);
         assert_eq!((stood.out.as_str(), stood.code), (came, 1), "{what}: {}", stood.err);
         assert!(stood.second.received().is_empty(), "{what}");
@@ -198,10 +189,8 @@ fn a_fallback_that_cannot_be_is_said_at_the_start_and_the_rest_works() {
 #[test]
 fn the_next_turn_tries_the_first_again_and_the_screen_shows_who_answers() {
     let runtime = Runtime::new().unwrap();
-    let first =
-        runtime.block_on(Service::start([refused(429, &["retry-after: 3000"]), says("First again.")]));
-    let slow =
-        Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(1000))).says(" this.");
+    let first = runtime.block_on(Service::start([refused(429, &["retry-after: 3000"]), says("First again.")]));
+    let slow = Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(1000))).says(" this.");
     let second = runtime.block_on(Service::start([slow.finish("stop").done()]));
     let setup = Setup::new(&["--profile", "one"]);
     let config = setup.place.path().join("home/aye/config");

@@ -46,8 +46,7 @@ fn audits(setup: &Setup, file: &PathBuf) -> (String, Vec<Value>, String) {
     let (lines, json_err, json_code) = Setup::again(&setup.place, &["audit", ID, "--json"]).print("");
     assert_eq!((code, json_code), (0, 0), "{err} {json_err}");
     for text in [&words, &lines, &err, &json_err] {
-        let strange =
-            text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
+        let strange = text.chars().find(|c| *c != '\n' && (c.is_control() || "\u{202e}\u{2066}".contains(*c)));
         assert_eq!(strange, None, "R32: {}", text.chars().take(2_000).collect::<String>());
     }
     let longest = words.lines().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -97,9 +96,7 @@ fn thousands_of_calls_are_all_told() {
     }
     let (setup, file) = session(1, &lines);
     let (words, objects, _) = audits(&setup, &file);
-    assert!(
-        words.contains(&format!("\n{many} calls\n")) && words.contains(&format!("\n{many}  read_file\n"))
-    );
+    assert!(words.contains(&format!("\n{many} calls\n")) && words.contains(&format!("\n{many}  read_file\n")));
     assert_eq!(objects.len(), many);
 }
 
@@ -135,10 +132,7 @@ fn r52_a_damaged_session_is_told_as_far_as_it_can_be_read() {
         for arguments in [&["audit", ID][..], &["audit", ID, "--json"], &["audit"]] {
             let (out, err, code) = Setup::again(&setup.place, arguments).print("");
             let told = [&out, &err].iter().any(|text| !text.trim().is_empty());
-            assert!(
-                (code == 0 || code == 2) && (told || arguments.contains(&"--json")),
-                "{code} {out} {err}"
-            );
+            assert!((code == 0 || code == 2) && (told || arguments.contains(&"--json")), "{code} {out} {err}");
             assert!(!err.contains("panicked"), "{err}");
         }
     }

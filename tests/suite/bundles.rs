@@ -36,8 +36,7 @@ fn r57_a_bundle_tells_how_a_session_went_without_keys_and_without_its_words() {
     let arguments = ["doctor", "--profile", "mine", "--base-url", &service.base_url, "--bundle"];
     let (out, err, code) = Setup::again(&place, &arguments).env("MY_MODEL", KEY).print("");
     assert_eq!((err.as_str(), code), ("", 0), "{out}");
-    let made: Vec<String> =
-        files(&project).into_iter().filter(|name| name.starts_with("aye-doctor-")).collect();
+    let made: Vec<String> = files(&project).into_iter().filter(|name| name.starts_with("aye-doctor-")).collect();
     let [name] = &made[..] else { panic!("{made:?}") };
     assert!(out.contains(name) && out.contains("Nothing was sent."), "{out}");
     assert!(flat(&out).contains("Does not contain: any text of sessions, file contents"), "{out}");
@@ -136,10 +135,7 @@ fn a_bundle_goes_where_it_can_and_over_no_other_file() {
     std::os::unix::fs::symlink("nowhere", project.join("link")).unwrap();
     let before = files(&project);
     for (words, said) in [
-        (
-            &["doctor", "--bundle", "there.txt"][..],
-            "there.txt already exists; it was not changed. Name another",
-        ),
+        (&["doctor", "--bundle", "there.txt"][..], "there.txt already exists; it was not changed. Name another"),
         (&["doctor", "--bundle", "link"], "link exists and is not a regular file"),
         (&["doctor", "--bundle", "no/such/x.txt"], "Cannot write no/such/x.txt: its folder does not exist"),
         (&["doctor", "--bundle", "there.txt/x"], "there.txt/x: Not a directory"),

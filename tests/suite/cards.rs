@@ -32,8 +32,7 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
     assert_eq!(program.file("ran"), None, "its turn has not come");
     let decided = |place: &_| {
         let entries = session(&Setup::again(place, &[]));
-        let of =
-            |entry: Entry| if let Entry::Decided { decision, .. } = entry { Some(decision) } else { None };
+        let of = |entry: Entry| if let Entry::Decided { decision, .. } = entry { Some(decision) } else { None };
         entries.into_iter().filter_map(of).collect::<Vec<_>>()
     };
     assert_eq!(decided(&program.place), [Decision::Once]);
@@ -55,8 +54,7 @@ fn r18_the_last_of_two_hundred_calls_is_answered_alone_in_a_small_terminal() {
 #[test]
 fn a_card_that_comes_while_the_window_is_behind_is_told_and_marked() {
     let pause = Duration::from_millis(500);
-    let answers =
-        vec![calls_after(pause, &commands(1)), says("As you like."), calls_after(pause * 4, &commands(1))];
+    let answers = vec![calls_after(pause, &commands(1)), says("As you like."), calls_after(pause * 4, &commands(1))];
     let (_runtime, _service, mut program) = talks(answers, (80, 24), &[]);
     let told = |bytes: &[u8]| {
         let all = String::from_utf8_lossy(bytes).into_owned();

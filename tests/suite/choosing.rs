@@ -45,8 +45,7 @@ fn told(service: &Service) -> Vec<String> {
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
     let all = service.received().into_iter().filter(|request| request.line.starts_with("POST"));
     all.map(|request| {
-        let messages: Vec<String> =
-            request.body["messages"].as_array().unwrap()[1..].iter().map(text).collect();
+        let messages: Vec<String> = request.body["messages"].as_array().unwrap()[1..].iter().map(text).collect();
         format!("{}: {}", request.body["model"].as_str().unwrap(), messages.join(" | "))
     })
     .collect()
@@ -110,12 +109,7 @@ fn the_model_and_then_the_profile_are_changed_and_the_talk_goes_on() {
     assert_eq!(told(&two).len(), 2);
     for (service, own) in [(&one, KEY_ONE), (&two, KEY_TWO)] {
         for request in service.received() {
-            assert_eq!(
-                request.header("authorization"),
-                Some(format!("Bearer {own}").as_str()),
-                "{}",
-                request.line
-            );
+            assert_eq!(request.header("authorization"), Some(format!("Bearer {own}").as_str()), "{}", request.line);
         }
     }
     for key in [KEY_ONE, KEY_TWO] {
@@ -220,11 +214,8 @@ fn a_session_whose_profile_is_gone_says_so_and_goes_on_with_the_one_there_is() {
     program.until("One.");
     leave(&mut program);
     let file = program.place.path().join("home/aye/config/config.toml");
-    std::fs::write(
-        &file,
-        profiles(&one, &two).replace("profiles.one", "profiles.gone").replace("\"one\"", "\"two\""),
-    )
-    .unwrap();
+    std::fs::write(&file, profiles(&one, &two).replace("profiles.one", "profiles.gone").replace("\"one\"", "\"two\""))
+        .unwrap();
     let mut program = keyed(Setup::again(&program.place, &["--continue"])).size(100, 30).start();
     program.until("This session used one, which is not available");
     say(&mut program, "second");

@@ -132,8 +132,7 @@ fn none_is_strange(setup: &Setup, entries: &[Entry]) {
 fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early() {
     let Some(library) = library() else { return leave_out("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
-    let slow =
-        Answer::stream().says("Half and ").then(Step::Pause(Duration::from_millis(500))).says("whole.");
+    let slow = Answer::stream().says("Half and ").then(Step::Pause(Duration::from_millis(500))).says("whole.");
     let waits = "touch begun; until test -e go; do sleep 0.02; done; echo over";
     let answers = [
         says("First."),
@@ -176,8 +175,7 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
     assert_eq!(program.ends(), 0);
 
     let (read, times) = on_disk(&home);
-    let told =
-        ["one", "First.", "two", "An hour before.", "three", "Half and whole.", "four", "Ten years on."];
+    let told = ["one", "First.", "two", "An hour before.", "three", "Half and whole.", "four", "Ten years on."];
     assert_eq!((words(&read.entries), &read.notices), (told.to_vec(), &vec![]));
     let near = |at: i64, what: i64| (at - what).abs() < 600;
     assert!(near(times[0], 0) && times.iter().any(|at| near(*at, -HOUR)), "the clock was set: {times:?}");
@@ -202,8 +200,7 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
     let entries = session(&home);
     assert_eq!((words(&entries)[8..].to_vec(), ended(&entries)), (vec!["five", "Now."], 5));
     let asked = service.received()[0].body["messages"].to_string();
-    let places: Vec<usize> =
-        told.iter().map(|text| asked.find(&format!("\"{text}\"")).expect(text)).collect();
+    let places: Vec<usize> = told.iter().map(|text| asked.find(&format!("\"{text}\"")).expect(text)).collect();
     assert!(places.is_sorted(), "the model is told all in its order: {asked}");
 }
 

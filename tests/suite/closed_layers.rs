@@ -45,8 +45,7 @@ impl Play {
     }
 
     async fn runs(&self, command: &str) {
-        let ran =
-            self.shell.run_in_overlay(&line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
+        let ran = self.shell.run_in_overlay(&line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "", "{command}");
     }
 
@@ -120,8 +119,7 @@ async fn r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds() {
 
 #[tokio::test]
 async fn r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read() {
-    let name =
-        "closed_layers::r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read";
+    let name = "closed_layers::r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read";
     if !is_ordinary(name) || !is_there() {
         return;
     }
@@ -193,8 +191,7 @@ fn r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done() {
         assert_eq!(rehearsed.is_ok(), may, "{path}: {rehearsed:?}");
         assert_eq!(rehearsed, real, "{path}");
     }
-    let made =
-        ["ro/deep/new", "ro/deep/new/er", "ro/deep/ro/sub/new", "ro/sub/file", "ro/sub/new", "src/new"];
+    let made = ["ro/deep/new", "ro/deep/new/er", "ro/deep/ro/sub/new", "ro/sub/file", "ro/sub/new", "src/new"];
     assert_eq!(changed(&play), made, "no mode of a folder is another");
     let upper = other.path().join("layer/upper");
     for folder in ["", "ro", "ro/deep/ro", "ro/sub"] {
@@ -204,20 +201,12 @@ fn r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done() {
     for change in play.list_changes().unwrap() {
         play.apply_change(&change).unwrap();
     }
-    assert_eq!(
-        (changed(&play), fs::read(project.join("ro/sub/new")).unwrap()),
-        (vec![], b"ro/sub/new".to_vec())
-    );
+    assert_eq!((changed(&play), fs::read(project.join("ro/sub/new")).unwrap()), (vec![], b"ro/sub/new".to_vec()));
     // So that they can be taken away.
     for root in [one.path(), other.path()] {
-        for folder in [
-            "project",
-            "project/ro",
-            "project/ro/deep/ro",
-            "layer/upper",
-            "layer/upper/ro",
-            "layer/upper/ro/deep/ro",
-        ] {
+        for folder in
+            ["project", "project/ro", "project/ro/deep/ro", "layer/upper", "layer/upper/ro", "layer/upper/ro/deep/ro"]
+        {
             let _ = fs::set_permissions(root.join(folder), fs::Permissions::from_mode(0o755));
         }
     }
@@ -237,10 +226,8 @@ async fn a_command_finds_the_projects_own_folder_as_it_is_also_after_a_file_tool
         if first {
             play.write(&play.locate("a").unwrap(), None, b"a").unwrap();
         }
-        let ran = shell
-            .run_in_overlay(&line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {})
-            .await
-            .unwrap();
+        let ran =
+            shell.run_in_overlay(&line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "750\n");
         assert_eq!(changed(&play)[0], ".");
     }

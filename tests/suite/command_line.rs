@@ -53,8 +53,7 @@ async fn json_is_one_entry_a_line() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r19_what_needs_a_yes_is_denied_and_the_exit_code_says_so() {
     let service =
-        Service::start([calls("bash_exec", &json!({ "command": "touch made" })), says("I was not allowed.")])
-            .await;
+        Service::start([calls("bash_exec", &json!({ "command": "touch made" })), says("I was not allowed.")]).await;
     let setup = Setup::new(&["-p", "make it"]);
     let place = setup.place.clone();
     let (out, _, code) = prints(&service, setup, "").await;
@@ -137,8 +136,7 @@ async fn a_session_is_gone_on_with() {
 async fn r30_a_dry_run_stays_one_when_it_is_gone_on_with() {
     let write = calls("write_file", &json!({ "path": "a.txt", "content": "x\n" }));
     let read = calls("read_file", &json!({ "path": "a.txt" }));
-    let service =
-        Service::start([write.clone(), says("Rehearsed."), read, says("Read."), write, says("Again.")]).await;
+    let service = Service::start([write.clone(), says("Rehearsed."), read, says("Read."), write, says("Again.")]).await;
     let first = Setup::new(&["--dry-run", "-p", "write"]);
     let place = first.place.clone();
     let (_, _, code) = prints(&service, first, "").await;
@@ -259,8 +257,7 @@ fn the_tour_says_that_it_is_a_script() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_no_model_is_named_the_servers_first_is_asked() {
-    let models =
-        Answer::body(200, "application/json", &[], r#"{"object":"list","data":[{"id":"one"},{"id":"two"}]}"#);
+    let models = Answer::body(200, "application/json", &[], r#"{"object":"list","data":[{"id":"one"},{"id":"two"}]}"#);
     let service = Service::start([models, says("Hello.")]).await;
     let settings = format!("[profiles.mine]\nbase_url = \"{}\"\n", service.base_url);
     let setup = Setup::new(&["-p", "--profile", "mine", "hi"]);
@@ -283,8 +280,7 @@ fn the_tour_reads_its_project_without_asking_where_nobody_set_a_home_for_it() {
 #[test]
 fn what_ends_the_program_is_told_without_what_a_terminal_would_obey() {
     let folder = "no\x1b]0;title\x07 \u{202e}such\x1b[2J";
-    let setup =
-        Setup::new(&["-p", "--base-url", "http://127.0.0.1:1", "--model", "m", "--folder", folder, "hi"]);
+    let setup = Setup::new(&["-p", "--base-url", "http://127.0.0.1:1", "--model", "m", "--folder", folder, "hi"]);
     let (out, err, code) = setup.print("");
     assert!(err.starts_with("aye: ") && err.contains("<U+202E>such<U+001B>[2J: No such file"), "{err:?}");
     let obeyed = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');

@@ -14,12 +14,7 @@ use std::time::{Duration, Instant};
 const AYE: &str = env!("CARGO_BIN_EXE_aye");
 
 fn line(command: &str, seconds: u64) -> CommandLine {
-    CommandLine {
-        command: command.to_owned(),
-        folder: std::env::temp_dir(),
-        seconds,
-        ..CommandLine::default()
-    }
+    CommandLine { command: command.to_owned(), folder: std::env::temp_dir(), seconds, ..CommandLine::default() }
 }
 
 async fn ran(command: &str) -> CommandOutcome {
@@ -107,12 +102,8 @@ async fn both_outputs_come_in_the_order_they_were_written() {
 async fn it_runs_in_its_folder_and_gets_the_command_as_it_is() {
     let folder = Folder::new();
     let command = "pwd -P; printf '%s|' \"a  b\" '$HOME' -- \"quo'te\"";
-    let line = CommandLine {
-        command: command.into(),
-        folder: folder.path().into(),
-        seconds: 20,
-        ..CommandLine::default()
-    };
+    let line =
+        CommandLine { command: command.into(), folder: folder.path().into(), seconds: 20, ..CommandLine::default() };
     let ran = Shell::new(AYE.into()).run_command(&line, &|_| {}).await.unwrap();
     let real = folder.path().canonicalize().unwrap();
     assert_eq!(ran.output, format!("{}\na  b|$HOME|--|quo'te|", real.display()));
@@ -212,8 +203,7 @@ async fn r22_dropping_the_command_leaves_nothing() {
     let (mark, folder) = (mark("drop"), Folder::new());
     let ready = folder.path().join("ready");
     let command = stragglers(&mark, &ready, "wait");
-    let task =
-        tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
+    let task = tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
     until_there(&ready).await;
     until_marked(&mark).await;
     task.abort();
@@ -258,8 +248,7 @@ async fn r22_a_command_that_puts_its_guard_to_sleep_is_ended_all_the_same() {
     assert!(ran.timed_out && kept(Duration::from_secs(4), ran.duration), "{:?}", ran.duration);
     assert_eq!(marked(&mark), 0);
     std::fs::remove_file(&ready).unwrap();
-    let task =
-        tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
+    let task = tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
     until_there(&ready).await;
     until_marked(&mark).await;
     task.abort();

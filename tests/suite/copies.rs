@@ -14,24 +14,21 @@ fn has_copied(bytes: &[u8]) -> bool {
 
 #[test]
 fn a_reply_too_long_for_the_clipboard_is_said_not_to_be_copied_and_where_the_whole_is() {
-    let reply =
-        format!("The beginning. {}The end of it.", "a word and another ".repeat(often(400_000, 60_000)));
+    let reply = format!("The beginning. {}The end of it.", "a word and another ".repeat(often(400_000, 60_000)));
     for size in [(100, 24), (60, 15)] {
         let (_runtime, _service, mut program) = talks(vec![says(&reply), says("A short one.")], size, &[]);
         let setup = Setup::again(&program.place, &[]);
         say(&mut program, "go");
         until_ended(&mut program, &setup, 1);
         program.keys("\x1by");
-        let told = |program: &mut Program| {
-            program.screen().replace('▌', " ").split_whitespace().collect::<Vec<_>>().join(" ")
-        };
+        let told =
+            |program: &mut Program| program.screen().replace('▌', " ").split_whitespace().collect::<Vec<_>>().join(" ");
         program.until_that("it is said", |program| told(program).contains("` prints all of it."));
         let words = told(&mut program);
         assert!(words.contains("Not copied: ") && !words.contains("Copied 1 line"), "{words}");
         assert!(!has_copied(&program.bytes()));
         // What it says of the whole is true.
-        let id =
-            words.split("sessions show ").nth(1).and_then(|rest| rest.get(..26)).expect("an id").to_owned();
+        let id = words.split("sessions show ").nth(1).and_then(|rest| rest.get(..26)).expect("an id").to_owned();
         let (out, err, code) = Setup::again(&program.place, &["sessions", "show", &id]).print("");
         assert_eq!((code, err.as_str()), (0, ""));
         let shown: String = out.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -77,12 +77,8 @@ const DAMAGES: &[(&str, usize, bool, Damage)] = &[
         with(lines, 0, line)
     }),
     ("another program's first line", 0, true, |lines| with(lines, 0, "{\"type\":\"session_meta\"}\n")),
-    ("line ends of Windows", 0, false, |lines| {
-        lines.iter().flat_map(|line| [bare(line), b"\r\n"].concat()).collect()
-    }),
-    ("empty lines everywhere", 0, false, |lines| {
-        lines.iter().flat_map(|line| [line, &b"\n\n"[..]].concat()).collect()
-    }),
+    ("line ends of Windows", 0, false, |lines| lines.iter().flat_map(|line| [bare(line), b"\r\n"].concat()).collect()),
+    ("empty lines everywhere", 0, false, |lines| lines.iter().flat_map(|line| [line, &b"\n\n"[..]].concat()).collect()),
     ("lines in another order", 0, false, |mut lines| {
         lines[1..].reverse();
         glued(lines)
@@ -92,8 +88,7 @@ const DAMAGES: &[(&str, usize, bool, Damage)] = &[
         with(lines, 3, line)
     }),
     ("a number beyond all others", 0, false, |lines| {
-        let line =
-            String::from_utf8(lines[9].clone()).unwrap().replace("\"seq\":9", "\"seq\":18446744073709551615");
+        let line = String::from_utf8(lines[9].clone()).unwrap().replace("\"seq\":9", "\"seq\":18446744073709551615");
         with(lines, 9, line)
     }),
     ("brackets without end", 1, true, |lines| with(lines, 4, "[".repeat(200_000) + "\n")),

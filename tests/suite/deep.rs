@@ -73,12 +73,8 @@ fn r64_twenty_thousand_levels_in_what_a_service_sends_end_no_program() {
     program.until("Still here.");
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
-    for does in [
-        &["show"][..],
-        &["search", "still"],
-        &["export", "--format", "html"],
-        &["export", "--format", "json"],
-    ] {
+    for does in [&["show"][..], &["search", "still"], &["export", "--format", "html"], &["export", "--format", "json"]]
+    {
         let (out, err, code) = Setup::again(&place, &[&["sessions"], does].concat()).print("");
         assert!(code == 0 && out.contains("Still here."), "{does:?}: {err}");
     }

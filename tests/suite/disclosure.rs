@@ -101,12 +101,8 @@ fn scene(place: &Path) -> Running {
     git(&["add", "-f", ".env", "README.md"]);
     git(&["commit", "-qm", "first"]);
     std::fs::write(project.join(".env"), now).unwrap();
-    let process = Command::new("sleep")
-        .arg0(ARGUMENT)
-        .arg("600")
-        .env("HARMLESS", OF_PROCESS)
-        .stdin(Stdio::null())
-        .spawn();
+    let process =
+        Command::new("sleep").arg0(ARGUMENT).arg("600").env("HARMLESS", OF_PROCESS).stdin(Stdio::null()).spawn();
     Running(process.unwrap())
 }
 
@@ -186,9 +182,7 @@ fn file_calls(place: &Path) -> Vec<(&'static str, Value)> {
         all.push(("read_file", json!({ "path": file })));
         all.push(("search_text", json!({ "pattern": "SENTINEL", "path": folder })));
     }
-    for path in
-        ["linked.txt", "link.txt", "home/.ssh/id_rsa", "~/.netrc", "/proc/self/environ", "./keys/../.env"]
-    {
+    for path in ["linked.txt", "link.txt", "home/.ssh/id_rsa", "~/.netrc", "/proc/self/environ", "./keys/../.env"] {
         all.push(("read_file", json!({ "path": path })));
     }
     all.push(("search_text", json!({ "pattern": "SENTINEL" })));
@@ -253,9 +247,8 @@ fn check_commands(place: &Path) {
         assert!(done.success());
         let here = line.replace(&format!("{}/project/", place.display()), &format!("{}/", folder.display()));
         let scratch = copy.path().display();
-        let here = here
-            .replace("/tmp/all", &format!("{scratch}/all"))
-            .replace("/tmp/clone", &format!("{scratch}/clone"));
+        let here =
+            here.replace("/tmp/all", &format!("{scratch}/all")).replace("/tmp/clone", &format!("{scratch}/clone"));
         let here = here.replace(&format!("{}/", place.join("project").display()), "");
         let done = Command::new("bash")
             .args(["-c", &here])

@@ -16,8 +16,7 @@ fn set(setup: &Setup, text: &str) {
 }
 
 fn models(names: &[&str]) -> Answer {
-    let data: Vec<Value> =
-        names.iter().map(|name| serde_json::json!({ "id": name, "object": "model" })).collect();
+    let data: Vec<Value> = names.iter().map(|name| serde_json::json!({ "id": name, "object": "model" })).collect();
     let body = serde_json::json!({ "object": "list", "data": data }).to_string();
     Answer::body(200, "application/json", &[], &body)
 }
@@ -57,10 +56,7 @@ async fn where_all_is_well_it_says_so_and_tells_no_secret() {
     assert_eq!(of(&found, "key", "ok"), ["from MY_KEY"]);
     assert!(of(&found, "model", "ok").iter().any(|words| words.contains("answers, with 2 models")), "{all}");
     let settings = of(&found, "settings", "ok");
-    assert!(
-        settings.contains(&"profiles.mine.model = \"m\" from ~/aye/config/config.toml:5".to_owned()),
-        "{all}"
-    );
+    assert!(settings.contains(&"profiles.mine.model = \"m\" from ~/aye/config/config.toml:5".to_owned()), "{all}");
     for area in ["version", "terminal", "sandbox", "folders", "sessions", "shell", "git", "project"] {
         assert!(found.iter().any(|value| value["area"] == area), "{area}: {all}");
     }
@@ -75,8 +71,8 @@ async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
         &format!("{{\"error\":{{\"message\":\"bad {KEY}\"}}}}"),
     )])
     .await;
-    let setup = Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"])
-        .env("OPENAI_API_KEY", KEY);
+    let setup =
+        Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"]).env("OPENAI_API_KEY", KEY);
     set(&setup, "[screen]\ntheme = \"nope\"\nmuose = true\n[keys]\nno_such = \"f2\"\n");
     let keys = setup.place.path().join("home/aye/config/credentials.toml");
     std::fs::write(&keys, "\"https://a.example\" = \"sk-entered-123456\"\n").unwrap();
@@ -99,10 +95,7 @@ async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
         let wrong = of(&found, area, "wrong");
         assert!(wrong.iter().any(|words| words.contains(part)), "{area}: {part}: {all}");
     }
-    assert!(
-        found.iter().filter(|value| value["state"] == "wrong").all(|value| value["do"].is_string()),
-        "{all}"
-    );
+    assert!(found.iter().filter(|value| value["state"] == "wrong").all(|value| value["do"].is_string()), "{all}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -150,9 +143,8 @@ fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
          [second_reader]\nprofile = \"none-such\"\n",
     );
     let home = setup.place.path().join("home/aye/config");
-    let rule = |says: &str, words: &str, more: &str| {
-        format!("[[rule]]\nsays = \"{says}\"\nwords = \"{words}\"\n{more}\n")
-    };
+    let rule =
+        |says: &str, words: &str, more: &str| format!("[[rule]]\nsays = \"{says}\"\nwords = \"{words}\"\n{more}\n");
     let mine = rule("allow", "cargo test", "")
         + &rule("deny", "git push", "")
         + &rule("allow", "make lint", "matches = \"make\"")

@@ -46,8 +46,7 @@ async fn r30_a_write_is_rehearsed_and_a_later_read_sees_it() {
 
 #[tokio::test]
 async fn r30_a_command_is_not_run_and_the_model_is_told() {
-    let mut scene =
-        Scene::dry_run([calls("bash_exec", json!({ "command": "touch made" })), says("Would do.")]);
+    let mut scene = Scene::dry_run([calls("bash_exec", json!({ "command": "touch made" })), says("Would do.")]);
     scene.say("go").await;
     assert_eq!(scene.file("made"), None);
     assert!(
@@ -137,10 +136,8 @@ async fn r30_what_asks_live_because_of_what_it_reads_is_withheld_on_the_stage_an
         let outside = Folder::new();
         std::fs::write(outside.path().join("x"), "hunter2\n").unwrap();
         let all = secrets(outside.path());
-        let replies: Vec<Reply> =
-            all.iter().map(|(tool, arguments)| calls(tool, arguments.clone())).collect();
-        let mut scene =
-            Scene::dry_run(replies.into_iter().chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
+        let replies: Vec<Reply> = all.iter().map(|(tool, arguments)| calls(tool, arguments.clone())).collect();
+        let mut scene = Scene::dry_run(replies.into_iter().chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
         if on_stage {
             let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
             scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
@@ -154,10 +151,7 @@ async fn r30_what_asks_live_because_of_what_it_reads_is_withheld_on_the_stage_an
             assert!(text.ends_with("Live, the user would be asked first."), "{tool} {arguments}: {text}");
         }
         let session = &scene.state.session;
-        assert_eq!(
-            (session.would_ask_count(), session.rehearsed_count(), outcomes.len()),
-            (all.len(), 0, all.len())
-        );
+        assert_eq!((session.would_ask_count(), session.rehearsed_count(), outcomes.len()), (all.len(), 0, all.len()));
         let told = format!("{:?}", scene.model.requests().lock().unwrap());
         assert!(!told.contains("hunter2"), "a secret was sent");
     }
@@ -246,8 +240,8 @@ async fn r30_a_link_of_the_dry_run_makes_no_secret_readable() {
     let paths = ["a", "new.env", "up/etc/hostname", "c"];
     let reads = paths.map(|path| calls("read_file", json!({ "path": path })));
     let first = [calls("write_file", json!({ "path": "made", "content": "x" })), says("Made.")];
-    let mut scene = Scene::dry_run(first.into_iter().chain(reads).chain([says("Would do.")]))
-        .has(".env", "KEY=hunter2\n");
+    let mut scene =
+        Scene::dry_run(first.into_iter().chain(reads).chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
     scene.say("make").await;
     let upper = scene.project().parent().unwrap().join("layer/upper");
     for (link, target) in links {
@@ -271,20 +265,18 @@ fn r30_what_was_withheld_is_printed_recorded_and_shown_and_counts_on_after_resum
     let place = setup.place.clone();
     let (out, err, code) = setup.print("");
     assert_eq!(code, 0, "{out}{err}");
-    let summary = "0 calls rehearsed, 0 ran in the overlay sandbox, 1 withheld, nothing changed on disk\nwould have asked: 1\n";
+    let summary =
+        "0 calls rehearsed, 0 ran in the overlay sandbox, 1 withheld, nothing changed on disk\nwould have asked: 1\n";
     assert!(out.contains(summary), "{out}");
     assert!(out.contains("withheld, not run"), "{out}");
     let log = entries(place.path());
-    let withheld = log
-        .iter()
-        .any(|entry| matches!(entry, Entry::Settled { staged: Some(staged), .. } if staged.is_withheld()));
+    let withheld =
+        log.iter().any(|entry| matches!(entry, Entry::Settled { staged: Some(staged), .. } if staged.is_withheld()));
     assert!(withheld, "{log:?}");
     let id = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap();
-    let id =
-        id.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    let id = id.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl"));
     let id = id.unwrap().file_stem().unwrap().to_string_lossy().into_owned();
-    let (out, err, code) =
-        Setup::again(&place, &[&base[..], &["--json", "--resume", &id, "again"]].concat()).print("");
+    let (out, err, code) = Setup::again(&place, &[&base[..], &["--json", "--resume", &id, "again"]].concat()).print("");
     assert_eq!(code, 0, "{out}{err}");
     let plan: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!((&plan["withheld"], &plan["would_have_asked"]), (&json!(2), &json!(2)), "{plan}");

@@ -56,9 +56,8 @@ const WAYS: [(How, u32); 6] = [
 /// The program in the middle of something. Its command sleeps three times for so many seconds.
 fn amid(what: Amid, seconds: u32) -> (Runtime, Service, Program, Setup) {
     let begun = Answer::stream().says("Half a reply").then(Step::Stall);
-    let sleeps = format!(
-        "trap '' TERM HUP INT QUIT; setsid sleep {seconds} & (sleep {seconds} &) ; sleep {seconds}; true"
-    );
+    let sleeps =
+        format!("trap '' TERM HUP INT QUIT; setsid sleep {seconds} & (sleep {seconds} &) ; sleep {seconds}; true");
     let answer = match what {
         Amid::Nothing | Amid::Help | Amid::Reply => begun,
         Amid::Card | Amid::Command => runs(&sleeps),
@@ -204,8 +203,7 @@ fn with_files(words: &str) -> (i32, String) {
 
 #[test]
 fn r59_without_a_terminal_to_read_or_to_write_it_says_so_and_ends() {
-    for words in ["", "< /dev/null", "<&-", "< /dev/null > /dev/null", "<&- >&-", "< /dev/zero", "hello <&-"]
-    {
+    for words in ["", "< /dev/null", "<&-", "< /dev/null > /dev/null", "<&- >&-", "< /dev/zero", "hello <&-"] {
         let (code, told) = with_files(words);
         assert_eq!(code, 2, "{words:?}: {told}");
         assert!(told.contains("Use -p to print the reply instead"), "{words:?}: {told}");

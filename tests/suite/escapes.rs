@@ -51,8 +51,7 @@ impl Place {
         }
         std::fs::write(at("tmp/own/config/credentials.toml"), "hunter2").unwrap();
         let keep = vec![at("tmp/own")];
-        let shell =
-            Shell::new(program()).with_closed_paths(keep, vec![at("tmp/own/config/credentials.toml")]);
+        let shell = Shell::new(program()).with_closed_paths(keep, vec![at("tmp/own/config/credentials.toml")]);
         Self { root, shell }
     }
 
@@ -62,26 +61,15 @@ impl Place {
 
     /// Runs a command in the project; `@` stands for the folder that everything is in.
     async fn runs(&self, command: &str, network: bool) -> CommandOutcome {
-        self.runs_with(command, SandboxAccess { write: vec![self.at("tmp")], network, sockets: false })
-            .await
-            .unwrap()
+        self.runs_with(command, SandboxAccess { write: vec![self.at("tmp")], network, sockets: false }).await.unwrap()
     }
 
-    async fn runs_with(
-        &self,
-        command: &str,
-        reach: SandboxAccess,
-    ) -> Result<CommandOutcome, aye::project::Error> {
+    async fn runs_with(&self, command: &str, reach: SandboxAccess) -> Result<CommandOutcome, aye::project::Error> {
         let root = self.at("");
         let command = command.replace('@', root.to_str().unwrap().trim_end_matches('/'));
         let walls = CommandSandbox::enforced(reach);
-        let line = CommandLine {
-            command,
-            folder: self.at("project"),
-            seconds: 60,
-            sandbox: walls,
-            ..CommandLine::default()
-        };
+        let line =
+            CommandLine { command, folder: self.at("project"), seconds: 60, sandbox: walls, ..CommandLine::default() };
         self.shell.run_command(&line, &|_| {}).await
     }
 
@@ -258,7 +246,8 @@ async fn r22_nothing_outside_is_signalled_traced_or_read_in_its_memory() {
         ": < /dev/tty".to_owned(),
         ": > /dev/tty".to_owned(),
         ": < /dev/ptmx".to_owned(),
-        "for t in /dev/pts/[0-9]* /dev/tty[0-9]* /dev/console; do (: < $t) && exit; (: > $t) && exit; done; false".to_owned(),
+        "for t in /dev/pts/[0-9]* /dev/tty[0-9]* /dev/console; do (: < $t) && exit; (: > $t) && exit; done; false"
+            .to_owned(),
     ];
     if holds_signals() {
         commands.push(format!("kill -0 {own}"));
@@ -304,8 +293,7 @@ async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
         assert!(!place.at("project/ran").exists());
     }
     if !is_there() {
-        let error =
-            place.runs_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
+        let error = place.runs_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run"), "{error}");
         assert!(!place.at("project/ran").exists());
     }

@@ -141,18 +141,14 @@ fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
     program.lets_pass(200);
     program.keys("\x04");
     let screen = program.until("Quit without saving");
-    assert!(
-        screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"),
-        "{screen}"
-    );
+    assert!(screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"), "{screen}");
     // It is written elsewhere, whole.
     program.keys("project");
     program.until("1 of");
     program.keys("\r");
     assert_eq!(program.ends(), 1);
     let project = program.project();
-    let copies: Vec<PathBuf> =
-        std::fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let copies: Vec<PathBuf> = std::fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().path()).collect();
     let copy = copies.iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
     let read = aye::store::read(copy).unwrap();
     let texts = format!("{:?}", read.entries);

@@ -170,11 +170,7 @@ fn r53_whichever_write_of_a_session_on_the_screen_fails_all_is_kept_or_the_user_
         let shown = String::from_utf8_lossy(&program.bytes()).into_owned();
         for (what, is_kept, told) in [
             ("the session", is_saved(place.path()), &["could not be saved", "NOT SAVED", "is not saved"][..]),
-            (
-                "the draft",
-                holds(place.path(), "drafts", "unsent words"),
-                &["draft not saved", "could not be"],
-            ),
+            ("the draft", holds(place.path(), "drafts", "unsent words"), &["draft not saved", "could not be"]),
             ("the history", holds(place.path(), "history", "one"), &["Cannot add this to the history"]),
         ] {
             let is_told = told.iter().any(|words| shown.contains(words));

@@ -62,10 +62,7 @@ fn r23_a_command_that_floods_takes_no_memory_and_holds_up_no_key() {
     std::fs::write(program.project().join("heard"), "").unwrap();
     program.until_quiet("Dry again.");
     let (after, most) = memory(&program);
-    println!(
-        "idle {idle} kB, after {} MB {after} kB, at most {most} kB; a key {key:?}",
-        parts * PART / 1_000_000
-    );
+    println!("idle {idle} kB, after {} MB {after} kB, at most {most} kB; a key {key:?}", parts * PART / 1_000_000);
     assert!(most < idle + 300_000, "{idle} kB became {most} kB");
     assert!(kept(Duration::from_millis(100), key), "a key took {key:?}");
     let told = service.received()[1].body["messages"].to_string();

@@ -85,9 +85,8 @@ fn named(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in code.match_indices("crate::") {
         let rest = &code[at + "crate::".len()..];
-        let word = |text: &str| -> String {
-            text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-        };
+        let word =
+            |text: &str| -> String { text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
         match rest.strip_prefix('{') {
             Some(list) => {
                 let list = list.split('}').next().unwrap_or_default();
@@ -133,9 +132,7 @@ fn the_pure_touch_nothing() {
             continue;
         }
         let code = code(&text);
-        wrong.extend(
-            IMPURE.iter().filter(|word| code.contains(**word)).map(|word| format!("{file} names {word}")),
-        );
+        wrong.extend(IMPURE.iter().filter(|word| code.contains(**word)).map(|word| format!("{file} names {word}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -139,8 +139,7 @@ fn what_cannot_be_copied_is_said_and_leaves_nothing() {
 fn r30_a_dry_run_in_which_a_command_left_folders_too_deep_for_a_path_is_copied_and_removed() {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
     let write = json!({ "path": "a.txt", "content": "new\n" });
-    let (_runtime, service) =
-        service(vec![calls_after(Duration::ZERO, &[("write_file", write)]), says("Would do.")]);
+    let (_runtime, service) = service(vec![calls_after(Duration::ZERO, &[("write_file", write)]), says("Would do.")]);
     let place = Setup::new(&[]).place;
     prints(&place, &service, &["--dry-run", "go"]);
     let (old, _) = only(place.path());

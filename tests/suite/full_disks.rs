@@ -29,10 +29,7 @@ fn write(path: &str, bytes: usize) -> (&'static str, Value) {
 }
 
 /// A dry run over a stage, whose layer is on a disk of its own.
-fn on_small_disk(
-    replies: impl IntoIterator<Item = Reply>,
-    options: &str,
-) -> (Scene, Arc<Rehearsal>, PathBuf) {
+fn on_small_disk(replies: impl IntoIterator<Item = Reply>, options: &str) -> (Scene, Arc<Rehearsal>, PathBuf) {
     let mut scene = Scene::dry_run(replies).has("a.txt", "real\n");
     let layer = scene.project().parent().unwrap().join("layer");
     small_disk(&layer, options);
@@ -51,8 +48,7 @@ fn told_as_changed(place: &Arc<Folder>) -> Vec<String> {
     let (out, err, code) = Setup::again(place, &["rehearsal", "show", "--json"]).print("");
     assert_eq!(code, 0, "{out}{err}");
     let told: Value = serde_json::from_str(&out).unwrap();
-    let paths =
-        told["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap().to_owned());
+    let paths = told["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap().to_owned());
     paths.collect()
 }
 
@@ -95,9 +91,7 @@ fn r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change() {
 
 #[tokio::test]
 async fn r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs() {
-    if !is_there()
-        || !may_mount("full_disks::r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs")
-    {
+    if !is_there() || !may_mount("full_disks::r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs") {
         return;
     }
     // On a machine that is held up the command is stopped before it is told that the disk is full.
@@ -141,9 +135,7 @@ async fn fills() -> bool {
     assert_eq!(told(2), "ok\nreal\nexit 0");
     assert!(matches!(&outcomes[3], Outcome::Rehearsed(_)), "{outcomes:?}");
     assert!(
-        told(4).contains(
-            "[stopped by the limits of the dry run: the disk that holds the overlay is nearly full"
-        ),
+        told(4).contains("[stopped by the limits of the dry run: the disk that holds the overlay is nearly full"),
         "{outcomes:?}"
     );
     assert_eq!(told(5), "more\nexit 0");
@@ -156,17 +148,13 @@ async fn fills() -> bool {
 
 #[tokio::test]
 async fn r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up() {
-    if !is_there()
-        || !may_mount("full_disks::r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up")
-    {
+    if !is_there() || !may_mount("full_disks::r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up") {
         return;
     }
     let replies = [run("echo one > one"), run("echo two > two"), says("Would do.")];
     let (mut scene, play, layer) = on_small_disk(replies, "size=1m,nr_inodes=40");
     // No folder can be made any more, however small.
-    let fill = |folder: &Path| {
-        (0..40).take_while(|n| std::fs::write(folder.join(format!("f{n}")), "").is_ok()).count()
-    };
+    let fill = |folder: &Path| (0..40).take_while(|n| std::fs::write(folder.join(format!("f{n}")), "").is_ok()).count();
     assert!(fill(&layer) < 40);
     scene.takes(aye::agent::Event::UserMessage("go".into()));
     while scene.outcomes().is_empty() {
@@ -202,9 +190,8 @@ fn applies_to_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, S
     let (out, err, code) = setup.print("");
     assert_eq!(code, 0, "{out}{err}");
     std::fs::write(place.path().join("project/ballast"), vec![0; 500_000]).unwrap();
-    let program = Setup::again(&place, &[&["rehearsal", "apply", "--hunks"][..], &base[..]].concat())
-        .size(100, 30)
-        .start();
+    let program =
+        Setup::again(&place, &[&["rehearsal", "apply", "--hunks"][..], &base[..]].concat()).size(100, 30).start();
     (runtime, service, program)
 }
 
@@ -223,11 +210,8 @@ fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the
     ) {
         return;
     }
-    let (_runtime, service, mut program) = applies_to_small_disk(&[
-        write("a.txt", 300_000),
-        write("dir/er/new.txt", 300_000),
-        write("z.txt", 20),
-    ]);
+    let (_runtime, service, mut program) =
+        applies_to_small_disk(&[write("a.txt", 300_000), write("dir/er/new.txt", 300_000), write("z.txt", 20)]);
     let before = mounted();
     program.until_asked("apply: change a.txt?");
     reads_all_and_says_yes(&mut program);
@@ -252,8 +236,7 @@ fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the
     program.until("I see.");
     let told = service.received().last().unwrap().body.to_string();
     assert!(
-        told.contains("a.txt: the disk is full. Nothing was changed there")
-            && told.contains("z.txt: applied"),
+        told.contains("a.txt: the disk is full. Nothing was changed there") && told.contains("z.txt: applied"),
         "{told}"
     );
     let (out, _, _) = Setup::again(&program.place, &["audit", "--json"]).print("");
@@ -268,7 +251,6 @@ fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the
     say(&mut program, "/rehearsal apply hunks");
     program.until_asked("apply: change a.txt?");
     reads_all_and_says_yes(&mut program);
-    program
-        .until_that("it is made", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));
+    program.until_that("it is made", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));
     assert_eq!(mounted(), before);
 }

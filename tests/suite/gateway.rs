@@ -32,8 +32,7 @@ fn gateway() -> Option<(String, String)> {
 
 /// The program with a profile for the gateway at this address, these parameters in every request.
 fn knows(base: &str, key: &str, arguments: &[&str], parameters: &Value) -> Setup {
-    let setup =
-        Setup::new(&[&["--profile", "gateway"], arguments].concat()).size(100, 30).env("GATEWAY", key);
+    let setup = Setup::new(&[&["--profile", "gateway"], arguments].concat()).size(100, 30).env("GATEWAY", key);
     let parameters: toml::Table = serde_json::from_value(parameters.clone()).unwrap();
     let profile = format!(
         "[profiles.gateway]\nbase_url = \"{base}\"\nkey_env = \"GATEWAY\"\nmodel = \"plain\"\n[profiles.gateway.parameters]\n{parameters}"
@@ -101,8 +100,7 @@ fn r48_each_error_of_a_gateway_is_a_sentence() {
         let key = key.clone();
         std::thread::spawn(move || {
             // A busy gateway closes a connection that was quiet for five seconds just as the last attempt begins on it.
-            let closed =
-                |err: &str| err.lines().last().is_some_and(|last| last.contains("connection closed before"));
+            let closed = |err: &str| err.lines().last().is_some_and(|last| last.contains("connection closed before"));
             let mut tries = (0..3).map(|_| prints(&key, model, &json!({})));
             let (out, err, code) = tries.find(|(_, err, _)| !closed(err)).expect("an answer of three");
             assert_eq!((out.as_str(), code), ("", 1), "{model}: {err}");
@@ -113,16 +111,8 @@ fn r48_each_error_of_a_gateway_is_a_sentence() {
     };
     // The model, what is told last, and whether it is tried again before.
     let cases = [
-        (
-            "limited",
-            "The provider asks to wait (429, throttling_error): litellm.RateLimitError: this is a mock",
-            true,
-        ),
-        (
-            "broken",
-            "The provider failed (500, internal_server_error): litellm.InternalServerError: this is",
-            true,
-        ),
+        ("limited", "The provider asks to wait (429, throttling_error): litellm.RateLimitError: this is a mock", true),
+        ("broken", "The provider failed (500, internal_server_error): litellm.InternalServerError: this is", true),
         ("overloaded", "The provider failed (529): litellm.APIError", true),
         ("slow", "The provider timed out (408, invalid_request_error): litellm.Timeout", true),
         (
@@ -130,16 +120,8 @@ fn r48_each_error_of_a_gateway_is_a_sentence() {
             "The session exceeds the model's context window and cannot be shortened further: The provider rejected the request (400, invalid_request_error): litellm.ContextWindow",
             false,
         ),
-        (
-            "filtered",
-            "The provider rejected the request (400, invalid_request_error): litellm.BadRequest",
-            false,
-        ),
-        (
-            "nobody",
-            "The provider rejected the request (400, invalid_request_error): /chat/completions: Invalid",
-            false,
-        ),
+        ("filtered", "The provider rejected the request (400, invalid_request_error): litellm.BadRequest", false),
+        ("nobody", "The provider rejected the request (400, invalid_request_error): /chat/completions: Invalid", false),
     ];
     let running: Vec<_> = cases.map(|(model, expected, again)| (check(model, expected), model, again)).into();
     for (case, model, again) in running {
@@ -179,8 +161,7 @@ fn after_an_error_of_a_gateway_the_talk_goes_on_with_another_model() {
     program.until(SAYS);
     until_ended(&mut program, &kept, 2);
     let entries = session(&kept);
-    let failed =
-        |entry: &Entry| matches!(entry, Entry::Ended { ending: Ending::Failed(why) } if why.contains("400"));
+    let failed = |entry: &Entry| matches!(entry, Entry::Ended { ending: Ending::Failed(why) } if why.contains("400"));
     assert!(entries.iter().any(failed), "{entries:?}");
     assert!(matches!(entries.last(), Some(Entry::Ended { ending: Ending::Finished })), "{entries:?}");
 }
@@ -262,8 +243,7 @@ fn as_claude(events: &[Value]) -> Answer {
 fn a_call_that_a_gateway_translates_is_asked_about_and_its_outcome_goes_back() {
     let start = json!({ "type": "message_start", "message": { "id": "msg_1", "type": "message", "role": "assistant",
         "content": [], "model": "claude", "usage": { "input_tokens": 7, "output_tokens": 1 } } });
-    let block =
-        |at: u8, block: Value| json!({ "type": "content_block_start", "index": at, "content_block": block });
+    let block = |at: u8, block: Value| json!({ "type": "content_block_start", "index": at, "content_block": block });
     let delta = |at: u8, delta: Value| json!({ "type": "content_block_delta", "index": at, "delta": delta });
     let stop = |at: u8| json!({ "type": "content_block_stop", "index": at });
     let end = |why: &str| json!({ "type": "message_delta", "delta": { "stop_reason": why }, "usage": { "output_tokens": 9 } });
@@ -319,7 +299,8 @@ fn a_reply_that_breaks_off_behind_a_gateway_keeps_what_came() {
     say(&mut program, "tell");
     until_ended(&mut program, &kept, 1);
     let entries = session(&kept);
-    let half = |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if text == "Half of it");
+    let half =
+        |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if text == "Half of it");
     assert!(entries.iter().any(half), "{entries:?}");
     let Some(Entry::Ended { ending: Ending::Failed(why) }) = entries.last() else { panic!("{entries:?}") };
     assert!(why.contains("in the middle of the reply") && why.contains("the card burnt"), "{why}");

@@ -22,9 +22,8 @@ fn kept(program: &Program) -> String {
 
 #[test]
 fn r51_a_kill_in_the_middle_of_a_reply_keeps_the_words_that_came() {
-    let slow = |answer: Answer, n: usize| {
-        answer.says(&format!("word{n} ")).then(Step::Pause(Duration::from_millis(100)))
-    };
+    let slow =
+        |answer: Answer, n: usize| answer.says(&format!("word{n} ")).then(Step::Pause(Duration::from_millis(100)));
     let stalls = (0..15).fold(Answer::stream(), slow).then(Step::Stall);
     let (_runtime, service) = serves(vec![stalls, says("Calm.")]);
     let flags = ["--base-url", &service.base_url, "--model", "m"];
@@ -86,8 +85,7 @@ fn r51_a_complete_reply_of_megabytes_of_escapes_is_read_back_whole_and_sent_once
     assert!(text.len() > 6 * PIECES * piece.len(), "{}", text.len());
     let read = aye::store::read(&file).unwrap();
     let whole = format!("begin {} end", piece.repeat(PIECES));
-    let is_whole =
-        |entry: &aye::chat::Entry| matches!(entry, aye::chat::Entry::Replied { text, .. } if *text == whole);
+    let is_whole = |entry: &aye::chat::Entry| matches!(entry, aye::chat::Entry::Replied { text, .. } if *text == whole);
     assert_eq!(read.entries.iter().filter(|entry| is_whole(entry)).count(), 1);
     std::fs::write(&file, text.repeat(2)).unwrap();
     let (_, error, code) = Setup::again(&place, &[&flags[..], &["--continue", "and now"]].concat()).print("");

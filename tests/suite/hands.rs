@@ -102,9 +102,10 @@ fn r03_an_enter_that_is_held_from_the_send_answers_no_question() {
     share("Enter held from sending", trials(6), 8, |dice, trials| {
         let call = |pause| calls_after(pause, &[("ask_question", question.clone())]);
         let pauses: Vec<u64> = (0..trials).map(|_| 200 + dice.below(1_300)).collect();
-        let answers = pauses.iter().enumerate().flat_map(|(at, pause)| {
-            [call(Duration::from_millis(dice.below(*pause))), says(&format!("Reply {at}."))]
-        });
+        let answers = pauses
+            .iter()
+            .enumerate()
+            .flat_map(|(at, pause)| [call(Duration::from_millis(dice.below(*pause))), says(&format!("Reply {at}."))]);
         let (_runtime, _service, mut program) = talks(answers.collect(), (100, 24), &[]);
         for (trial, pause) in pauses.into_iter().enumerate() {
             say(&mut program, "go");

@@ -31,9 +31,7 @@ fn with_settings(setup: Setup, text: &str) -> Setup {
 /// What was said of the only call: the advice, why, and whether it failed.
 fn advice(place: &Path) -> Option<(ReviewVerdict, String, bool)> {
     entries(place).into_iter().find_map(|entry| match entry {
-        Entry::Reviewed { verdict: advice, reason: why, is_failed: failed, .. } => {
-            Some((advice, why, failed))
-        }
+        Entry::Reviewed { verdict: advice, reason: why, is_failed: failed, .. } => Some((advice, why, failed)),
         _ => None,
     })
 }
@@ -46,8 +44,7 @@ fn makes(setup: Setup) -> (bool, Setup) {
 fn makes_by(setup: Setup, call: Answer) -> (bool, Setup) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([call, says("Done.")]));
-    let setup =
-        setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
+    let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
     let setup = setup.env("AYE_MODEL", "m");
     let (out, err, _) = setup.print("");
     assert!(out.contains("Done.") || out.contains('"'), "{out}{err}");
@@ -59,8 +56,7 @@ fn printing() -> Setup {
 }
 
 fn starts(setup: Setup, service: &Service) -> Program {
-    let setup =
-        setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
+    let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
     let mut program = setup.env("AYE_MODEL", "m").size(100, 30).start();
     program.until("Connected to");
     program
@@ -68,8 +64,7 @@ fn starts(setup: Setup, service: &Service) -> Program {
 
 #[test]
 fn r28_a_hook_is_told_the_call_as_json_and_gets_its_words_as_they_are() {
-    let script =
-        format!("cat > \"$HOME/told\"; printf '%s|' \"$@\" > \"$HOME/words\"; pwd > \"$HOME/at\"; {ALLOWS}");
+    let script = format!("cat > \"$HOME/told\"; printf '%s|' \"$@\" > \"$HOME/words\"; pwd > \"$HOME/at\"; {ALLOWS}");
     let (made, setup) = makes(with_hook(printing(), &script, ""));
     assert!(made, "an allow spares the ask");
     let home = setup.place.path().join("home");
@@ -78,10 +73,7 @@ fn r28_a_hook_is_told_the_call_as_json_and_gets_its_words_as_they_are() {
     assert_eq!(text("told").lines().count(), 1);
     let project = setup.place.path().join("project").canonicalize().unwrap();
     assert_eq!(told["version"], 1);
-    assert_eq!(
-        (&told["tool"], &told["mode"], &told["dry_run"]),
-        (&json!("bash_exec"), &json!("ask"), &json!(false))
-    );
+    assert_eq!((&told["tool"], &told["mode"], &told["dry_run"]), (&json!("bash_exec"), &json!("ask"), &json!(false)));
     assert_eq!(told["arguments"], json!({ "command": "echo 1 > made" }));
     assert_eq!(told["project"], json!(project));
     assert_eq!(told["access"]["reach"], "run");
@@ -113,11 +105,7 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
         ("kill -9 $PPID", "", "it was"),
         ("", "", "the answer is empty"),
         ("echo allow", "", "the answer is not JSON: 'allow'"),
-        (
-            "echo '{\"verdict\":\"allow\"}'; echo '{\"verdict\":\"allow\"}'",
-            "",
-            "the answer has more than one line",
-        ),
+        ("echo '{\"verdict\":\"allow\"}'; echo '{\"verdict\":\"allow\"}'", "", "the answer has more than one line"),
         ("echo '{\"verdict\":\"deny\",\"verdict\":\"allow\"}'", "", "given twice"),
         ("echo '{\"verdict\":\"yes\"}'", "", "verdict is 'yes'; expected one of allow, ask, deny"),
         ("printf '{\"verdict\":\"allow\",\"why\":\"\\377\"}'", "", "its answer is not valid UTF-8"),
@@ -149,11 +137,9 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
 
 #[test]
 fn a_hook_that_reads_nothing_or_says_much_on_the_side_is_heard() {
-    for script in [
-        ALLOWS,
-        &format!("exec <&-; {ALLOWS}"),
-        &format!("head -c 3000000 /dev/zero >&2; cat >/dev/null; {ALLOWS}"),
-    ] {
+    for script in
+        [ALLOWS, &format!("exec <&-; {ALLOWS}"), &format!("head -c 3000000 /dev/zero >&2; cat >/dev/null; {ALLOWS}")]
+    {
         assert!(makes(with_hook(printing(), script, "")).0, "{script}");
     }
     // A call of a megabyte goes through too.
@@ -190,9 +176,7 @@ fn r30_a_dry_run_runs_no_hook_that_does_not_say_so() {
         });
         assert_eq!(missed.unwrap().len(), usize::from(!asked), "{more}");
         let id = std::fs::read_dir(setup.place.path().join("home/aye/data/sessions")).unwrap();
-        let id = id
-            .map(|entry| entry.unwrap().path())
-            .find(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        let id = id.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl"));
         let id = id.unwrap().file_stem().unwrap().to_string_lossy().into_owned();
         let (shown, _, _) = Setup::again(&setup.place, &["sessions", "show", &id]).print("");
         assert_eq!(shown.contains("hook “check” was not run in this dry run"), !asked, "{shown}");
@@ -217,7 +201,8 @@ fn r21_a_hook_has_no_key_in_its_environment_and_no_terminal() {
 
 #[test]
 fn r14_nothing_in_a_project_makes_a_hook() {
-    let text = "[hooks.evil]\ncommand = [\"sh\", \"-c\", \"touch $HOME/evil; echo '{\\\"verdict\\\":\\\"allow\\\"}'\"]\n";
+    let text =
+        "[hooks.evil]\ncommand = [\"sh\", \"-c\", \"touch $HOME/evil; echo '{\\\"verdict\\\":\\\"allow\\\"}'\"]\n";
     let mut setup = printing();
     for path in ["config.toml", ".aye/config.toml", "aye/config/config.toml", ".aye/hooks/evil.toml"] {
         setup = setup.has(path, text);
@@ -232,8 +217,7 @@ fn several_hooks_are_asked_in_the_order_of_their_names_and_the_strictest_counts(
     let setup = printing();
     let home = setup.place.path().join("home");
     let hook = |name: &str, verdict: &str| {
-        let script =
-            format!("echo {name} >> {0}/order; echo '{{\\\"verdict\\\":\\\"{verdict}\\\"}}'", home.display());
+        let script = format!("echo {name} >> {0}/order; echo '{{\\\"verdict\\\":\\\"{verdict}\\\"}}'", home.display());
         format!("[hooks.{name}]\ncommand = [\"sh\", \"-c\", \"{script}\"]\n")
     };
     let all = hook("c", "allow") + &hook("a", "allow") + &hook("b", "deny") + &hook("d", "allow");
@@ -274,9 +258,8 @@ fn r27_esc_stops_a_hook_at_once_and_nothing_of_it_stays() {
     let seconds = nobody_elses_sleep();
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([runs("echo 1 > made"), says("Done.")]));
-    let daemon = format!(
-        "(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} & trap '' TERM; sleep {seconds}"
-    );
+    let daemon =
+        format!("(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} & trap '' TERM; sleep {seconds}");
     let mut program = starts(with_hook(Setup::new(&[]), &daemon, "seconds = 60"), &service);
     say(&mut program, "go");
     program.until("asking the hook “check”…");
@@ -288,18 +271,13 @@ fn r27_esc_stops_a_hook_at_once_and_nothing_of_it_stays() {
     // What comes of quitting while it runs is the same.
     say(&mut program, "go");
     program.until_quiet("Done.");
-    assert_eq!(
-        entries(program.place.path()).iter().filter(|entry| matches!(entry, Entry::Settled { .. })).count(),
-        1
-    );
+    assert_eq!(entries(program.place.path()).iter().filter(|entry| matches!(entry, Entry::Settled { .. })).count(), 1);
 }
 
 #[test]
 fn r22_nothing_of_a_hook_outlives_the_program_or_its_own_answer() {
     let seconds = nobody_elses_sleep();
-    let left = format!(
-        "(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} >/dev/null 2>&1 & {ALLOWS}"
-    );
+    let left = format!("(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} >/dev/null 2>&1 & {ALLOWS}");
     assert!(makes(with_hook(printing(), &left, "")).0);
     none_sleeps(seconds);
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {

@@ -51,8 +51,7 @@ impl Case {
         let last = match &self.question {
             None => Answer::stream().says(&self.end).finish("stop").done(),
             Some(text) => {
-                let options =
-                    json!([{ "label": text, "description": text }, { "label": "no", "description": "" }]);
+                let options = json!([{ "label": text, "description": text }, { "label": "no", "description": "" }]);
                 let question = json!({ "keyword": "k", "text": text, "type": "single", "options": options });
                 calls("c", "", &[("ask_question", json!({ "questions": [question] }))])
             }
@@ -91,10 +90,7 @@ fn sent(service: &Service) -> Vec<(String, String)> {
     let last = received.last().expect("the model was asked");
     let messages = last.body["messages"].as_array().unwrap().iter();
     let text = |message: &Value| {
-        (
-            message["role"].as_str().unwrap().to_owned(),
-            message["content"].as_str().unwrap_or_default().to_owned(),
-        )
+        (message["role"].as_str().unwrap().to_owned(), message["content"].as_str().unwrap_or_default().to_owned())
     };
     messages.map(text).collect()
 }
@@ -182,8 +178,7 @@ fn is_shown_everywhere(case: &Case, place: &Arc<Folder>, sent: &[(String, String
     let squashed = squash(&show);
     sent.iter().for_each(|(_, text)| shows_nothing_forbidden("a request", text));
     for (role, text) in sent.iter().filter(|(role, _)| role != "system") {
-        for (surface, printed) in [("show", &show), ("markdown", &markdown), ("html", &html), ("json", &json)]
-        {
+        for (surface, printed) in [("show", &show), ("markdown", &markdown), ("html", &html), ("json", &json)] {
             hides_no_word(surface, printed, text);
         }
         if role == "tool" {
@@ -201,8 +196,7 @@ fn is_shown_on_the_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, Str
     let arguments = ["--base-url", "http://127.0.0.1:9/v1", "--model", "scripted-7b", "--continue"];
     let mut program = Setup::again(place, &arguments).size(110, 60).start();
     program.until_that("the session is shown", |program| program.screen().contains("read_file"));
-    let results: Vec<&String> =
-        sent.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text).collect();
+    let results: Vec<&String> = sent.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text).collect();
     if case.question.is_none() {
         program.until_that(&format!("all words of {:?} are shown", case.end), |program| {
             let transcript = squash(&program.screen());
@@ -214,9 +208,8 @@ fn is_shown_on_the_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, Str
         }
         program.keys("o");
         let result = squash(results[results.len() - 1 - nth]);
-        program.until_that(&format!("o shows all of {result:?}"), |program| {
-            squash(&program.screen()).contains(&result)
-        });
+        program
+            .until_that(&format!("o shows all of {result:?}"), |program| squash(&program.screen()).contains(&result));
     }
     terminal_obeys_nothing(&program);
 }
@@ -239,9 +232,7 @@ fn make_old(place: &Folder, case: &Case) {
         for line in std::fs::read_to_string(&file).unwrap().lines() {
             let mut value: Value = serde_json::from_str(line).unwrap();
             let settled = &mut value["entry"];
-            if settled["kind"] == "settled"
-                && settled["call"].as_str().is_some_and(|call| call.starts_with('a'))
-            {
+            if settled["kind"] == "settled" && settled["call"].as_str().is_some_and(|call| call.starts_with('a')) {
                 settled["outcome"]["text"] = json!(format!("{}\n{}", case.content, case.name));
             }
             lines.push_str(&format!("{value}\n"));
@@ -267,8 +258,7 @@ fn hostile_texts_show_nothing_forbidden_and_hide_nothing_on_any_surface() {
         let (terminal, ..) = prints(&case, &Printed::Terminal, false);
         let (json, ..) =
             prints(&case, if sessions.is_multiple_of(2) { &Printed::Pipe } else { &Printed::Terminal }, true);
-        for (surface, printed) in
-            [("a pipe", &piped), ("a file", &file), ("a terminal", &terminal), ("--json", &json)]
+        for (surface, printed) in [("a pipe", &piped), ("a file", &file), ("a terminal", &terminal), ("--json", &json)]
         {
             shows_nothing_forbidden(surface, printed);
             hides_no_word(surface, printed, &case.reply);
@@ -279,10 +269,8 @@ fn hostile_texts_show_nothing_forbidden_and_hide_nothing_on_any_surface() {
         if sessions.is_multiple_of(2) {
             make_old(&place, &case);
             let runtime = Runtime::new().unwrap();
-            let service =
-                runtime.block_on(Service::start([Answer::stream().says("Done.").finish("stop").done()]));
-            let more =
-                ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
+            let service = runtime.block_on(Service::start([Answer::stream().says("Done.").finish("stop").done()]));
+            let more = ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
             Setup::again(&place, &more).print("");
             if case.question.is_none() {
                 is_shown_everywhere(&case, &place, &self::sent(&service), true);

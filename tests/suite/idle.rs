@@ -68,10 +68,7 @@ fn takes_nothing_for(program: &mut Program, seconds: u64) {
     program.lets_pass(1000 * seconds);
     let (ran, worked) = (runs_so_far(program).abs_diff(switches), used(program) - worked);
     let after = own(program);
-    println!(
-        "in {seconds} s it ran {ran} times for {} ms; own memory {before} kB, then {after} kB",
-        10 * worked
-    );
+    println!("in {seconds} s it ran {ran} times for {} ms; own memory {before} kB, then {after} kB", 10 * worked);
     assert!(worked <= seconds, "a hundredth of a core at most");
     assert!(after < before + 20_000);
 }

@@ -54,9 +54,8 @@ pub fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
         .size(100, 30)
         .env("MY_MODEL", KEY)
         .has("a.txt", &format!("xyzzy {}\n", token()));
-    let hook = format!(
-        "echo hookword {KEY} >&2; echo '{{\\\"verdict\\\":\\\"ask\\\",\\\"why\\\":\\\"hookword {KEY}\\\"}}'"
-    );
+    let hook =
+        format!("echo hookword {KEY} >&2; echo '{{\\\"verdict\\\":\\\"ask\\\",\\\"why\\\":\\\"hookword {KEY}\\\"}}'");
     let profile = format!(
         "[profiles.mine]\nbase_url = \"{}\"\nmodel = \"m\"\nkey_env = \"MY_MODEL\"\nheaders = {{ x-own = \"{HEADER}\" }}\n\
          [hooks.check]\ncommand = [\"sh\", \"-c\", \"{hook}\"]\ntools = [\"bash_exec\"]\n",
@@ -110,8 +109,7 @@ fn r57_a_session_leaves_neither_keys_nor_content_in_its_journal() {
         let at = journal[from..].find(words);
         from += at.unwrap_or_else(|| panic!("{words:?} is not in it, or comes too early:\n{journal}"));
     }
-    let is_told =
-        |line: &str| line.split_once("Z ").is_some_and(|(time, words)| time.len() == 23 && !words.is_empty());
+    let is_told = |line: &str| line.split_once("Z ").is_some_and(|(time, words)| time.len() == 23 && !words.is_empty());
     assert!(journal.lines().all(is_told), "{journal}");
 }
 
@@ -138,11 +136,7 @@ fn a_panic_and_a_run_without_a_screen_are_noted_and_a_folder_that_cannot_be_is_n
     let (_, _, code) = Setup::again(&place, &["-p", "--tour", "hello"]).print("");
     let all = journals(place.path());
     assert!(all[0].contains("a panic at src/") && !all[0].contains("aye ends"), "{}", all[0]);
-    assert!(
-        all[1].contains("begins, printing") && all[1].contains(&format!("exit code {code}")),
-        "{}",
-        all[1]
-    );
+    assert!(all[1].contains("begins, printing") && all[1].contains(&format!("exit code {code}")), "{}", all[1]);
     let folder = place.path().join("home/aye/data/journal");
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::write(&folder, "in its place").unwrap();

@@ -33,9 +33,8 @@ fn program(setup: &Setup, name: &str, script: &str) {
 }
 
 fn sent(service: &Service) -> Vec<String> {
-    let key = |request: &crate::support::service::Received| {
-        request.header("authorization").unwrap_or("none").to_owned()
-    };
+    let key =
+        |request: &crate::support::service::Received| request.header("authorization").unwrap_or("none").to_owned();
     service.received().iter().map(key).collect()
 }
 
@@ -49,26 +48,21 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
         assert_eq!(err.lines().count(), 1, "{err}");
         assert!(service.received().is_empty(), "{said}");
     };
-    let by_variable = |value: &str| {
-        profile(Setup::new(&["-p", "hi"]), &service, "key_env = \"MY_KEY\"").env("MY_KEY", value)
-    };
+    let by_variable =
+        |value: &str| profile(Setup::new(&["-p", "hi"]), &service, "key_env = \"MY_KEY\"").env("MY_KEY", value);
     let cannot = "MY_KEY: the key contains a line break or characters that cannot be sent";
     for key in ["se\ncret", "sé-cret", "se\u{7f}cret", "se\u{200b}cret"] {
         says(by_variable(key), cannot, 2);
     }
     let by_command = |script: &str| {
-        let setup =
-            profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give some 'thing else'\"");
+        let setup = profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give some 'thing else'\"");
         program(&setup, "give", script);
         setup
     };
     let about = "the key command ~/give ";
     for (script, said) in [
         ("exit 3", "failed (3)"),
-        (
-            "echo 'no such\x1b[31m entry' >&2; echo more >&2; echo secret; exit 1",
-            "failed (1): no such[31m entry",
-        ),
+        ("echo 'no such\x1b[31m entry' >&2; echo more >&2; echo secret; exit 1", "failed (1): no such[31m entry"),
         ("echo secret; echo cannot take secret >&2; exit 1", "failed (1): cannot take [key]"),
         ("true", "printed nothing on its first line"),
         ("echo; echo secret", "printed nothing on its first line"),
@@ -91,8 +85,7 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
 fn a_command_gives_the_key_without_a_terminal_and_from_home() {
     let (_runtime, service) = serves(vec![says("Fine.")]);
     let setup = profile(Setup::new(&[]), &service, "key_command = [\"~/give\", \"one two\", \"$HOME\"]");
-    let sees =
-        "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
+    let sees = "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
     program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
     let mut program = setup.start();
     program.until("Connected to");
@@ -267,10 +260,7 @@ fn what_is_wrong_in_the_settings_is_said_and_the_rest_counts() {
     says("reasonning_back = true", &["did you mean profiles.p.reasoning_back?"]);
     says("api_key = \"sk-secret\"", &["keys are not stored in this file"]);
     says("max_tokens_name = \"null\"", &["profiles.p.max_tokens_name has no value; remove the line"]);
-    says(
-        "[profiles.other]\nbase_url = \"not an address\"",
-        &["profiles.other.base_url has an invalid value"],
-    );
+    says("[profiles.other]\nbase_url = \"not an address\"", &["profiles.other.base_url has an invalid value"]);
     assert!(service.received().iter().all(|request| request.header("x-good").is_none()), "not half of them");
     let (_, err, exit) = profile(Setup::new(&["-p", "hi", "--profile", "azure"]), &service, "").print("");
     assert_eq!(exit, 2);

@@ -44,11 +44,7 @@ fn turns() -> Vec<Answer> {
     };
     let command = |n: usize| json!({ "command": format!("echo {n} >> ran; sleep 0.1") });
     let turn = |n: usize| {
-        [
-            call(3 * n, "read_file", &json!({ "path": "a.txt" })),
-            call(3 * n + 1, "bash_exec", &command(n)),
-            words(n),
-        ]
+        [call(3 * n, "read_file", &json!({ "path": "a.txt" })), call(3 * n + 1, "bash_exec", &command(n)), words(n)]
     };
     (0..100).flat_map(turn).collect()
 }
@@ -146,10 +142,8 @@ async fn r51_killed_at_any_moment_it_always_comes_back_and_runs_nothing_twice() 
     for session_killed in running {
         let place = session_killed.await.unwrap();
         let service = Service::start([calm()]).await;
-        let last = Setup::again(
-            &place,
-            &["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "the end"],
-        );
+        let last =
+            Setup::again(&place, &["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "the end"]);
         let (out, err, code) = tokio::task::spawn_blocking(move || last.print("")).await.unwrap();
         assert_eq!((out.as_str(), code), ("Calm.\n", 0), "{err}");
         let entries = session(place.path()).expect("it was begun").entries;
@@ -170,8 +164,7 @@ fn answered_once(messages: &Value) {
     let messages = messages.as_array().unwrap();
     let called = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
     let mut called: Vec<&str> = called.map(|call| call["id"].as_str().unwrap()).collect();
-    let mut told: Vec<&str> =
-        messages.iter().filter_map(|message| message["tool_call_id"].as_str()).collect();
+    let mut told: Vec<&str> = messages.iter().filter_map(|message| message["tool_call_id"].as_str()).collect();
     called.sort_unstable();
     told.sort_unstable();
     assert_eq!(called, told);

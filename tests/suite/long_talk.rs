@@ -55,16 +55,14 @@ fn converse(mut socket: TcpStream, saw: &Sender<Asked>, count: &std::sync::atomi
         said.extend_from_slice(&bytes[..read]);
         let Some(head) = said.windows(4).take(2000).position(|four| four == b"\r\n\r\n") else { continue };
         let text = String::from_utf8_lossy(&said[..head]).to_lowercase();
-        let length: usize =
-            text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap();
+        let length: usize = text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap();
         if said.len() < head + 4 + length {
             continue;
         }
         let body = &said[head + 4..];
         let messages = body.windows(8).filter(|word| word == b"\"role\":\"").count();
         let number = 1 + count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        let delta =
-            format!("{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"reply {number}.\"}}}}]}}");
+        let delta = format!("{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"reply {number}.\"}}}}]}}");
         let end = "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}";
         let events = format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n");
         let answer = format!(
@@ -171,9 +169,7 @@ fn r65_a_long_talk_costs_as_much_a_turn_at_its_end_as_at_its_beginning() {
         assert!(seen.try_recv().is_err(), "asked once a turn");
         if [turns / 4, turns / 2, turns, 100, 1000, 10_000].contains(&turn) {
             let times = &last[last.len().saturating_sub(50)..];
-            let of = |pick: fn(&(Duration, Duration, Duration)) -> Duration| {
-                median(times.iter().map(pick).collect())
-            };
+            let of = |pick: fn(&(Duration, Duration, Duration)) -> Duration| median(times.iter().map(pick).collect());
             let (resident, own) = memory(&program);
             let before = std::mem::replace(&mut worked, used(&program));
             let since = turn - figures.last().map_or(0, |figure| figure.turn);
@@ -216,10 +212,6 @@ fn r65_a_long_talk_costs_as_much_a_turn_at_its_end_as_at_its_beginning() {
     let own = (all.own.saturating_sub(half.own)) as usize / (all.turn - half.turn);
     assert!(own < 64, "a turn of a few words takes {own} kB");
     if wanted.is_none() {
-        assert_eq!(
-            all.messages - half.messages,
-            2 * (all.turn - half.turn),
-            "what was said goes along, once"
-        );
+        assert_eq!(all.messages - half.messages, 2 * (all.turn - half.turn), "what was said goes along, once");
     }
 }

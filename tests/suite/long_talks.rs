@@ -31,8 +31,7 @@ fn settle(setup: &Setup, service: &Service, window: Option<u32>) {
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     let window = window.map(|tokens| format!("context_window = {tokens}\n")).unwrap_or_default();
-    let profile =
-        format!("[profiles.small]\nbase_url = \"{}\"\nmodel = \"scripted-7b\"\n{window}", service.base_url);
+    let profile = format!("[profiles.small]\nbase_url = \"{}\"\nmodel = \"scripted-7b\"\n{window}", service.base_url);
     std::fs::write(config.join("config.toml"), profile).unwrap();
 }
 
@@ -80,9 +79,7 @@ fn summaries(place: &Path) -> usize {
 
 /// Says three things with long replies; the fourth would not fit any more.
 fn outgrows(program: &mut Program) {
-    for (said, seen) in
-        [("make a pot", "one-ends"), ("paint it", "two-ends"), ("never sell it", "three-ends")]
-    {
+    for (said, seen) in [("make a pot", "one-ends"), ("paint it", "two-ends"), ("never sell it", "three-ends")] {
         say(program, said);
         program.until_quiet(seen);
     }
@@ -164,24 +161,15 @@ fn the_person_has_it_summarised_by_hand() {
     say(&mut program, "go on");
     program.until("Two.");
     let (after, _) = told(&service.received()[2].body);
-    assert!(
-        after.contains("src/pot.rs:7") && after.contains("make a pot") && after.contains("go on"),
-        "{after}"
-    );
+    assert!(after.contains("src/pot.rs:7") && after.contains("make a pot") && after.contains("go on"), "{after}");
     assert!(!after.contains("one-ends"), "{after}");
     assert_eq!(service.received()[2].body["messages"].as_array().unwrap().len(), 2, "{after}");
 }
 
 #[test]
 fn a_refusal_as_too_long_is_answered_by_a_summary_and_a_second_try() {
-    let answers = vec![
-        long("one", 900),
-        long("two", 900),
-        too_long(8800),
-        summary(),
-        says("It fits now."),
-        says("And on."),
-    ];
+    let answers =
+        vec![long("one", 900), long("two", 900), too_long(8800), summary(), says("It fits now."), says("And on.")];
     let (_runtime, service, setup) = begins(answers, None);
     let mut program = starts(setup);
     say(&mut program, "make a pot");

@@ -52,10 +52,8 @@ fn text(name: &str) -> String {
 /// Paths of the README and of every page of the manual, relative to the root of the repository.
 fn pages() -> Vec<String> {
     let names = std::fs::read_dir(file("docs")).unwrap().map(|entry| entry.unwrap().file_name());
-    let mut pages: Vec<String> = names
-        .map(|name| format!("docs/{}", name.to_str().unwrap()))
-        .filter(|name| name.ends_with(".md"))
-        .collect();
+    let mut pages: Vec<String> =
+        names.map(|name| format!("docs/{}", name.to_str().unwrap())).filter(|name| name.ends_with(".md")).collect();
     pages.push("README.md".to_owned());
     pages.sort();
     assert!(pages.len() > 15, "{pages:?}");
@@ -70,10 +68,7 @@ fn prose() -> String {
 
 /// Every text in backticks on one line, code blocks excluded.
 fn code(text: &str) -> Vec<&str> {
-    text.lines()
-        .filter(|line| !line.starts_with("```"))
-        .flat_map(|line| line.split('`').skip(1).step_by(2))
-        .collect()
+    text.lines().filter(|line| !line.starts_with("```")).flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
 }
 
 /// The contents of the code blocks of this language.
@@ -271,8 +266,7 @@ fn every_example_of_settings_loads_without_a_problem() {
 
 #[test]
 fn the_manual_lists_every_theme_profile_and_tool() {
-    let (themes, providers, tools) =
-        (text("docs/themes.md"), text("docs/providers.md"), text("docs/tools.md"));
+    let (themes, providers, tools) = (text("docs/themes.md"), text("docs/providers.md"), text("docs/tools.md"));
     for theme in Themes::bundled().all {
         assert!(code(&themes).contains(&theme.name.as_str()), "the theme {}", theme.name);
     }
@@ -320,10 +314,7 @@ fn every_relative_link_leads_to_a_file_and_a_heading() {
             if !heading.is_empty() {
                 let found = std::fs::read_to_string(target).unwrap();
                 let mut headings = found.lines().filter_map(|line| line.strip_prefix('#'));
-                assert!(
-                    headings.any(|line| anchor(line.trim_start_matches('#')) == heading),
-                    "{page}: {link}"
-                );
+                assert!(headings.any(|line| anchor(line.trim_start_matches('#')) == heading), "{page}: {link}");
             }
             seen += 1;
         }

@@ -18,8 +18,8 @@ fn run(command: &str) -> aye::llm::scripted::Reply {
 
 #[tokio::test]
 async fn r12_a_reading_command_runs_as_it_is_without_a_card() {
-    let mut scene = Scene::new([run("cd src && cat a.txt | wc -l; echo 'a  b'"), says("Read.")])
-        .has("src/a.txt", "one\ntwo\n");
+    let mut scene =
+        Scene::new([run("cd src && cat a.txt | wc -l; echo 'a  b'"), says("Read.")]).has("src/a.txt", "one\ntwo\n");
     scene.say("go").await;
     assert!(scene.state.waiting_call().is_none());
     let [Outcome::Done(told)] = &scene.outcomes()[..] else { panic!("{:?}", scene.outcomes()) };
@@ -52,8 +52,7 @@ async fn r14_what_is_never_done_is_refused_in_every_mode() {
         scene.state.policy.mode = mode;
         scene.say("go").await;
         assert!(scene.state.waiting_call().is_none(), "{mode:?}");
-        let refused =
-            |outcome: &Outcome| matches!(outcome, Outcome::Refused(why) if why.contains("every mode"));
+        let refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused(why) if why.contains("every mode"));
         assert_eq!(scene.outcomes().iter().filter(|outcome| refused(outcome)).count(), 2, "{mode:?}");
     }
 }
@@ -101,16 +100,8 @@ async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_s
     type Swap<'a> = &'a dyn Fn(&Path);
     let swaps: [(&str, Swap<'_>, &str); 4] = [
         ("cat *.txt", &|at| leads_out(at, "b.txt"), "The files that the command reads changed"),
-        (
-            "cat a.txt | wc -l >> new",
-            &|at| leads_out(at, "new"),
-            "The files that the command reads or writes changed",
-        ),
-        (
-            "echo x > new",
-            &|at| std::fs::write(at.join("new"), "mine").unwrap(),
-            "reads or writes has changed",
-        ),
+        ("cat a.txt | wc -l >> new", &|at| leads_out(at, "new"), "The files that the command reads or writes changed"),
+        ("echo x > new", &|at| std::fs::write(at.join("new"), "mine").unwrap(), "reads or writes has changed"),
         ("echo x > new", &|at| std::fs::write(at.join("other"), "").unwrap(), "exit 0"),
     ];
     for (command, swap, told) in swaps {
@@ -128,16 +119,14 @@ async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_s
 /// A reply that calls the shell.
 fn shell(command: &str) -> Answer {
     let function = json!({ "name": "bash_exec", "arguments": json!({ "command": command }).to_string() });
-    let delta =
-        json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
+    let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
     Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r20_the_real_program_is_widened_by_its_person_alone() {
     let service =
-        Service::start(vec![shell("cat a.txt"), answers("Read."), shell("touch made"), answers("Made.")])
-            .await;
+        Service::start(vec![shell("cat a.txt"), answers("Read."), shell("touch made"), answers("Made.")]).await;
     let all = ["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
     // A project that would like to grant itself everything.
     let wide = "[approval]\nmode = \"full\"\n";
@@ -176,20 +165,15 @@ async fn r14_no_mode_lets_a_call_write_ayes_own_rules_where_the_project_lies_aro
         let call = json!({ "index": 0, "id": path, "type": "function",
             "function": { "name": "write_file", "arguments": arguments } });
         let delta = json!({ "tool_calls": [call] });
-        Answer::stream()
-            .event(json!({ "choices": [{ "index": 0, "delta": delta }] }))
-            .finish("tool_calls")
-            .done()
+        Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
     };
-    let replies =
-        || vec![write("notes.txt", "mine\n"), write("aye/config/rules.toml", rule), answers("Done.")];
+    let replies = || vec![write("notes.txt", "mine\n"), write("aye/config/rules.toml", rule), answers("Done.")];
     let service = Service::start(["auto", "full"].into_iter().flat_map(|_| replies())).await;
     for mode in ["auto", "full"] {
         let place = Setup::new(&[]).place;
         let home = place.path().join("home");
         let folder = home.to_string_lossy().into_owned();
-        let all =
-            ["-p", "go", "--base-url", &service.base_url, "--model", "m", "--mode", mode, "-C", &folder];
+        let all = ["-p", "go", "--base-url", &service.base_url, "--model", "m", "--mode", mode, "-C", &folder];
         let setup = Setup::again(&place, &all);
         let (out, err, _) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
         let notes = std::fs::read_to_string(home.join("notes.txt"));

@@ -30,10 +30,7 @@ async fn is_told_without_a_stage(scene: &mut Scene, layer: PathBuf, why: &str) {
     let before = mounted();
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    assert!(
-        outcomes[0].text().contains(&format!("Commands do not run in this dry run ({why}")),
-        "{outcomes:?}"
-    );
+    assert!(outcomes[0].text().contains(&format!("Commands do not run in this dry run ({why}")), "{outcomes:?}");
     assert!(matches!(&outcomes[1], Outcome::Rehearsed(_)), "{outcomes:?}");
     assert!(outcomes[2].text().contains("made.txt"), "{outcomes:?}");
     assert_eq!(mounted(), before, "nothing that was mounted is left");
@@ -52,8 +49,7 @@ fn without_a_stage() -> Scene {
 
 #[tokio::test]
 async fn r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothing_stays_mounted() {
-    let name =
-        "odd_layers::r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothing_stays_mounted";
+    let name = "odd_layers::r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothing_stays_mounted";
     if !is_there() || !may_mount(name) {
         return;
     }
@@ -98,18 +94,12 @@ async fn a_project_in_memory_and_one_with_a_disk_in_it_have_a_stage_or_say_why_n
     small_disk(&at("memory"), "size=1m");
     std::fs::write(at("memory/a"), "a").unwrap();
     let (play, shell) = staged(&at("memory"), at("layer"));
-    let ran = shell
-        .run_in_overlay(&line("cat a; rm a; touch b", &at("memory")), View::Hidden, &|_| {})
-        .await
-        .unwrap();
+    let ran = shell.run_in_overlay(&line("cat a; rm a; touch b", &at("memory")), View::Hidden, &|_| {}).await.unwrap();
     assert_eq!((ran.output.as_str(), changed(&play)), ("a", vec!["a".to_owned(), "b".to_owned()]));
     small_disk(&at("holds/disk"), "size=1m");
     let before = mounted();
     let holds = test_overlay_sandbox(&program(), &at("holds"), &at("beside")).unwrap_err();
-    assert!(
-        holds.starts_with("the project is the root of a file system or contains a mount point"),
-        "{holds}"
-    );
+    assert!(holds.starts_with("the project is the root of a file system or contains a mount point"), "{holds}");
     assert_eq!(mounted(), before);
 }
 
@@ -195,10 +185,7 @@ fn r30_a_project_whose_name_is_no_text_is_rehearsed_in_told_and_thrown_away() {
             assert_eq!(told["changes"][1]["path_bytes"], json!(b"odd\n\xff".to_vec()));
         }
         let (patch, _, _) = in_folder(&folder, &home, &["rehearsal", "diff"]);
-        assert!(
-            patch.contains("+++ b/a b.txt\t\n") && (!staged || patch.contains("\"b/odd\\n\\377\"")),
-            "{patch}"
-        );
+        assert!(patch.contains("+++ b/a b.txt\t\n") && (!staged || patch.contains("\"b/odd\\n\\377\"")), "{patch}");
         let (out, err, code) = in_folder(&folder, &home, &["rehearsal", "drop", "--yes"]);
         assert!(code == 0 && out.contains("Discarded the rehearsal"), "{out}{err}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
@@ -207,13 +194,10 @@ fn r30_a_project_whose_name_is_no_text_is_rehearsed_in_told_and_thrown_away() {
 }
 
 /// A dry run that wrote two files, and the service it talks to.
-pub fn two_files(
-    more: Vec<crate::support::service::Answer>,
-) -> (tokio::runtime::Runtime, Service, Setup, String) {
+pub fn two_files(more: Vec<crate::support::service::Answer>) -> (tokio::runtime::Runtime, Service, Setup, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let write = |path: &str| ("write_file", json!({ "path": path, "content": "new\n" }));
-    let mut all =
-        vec![calls_after(Duration::ZERO, &[write("a.txt"), write("deep/b.txt")]), answers("Would do.")];
+    let mut all = vec![calls_after(Duration::ZERO, &[write("a.txt"), write("deep/b.txt")]), answers("Would do.")];
     all.extend(more);
     let service = runtime.block_on(Service::start(all));
     let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);
@@ -230,8 +214,7 @@ fn r30_applied_to_a_folder_that_is_gone_nothing_is_made_and_it_is_said() {
     let place = setup.place.clone();
     let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
     // It goes while the prompt is there.
-    let mut program =
-        Setup::again(&place, &[&["rehearsal", "apply"][..], &base].concat()).size(100, 30).start();
+    let mut program = Setup::again(&place, &[&["rehearsal", "apply"][..], &base].concat()).size(100, 30).start();
     program.until_asked("a.txt");
     std::fs::rename(place.path().join("project"), place.path().join("moved")).unwrap();
     program.keys("y");
@@ -248,8 +231,7 @@ fn r30_applied_to_a_folder_that_is_gone_nothing_is_made_and_it_is_said() {
     let session = place.path().join(format!("home/aye/data/sessions/{id}.jsonl"));
     let text = std::fs::read_to_string(&session).unwrap().replacen("/project\"", "/project/gone\"", 1);
     std::fs::write(&session, text).unwrap();
-    let mut program =
-        Setup::again(&place, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
+    let mut program = Setup::again(&place, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
     program.until("which no longer exists");
     assert_eq!(program.ends(), 2);
     assert!(layer.join("upper/a.txt").exists(), "what was rehearsed is kept");
@@ -262,11 +244,8 @@ async fn a_stage_takes_no_more_mounts_than_it_has_layers_devices_and_empty_folde
         return;
     }
     let Empty { root: _root, project, shell, .. } = Empty::new();
-    let ran = shell
-        .run_in_overlay(&line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {})
-        .await
-        .unwrap()
-        .output;
+    let ran =
+        shell.run_in_overlay(&line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {}).await.unwrap().output;
     let ours = |kinds: &[&str]| {
         let line = |line: &&str| {
             let kind = line.split(" - ").nth(1).unwrap();

@@ -83,10 +83,7 @@ fn a_dry_run_is_gone_on_with_as_one_with_the_flag_and_without() {
         assert_eq!((says, code), (flags.len() == 3, 3), "the tour asks something: {err}");
         let read = read(&session_path(&sessions(&setup), &SessionId("01DRY".into()))).unwrap();
         assert!(read.header.is_some_and(|header| header.dry_run));
-        assert!(
-            !read.entries.iter().any(|entry| matches!(entry, Entry::Decided { .. })),
-            "nothing was asked"
-        );
+        assert!(!read.entries.iter().any(|entry| matches!(entry, Entry::Decided { .. })), "nothing was asked");
     }
 }
 
@@ -97,8 +94,7 @@ fn r52_a_session_without_its_first_line_goes_on_as_a_dry_run_and_says_so_once() 
         fs::write(session_path(&sessions(&setup), &SessionId("01HEAD".into())), text).unwrap();
         let (_, err, code) = setup.print("");
         assert_eq!((code, err.lines().count()), (3, notices), "{text:?}: {err}");
-        let words =
-            "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
+        let words = "The session's first line is missing or damaged, so it continues as a dry run in this folder.";
         assert!(err.contains(words), "{err}");
     }
 }
@@ -197,7 +193,8 @@ fn r53_a_folder_that_goes_away_is_made_again_and_everything_is_saved() {
     assert_eq!(program.ends(), 0);
     let entries = session(&again);
     for word in ["first", "One.", "second", "Two.", "third", "Three."] {
-        let is = |entry: &&Entry| matches!(entry, Entry::UserMessage { text } | Entry::Replied { text, .. } if text == word);
+        let is =
+            |entry: &&Entry| matches!(entry, Entry::UserMessage { text } | Entry::Replied { text, .. } if text == word);
         assert_eq!(entries.iter().filter(is).count(), 1, "{word}: {entries:?}");
     }
 }

@@ -30,10 +30,8 @@ async fn prints_in(idle: u32, answers: Vec<Answer>) -> (String, String, i32, usi
     let setup = Setup::new(&["-p", "--profile", "odd", "hi"]);
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    let profile = format!(
-        "[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = {idle}\n",
-        service.base_url
-    );
+    let profile =
+        format!("[profiles.odd]\nbase_url = \"{}\"\nmodel = \"m\"\nidle_seconds = {idle}\n", service.base_url);
     std::fs::write(config.join("config.toml"), profile).unwrap();
     let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
     let origin = service.base_url.trim_end_matches("/v1");
@@ -44,9 +42,7 @@ async fn prints_in(idle: u32, answers: Vec<Answer>) -> (String, String, i32, usi
 async fn check(cases: Vec<(Answer, &'static str, &'static str)>) {
     // No longer patience than the case is about, and no shorter than a busy machine needs.
     let idle = |err: &str| if err.contains("sent no data for 1 s") { 1 } else { 60 };
-    let run = |(answer, out, err)| {
-        tokio::spawn(async move { (prints_in(idle(err), vec![answer]).await, out, err) })
-    };
+    let run = |(answer, out, err)| tokio::spawn(async move { (prints_in(idle(err), vec![answer]).await, out, err) });
     let running: Vec<_> = cases.into_iter().map(run).collect();
     for case in running {
         let ((out, err, code, asked), expected_out, expected_err) = case.await.unwrap();
@@ -138,11 +134,7 @@ async fn r48_a_reply_that_is_not_whole_is_kept_and_said_to_be_half() {
             "Half a\n",
             "The connection was lost during the reply: the provider closed it before the reply was complete",
         ),
-        (
-            half().raw("data: {nonsense\n\n"),
-            "Half a\n",
-            "Cannot read the reply: an event is not valid JSON: {nonsense",
-        ),
+        (half().raw("data: {nonsense\n\n"), "Half a\n", "Cannot read the reply: an event is not valid JSON: {nonsense"),
         (
             half().then(moment).then(Step::Reset),
             "Half a\n",
@@ -219,10 +211,7 @@ async fn thoughts_of_which_only_the_end_is_marked_do_not_run_into_the_reply() {
 async fn a_call_dropped_with_half_a_reply_is_said_to_be_dropped() {
     let function = json!({ "name": "write_file", "arguments": "{\"path\": \"a" });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
-    let answer = Answer::stream()
-        .event(json!({ "choices": [{ "index": 0, "delta": delta }] }))
-        .finish("length")
-        .done();
+    let answer = Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("length").done();
     let (out, err, code, asked) = prints(vec![answer]).await;
     assert_eq!((out.as_str(), code, asked), ("", 1, 1));
     assert!(err.contains("Its calls were not run."), "{err}");
@@ -242,8 +231,7 @@ async fn r51_ctrl_c_without_a_screen_keeps_what_came() {
     .await
     .unwrap();
     assert_eq!(code, 130);
-    let file =
-        std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap().unwrap();
+    let file = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap().unwrap();
     let kept = std::fs::read_to_string(file.path()).unwrap();
     assert!(kept.contains("Half a reply") && kept.contains("\"incomplete\":\"stopped\""), "{kept}");
     assert!(kept.trim_end().ends_with("{\"how\":\"interrupted\"}}}"), "{kept}");

@@ -30,8 +30,7 @@ fn oddities(home: &Home, outside: &Path) -> Vec<&'static str> {
     mknodat(CWD, at("02PIPE"), FileType::Fifo, 0o600.into(), 0).unwrap();
     fs::create_dir(at("02FOLDER")).unwrap();
     drop(std::os::unix::net::UnixListener::bind(at("02SOCKET")).unwrap());
-    let mut names =
-        vec!["02LINK", "02ZERO", "02NOWHERE", "02LOOP", "02TOPIPE", "02PIPE", "02FOLDER", "02SOCKET"];
+    let mut names = vec!["02LINK", "02ZERO", "02NOWHERE", "02LOOP", "02TOPIPE", "02PIPE", "02FOLDER", "02SOCKET"];
     // Where the tests may make a device.
     if mknodat(CWD, at("02DEVICE"), FileType::CharacterDevice, 0o600.into(), makedev(1, 5)).is_ok() {
         names.push("02DEVICE");
@@ -54,13 +53,8 @@ fn r52_what_is_no_file_in_place_of_a_session_is_said_and_neither_followed_nor_wa
     assert!(out.contains(ONE) && code == 0, "{out}{err}");
     assert_eq!(err.matches("Cannot search all of ").count(), names.len(), "{err}");
     for name in names {
-        let asks: [&[&str]; 5] = [
-            &["show", name],
-            &["export", name],
-            &["fork", name],
-            &["rename", name, "x"],
-            &["rm", "--yes", name],
-        ];
+        let asks: [&[&str]; 5] =
+            [&["show", name], &["export", name], &["fork", name], &["rename", name, "x"], &["rm", "--yes", name]];
         for ask in asks {
             let (out, err, code) = home.does(ask);
             assert!(out.is_empty() && [1, 2].contains(&code), "{ask:?}: {code} {out}{err}");
@@ -174,15 +168,12 @@ fn r53_an_export_that_finds_no_room_or_no_file_says_so_and_leaves_nothing() {
 #[test]
 fn a_name_of_any_letters_is_one_harmless_line_everywhere() {
     let home = home();
-    let hostile =
-        ["a\u{202e}b", "a\nb", "a\u{1b}]0;x\u{7}b", "a\u{200b}\u{feff}b", "--yes", "a\u{9b}31mb", "<script>"];
+    let hostile = ["a\u{202e}b", "a\nb", "a\u{1b}]0;x\u{7}b", "a\u{200b}\u{feff}b", "--yes", "a\u{9b}31mb", "<script>"];
     let titles: Vec<&str> = hostile.into_iter().step_by(often(1, 3)).collect();
     for &title in &titles {
         let (out, err, code) = home.does(&["rename", "01ja", "--", title]);
         assert!(code == 0 && out.lines().count() == 1, "{title:?}: {out}{err}");
-        for does in
-            [&["list"][..], &["show"], &["export"], &["export", "--format", "html"], &["search", "clock"]]
-        {
+        for does in [&["list"][..], &["show"], &["export"], &["export", "--format", "html"], &["search", "clock"]] {
             let (out, _, code) = home.does(does);
             let bad = |c: char| c != '\n' && c.is_control() || "\u{202e}\u{200b}\u{feff}".contains(c);
             assert!(code == 0 && !out.contains(bad), "{title:?} {does:?}: {out:?}");
@@ -221,10 +212,7 @@ fn r52_continue_never_takes_an_older_session_in_place_of_one_that_cannot_be_read
     let (listed, _, _) = Setup::again(&place, &["sessions"]).print("");
     assert!(listed.contains("cannot be read: the first line of the session is damaged"), "{listed}");
     let (shown, error, code) = Setup::again(&place, &["sessions", "show"]).print("");
-    assert!(
-        shown.contains("First reply.") && error.contains("session 01ZZ cannot be read") && code == 0,
-        "{error}"
-    );
+    assert!(shown.contains("First reply.") && error.contains("session 01ZZ cannot be read") && code == 0, "{error}");
     // On the screen the user chooses.
     let mut program = again(&["--continue"]).start();
     let screen = program.until("about clocks");

@@ -50,12 +50,11 @@ fn inside(test: &str) -> Option<PathBuf> {
     let base = place.path().canonicalize().unwrap();
     std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::create_dir(base.join("bin")).unwrap();
-    let [aye, suite] =
-        [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
-            let to = base.join("bin").join(name);
-            shared(&from, &to);
-            to
-        });
+    let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
+        let to = base.join("bin").join(name);
+        shared(&from, &to);
+        to
+    });
     let mut command = Command::new(suite);
     command.args(["--exact", test, "--nocapture"]).current_dir(&base).env_clear();
     command.envs(std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AYE_TEST_")));
@@ -68,9 +67,7 @@ fn inside(test: &str) -> Option<PathBuf> {
     }
     let done = command.output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
-    said.lines()
-        .filter(|line| line.starts_with("option trials:") || line.contains("LEFT OUT"))
-        .for_each(aloud);
+    said.lines().filter(|line| line.starts_with("option trials:") || line.contains("LEFT OUT")).for_each(aloud);
     assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
     assert!(said.contains("1 passed"), "no test is called {test}:\n{said}");
     None

@@ -55,11 +55,8 @@ async fn r13_no_change_outside_tells_what_a_real_file_holds() {
     for name in names {
         std::fs::write(path(name), "PIN = 4711\nhunter2\n").unwrap();
     }
-    let edit = |name: &str, old: &str| {
-        ("edit_file", json!({ "path": path(name), "old_text": old, "new_text": "x" }))
-    };
-    let writes =
-        |name: &str, content: &str| ("write_file", json!({ "path": path(name), "content": content }));
+    let edit = |name: &str, old: &str| ("edit_file", json!({ "path": path(name), "old_text": old, "new_text": "x" }));
+    let writes = |name: &str, content: &str| ("write_file", json!({ "path": path(name), "content": content }));
     let outcomes = told(vec![
         edit("a", "4711"),
         edit("b", "4712"),
@@ -130,10 +127,7 @@ fn r30_what_changed_outside_is_in_the_plan_the_list_the_patch_and_the_json() {
     let (out, _) = prints(place, &["rehearsal", "show"]);
     assert!(out.contains("4 changes outside the project"), "{out}");
     assert!(out.contains("note.txt") && out.contains("rehearsed"), "{out}");
-    assert!(
-        out.contains("/opt/aye-none/three") && out.contains("not applied, run the command live"),
-        "{out}"
-    );
+    assert!(out.contains("/opt/aye-none/three") && out.contains("not applied, run the command live"), "{out}");
     assert!(out.contains("2 temporary files in folders such as /tmp"), "{out}");
     assert!(out.contains("To apply, 2 prompts") && out.contains("outside the project: "), "{out}");
     let (out, _) = prints(place, &["rehearsal", "diff"]);
@@ -161,8 +155,7 @@ fn r30_a_file_outside_is_applied_by_a_prompt_of_its_own() {
     assert!(program.screen().contains("outside the project"), "{}", program.screen());
     assert!(!path.exists());
     program.insists("Y", "✓ apply_change");
-    program
-        .until_that("it is made", |_| std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n"));
+    program.until_that("it is made", |_| std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n"));
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     drop(program);
     let (out, _) = prints(place, &["rehearsal", "diff"]);

@@ -35,8 +35,7 @@ fn has(program: &str) -> bool {
 
 /// Runs a command in the overlay sandbox; returns its output and its exit code.
 async fn run(scene: &Empty, command: &str) -> (String, i32) {
-    let ran =
-        scene.shell.run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
+    let ran = scene.shell.run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
     (ran.output, ran.exit.unwrap_or(-1))
 }
 
@@ -187,9 +186,7 @@ impl Killed {
         let place = setup.place.clone();
         let layers = place.path().join("home/aye/data/rehearsal");
         let mut program = setup.start();
-        let layer = || {
-            std::fs::read_dir(&layers).ok()?.flatten().map(|entry| entry.path()).find(|path| path.is_dir())
-        };
+        let layer = || std::fs::read_dir(&layers).ok()?.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
         let wait = Instant::now();
         let mut began = None;
         let layer = loop {
@@ -252,11 +249,8 @@ fn killed_while_a_command_runs_or_is_merged_it_comes_back_with_whole_files() {
     ];
     for moment in moments {
         let has_ended = moment.is_after();
-        let service = runtime.block_on(Service::start([
-            runs("mkdir d; echo 0 > d/0"),
-            runs(&command),
-            answers("Done."),
-        ]));
+        let service =
+            runtime.block_on(Service::start([runs("mkdir d; echo 0 > d/0"), runs(&command), answers("Done.")]));
         let killed = Killed::at(&service.base_url, moment);
         let listed = killed.listed();
         let files: Vec<usize> = listed
@@ -273,13 +267,10 @@ fn killed_while_a_command_runs_or_is_merged_it_comes_back_with_whole_files() {
             let is_cut = number == last && !has_ended && text.is_empty();
             assert!(is_cut || text == format!("whole {number}\n"), "{moment:?}: {number}: {text:?}");
         }
-        let names: Vec<_> =
-            std::fs::read_dir(killed.place.path().join("project")).unwrap().flatten().collect();
+        let names: Vec<_> = std::fs::read_dir(killed.place.path().join("project")).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "{moment:?}: nothing is real");
-        let service = runtime.block_on(Service::start([
-            runs("ls d | wc -l; cat a.txt; echo more > d/more"),
-            answers("Seen."),
-        ]));
+        let service =
+            runtime.block_on(Service::start([runs("ls d | wc -l; cat a.txt; echo more > d/more"), answers("Seen.")]));
         let arguments = ["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "again"];
         let (out, err, code) = Setup::again(&killed.place, &arguments).print("");
         assert_eq!(code, 0, "{moment:?}: {out}{err}");
@@ -318,8 +309,7 @@ fn calls_command(command: &str) -> Reply {
 
 #[tokio::test]
 async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work() {
-    const NAME: &str =
-        "overlay_commands::a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work";
+    const NAME: &str = "overlay_commands::a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work";
     if !is_there() || !may_mount(NAME) {
         return;
     }

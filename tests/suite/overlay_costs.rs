@@ -18,12 +18,7 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
         scene.play.write(&at, before.as_deref(), text.as_bytes()).unwrap();
     };
     let run = async |command: &str| -> Vec<PathBuf> {
-        scene
-            .shell
-            .run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {})
-            .await
-            .unwrap()
-            .changed_paths
+        scene.shell.run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap().changed_paths
     };
     assert_eq!(run("mkdir d; echo 1 > d/a; echo 1 > b").await, ["b", "d"].map(PathBuf::from));
     write("tool/file", "1");

@@ -39,8 +39,7 @@ fn r30_git_applies_the_patch_of_a_dry_run_with_a_commit_a_move_a_mode_and_a_bina
         says("Done."),
     ]));
     let base = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
-    let setup =
-        Setup::new(&base).has("a.txt", "one\ntwo\n").has("run.sh", "#!/bin/sh\n").has("gone.bin", "\0\u{1}");
+    let setup = Setup::new(&base).has("a.txt", "one\ntwo\n").has("run.sh", "#!/bin/sh\n").has("gone.bin", "\0\u{1}");
     let (place, project) = (setup.place.clone(), setup.place.path().join("project"));
     std::os::unix::fs::symlink("a.txt", project.join("link")).unwrap();
     git(&project, &["init", "-q"], "");

@@ -31,20 +31,11 @@ fn a_picture_that_is_named_is_shown_to_a_model_that_can_see() {
     assert_eq!(again.print("").0, "Still.\n");
     let requests = service.received();
     let said = &requests[0].body["messages"][1]["content"];
-    assert_eq!(
-        said[1],
-        json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORyByZXN0"}})
-    );
+    assert_eq!(said[1], json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORyByZXN0"}}));
     let text = said[0]["text"].as_str().unwrap();
-    assert!(
-        text.starts_with("what is in @shot.png") && text.contains("[@notes.png is not attached: not a"),
-        "{text}"
-    );
+    assert!(text.starts_with("what is in @shot.png") && text.contains("[@notes.png is not attached: not a"), "{text}");
     assert_eq!(said.as_array().unwrap().len(), 2);
-    assert_eq!(
-        requests[1].body["messages"][1]["content"][1], said[1],
-        "a session that goes on shows it again"
-    );
+    assert_eq!(requests[1].body["messages"][1]["content"][1], said[1], "a session that goes on shows it again");
 }
 
 #[test]

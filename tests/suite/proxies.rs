@@ -220,21 +220,13 @@ fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
             let _ = socket.write_all(&says("straight"));
         }
     });
-    for wrong in [
-        "ftp://127.0.0.1:1",
-        "http://me:hunter2@",
-        "http://127.0.0.1:99999",
-        "127.0.0.1:port",
-        " ",
-        "not a proxy",
-    ] {
+    for wrong in
+        ["ftp://127.0.0.1:1", "http://me:hunter2@", "http://127.0.0.1:99999", "127.0.0.1:port", " ", "not a proxy"]
+    {
         if own.is_some() {
             let err = told(&base, &[("HTTP_PROXY", wrong), ("NO_PROXY", "")]);
             let last = err.lines().last().unwrap_or_default();
-            assert!(
-                last.starts_with("aye: Cannot use HTTP_PROXY: it is not the address of a proxy."),
-                "{err}"
-            );
+            assert!(last.starts_with("aye: Cannot use HTTP_PROXY: it is not the address of a proxy."), "{err}");
             assert!(!err.contains("hunter2"), "{err}");
         }
         // In a profile it counts for this machine too.
@@ -286,8 +278,7 @@ fn r57_what_is_on_this_machine_goes_through_no_proxy() {
         let _ = socket.write_all(&says("hello"));
     });
     for host in ["127.0.0.1", "localhost"] {
-        let all =
-            ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, through.as_str()));
+        let all = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, through.as_str()));
         let environment = [&all[..], &[("NO_PROXY", "")]].concat();
         let (out, err, code) = prints(&format!("http://{host}:{service}/v1"), &environment);
         assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{host}");

@@ -23,9 +23,7 @@ async fn a_question_waits_and_its_answer_is_the_result() {
         says("Good."),
     ]);
     scene.say("go").await;
-    let Some(WaitingCall::Answer { call, questions, .. }) = scene.state.waiting_call() else {
-        panic!("nothing waits")
-    };
+    let Some(WaitingCall::Answer { call, questions, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
     assert_eq!(questions.list[0].options.len(), 3);
     let given = QuestionAnswer::new("clock", AnswerValue::Selected(vec![1]));
     let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
@@ -70,11 +68,9 @@ fn asks() -> (tokio::runtime::Runtime, Service, Program) {
 /// The drafts there are, with their rights.
 fn drafts(place: &Path) -> Vec<(String, u32)> {
     let folder = std::fs::read_dir(place.join("home/aye/data/drafts")).unwrap();
-    let all = folder
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|end| end == "json"));
-    all.map(|path| (std::fs::read_to_string(&path).unwrap(), path.metadata().unwrap().mode() & 0o777))
-        .collect()
+    let all =
+        folder.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "json"));
+    all.map(|path| (std::fs::read_to_string(&path).unwrap(), path.metadata().unwrap().mode() & 0o777)).collect()
 }
 
 #[test]
@@ -99,9 +95,8 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
     let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let mut program = Setup::again(&place, &again).start();
     let after = program.until("2 of 2 · 2 answered");
-    let card = |screen: &str| {
-        screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>()
-    };
+    let card =
+        |screen: &str| screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(card(&after), card(&before));
     program.insists("\r", "note: but not on old ones");
     program.until_asked("note: but not on old ones");
@@ -119,10 +114,7 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
     program.until("your answers");
     program.insists("\r", "Good.");
     let told = service.received()[1].body.to_string();
-    assert!(
-        told.contains("a trait") && told.contains("Linux") && told.contains("but not on old ones"),
-        "{told}"
-    );
+    assert!(told.contains("a trait") && told.contains("Linux") && told.contains("but not on old ones"), "{told}");
     assert_eq!(drafts(place.path()), []);
 }
 

@@ -61,11 +61,8 @@ impl Place {
             "out/secret",
             "out/linked",
         ] {
-            let text = if secret.ends_with("config") {
-                format!("[a]\n\tb = {SECRET}\n")
-            } else {
-                format!("{SECRET}\n")
-            };
+            let text =
+                if secret.ends_with("config") { format!("[a]\n\tb = {SECRET}\n") } else { format!("{SECRET}\n") };
             std::fs::write(at(secret), text).unwrap();
         }
         for plain in ["project/mine", "project/src/deep/a.txt", "out/file"] {
@@ -77,8 +74,7 @@ impl Place {
         symlink(".env", at("project/env")).unwrap();
         std::fs::write(at("project/run"), "#!/bin/sh\nprintf rea%s ched\n").unwrap();
         std::fs::set_permissions(at("project/run"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let shell =
-            Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/credentials.toml")]);
+        let shell = Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/credentials.toml")]);
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = UnixListener::bind(at("run/socket")).unwrap();
         let helper = Command::new("sh")
@@ -102,13 +98,7 @@ impl Place {
             .replace('@', self.at("").to_str().unwrap().trim_end_matches('/'))
             .replace("&&&", &self.port.local_addr().unwrap().port().to_string())
             .replace("%%%", &self.helper.id().to_string());
-        CommandLine {
-            command,
-            folder: self.at("project"),
-            seconds: 20,
-            sandbox: walls,
-            ..CommandLine::default()
-        }
+        CommandLine { command, folder: self.at("project"), seconds: 20, sandbox: walls, ..CommandLine::default() }
     }
 
     async fn reads(&self, command: &str) -> CommandOutcome {
@@ -133,8 +123,7 @@ impl Place {
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
                 let about = path.symlink_metadata().unwrap();
-                let held =
-                    if about.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+                let held = if about.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
                 let (mode, links, times) = (about.mode(), about.nlink(), (about.mtime(), about.mtime_nsec()));
                 all.insert(path.clone(), format!("{mode:o} {links} {times:?} {} {held:?}", about.uid()));
                 if about.is_dir() {
@@ -417,8 +406,7 @@ async fn r13_a_named_file_with_secrets_is_opened_only_as_itself() {
         std::fs::write(place.at("project").join(name), format!("{SECRET}\n")).unwrap();
     }
     symlink("two.env", place.at("project/way.env")).unwrap();
-    let shell =
-        place.shell.clone().with_closed_paths(vec![place.at("own"), place.at("project/own.env")], Vec::new());
+    let shell = place.shell.clone().with_closed_paths(vec![place.at("own"), place.at("project/own.env")], Vec::new());
     let walls = || CommandSandbox::enforced(SandboxAccess::default());
     let says = async |command: &str, named: &[&str]| {
         let named: Vec<PathBuf> = named.iter().map(PathBuf::from).collect();

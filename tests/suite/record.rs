@@ -26,9 +26,7 @@ async fn waits(command: &str, files: &[(&str, &str)]) -> Scene {
 }
 
 fn basis(scene: &Scene) -> Preconditions {
-    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
-        panic!("nothing waits")
-    };
+    let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
     plan.preconditions.clone()
 }
 
@@ -132,8 +130,7 @@ async fn r08_a_folder_that_leads_elsewhere_is_not_run_in() {
 
 #[tokio::test]
 async fn what_stays_as_it_was_runs_and_a_log_may_grow() {
-    let mut scene =
-        waits("sh x.sh; tail -n 1 app.log", &[("x.sh", "echo 1 > ran\n"), ("app.log", "one\n")]).await;
+    let mut scene = waits("sh x.sh; tail -n 1 app.log", &[("x.sh", "echo 1 > ran\n"), ("app.log", "one\n")]).await;
     scene.yes().await;
     assert_eq!(scene.file("ran").as_deref(), Some("1\n"));
     let mut scene = waits("sleep 0; tail -n 1 app.log", &[("app.log", "one\n")]).await;
@@ -168,8 +165,8 @@ async fn r21_a_command_finds_exactly_the_variables_that_its_card_names() {
 #[tokio::test]
 async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
     let write = |content: &str| calls("write_file", json!({ "path": "a.txt", "content": content }));
-    let mut scene = Scene::new([write("1\n"), write("2\n"), runs("sh x.sh"), runs("sleep 0"), says("Done.")])
-        .has("x.sh", "true\n");
+    let mut scene =
+        Scene::new([write("1\n"), write("2\n"), runs("sh x.sh"), runs("sleep 0"), says("Done.")]).has("x.sh", "true\n");
     scene.say("go").await;
     scene.decide(Decision::Edited(json!({ "path": "a.txt", "content": "mine\n" }))).await;
     scene.yes().await;
@@ -184,8 +181,7 @@ async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
     let entries: Vec<Entry> = kept.iter().map(|entry| serde_json::from_str(&text(entry)).unwrap()).collect();
     assert_eq!(entries, kept);
     let records = collect_records(&entries);
-    let outcomes: Vec<Value> =
-        records.iter().map(|record| record.to_json(&|_| None)["outcome"].clone()).collect();
+    let outcomes: Vec<Value> = records.iter().map(|record| record.to_json(&|_| None)["outcome"].clone()).collect();
     assert_eq!(outcomes, ["done", "refused", "failed", "done"]);
     for record in &records {
         assert_eq!(record.verify(), Integrity::Intact, "{record:?}");
@@ -219,8 +215,7 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
     assert!(list.contains("✓ bash_exec  you approved, done"), "{list}");
     assert!(list.contains("✗ bash_exec  you approved, failed"), "{list}");
     // The times of the entries come a moment later, from the disk.
-    let clock =
-        |line: &str| line.split_whitespace().any(|word| word.len() == 8 && word.matches(':').count() == 2);
+    let clock = |line: &str| line.split_whitespace().any(|word| word.len() == 8 && word.matches(':').count() == 2);
     for _ in 0..200 {
         if program.screen().lines().filter(|line| line.contains("you approved") && clock(line)).count() == 2 {
             break;
@@ -233,14 +228,8 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
     let told: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(told.len(), 2, "{out}");
     for record in &told {
-        assert_eq!(
-            (&record["who"], &record["key"], &record["holds"]),
-            (&json!("person"), &json!("y"), &json!(true))
-        );
-        assert!(
-            record["after_ms"].as_u64().is_some_and(|ms| ms >= 500),
-            "no key is an answer before: {record}"
-        );
+        assert_eq!((&record["who"], &record["key"], &record["holds"]), (&json!("person"), &json!("y"), &json!(true)));
+        assert!(record["after_ms"].as_u64().is_some_and(|ms| ms >= 500), "no key is an answer before: {record}");
     }
     assert!(told[1]["result"].as_str().unwrap().starts_with("x.sh has changed"), "{out}");
 }
@@ -254,10 +243,8 @@ async fn r30_what_a_dry_run_rehearsed_and_plan_mode_refused_is_in_the_record() {
     let write = || calls("write_file", json!({ "path": "a.txt", "content": "1\n" }));
     let mut scene = Scene::dry_run([write(), runs("sh x.sh"), write(), says("Done.")]).has("x.sh", "true\n");
     scene.say("go").await;
-    let told: Vec<Value> = collect_records(scene.state.session.entries())
-        .iter()
-        .map(|record| record.to_json(&|_| None))
-        .collect();
+    let told: Vec<Value> =
+        collect_records(scene.state.session.entries()).iter().map(|record| record.to_json(&|_| None)).collect();
     assert_eq!(told.len(), 3);
     for record in &told[..2] {
         assert_eq!(
@@ -325,14 +312,7 @@ async fn r15_aye_audit_tells_of_the_last_session_here_or_of_the_one_that_is_name
     let told: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (&told["tool"], &told["verdict"], &told["who"], &told["decision"], &told["outcome"], &told["holds"]),
-        (
-            &json!("bash_exec"),
-            &json!("ask"),
-            &json!("nobody"),
-            &json!("deny"),
-            &json!("refused"),
-            &json!(true)
-        )
+        (&json!("bash_exec"), &json!("ask"), &json!("nobody"), &json!("deny"), &json!("refused"), &json!(true))
     );
     assert!(told["asked_at"].as_u64().is_some_and(|at| at > 1_700_000_000_000), "{told}");
     let id = told["session"].as_str().unwrap();

@@ -33,18 +33,14 @@ fn r57_an_export_has_no_form_of_a_secret_in_any_format() {
         let (begin, end) = text.split_at(text.find("B3").unwrap_or(0));
         entries.push(said(text));
         entries.push(said(&format!("{begin}\u{1b}[31m{end}")));
-        let call = json!({ "id": format!("c{at}"), "name": "bash_exec", "arguments": json!({ "command": text }).to_string() });
-        entries.push(
-            json!({ "kind": "replied", "text": text, "reasoning": text, "model": "m", "calls": [call] }),
-        );
+        let call =
+            json!({ "id": format!("c{at}"), "name": "bash_exec", "arguments": json!({ "command": text }).to_string() });
+        entries.push(json!({ "kind": "replied", "text": text, "reasoning": text, "model": "m", "calls": [call] }));
         let outcome = json!({ "how": "done", "text": text });
-        entries
-            .push(json!({ "kind": "settled", "call": format!("c{at}"), "outcome": outcome, "took_ms": 5 }));
+        entries.push(json!({ "kind": "settled", "call": format!("c{at}"), "outcome": outcome, "took_ms": 5 }));
     }
     home.holds(ONE, true, &entries);
-    for arguments in
-        [&["export"][..], &["export", "--format", "html"], &["export", "--format", "json"], &["show"]]
-    {
+    for arguments in [&["export"][..], &["export", "--format", "html"], &["export", "--format", "json"], &["show"]] {
         let (out, err, code) = home.does(arguments);
         assert_eq!(code, 0, "{err}");
         has_none(&out, &arguments.join(" "));
@@ -78,8 +74,7 @@ fn r57_a_simulator_is_sent_no_form_of_a_secret_and_its_answer_is_cleaned() {
         has_none(&sent, "the simulator's request");
         let told = talk.received().last().unwrap().body["messages"].to_string();
         assert!(told.contains("ok<U+202E>x<U+E0041><U+200B>yz"), "{told}");
-        let hidden =
-            |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202e}' | '\u{200b}' | '\u{e0041}');
+        let hidden = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202e}' | '\u{200b}' | '\u{e0041}');
         assert!(!out.contains(hidden), "{out:?}");
     }
 }
@@ -109,12 +104,7 @@ fn r30_every_reply_of_a_dry_run_is_marked_in_every_export() {
         std::fs::write(&file, head).unwrap();
         let export = |format: &str| home.does(&["export", "--format", format]).0;
         let title = if header { 1 } else { 0 };
-        assert_eq!(
-            export("markdown").matches("\\[dry run\\]").count(),
-            marked + title,
-            "{}",
-            export("markdown")
-        );
+        assert_eq!(export("markdown").matches("\\[dry run\\]").count(), marked + title, "{}", export("markdown"));
         // The title is also the name of the page.
         assert_eq!(export("html").matches("[dry run]").count(), marked + 2 * title, "{}", export("html"));
         let shown = home.does(&["show"]).0;
@@ -124,10 +114,7 @@ fn r30_every_reply_of_a_dry_run_is_marked_in_every_export() {
             let inner = if entry["kind"] == "beneath" { &entry["entry"] } else { entry };
             inner["dry_run"] == true && inner["kind"] == "replied"
         };
-        assert_eq!(
-            value["entries"].as_array().unwrap().iter().filter(|entry| is_marked(entry)).count(),
-            marked
-        );
+        assert_eq!(value["entries"].as_array().unwrap().iter().filter(|entry| is_marked(entry)).count(), marked);
         assert_eq!(value["dry_run"], header);
     }
 }

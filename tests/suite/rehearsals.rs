@@ -47,8 +47,7 @@ fn standing(service: &Service) -> String {
 
 #[test]
 fn r30_a_copy_for_real_is_a_word_of_its_own_and_brings_nothing_that_was_rehearsed() {
-    let (_runtime, service) =
-        service(vec![writes("a.txt", "rehearsed\n"), says("One."), says("Two."), says("Three.")]);
+    let (_runtime, service) = service(vec![writes("a.txt", "rehearsed\n"), says("One."), says("Two."), says("Three.")]);
     let place = Setup::new(&[]).place;
     let (_, err, code) = prints(&place, &service, &["--dry-run", "first"]);
     assert_eq!(code, 0, "{err}");
@@ -60,8 +59,7 @@ fn r30_a_copy_for_real_is_a_word_of_its_own_and_brings_nothing_that_was_rehearse
     let (_, err, code) = prints(&place, &service, &["--resume", &dry, "--fork", "--live", "third"]);
     assert!(!err.contains("stays one") && code == 0, "{err}");
     assert!(standing(&service).contains("began as a dry run and is now live"), "{}", standing(&service));
-    let flags: Vec<bool> =
-        headers(place.path()).iter().map(|header| header["dry_run"].as_bool().unwrap()).collect();
+    let flags: Vec<bool> = headers(place.path()).iter().map(|header| header["dry_run"].as_bool().unwrap()).collect();
     assert_eq!(flags, [true, true, false]);
     let live = headers(place.path())[2]["id"].as_str().unwrap().to_owned();
     let layers = place.path().join("home/aye/data/rehearsal");
@@ -85,14 +83,12 @@ fn r30_a_yes_that_stands_is_not_brought_from_life_into_a_dry_run() {
         by: Decider::Headless,
         sha256: Digest::default(),
     };
-    let mut lines =
-        SessionLog::new(&sessions, &Header::new(SessionId("01LIVE".into()), &project, "m", false));
+    let mut lines = SessionLog::new(&sessions, &Header::new(SessionId("01LIVE".into()), &project, "m", false));
     for entry in [Entry::UserMessage { text: "x".into() }, replied, decided] {
         lines.append(&entry).unwrap();
     }
     drop(lines);
-    let (out, err, code) =
-        prints(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "--dry-run", "go"]);
+    let (out, err, code) = prints(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "--dry-run", "go"]);
     assert_eq!(code, 0, "{err}");
     let taken = |line: &&str| line.contains(r#""kind":"taken_back""#) && line.contains(r#""given_on":"a""#);
     assert_eq!(out.lines().filter(taken).count(), 1, "{out}");
@@ -117,12 +113,9 @@ fn r30_a_copy_of_a_session_for_real_can_be_a_dry_run() {
 
 #[test]
 fn r30_no_argument_of_a_tool_leaves_the_dry_run_and_a_sub_agent_is_in_it_too() {
-    let odd = calls_after(
-        Duration::ZERO,
-        &[("write_file", json!({ "path": "a.txt", "content": "x", "dry_run": false }))],
-    );
-    let hands_on =
-        calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "one", "task": "write b.txt" }))]);
+    let odd =
+        calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "x", "dry_run": false }))]);
+    let hands_on = calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "one", "task": "write b.txt" }))]);
     let (_runtime, service) =
         service(vec![odd, hands_on, writes("b.txt", "y\n"), says("It is done."), says("All done.")]);
     let place = Setup::new(&[]).place;
@@ -137,14 +130,12 @@ fn r30_no_argument_of_a_tool_leaves_the_dry_run_and_a_sub_agent_is_in_it_too() {
 
 #[test]
 fn r30_how_often_the_model_is_told_is_a_setting() {
-    for (setting, line, each) in [("never", false, false), ("once", true, false), ("each_result", true, true)]
-    {
+    for (setting, line, each) in [("never", false, false), ("once", true, false), ("each_result", true, true)] {
         let (_runtime, service) = service(vec![writes("a.txt", "x\n"), says("One.")]);
         let place = Setup::new(&[]).place;
         let config = place.path().join("home/aye/config");
         std::fs::create_dir_all(&config).unwrap();
-        std::fs::write(config.join("config.toml"), format!("[dry_run]\ntell_model = \"{setting}\"\n"))
-            .unwrap();
+        std::fs::write(config.join("config.toml"), format!("[dry_run]\ntell_model = \"{setting}\"\n")).unwrap();
         let (_, err, code) = prints(&place, &service, &["--dry-run", "go"]);
         assert_eq!(code, 0, "{err}");
         assert_eq!(standing(&service).contains("dry run"), line, "{setting}");

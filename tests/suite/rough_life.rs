@@ -61,9 +61,8 @@ fn r63_ctrl_c_twice_leaves_a_command_that_cannot_be_ended() {
     let guards: Vec<Pid> = below(program.pid())
         .into_iter()
         .filter(|pid| {
-            std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
-                line.starts_with(b"aye") || line.windows(7).any(|part| part == b"\0guard\0")
-            })
+            std::fs::read(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line.starts_with(b"aye") || line.windows(7).any(|part| part == b"\0guard\0"))
         })
         .filter_map(Pid::from_raw)
         .collect();
@@ -145,8 +144,7 @@ fn r34_resizes_on_resizes_while_a_reply_comes() {
 
 #[test]
 fn it_works_without_colour() {
-    let (_runtime, _service, mut program) =
-        talks(vec![says("Plain **words**.")], (80, 24), &[("NO_COLOR", "1")]);
+    let (_runtime, _service, mut program) = talks(vec![says("Plain **words**.")], (80, 24), &[("NO_COLOR", "1")]);
     say(&mut program, "go");
     program.until("Plain words.");
     let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();

@@ -49,12 +49,9 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     program.until_asked("touch one");
     widens(&mut program);
     let shown = program.until("would have covered no other call");
-    for part in [
-        "words = [\"touch\"]",
-        "tool = \"bash_exec\"",
-        "stored in your rules.toml for 90 days",
-        "never: a chain",
-    ] {
+    for part in
+        ["words = [\"touch\"]", "tool = \"bash_exec\"", "stored in your rules.toml for 90 days", "never: a chain"]
+    {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert_eq!(rules_text(&person), "", "nothing is written before the yes");
@@ -62,9 +59,7 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     assert!(program.file("one").is_some());
     let text = rules_text(&person);
     assert!(
-        text.contains("words = [\"touch\"]")
-            && text.contains("expires = ")
-            && text.contains("key = \"enter\""),
+        text.contains("words = [\"touch\"]") && text.contains("expires = ") && text.contains("key = \"enter\""),
         "{text}"
     );
     drop(program);
@@ -96,16 +91,8 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
 
 #[test]
 fn r11_a_yes_for_the_session_is_taken_back_for_good() {
-    let calls = || {
-        vec![
-            runs("touch one"),
-            says("One."),
-            runs("touch one"),
-            says("Two."),
-            runs("touch one"),
-            says("Three."),
-        ]
-    };
+    let calls =
+        || vec![runs("touch one"), says("One."), runs("touch one"), says("Two."), runs("touch one"), says("Three.")];
     let person = Person::new(calls());
     let mut program = person.start(&[]);
     program.until("Connected to");
@@ -115,11 +102,7 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     program.insists("\r", "One.");
     say(&mut program, "again");
     program.until_quiet("Two.");
-    assert!(
-        verdicts_in(&person)[1].1.contains("allowed before with enter, on call 1"),
-        "{:?}",
-        verdicts_in(&person)
-    );
+    assert!(verdicts_in(&person)[1].1.contains("allowed before with enter, on call 1"), "{:?}", verdicts_in(&person));
     say(&mut program, "/grants");
     program.until("1 call here: touch one");
     program.insists("\r", "Revoke it?");
@@ -201,27 +184,22 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
 
 #[test]
 fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
-    let person = Person::new(vec![runs("ls"), says("Done.")])
-        .with_rules("[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
+    let person =
+        Person::new(vec![runs("ls"), says("Done.")]).with_rules("[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
     let mut program = person.start(&["--mode", "auto"]);
     program.until("rules.toml:2");
     say(&mut program, "go");
     program.until_asked("rules not fully readable");
     let (said, _, code) = person.told(&["rules", "check"]);
-    assert!(
-        said.contains("rules.toml:2: says is \"dney\"; expected \"allow\", \"ask\" or \"deny\""),
-        "{said}"
-    );
+    assert!(said.contains("rules.toml:2: says is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{said}");
     assert_eq!(code, 2);
 }
 
 #[test]
 fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
-    let reads =
-        |path: &str| calls_after(Duration::ZERO, &[("read_file", serde_json::json!({ "path": path }))]);
-    let person =
-        Person::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
-            .with_rules("[[rule]]\nsays = \"deny\"\npath = \"current/**\"\n");
+    let reads = |path: &str| calls_after(Duration::ZERO, &[("read_file", serde_json::json!({ "path": path }))]);
+    let person = Person::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
+        .with_rules("[[rule]]\nsays = \"deny\"\npath = \"current/**\"\n");
     for release in ["3", "4"] {
         let folder = person.project().join("releases").join(release);
         std::fs::create_dir_all(&folder).unwrap();
@@ -252,9 +230,7 @@ fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dr
             search(serde_json::json!({ "pattern": "hunter", "path": "keys" })),
             says("As you like."),
         ])
-        .with_rules(
-            "[[rule]]\nsays = \"deny\"\npath = \"keys/**\"\n[[rule]]\nsays = \"ask\"\npath = \"**/*.cert\"\n",
-        );
+        .with_rules("[[rule]]\nsays = \"deny\"\npath = \"keys/**\"\n[[rule]]\nsays = \"ask\"\npath = \"**/*.cert\"\n");
         person.has("keys/a", "hunter2");
         person.has("deep/er/b.cert", "hunter3");
         person.has("plain", "hunter4");
@@ -288,10 +264,7 @@ fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_
     let (said, _, code) = person.told(&address);
     assert_eq!((said.trim(), code), ("As you like.", 0));
     let (verdict, why) = &verdicts_in(&person)[0];
-    assert!(
-        verdict == "refuse" && why.contains("deny git push … (") && why.contains("rules.toml:1"),
-        "{why}"
-    );
+    assert!(verdict == "refuse" && why.contains("deny git push … (") && why.contains("rules.toml:1"), "{why}");
 }
 
 #[test]
@@ -299,8 +272,7 @@ fn every_step_to_a_verdict_is_told_without_a_model() {
     let person = Person::new(Vec::new()).with_rules("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
     let (told, _, code) = person.told(&["rules", "explain", "cargo test x"]);
     assert_eq!(code, 0);
-    for part in
-        ["parsed command", "[cargo] [test] [x]", "ask: reads run", "matches: allow cargo test …", "\nallow\n"]
+    for part in ["parsed command", "[cargo] [test] [x]", "ask: reads run", "matches: allow cargo test …", "\nallow\n"]
     {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -323,8 +295,7 @@ fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
     std::fs::write(own.join("config/notes.txt"), "x").unwrap();
     // The rules themselves may be a link into a project.
     person.has("dotfiles/rules.toml", "");
-    std::os::unix::fs::symlink(person.project().join("dotfiles/rules.toml"), own.join("config/rules.toml"))
-        .unwrap();
+    std::os::unix::fs::symlink(person.project().join("dotfiles/rules.toml"), own.join("config/rules.toml")).unwrap();
     for (command, verdict) in [
         ("cat own/config/notes.txt", "ask"),
         ("echo x >> dotfiles/rules.toml", "refuse"),

@@ -30,10 +30,7 @@ fn r11_a_rule_for_a_line_that_runs_a_script_ends_when_the_script_changes() {
     program.insists("\r", "That was 0.");
     assert_eq!(ran(person.place.path()), 1);
     let rules = std::fs::read_to_string(person.rules()).unwrap();
-    assert!(
-        rules.contains("command = \"bash run.sh\"") && rules.contains("scripts = { \"run.sh\""),
-        "{rules}"
-    );
+    assert!(rules.contains("command = \"bash run.sh\"") && rules.contains("scripts = { \"run.sh\""), "{rules}");
 
     // As it was, it runs without a card.
     say(&mut program, "again");
@@ -60,15 +57,9 @@ fn r11_a_rule_without_its_scripts_is_off_and_explain_prints_what_is_missing() {
     let rule = "[[rule]]\nsays = \"allow\"\ntool = \"bash_exec\"\ncommand = \"bash run.sh\"\n";
     std::fs::write(&file, rule).unwrap();
     let (said, _, code) = Setup::again(&person.place, &["rules", "check"]).print("");
-    assert!(
-        code == 2 && said.contains("the command runs run.sh, but the rule does not list its digest"),
-        "{said}"
-    );
+    assert!(code == 2 && said.contains("the command runs run.sh, but the rule does not list its digest"), "{said}");
     let told = person.told(&["rules", "explain", "bash run.sh"]).0;
-    let line = told
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("scripts = "))
-        .unwrap_or_else(|| panic!("{told}"));
+    let line = told.lines().find_map(|line| line.trim().strip_prefix("scripts = ")).unwrap_or_else(|| panic!("{told}"));
     assert!(told.contains("\nask\n"), "{told}");
     std::fs::write(&file, format!("{rule}scripts = {line}\n")).unwrap();
     let mut program = person.start(&[]);
@@ -112,8 +103,8 @@ fn r11_a_yes_for_the_session_ends_too_and_both_grants_and_explain_say_why() {
 
 #[test]
 fn r11_where_a_script_cannot_be_seen_nothing_lasting_is_offered_and_it_is_said_why() {
-    let person = Person::new(vec![runs("for f in *.sh; do bash $f; done"), says("Done.")])
-        .with("run.sh", "echo >> ran\n");
+    let person =
+        Person::new(vec![runs("for f in *.sh; do bash $f; done"), says("Done.")]).with("run.sh", "echo >> ran\n");
     let mut program = person.start(&[]);
     program.until("Connected to");
     say(&mut program, "go");

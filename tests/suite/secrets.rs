@@ -24,8 +24,7 @@ fn calls(name: &str, arguments: &serde_json::Value) -> Answer {
 async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
     let env = json!({ "command": "env; tr '\\0' '\\n' < /proc/$PPID/environ; echo ran-to-the-end" });
     let echoed = format!(r#"{{"error":{{"message":"bad {KEY} {HEADER}"}}}}"#);
-    let service =
-        Service::start([calls("bash_exec", &env), Answer::body(400, "application/json", &[], &echoed)]).await;
+    let service = Service::start([calls("bash_exec", &env), Answer::body(400, "application/json", &[], &echoed)]).await;
     let setup = Setup::new(&["--profile", "mine"])
         .size(100, 30)
         .env("MY_MODEL", KEY)
@@ -79,11 +78,11 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     use crate::support::talking::{runs, say, says};
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
-    let env = "env; cat /proc/$PPID/environ; until [ -e seen ]; do sleep 0.05; done; mv seen seen.$$; echo ran-to-the-end";
+    let env =
+        "env; cat /proc/$PPID/environ; until [ -e seen ]; do sleep 0.05; done; mv seen seen.$$; echo ran-to-the-end";
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let [one, two, three] =
-        [vec![runs(env), says("One.")], vec![runs(env), says("Two.")], vec![says("Three.")]]
-            .map(|answers| runtime.block_on(Service::start(answers)));
+    let [one, two, three] = [vec![runs(env), says("One.")], vec![runs(env), says("Two.")], vec![says("Three.")]]
+        .map(|answers| runtime.block_on(Service::start(answers)));
     let setup = Setup::new(&["--profile", "one"]).size(100, 30).env("MY_MODEL", KEY).env("OTHER_KEY", OTHER);
     let home = setup.place.path().join("home");
     let config = home.join("aye/config");
@@ -152,8 +151,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
                 assert!(!all.contains(key), "{key} was sent to another service");
             }
         }
-        let told =
-            requests.iter().rfind(|request| request.line.starts_with("POST")).unwrap().body.to_string();
+        let told = requests.iter().rfind(|request| request.line.starts_with("POST")).unwrap().body.to_string();
         assert!(told.contains("ran-to-the-end") && !told.contains(own), "{told}");
     }
     for key in [KEY, PRINTED, ENTERED, OTHER] {
@@ -186,10 +184,7 @@ fn echoes() -> Vec<Answer> {
         Answer::stream().says("Half").raw(format!("data: {words}\n\n")),
         Answer::head(
             307,
-            &[
-                &format!("location: http://{KEY}:{HEADER}@127.0.0.1:9/{KEY}?key={HEADER}"),
-                "content-length: 0",
-            ],
+            &[&format!("location: http://{KEY}:{HEADER}@127.0.0.1:9/{KEY}?key={HEADER}"), "content-length: 0"],
         ),
         Answer::head(302, &[&format!("location: http://{KEY}.example.test/"), "content-length: 0"]),
     ]

@@ -123,8 +123,7 @@ fn every_path(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
 fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
     for umask in ["000", "022", "077"] {
         let home = Folder::new();
-        let status =
-            child("child_that_makes_every_kind_of_file", umask, home.path()).unwrap().wait().unwrap();
+        let status = child("child_that_makes_every_kind_of_file", umask, home.path()).unwrap().wait().unwrap();
         assert!(status.success(), "umask {umask}");
         let mut paths = Vec::new();
         every_path(home.path(), &mut paths).unwrap();
@@ -166,8 +165,7 @@ fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
         process.kill().unwrap();
         process.wait().unwrap();
     }
-    let copies: Vec<_> =
-        sessions.list_all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
+    let copies: Vec<_> = sessions.list_all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
     assert!(copies.len() >= 6, "{}", copies.len());
     for copy in copies {
         let read = sessions.read(&copy.id).unwrap();
@@ -216,17 +214,10 @@ fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
         let wanted: Vec<Entry> = (0..EACH).map(|n| said(&format!("{whose} {n}"))).collect();
         assert!(added == wanted, "{whose}: {} of {EACH}; refused {refused} times", added.len());
     }
-    assert_eq!(
-        (read.entries.len(), read.last_seq, read.notices),
-        (2 * EACH + 1, 2 * EACH as u64 + 1, vec![])
-    );
+    assert_eq!((read.entries.len(), read.last_seq, read.notices), (2 * EACH + 1, 2 * EACH as u64 + 1, vec![]));
     let text = fs::read_to_string(session_path(home.path(), &id())).unwrap();
-    let numbers =
-        text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
-    assert!(
-        numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())),
-        "lines are in their order in the file too"
-    );
+    let numbers = text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
+    assert!(numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())), "lines are in their order in the file too");
 }
 
 #[test]
@@ -248,10 +239,7 @@ fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
     let notices: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
     assert_eq!(
         notices,
-        [
-            "line 2 is damaged; unreadable data was skipped",
-            "line 5 was being written when aye ended, and was skipped"
-        ]
+        ["line 2 is damaged; unreadable data was skipped", "line 5 was being written when aye ended, and was skipped"]
     );
     lines.append(&said("four")).unwrap();
     drop(lines);

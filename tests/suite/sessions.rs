@@ -28,8 +28,7 @@ impl Home {
         let mut text = format!("{header}\n");
         for (at, entry) in entries.iter().enumerate() {
             // The clock goes back with every line.
-            let line =
-                json!({ "seq": at + 1, "at": 1_767_225_600_000_u64 - 1000 * at as u64, "entry": entry });
+            let line = json!({ "seq": at + 1, "at": 1_767_225_600_000_u64 - 1000 * at as u64, "entry": entry });
             text.push_str(&format!("{line}\n"));
         }
         std::fs::create_dir_all(self.sessions()).unwrap();
@@ -71,11 +70,7 @@ pub fn replied(text: &str) -> Value {
 
 fn home() -> Home {
     let home = Home::new();
-    home.holds(
-        ONE,
-        true,
-        &[said("why does the clock flake?"), replied("Because of **time**.\n\nAn apple a day.")],
-    );
+    home.holds(ONE, true, &[said("why does the clock flake?"), replied("Because of **time**.\n\nAn apple a day.")]);
     home.holds(TWO, true, &[said("plant an orchard"), replied("Which trees?")]);
     home.holds(THREE, false, &[said("elsewhere we talked of apples")]);
     home
@@ -118,8 +113,7 @@ fn what_was_said_is_found_across_sessions_with_its_line() {
     let (out, _, code) = home.does(&["search", "apple"]);
     assert_eq!(code, 0);
     assert!(
-        out.contains("   model     An apple a day.")
-            && out.contains("   you       elsewhere we talked of apples"),
+        out.contains("   model     An apple a day.") && out.contains("   you       elsewhere we talked of apples"),
         "{out}"
     );
     assert!(!out.contains(TWO) && out.contains("/elsewhere"), "{out}");
@@ -169,10 +163,7 @@ fn r52_damaged_files_are_listed_and_hide_no_other() {
 fn one_is_named_by_its_person_for_good() {
     let home = home();
     let (out, err, code) = home.does(&["rename", "01jb", "the", "orchard\u{1b}[2J", "plan"]);
-    assert_eq!(
-        (out.as_str(), err.as_str(), code),
-        (format!("renamed {TWO} to “the orchard plan”\n").as_str(), "", 0)
-    );
+    assert_eq!((out.as_str(), err.as_str(), code), (format!("renamed {TWO} to “the orchard plan”\n").as_str(), "", 0));
     let (out, _, _) = home.does(&["list"]);
     assert!(out.contains("the orchard plan"), "{out}");
     home.refuses(&["rename", TWO], "takes a session ID and a new title");
@@ -194,10 +185,7 @@ fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
     home.refuses(&["search"], "words to search for");
     home.refuses(&["search", " "], "no words to search for");
     home.refuses(&["list", "x"], "takes no arguments");
-    home.refuses(
-        &["list", "--force", "--output", "x"],
-        "--output can only be used with: aye sessions export",
-    );
+    home.refuses(&["list", "--force", "--output", "x"], "--output can only be used with: aye sessions export");
     home.refuses(&["show", "--yes"], "--yes can only be used with: aye sessions rm");
     home.refuses(&["show", "--json"], "--json can only be used with: aye sessions list");
     home.refuses(&["list", "--all", "--here"], "cannot be used with");
@@ -243,10 +231,7 @@ fn a_copy_is_made_and_the_session_stays_as_it_was() {
     let (out, _, code) = home.does(&["fork", "01ja"]);
     assert_eq!((code, home.files()), (0, 4), "{out}");
     let copy = out.split(' ').next().unwrap().to_owned();
-    assert!(
-        out.contains(&format!("is a copy of {ONE}")) && out.contains(&format!("aye --resume {copy}")),
-        "{out}"
-    );
+    assert!(out.contains(&format!("is a copy of {ONE}")) && out.contains(&format!("aye --resume {copy}")), "{out}");
     assert!(home.does(&["show", &copy]).0.contains("An apple a day."));
     assert_eq!(std::fs::read(home.sessions().join(format!("{ONE}.jsonl"))).unwrap(), before);
 }
@@ -261,10 +246,7 @@ fn r56_an_export_is_for_its_owner_alone_and_writes_over_nothing() {
     let html = std::fs::read_to_string(&file).unwrap();
     assert!(html.starts_with("<!doctype html>") && html.contains("<strong>time</strong>"), "{html}");
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-    home.refuses(
-        &["export", "01ja", "--output", "out.html"],
-        "out.html already exists; use --force to overwrite it",
-    );
+    home.refuses(&["export", "01ja", "--output", "out.html"], "out.html already exists; use --force to overwrite it");
     home.refuses(&["export", "01ja", "--output", "."], "is not a regular file");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), html);
     let (_, err, code) = home.does(&["export", "01ja", "--output", "out.html", "--force"]);
@@ -350,18 +332,7 @@ fn r55_a_clock_that_goes_back_or_far_ahead_changes_no_order() {
 #[test]
 fn r53_a_disk_that_is_full_is_said_and_the_reply_comes_whole() {
     let probe = std::process::Command::new("unshare")
-        .args([
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "mount",
-            "-t",
-            "tmpfs",
-            "-o",
-            "size=64k",
-            "tmpfs",
-            "/mnt",
-        ])
+        .args(["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/mnt"])
         .output();
     if !probe.is_ok_and(|done| done.status.success()) {
         // That writing fails is tested without such a disk too.
@@ -391,9 +362,5 @@ fn r53_a_disk_that_is_full_is_said_and_the_reply_comes_whole() {
     assert!(err.contains("Not kept: 1 reply"), "{err}");
     assert!(String::from_utf8_lossy(&done.stdout).trim_end() == long.trim_end(), "the reply is whole");
     let read = aye::store::read(&setup.place.path().join("kept.jsonl")).unwrap();
-    assert_eq!(
-        read.entries[0],
-        aye::chat::Entry::UserMessage { text: "go".into() },
-        "what was there is there"
-    );
+    assert_eq!(read.entries[0], aye::chat::Entry::UserMessage { text: "go".into() }, "what was there is there");
 }

@@ -104,10 +104,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     let screen = program.until("changed on disk");
     assert!(screen.contains("◌ bash_exec    make test · simulated by sim-7b  "), "{screen}");
     assert!(screen.contains("◌ bash_exec    make test · simulated by sim-7b, reused"), "{screen}");
-    assert!(
-        screen.contains("2 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"),
-        "{screen}"
-    );
+    assert!(screen.contains("2 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"), "{screen}");
     assert_eq!(play.simulator.received().len(), 1);
     program.keys("/quit\r");
     program.ends();
@@ -122,11 +119,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     let made = results(&session(&setup));
     assert_eq!(made.len(), 2);
     assert_eq!(made[0].0, made[1].0);
-    assert!(
-        made[0].0.ends_with("Simulated result:\n3 tests passed<U+001B>]0;evil<U+0007>\nexit 0"),
-        "{}",
-        made[0].0
-    );
+    assert!(made[0].0.ends_with("Simulated result:\n3 tests passed<U+001B>]0;evil<U+0007>\nexit 0"), "{}", made[0].0);
     assert!(made[1].1.is_reused && !made[0].1.is_reused);
     // The model that is talked to is told the same, and not how it came about.
     for request in talk.received() {
@@ -155,10 +148,7 @@ fn r30_without_a_simulator_nothing_goes_anywhere_and_every_run_makes_up_the_same
         let talk = play.talk([runs("touch made"), runs("make"), says("Done.")]);
         let out = play.prints(&talk, &["--json", "--dry-run", "go"]);
         let made = printed(&out);
-        assert_eq!(
-            (made[0].1.source, made[1].1.source),
-            (SimulationSource::Fixture, SimulationSource::Sample)
-        );
+        assert_eq!((made[0].1.source, made[1].1.source), (SimulationSource::Fixture, SimulationSource::Sample));
         let plan: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
         assert_eq!(
             (plan["calls"][0]["staged"].as_str(), plan["calls"][1]["staged"].as_str()),
@@ -189,19 +179,8 @@ fn r30_whatever_a_simulator_does_a_sample_stands_in_and_it_is_said() {
                 Answer::stream().says(r#"{"output":"ok","exit":0}"#).finish("content_filter").done(),
                 "withheld the answer",
             ),
-            (
-                Answer::body(
-                    401,
-                    "application/json",
-                    &[],
-                    r#"{"error":{"message":"no such \u001b[31mkey"}}"#,
-                ),
-                "no such",
-            ),
-            (
-                Answer::body(500, "application/json", &[], r#"{"error":{"message":"out of order"}}"#),
-                "out of order",
-            ),
+            (Answer::body(401, "application/json", &[], r#"{"error":{"message":"no such \u001b[31mkey"}}"#), "no such"),
+            (Answer::body(500, "application/json", &[], r#"{"error":{"message":"out of order"}}"#), "out of order"),
             (Answer::default().then(Step::Reset), "the simulator failed: "),
             (runs("make"), "it called a tool, and has none"),
         ]);
@@ -215,8 +194,7 @@ fn r30_whatever_a_simulator_does_a_sample_stands_in_and_it_is_said() {
         assert!(flat.contains(part), "{part}: {out}");
         assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}'), "{out:?}");
         assert_eq!(play.simulator.received().len(), 1, "{part}: it is asked once");
-        let told =
-            talk.received().last().unwrap().body["messages"].as_array().unwrap().last().unwrap().clone();
+        let told = talk.received().last().unwrap().body["messages"].as_array().unwrap().last().unwrap().clone();
         assert!(told["content"].as_str().unwrap().ends_with("Simulated result:\nexit 0"), "{told}");
     }
 }
@@ -266,10 +244,7 @@ fn r30_the_card_the_record_and_the_doctor_say_where_a_result_comes_from() {
         out
     };
     let record: Value = serde_json::from_str(aye(&["audit", "--json"]).lines().next().unwrap()).unwrap();
-    assert_eq!(
-        (record["staged"].as_str(), record["simulated"]["by"].as_str()),
-        (Some("imagined"), Some("sim-7b"))
-    );
+    assert_eq!((record["staged"].as_str(), record["simulated"]["by"].as_str()), (Some("imagined"), Some("sim-7b")));
     assert!(aye(&["rehearsal"]).contains("imagined by sim-7b"));
     assert!(aye(&["sessions", "export"]).contains("imagined by sim-7b"));
     let doctor = aye(&["doctor"]);

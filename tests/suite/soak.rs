@@ -71,8 +71,7 @@ fn answer(mut socket: TcpStream, reply: Duration, number: usize) -> std::io::Res
         socket.write_all(events.as_bytes())?;
         std::thread::sleep(Duration::from_millis(1));
     }
-    let end =
-        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     socket.write_all(format!("{}{end}", delta(&format!("\n\nend of {number}."))).as_bytes())
 }
 
@@ -152,9 +151,7 @@ fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory
             program.until("Connected to");
         }
     }
-    println!(
-        "{replies} replies, {resizes} resizes, no wrong row; own memory at the end of each session: {taken:?} kB"
-    );
+    println!("{replies} replies, {resizes} resizes, no wrong row; own memory at the end of each session: {taken:?} kB");
     // The first sessions fill what is kept in any case.
     if let [_, _, early, .., last] = taken[..] {
         assert!(last < early + early / 4 + 2048, "{taken:?}");

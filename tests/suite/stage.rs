@@ -60,10 +60,7 @@ async fn r30_commands_and_file_tools_see_what_the_others_did() {
     assert!(matches!(&outcomes[2], Outcome::Rehearsed(text) if text == "exit 3"), "{outcomes:?}");
     assert!(told(3).contains("two"), "{outcomes:?}");
     assert!(matches!(&outcomes[4], Outcome::Rehearsed(_)), "{outcomes:?}");
-    assert!(
-        told(5).contains("c.txt") && told(5).contains("bin/") && !told(5).contains("b.txt"),
-        "{outcomes:?}"
-    );
+    assert!(told(5).contains("c.txt") && told(5).contains("bin/") && !told(5).contains("b.txt"), "{outcomes:?}");
     assert!(matches!(&outcomes[6], Outcome::Failed(_)), "{outcomes:?}");
     assert_eq!(told(7), "C\n750\nexit 0");
     assert_eq!(scene.file("b.txt").as_deref(), Some("b\r\n"));
@@ -98,9 +95,7 @@ async fn r30_a_model_that_is_told_nothing_of_the_dry_run_reads_nothing_of_it_in_
     let outside = calls("read_file", json!({ "path": "../elsewhere.txt" }));
     let mut scene = Scene::dry_run([run("ls src"), outside, run("touch made"), says("Would do.")]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
-    scene
-        .runtime
-        .set_simulator(aye::runtime::SimulatorSettings { hides_dry_run: true, ..Default::default() });
+    scene.runtime.set_simulator(aye::runtime::SimulatorSettings { hides_dry_run: true, ..Default::default() });
     scene.state.hides_dry_run = true;
     scene.say("go").await;
     let outcomes = scene.outcomes();
@@ -134,9 +129,7 @@ async fn r30_the_card_of_a_command_that_reads_promises_no_result() {
     let rules = aye::policy::Rules { list: vec![asks], ..Default::default() };
     scene.state.rules = std::sync::Arc::new(rules);
     scene.say("go").await;
-    let Some(WaitingCall::Approval { reason, .. }) = scene.state.waiting_call() else {
-        panic!("nothing asks")
-    };
+    let Some(WaitingCall::Approval { reason, .. }) = scene.state.waiting_call() else { panic!("nothing asks") };
     assert!(reason.ends_with("Not run in this dry run; no simulated result"), "{reason}");
 }
 
@@ -171,9 +164,7 @@ async fn r30_asked_as_in_life_what_is_allowed_is_rehearsed_and_what_is_refused_i
     scene.state.policy.asks_as_live = true;
     scene.say("go").await;
     for yes in [true, false] {
-        let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else {
-            panic!("nothing asks")
-        };
+        let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else { panic!("nothing asks") };
         let call = call.id.clone();
         let decision = if yes { aye::chat::Decision::Once } else { aye::chat::Decision::Deny(String::new()) };
         let by = aye::chat::Decider::Headless;
@@ -209,9 +200,8 @@ async fn a_project_of_any_name_and_in_any_place_has_a_stage() {
         std::fs::create_dir_all(&project).unwrap();
         std::fs::write(project.join("here"), "x").unwrap();
         let (play, shell) = staged(&project, layer);
-        let ran = shell
-            .run_in_overlay(&line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {})
-            .await;
+        let ran =
+            shell.run_in_overlay(&line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {}).await;
         let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", name.display()));
         assert_eq!((ran.output.as_str(), ran.exit), ("x", Some(0)), "{}", name.display());
         assert_eq!(play.list_changes().unwrap().len(), 2, "{}", name.display());
@@ -232,14 +222,12 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
     for folder in ["project", "home"] {
         let project = root.path().canonicalize().unwrap().join(folder);
         std::fs::create_dir_all(&project).unwrap();
-        let shell =
-            Shell::new(program()).with_closed_paths(vec![own.clone()], vec![own.join("credentials.toml")]);
+        let shell = Shell::new(program()).with_closed_paths(vec![own.clone()], vec![own.join("credentials.toml")]);
         let layer = own.join("rehearsal").join(folder);
         let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&project).unwrap()), layer));
         let shell = OverlayShell::new(Arc::new(shell), play.clone());
         let write = vec![home.clone()];
-        let sandbox =
-            aye::chat::CommandSandbox::enforced(aye::chat::SandboxAccess { write, ..Default::default() });
+        let sandbox = aye::chat::CommandSandbox::enforced(aye::chat::SandboxAccess { write, ..Default::default() });
         let command = format!(
             "echo x > {home}/new && cat {home}/new; ls -A {own}; cat {own}/credentials.toml; rm -rf {own}; echo made > made",
             home = home.display(),
@@ -280,17 +268,12 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with(
-            "the command was not run: no overlay sandbox: cannot create the folders of the overlay"
-        ),
+        error.starts_with("the command was not run: no overlay sandbox: cannot create the folders of the overlay"),
         "{error}"
     );
     // A kernel's own file system takes no layer.
-    let kernels = test_overlay_sandbox(
-        &program(),
-        &PathBuf::from(format!("/proc/{}", std::process::id())),
-        &at("beside"),
-    );
+    let kernels =
+        test_overlay_sandbox(&program(), &PathBuf::from(format!("/proc/{}", std::process::id())), &at("beside"));
     assert!(kernels.is_err());
     assert!(test_overlay_sandbox(&at("none"), &at("project"), &at("beside")).is_err());
     assert!(!at("project/ran").exists());
@@ -305,9 +288,8 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     }
     let Empty { root: _root, project, play, shell } = Empty::new();
     let mark = format!("given-up-{}", std::process::id());
-    let command = format!(
-        "touch begun; (setsid sh -c 'trap \"\" TERM; : {mark}; sleep 600' &) ; trap '' TERM; sleep 600"
-    );
+    let command =
+        format!("touch begun; (setsid sh -c 'trap \"\" TERM; : {mark}; sleep 600' &) ; trap '' TERM; sleep 600");
     let mut long = line(&command, &project);
     long.seconds = 1;
     let ran = shell.run_in_overlay(&long, View::Hidden, &|_| {}).await.unwrap();
@@ -365,10 +347,7 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
     std::fs::create_dir_all(project.join("old/deep")).unwrap();
     let (play, shell) = staged(&project, root.path().join("layer"));
     let command = "rm -r old; mkdir -p shut/in; touch shut/in/x; chmod 000 shut/in shut; mkfifo p; ln -s / root; touch /tmp/aye-staged";
-    assert_eq!(
-        shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit,
-        Some(0)
-    );
+    assert_eq!(shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit, Some(0));
     throw_away(play.overlay_folder()).await;
     assert!(!play.overlay_folder().exists() && Path::new("/etc").exists());
     throw_away(play.overlay_folder()).await;

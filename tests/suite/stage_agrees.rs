@@ -85,12 +85,8 @@ async fn agrees(seed: u64) {
     let before = look(&project);
     let mut told = format!("AYE_TEST_SEED={seed}\n");
     let runs = async |command: &str| {
-        let line = CommandLine {
-            command: command.into(),
-            folder: project.clone(),
-            seconds: 60,
-            ..CommandLine::default()
-        };
+        let line =
+            CommandLine { command: command.into(), folder: project.clone(), seconds: 60, ..CommandLine::default() };
         stage.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap().output
     };
     for _ in 0..3 {
@@ -149,8 +145,7 @@ fn file_tools_agree(play: &Rehearsal, staged: &str, told: &str) {
         staged.lines().filter(|line| line.contains('|')).map(|line| line.split('|').collect()).collect();
     let folders = rows.iter().filter(|row| row[1] == "d").map(|row| row[0]).chain(["."]);
     for folder in folders {
-        let inside =
-            |path: &&str| Path::new(path).parent() == Some(Path::new(folder.trim_start_matches('.')));
+        let inside = |path: &&str| Path::new(path).parent() == Some(Path::new(folder.trim_start_matches('.')));
         let mut names: Vec<&str> = rows.iter().map(|row| row[0]).filter(inside).collect();
         names.iter_mut().for_each(|name| *name = name.rsplit('/').next().unwrap());
         names.sort_unstable();
@@ -159,8 +154,7 @@ fn file_tools_agree(play: &Rehearsal, staged: &str, told: &str) {
     }
     for line in staged.lines().filter(|line| !line.contains('|')) {
         let (hash, path) = line.split_once("  ./").unwrap();
-        let bytes =
-            play.read(&play.locate(path).unwrap()).unwrap_or_else(|error| panic!("{told}{path}: {error}"));
+        let bytes = play.read(&play.locate(path).unwrap()).unwrap_or_else(|error| panic!("{told}{path}: {error}"));
         assert_eq!(serde_json::to_value(aye::chat::Digest::of_bytes(&bytes)).unwrap(), hash, "{told}{path}");
     }
 }
@@ -189,10 +183,9 @@ async fn whoever_is_in_two_groups() {
     }
     let layer = scene.project().parent().unwrap().join("layer");
     let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer));
-    scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(Arc::new(OverlayShell::new(
-        Arc::new(Shell::new(program())),
-        play,
-    ))));
+    scene
+        .runtime
+        .set_rehearsal(CommandRehearsal::Sandboxed(Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play))));
     scene.say("go").await;
     let outcomes = scene.outcomes();
     let told = |at: usize| outcomes[at].text();
@@ -206,10 +199,7 @@ async fn whoever_is_in_two_groups() {
     assert_eq!(told(3), "two\nmore\nexit 0");
     // What a file tool changes it copies up by itself, and from then on commands can change it too.
     assert_eq!(told(6), "two\nmore\nexit 0");
-    assert_eq!(
-        (scene.file("theirs").unwrap(), scene.file("other").unwrap()),
-        ("one\n".into(), "one\n".into())
-    );
+    assert_eq!((scene.file("theirs").unwrap(), scene.file("other").unwrap()), ("one\n".into(), "one\n".into()));
     aloud("said: another group's file");
 }
 
@@ -241,12 +231,8 @@ fn r30_what_a_stage_cannot_change_for_its_group_is_said_and_a_file_tool_can() {
         shared(program, &at(name));
     }
     let suite = at("suite");
-    let mut command = setpriv(&[
-        suite.to_str().unwrap(),
-        "--exact",
-        "stage_agrees::whoever_is_in_two_groups",
-        "--nocapture",
-    ]);
+    let mut command =
+        setpriv(&[suite.to_str().unwrap(), "--exact", "stage_agrees::whoever_is_in_two_groups", "--nocapture"]);
     command.current_dir(at("tmp")).env("TMPDIR", at("tmp")).env("HOME", at("tmp")).process_group(0);
     command.env("AYE_TEST_PROGRAM", at("aye")).env("AYE_TEST_GROUP", group.to_string());
     let done = command.output().unwrap();

@@ -95,16 +95,9 @@ struct Place {
 impl Place {
     fn new(root: &Path) -> Self {
         let at = |path: &str| root.join(path);
-        for folder in [
-            "project/deep/er",
-            "home/.ssh",
-            "tmp",
-            "own/config",
-            "own/data/sessions",
-            "outside/deep",
-            "run",
-            "layer",
-        ] {
+        for folder in
+            ["project/deep/er", "home/.ssh", "tmp", "own/config", "own/data/sessions", "outside/deep", "run", "layer"]
+        {
             std::fs::create_dir_all(at(folder)).unwrap();
         }
         for file in [
@@ -122,8 +115,7 @@ impl Place {
             std::fs::write(at(file), "before").unwrap();
         }
         std::fs::write(at("own/config/credentials.toml"), "hunter2").unwrap();
-        let shell =
-            Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/config/credentials.toml")]);
+        let shell = Shell::new(program()).with_closed_paths(vec![at("own")], vec![at("own/config/credentials.toml")]);
         let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&at("project")).unwrap()), at("layer")));
         let read = vec![std::env::current_exe().unwrap()];
         let disclosed = DisclosedPaths { read, is_writable: true };
@@ -146,9 +138,7 @@ impl Place {
     /// Everything but the layer: every path with what it is, whose, since when, and what it holds.
     fn picture(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
-        for path in
-            ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/etc", "/proc", "/sys"].map(PathBuf::from)
-        {
+        for path in ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/etc", "/proc", "/sys"].map(PathBuf::from) {
             let about = path.metadata().unwrap();
             all.insert(path, format!("{:o} {}:{}", about.mode(), about.uid(), about.gid()));
         }
@@ -194,8 +184,7 @@ fn marked(mark: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let knows =
-            || std::fs::read(entry.path().join("environ")).is_ok_and(|all| contains(&all, mark.as_bytes()));
+        let knows = || std::fs::read(entry.path().join("environ")).is_ok_and(|all| contains(&all, mark.as_bytes()));
         if name.parse::<u32>().is_ok() && !own.contains(&name) && knows() {
             let said = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
             found.push(format!("{name} {}", String::from_utf8_lossy(&said)));
@@ -211,8 +200,7 @@ fn contains(all: &[u8], part: &[u8]) -> bool {
 /// The whole trial, in a process of its own whose home and environment are the trial's.
 #[tokio::test]
 async fn whoever_this_is() {
-    let (Some(root), Some(mark)) =
-        (std::env::var_os("AYE_TEST_STAGE"), std::env::var("AYE_TEST_STAGE_MARK").ok())
+    let (Some(root), Some(mark)) = (std::env::var_os("AYE_TEST_STAGE"), std::env::var("AYE_TEST_STAGE_MARK").ok())
     else {
         return;
     };
@@ -230,21 +218,18 @@ async fn whoever_this_is() {
     hidden.set_nonblocking(true).unwrap();
     let heard = || {
         let mut letter = [0; 8];
-        tcp.accept().is_ok()
-            || udp.recv(&mut letter).is_ok()
-            || named.accept().is_ok()
-            || hidden.accept().is_ok()
+        tcp.accept().is_ok() || udp.recv(&mut letter).is_ok() || named.accept().is_ok() || hidden.accept().is_ok()
     };
     let suite = std::env::current_exe().unwrap();
     let (before, host) = (place.picture(), rustix::system::uname().nodename().to_owned());
 
     // They do run, and a later one sees what an earlier one did.
-    let ran = place.runs("echo ran > made; echo there > ~/made; echo t > /tmp/aye-was-here; mv deep/er gone; cat mine made", 60).await;
-    assert_eq!(ran.unwrap().output, "beforeran\n");
     let ran = place
-        .runs("cat made ~/made /tmp/aye-was-here gone/file; ls deep; rm /tmp/aye-was-here", 60)
-        .await
-        .unwrap();
+        .runs("echo ran > made; echo there > ~/made; echo t > /tmp/aye-was-here; mv deep/er gone; cat mine made", 60)
+        .await;
+    assert_eq!(ran.unwrap().output, "beforeran\n");
+    let ran =
+        place.runs("cat made ~/made /tmp/aye-was-here gone/file; ls deep; rm /tmp/aye-was-here", 60).await.unwrap();
     assert_eq!((ran.output.as_str(), ran.exit), ("ran\nthere\nt\nbefore", Some(0)));
     assert_eq!(place.play.read(&place.play.locate("made").unwrap()).unwrap(), b"ran\n");
     assert_eq!(place.picture(), before);
@@ -302,24 +287,16 @@ fn reach() {
     tries("a socket", UnixStream::connect(path).is_ok());
     let hidden = SocketAddr::from_abstract_name(path.as_bytes()).unwrap();
     tries("a nameless socket", UnixStream::connect_addr(&hidden).is_ok());
-    let families =
-        [AddressFamily::PACKET, AddressFamily::VSOCK, AddressFamily::BLUETOOTH, AddressFamily::UNIX];
+    let families = [AddressFamily::PACKET, AddressFamily::VSOCK, AddressFamily::BLUETOOTH, AddressFamily::UNIX];
     for family in families {
         for kind in [SocketType::STREAM, SocketType::DGRAM, SocketType::RAW] {
-            tries(
-                "a socket of another family",
-                socket_with(family, kind, SocketFlags::empty(), None).is_ok(),
-            );
+            tries("a socket of another family", socket_with(family, kind, SocketFlags::empty(), None).is_ok());
         }
     }
     let raw = Some(rustix::net::ipproto::ICMP);
-    tries(
-        "a raw socket",
-        socket_with(AddressFamily::INET, SocketType::RAW, SocketFlags::empty(), raw).is_ok(),
-    );
+    tries("a raw socket", socket_with(AddressFamily::INET, SocketType::RAW, SocketFlags::empty(), raw).is_ok());
     // Its own loopback is there, and is its own.
-    let own =
-        TcpListener::bind("127.0.0.1:0").and_then(|own| TcpStream::connect(own.local_addr()?).map(|_| own));
+    let own = TcpListener::bind("127.0.0.1:0").and_then(|own| TcpStream::connect(own.local_addr()?).map(|_| own));
     tries("not even itself", own.is_err());
     aloud(&format!("reached: {reached:?}"));
 }
@@ -335,12 +312,11 @@ fn trial(user: Option<u32>) {
         std::fs::set_permissions(at(folder), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     // Where this suite was built another user may not be let in, and nobody may be on the stage.
-    let [aye, suite] =
-        [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
-            let to = at("programs").join(name);
-            shared(&from, &to);
-            to
-        });
+    let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
+        let to = at("programs").join(name);
+        shared(&from, &to);
+        to
+    });
     if let Some(user) = user {
         for folder in ["trial", "trial/home", "trial/tmp"] {
             std::os::unix::fs::chown(at(folder), Some(user), Some(user)).unwrap();

@@ -56,8 +56,7 @@ async fn r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_outpu
 /// If the home is the project the overlay is inside it, and commands write in it directly.
 #[tokio::test]
 async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_says_so() {
-    let name =
-        "stage_examination::r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_says_so";
+    let name = "stage_examination::r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_says_so";
     let Some(root) = own_process(name) else { return };
     if !is_there() {
         return;

@@ -31,18 +31,12 @@ async fn says(shell: &OverlayShell, root: &Path, write: &[&str], command: &str) 
     let write = write.iter().map(|path| root.join(path)).collect();
     let walls = CommandSandbox::enforced(SandboxAccess { write, ..SandboxAccess::default() });
     let line = CommandLine { sandbox: walls, ..line(command, &root.join("project")) };
-    shell
-        .run_in_overlay(&line, View::Hidden, &|_| {})
-        .await
-        .unwrap_or_else(|error| panic!("{command}: {error}"))
-        .output
+    shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap_or_else(|error| panic!("{command}: {error}")).output
 }
 
 #[tokio::test]
 async fn r30_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
-    let Some(root) =
-        own_process("stage_outside::r30_what_is_refused_live_is_refused_and_what_is_open_is_kept")
-    else {
+    let Some(root) = own_process("stage_outside::r30_what_is_refused_live_is_refused_and_what_is_open_is_kept") else {
         return;
     };
     if !is_there() {
@@ -57,13 +51,9 @@ async fn r30_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
     for path in ["~/new", "/var/tmp/new", "/etc/new", "/usr/new", "/new", "/root/new"] {
         refused(path).await;
     }
-    let said = says(
-        &refusing,
-        &root,
-        &[],
-        "mkdir ~/.cache; echo x >> /etc/passwd; rm -rf /usr/bin/env; ls /usr/bin/env",
-    )
-    .await;
+    let said =
+        says(&refusing, &root, &[], "mkdir ~/.cache; echo x >> /etc/passwd; rm -rf /usr/bin/env; ls /usr/bin/env")
+            .await;
     assert!(said.ends_with("/usr/bin/env\n") && said.contains("ermission denied"), "{said}");
 
     // A folder for temporary files of its own, as long as the session.
@@ -90,10 +80,7 @@ async fn r30_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
     )
     .await;
     assert!(said.starts_with("real\n") && said.ends_with("open\n") && !said.contains("hunter2"), "{said}");
-    assert_eq!(
-        says(&refusing, &root, &["elsewhere/open"], "cd ../elsewhere/open; ls; cat new").await,
-        "new\nx\n"
-    );
+    assert_eq!(says(&refusing, &root, &["elsewhere/open"], "cd ../elsewhere/open; ls; cat new").await, "new\nx\n");
     assert_eq!(fs::read_to_string(root.join("elsewhere/open/file")).unwrap(), "real\n");
     let kept = outside.join(root.join("elsewhere/open/new").strip_prefix("/").unwrap());
     assert_eq!(fs::read_to_string(kept).unwrap(), "x\n");
@@ -111,8 +98,7 @@ async fn r30_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
         let path = root.join("home/notes/note");
         let bytes: Vec<String> = path.as_os_str().as_encoded_bytes().iter().map(u8::to_string).collect();
         let line = format!("\n{{\"path\":[{}],\"sha256\":\"x\",\"whole\":{whole}}}\n", bytes.join(","));
-        let file =
-            fs::OpenOptions::new().create(true).append(true).open(root.join("layers/one/outside/written"));
+        let file = fs::OpenOptions::new().create(true).append(true).open(root.join("layers/one/outside/written"));
         file.unwrap().write_all(line.as_bytes()).unwrap();
     };
     notes(false);
@@ -132,8 +118,7 @@ async fn r30_what_is_refused_live_is_refused_and_what_is_open_is_kept() {
     .await;
     assert_eq!(said, "notes\nnoted\n");
     assert_eq!(
-        says(&keeping, &root, &[], "cat ~/.cache/x/y ~/.netrc; echo x > /var/tmp/aye-x; cat /var/tmp/aye-x")
-            .await,
+        says(&keeping, &root, &[], "cat ~/.cache/x/y ~/.netrc; echo x > /var/tmp/aye-x; cat /var/tmp/aye-x").await,
         "kept\nx\nx\n"
     );
     assert_eq!(fs::read_to_string(root.join("home/.netrc")).unwrap(), "hunter2");
@@ -152,15 +137,11 @@ async fn whoever_has_mounts_there() {
     // On a disk of its own in the home, and in the folder for temporary files.
     for project in [root.join("home/disk"), "/tmp/aye-mounted/project".into()] {
         let (play, shell) = staged(&project, root.join("layers").join(project.file_name().unwrap()));
-        let ran = shell
-            .run_in_overlay(&line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {})
-            .await;
+        let ran =
+            shell.run_in_overlay(&line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {}).await;
         assert!(ran.unwrap().output.starts_with("held\n"));
         assert!(play.overlay_folder().join("upper/new").exists() && !project.join("new").exists());
-        let ran = shell
-            .run_in_overlay(&line("cat file new; ls -d /usr", &project), View::Live, &|_| {})
-            .await
-            .unwrap();
+        let ran = shell.run_in_overlay(&line("cat file new; ls -d /usr", &project), View::Live, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "held\nx\n/usr\n");
     }
 }
@@ -168,9 +149,7 @@ async fn whoever_has_mounts_there() {
 #[test]
 fn r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter() {
     if !is_there()
-        || !may_mount(
-            "stage_outside::r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter",
-        )
+        || !may_mount("stage_outside::r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter")
     {
         return;
     }
@@ -211,8 +190,7 @@ async fn r30_shared_memory_counts() {
     let Empty { root: _root, project, play, .. } = Empty::new();
     let shell = OverlayShell::new(Arc::new(Shell::new(program())), play).with_memory(60 << 20);
     let memfd = "import os, time\nfd = os.memfd_create('x')\nfor _ in range(200): os.write(fd, bytes(1 << 20))\ntime.sleep(600)";
-    let mapped =
-        "import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nm.write(bytes(100 << 20))\ntime.sleep(600)";
+    let mapped = "import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nm.write(bytes(100 << 20))\ntime.sleep(600)";
     let has_python = works("python3", &["--version"]);
     let mut commands = vec!["head -c 150M /dev/zero > /dev/shm/x; sleep 600".to_owned()];
     match has_python {

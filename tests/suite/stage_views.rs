@@ -30,8 +30,7 @@ fn secrets(root: &Path) -> Vec<PathBuf> {
         "home/.aye/credentials.toml",
         "elsewhere/data",
     ];
-    let inside =
-        ["project/.env", "project/keys/server.pem", "project/.aws/credentials", "project/deep/er/.env.local"];
+    let inside = ["project/.env", "project/keys/server.pem", "project/.aws/credentials", "project/deep/er/.env.local"];
     let mut all: Vec<PathBuf> = outside.iter().chain(&inside).map(|path| root.join(path)).collect();
     all.iter().for_each(|path| file(path, SECRET));
     // Under other names.
@@ -40,19 +39,14 @@ fn secrets(root: &Path) -> Vec<PathBuf> {
     std::os::unix::fs::symlink(".env", root.join("project/link")).unwrap();
     std::os::unix::fs::symlink(root.join("elsewhere/data"), root.join("project/out")).unwrap();
     all.extend(["plain", "far", "link", "out"].map(|name| root.join("project").join(name)));
-    file(
-        &root.join("project/.git/config"),
-        &format!("[remote \"o\"]\n\turl = https://me:{SECRET}@example.com/x\n"),
-    );
+    file(&root.join("project/.git/config"), &format!("[remote \"o\"]\n\turl = https://me:{SECRET}@example.com/x\n"));
     all.push(root.join("project/.git/config"));
     all
 }
 
 #[tokio::test]
 async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
-    let Some(root) =
-        own_process("stage_views::r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment")
-    else {
+    let Some(root) = own_process("stage_views::r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment") else {
         return;
     };
     if !is_there() {
@@ -71,8 +65,7 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
         let paths: Vec<String> = paths.iter().map(|path| format!("'{}'", path.display())).collect();
         paths.join(" ")
     };
-    let outside =
-        [temporary.path().to_owned(), "/etc/shadow".into(), "/etc/gshadow".into(), "/etc/sudoers".into()];
+    let outside = [temporary.path().to_owned(), "/etc/shadow".into(), "/etc/gshadow".into(), "/etc/sudoers".into()];
     let outside: Vec<PathBuf> = all.iter().cloned().chain(outside).collect();
     let each = format!("for file in {}; do cat $file && echo WAS-READ $file; done", paths(&outside));
     for command in [
@@ -84,10 +77,7 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
         "find / -xdev -name shadow -not -path '/usr/*' -not -path '/proc/*'",
     ] {
         let said = place.says(command).await;
-        assert!(
-            !said.contains(SECRET) && !said.contains("WAS-READ") && !said.contains("root:"),
-            "{command}\n{said}"
-        );
+        assert!(!said.contains(SECRET) && !said.contains("WAS-READ") && !said.contains("root:"), "{command}\n{said}");
     }
     assert!(!place.has_copied());
     // They are there: a command that the user approved reads them, but for aye's own.
@@ -157,10 +147,7 @@ async fn r30_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_r
     let Some(root) = own_process(name) else { return };
     let project = root.join("project");
     file(&project.join("plain.txt"), "plain");
-    if !git(&project, &["init", "-q"])
-        || !git(&project, &["add", "-A"])
-        || !git(&project, &["commit", "-qm", "one"])
-    {
+    if !git(&project, &["init", "-q"]) || !git(&project, &["add", "-A"]) || !git(&project, &["commit", "-qm", "one"]) {
         return leave_out("there is no git");
     }
     if !is_there() {
@@ -172,17 +159,14 @@ async fn r30_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_r
         &root.join("home/.gitconfig"),
         &format!("[user]\n\tname = A B\n\temail = a@b\n[http]\n\textraHeader = {SECRET}\n"),
     );
-    let said = place
-        .says("git commit -q --allow-empty -m two; git log -1 --format='%an %s'; cat ~/.gitconfig")
-        .await;
+    let said = place.says("git commit -q --allow-empty -m two; git log -1 --format='%an %s'; cat ~/.gitconfig").await;
     assert!(said.starts_with("A B two\n") && !said.contains(SECRET), "{said}");
     file(&project.join(".env"), SECRET);
     assert!(git(&project, &["add", "-f", ".env"]), "it is staged");
     let show = "git show :.env; git cat-file -p $(git ls-files -s .env | cut -d' ' -f2); git log --format=%s";
-    for command in [
-        show,
-        "cat .git/objects/*/* | zlib-flate -uncompress; cp -r .git/objects /tmp/o; ls /tmp/o; git stash",
-    ] {
+    for command in
+        [show, "cat .git/objects/*/* | zlib-flate -uncompress; cp -r .git/objects /tmp/o; ls /tmp/o; git stash"]
+    {
         let said = place.says(command).await;
         assert!(!said.contains(SECRET) && !said.contains("one\n"), "{said}");
     }
@@ -243,14 +227,7 @@ async fn r30_the_setting_opens_what_it_names_and_no_more() {
     }
     let place = Place::reading(
         &root,
-        &[
-            "elsewhere/lib",
-            "home/.netrc",
-            "project/.env",
-            "elsewhere/none",
-            "home/.aye/credentials.toml",
-            "home/.aye",
-        ],
+        &["elsewhere/lib", "home/.netrc", "project/.env", "elsewhere/none", "home/.aye/credentials.toml", "home/.aye"],
     );
     let said = place.says("cat ~/.netrc .env ../elsewhere/lib/code.rs; ls -A ~ ../elsewhere").await;
     assert!(said.starts_with("namedopenedcode"), "{said}");
@@ -261,12 +238,9 @@ async fn r30_the_setting_opens_what_it_names_and_no_more() {
         )
         .await;
     assert!(!said.contains(SECRET), "{said}");
-    let said = place
-        .says("echo x > ../elsewhere/lib/code.rs; echo x > ~/.netrc; rm -f ~/.netrc; cat ~/.netrc")
-        .await;
+    let said = place.says("echo x > ../elsewhere/lib/code.rs; echo x > ~/.netrc; rm -f ~/.netrc; cat ~/.netrc").await;
     assert!(
-        said.ends_with("named")
-            && said.matches("ermission denied").count() + said.matches("ead-only").count() >= 2,
+        said.ends_with("named") && said.matches("ermission denied").count() + said.matches("ead-only").count() >= 2,
         "{said}"
     );
 }

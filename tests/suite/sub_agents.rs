@@ -57,8 +57,7 @@ fn told(service: &Service, first: &str) -> Vec<String> {
 
 #[test]
 fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
-    let writes =
-        calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "new\n" }))]);
+    let writes = calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "new\n" }))]);
     let (_runtime, service, mut program) = talks(
         vec![
             ("do notes", vec![writes, says("a.txt is written.")]),
@@ -80,18 +79,13 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
     assert_eq!(program.file("a.txt").as_deref(), Some("new\n"));
     assert_eq!(told(&service, "go"), ["a.txt is written."], "and nothing else of what it did");
     let first = service.received().into_iter().nth(1).expect("the sub-agent asks").body;
-    let tools: Vec<&str> = first["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|tool| tool["function"]["name"].as_str())
-        .collect();
+    let tools: Vec<&str> =
+        first["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
     assert!(tools.contains(&"ask_question") && !tools.contains(&"sub_agent"), "{tools:?}");
     assert_eq!(first["messages"].as_array().map(Vec::len), Some(2), "it is told its task and nothing else");
     let entries = entries(&program);
-    let decided = beneath(&entries)
-        .into_iter()
-        .any(|entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. }));
+    let decided =
+        beneath(&entries).into_iter().any(|entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. }));
     assert!(decided, "the record has it");
     // The record says whose call it was, on the screen and without one. A yes too many is no word of it.
     program.keys("\x15");
@@ -112,10 +106,7 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
 fn r17_a_question_of_a_sub_agent_says_who_asks_and_stays_its_own() {
     let asks = calls_after(
         Duration::ZERO,
-        &[(
-            "ask_question",
-            json!({ "question": "Which?", "options": ["MIT", "Apache"], "keyword": "licence" }),
-        )],
+        &[("ask_question", json!({ "question": "Which?", "options": ["MIT", "Apache"], "keyword": "licence" }))],
     );
     let (_runtime, service, mut program) = talks(
         vec![
@@ -186,8 +177,7 @@ fn r04_the_next_card_of_another_sub_agent_is_a_new_card() {
 fn r17_depth_and_count_are_bounded() {
     // Each waits with a card, so that none of them ends by itself.
     let waits = |words: &'static str| (words, vec![runs("sleep 0"), says("It ran.")]);
-    let again =
-        calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "deeper", "task": "do deeper" }))]);
+    let again = calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "deeper", "task": "do deeper" }))]);
     let (_runtime, service, mut program) = talks(
         vec![
             ("do a1", vec![again, runs("sleep 0"), says("It ran.")]),
@@ -203,9 +193,7 @@ fn r17_depth_and_count_are_bounded() {
     say(&mut program, "go");
     program.until("of 4");
     program.until("a5 · queued");
-    program.until_that("four of them wait", |program| {
-        program.screen().matches("needs approval: sleep 0").count() == 4
-    });
+    program.until_that("four of them wait", |program| program.screen().matches("needs approval: sleep 0").count() == 4);
     let asked = |words: &str| {
         let of = |body: &Value| body["messages"][1]["content"] == words;
         service.received().iter().filter(|request| of(&request.body)).count()
@@ -221,9 +209,8 @@ fn r17_depth_and_count_are_bounded() {
 #[test]
 fn r17_esc_stops_all() {
     let long = nobody_elses_sleep();
-    let sleeps = |words: &'static str, seconds: u32| {
-        (words, vec![runs(&format!("sleep {seconds}")), says("It slept.")])
-    };
+    let sleeps =
+        |words: &'static str, seconds: u32| (words, vec![runs(&format!("sleep {seconds}")), says("It slept.")]);
     let stalls = Answer::stream().says("I think").then(Step::Stall);
     let (_runtime, service, mut program) = talks(
         vec![
@@ -231,10 +218,7 @@ fn r17_esc_stops_all() {
             ("do two", vec![stalls]),
             (
                 "do three",
-                vec![calls_after(
-                    Duration::from_millis(300),
-                    &[("bash_exec", json!({ "command": "sleep 0" }))],
-                )],
+                vec![calls_after(Duration::from_millis(300), &[("bash_exec", json!({ "command": "sleep 0" }))])],
             ),
             ("go", vec![hands(&["one", "two", "three"]), says("Now I am alone.")]),
         ],
@@ -253,14 +237,11 @@ fn r17_esc_stops_all() {
     assert!(!screen.contains("needs approval"), "{screen}");
     none_sleeps(long);
     let entries = entries(&program);
-    let open = aye::chat::audit::collect_records(&entries)
-        .into_iter()
-        .filter(|record| record.outcome().is_none())
-        .count();
+    let open =
+        aye::chat::audit::collect_records(&entries).into_iter().filter(|record| record.outcome().is_none()).count();
     assert_eq!(open, 0);
-    let stopped = entries
-        .iter()
-        .filter(|entry| matches!(entry, Entry::Settled { outcome: Outcome::Interrupted(_), .. }));
+    let stopped =
+        entries.iter().filter(|entry| matches!(entry, Entry::Settled { outcome: Outcome::Interrupted(_), .. }));
     assert_eq!(stopped.count(), 3, "each of the tasks");
     let of = |request: &Value| request["messages"][1]["content"] == "do two";
     program.until_that("its reply is not read any further", |_| {
@@ -300,10 +281,7 @@ fn what_a_sub_agent_did_is_opened_in_place() {
 fn r17_without_a_screen_a_sub_agents_question_waits_and_is_answered_later() {
     let asks = calls_after(
         Duration::ZERO,
-        &[(
-            "ask_question",
-            json!({ "question": "Which?", "options": ["MIT", "Apache"], "keyword": "licence" }),
-        )],
+        &[("ask_question", json!({ "question": "Which?", "options": ["MIT", "Apache"], "keyword": "licence" }))],
     );
     let (_runtime, service) = service(vec![
         ("do licence", vec![asks, says("They want MIT.")]),
@@ -324,14 +302,9 @@ fn r17_without_a_screen_a_sub_agents_question_waits_and_is_answered_later() {
     );
     assert!(told(&service, "do run")[0].starts_with("Denied: no interactive user"));
     let id = waits["session"].as_str().unwrap();
-    let again =
-        ["--base-url", &service.base_url, "--model", "scripted-7b", "-p", "--resume", id, "--answers", "-"];
+    let again = ["--base-url", &service.base_url, "--model", "scripted-7b", "-p", "--resume", id, "--answers", "-"];
     let (out, err, code) = Setup::again(&first.place, &again).print(r#"{ "licence": "MIT" }"#);
     assert_eq!(code, 0, "{out}\n{err}");
     assert!(out.contains("All is done."), "{out}");
-    assert!(
-        told(&service, "go").iter().any(|outcome| outcome == "They want MIT."),
-        "{:?}",
-        told(&service, "go")
-    );
+    assert!(told(&service, "go").iter().any(|outcome| outcome == "They want MIT."), "{:?}", told(&service, "go"));
 }

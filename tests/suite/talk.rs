@@ -10,17 +10,12 @@ use std::time::Duration;
 
 fn calls(name: &str, arguments: &Value) -> Answer {
     let function = json!({ "name": name, "arguments": arguments.to_string() });
-    let delta =
-        json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
+    let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] });
     Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
 }
 
 /// Plays a person at the program, while the service answers.
-async fn play(
-    answers: Vec<Answer>,
-    arguments: &[&str],
-    person: impl FnOnce(&mut Program, &Service) + Send + 'static,
-) {
+async fn play(answers: Vec<Answer>, arguments: &[&str], person: impl FnOnce(&mut Program, &Service) + Send + 'static) {
     let service = Service::start(answers).await;
     let mut all = vec!["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
     all.extend(arguments);
@@ -67,8 +62,7 @@ async fn r01_a_command_runs_after_a_yes_and_not_before() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_what_is_typed_when_the_card_appears_stays_in_the_composer() {
     let late = Answer::stream().then(Step::Pause(Duration::from_millis(500)));
-    let function =
-        json!({ "name": "bash_exec", "arguments": json!({ "command": "touch made" }).to_string() });
+    let function = json!({ "name": "bash_exec", "arguments": json!({ "command": "touch made" }).to_string() });
     let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
     let late = late.event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done();
     play(vec![late, says("I see.")], &[], |program, _| {
@@ -125,8 +119,7 @@ async fn an_edit_is_shown_before_it_is_made() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_is_picked_by_its_digit() {
-    let ask =
-        json!({ "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] });
+    let ask = json!({ "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] });
     play(vec![calls("ask_question", &ask), says("Good.")], &[], |program, service| {
         say(program, "go");
         program.until_asked("Which clock?");
@@ -159,7 +152,8 @@ async fn r62_esc_stops_the_reply_and_closes_the_connection() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r32_hostile_words_never_reach_the_terminal() {
-    let hostile = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{9b}31m \u{202e}back \u{1b}]52;c;cHduZWQ=\u{7}the-end";
+    let hostile =
+        "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{9b}31m \u{202e}back \u{1b}]52;c;cHduZWQ=\u{7}the-end";
     play(vec![says(hostile), says("Calm.")], &[], |program, _| {
         say(program, "go");
         program.until_quiet("the-end");
@@ -175,15 +169,8 @@ async fn r32_hostile_words_never_reach_the_terminal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r33_a_sequence_that_is_cut_over_two_pieces_is_not_completed_by_the_next() {
-    let pieces = [
-        "a\u{1b}",
-        "[31mred \u{1b}]52;c;",
-        "cHduZWQ=\u{7}b \u{1b}[2",
-        "J\u{1b}",
-        "]0;pwned",
-        "\u{7}c",
-        "\n\nend",
-    ];
+    let pieces =
+        ["a\u{1b}", "[31mred \u{1b}]52;c;", "cHduZWQ=\u{7}b \u{1b}[2", "J\u{1b}", "]0;pwned", "\u{7}c", "\n\nend"];
     let cut = pieces.iter().fold(Answer::stream(), |answer, piece| {
         // Long enough for each to be drawn before the next.
         answer.says(piece).then(Step::Pause(Duration::from_millis(120)))
@@ -203,11 +190,7 @@ async fn r33_a_sequence_that_is_cut_over_two_pieces_is_not_completed_by_the_next
 async fn r30_a_dry_run_says_so_all_the_time_and_touches_nothing() {
     let write = json!({ "path": "b.txt", "content": "x\n" });
     play(
-        vec![
-            calls("write_file", &write),
-            calls("bash_exec", &json!({ "command": "touch made" })),
-            says("Would do."),
-        ],
+        vec![calls("write_file", &write), calls("bash_exec", &json!({ "command": "touch made" })), says("Would do.")],
         &["--dry-run"],
         |program, _| {
             program.until("DRY RUN");
@@ -249,10 +232,7 @@ async fn r51_killed_in_the_middle_everything_is_there_the_next_time() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r51_an_open_question_is_there_the_next_time() {
-    let ask = calls(
-        "ask_question",
-        &json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] }),
-    );
+    let ask = calls("ask_question", &json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] }));
     let service = Service::start([ask, says("Good.")]).await;
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {

@@ -82,9 +82,7 @@ fn r60_suspended_it_gives_the_terminal_back_and_takes_it_again() {
 fn r34_it_holds_at_every_size() {
     let mut program = tour();
     program.types("漢字 hello");
-    for (columns, rows) in
-        [(1, 1), (2, 1), (1, 40), (10, 3), (300, 2), (60, 15), (500, 200), (3, 3), (80, 24)]
-    {
+    for (columns, rows) in [(1, 1), (2, 1), (1, 40), (10, 3), (300, 2), (60, 15), (500, 200), (3, 3), (80, 24)] {
         program.resize(columns, rows);
         program.lets_pass(40);
     }

@@ -86,9 +86,7 @@ fn r32_twenty_turns_of_noise_end_are_counted_and_are_there_the_next_time() {
     assert_eq!(stray(&program.bytes()), Vec::<String>::new());
     let entries = session(&kept);
     let replies = entries.iter().filter_map(|entry| match entry {
-        Entry::Replied { usage, .. } => {
-            Some(usage.unwrap_or_else(|| panic!("every reply is counted: {entry:?}")))
-        }
+        Entry::Replied { usage, .. } => Some(usage.unwrap_or_else(|| panic!("every reply is counted: {entry:?}"))),
         _ => None,
     });
     let tokens: Vec<u64> = replies.map(|usage| usage.output).collect();
@@ -172,10 +170,7 @@ fn a_call_that_the_server_parsed_is_asked_about_and_its_outcome_goes_back() {
         program.types("run something");
         program.keys("\r");
         program.until_asked("$ touch t; echo from-the-server");
-        assert!(
-            !session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })),
-            "not before a yes"
-        );
+        assert!(!session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })), "not before a yes");
         program.keys(answer);
         // The server was told: its model answers an outcome with a sentence of its own.
         program.until("The command was told to me.");
@@ -208,8 +203,7 @@ fn a_talk_too_long_for_the_server_is_told_and_the_next_one_is_not_lost() {
     assert_eq!((out.as_str(), code), ("", 1));
     assert!(err.contains("(400, exceed_context_size_error)") && err.contains("exceeds"), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
-    let wrong =
-        Setup::again(&setup.place, &["-p", "--base-url", &format!("{base}/nowhere"), "--model", "m", "hi"]);
+    let wrong = Setup::again(&setup.place, &["-p", "--base-url", &format!("{base}/nowhere"), "--model", "m", "hi"]);
     let (out, err, code) = wrong.print("");
     assert_eq!((out.as_str(), code), ("", 1));
     assert!(err.contains("does not know this model or address (404"), "{err}");

@@ -19,9 +19,8 @@ pub const PASSWORD: &str = "canary-0815-of-the-proxy";
 pub fn prints(base: &str, environment: &[(&str, &str)]) -> (String, String, i32) {
     let setup = Setup::new(&["-p", "--profile", "way", "hi"]).env("WAY", KEY);
     let setup = environment.iter().fold(setup, |setup, (name, value)| setup.env(name, value));
-    let profile = format!(
-        "[profiles.way]\nbase_url = \"{base}\"\nkey_env = \"WAY\"\nmodel = \"m\"\nidle_seconds = 3\n"
-    );
+    let profile =
+        format!("[profiles.way]\nbase_url = \"{base}\"\nkey_env = \"WAY\"\nmodel = \"m\"\nidle_seconds = 3\n");
     settings(&setup, &profile);
     let (out, err, code) = setup.print("");
     for secret in [KEY, PASSWORD] {
@@ -146,10 +145,7 @@ fn a_certificate_made_as_an_authority_is_accepted_if_the_user_named_exactly_it()
     let (out, err, code) = prints(&base, &[("SSL_CERT_FILE", path)]);
     assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
     let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
-    settings(
-        &setup,
-        &format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n"),
-    );
+    settings(&setup, &format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n"));
     assert_eq!(setup.print(""), ("hello\n".to_owned(), String::new(), 0));
 }
 
@@ -171,19 +167,11 @@ fn no_other_certificate_made_as_an_authority_is_accepted() {
             &[("SSL_CERT_FILE", path(&elsewhere_file).as_str())],
             "its certificate is for model.example.test, not for 127.0.0.1.",
         ),
-        (
-            expired.0,
-            &[("SSL_CERT_FILE", path(&expired_file).as_str())],
-            "its certificate expired on 2001-01-01.",
-        ),
+        (expired.0, &[("SSL_CERT_FILE", path(&expired_file).as_str())], "its certificate expired on 2001-01-01."),
     ] {
         let (err, heard) = shows(shown, environment);
         assert!(err.starts_with(&format!("aye: Cannot trust https://127.0.0.1:PORT: {expected}")), "{err}");
-        assert_eq!(
-            (heard.as_slice(), err.lines().count()),
-            (&[String::new()][..], 1),
-            "nothing was said to it"
-        );
+        assert_eq!((heard.as_slice(), err.lines().count()), (&[String::new()][..], 1), "nothing was said to it");
     }
 }
 
@@ -211,8 +199,7 @@ fn r47_an_address_over_the_network_without_encryption_warns_and_takes_the_proxy_
     });
     let origin = base.trim_end_matches("/v1");
     let place = origin.trim_start_matches("http://");
-    let warning =
-        format!("The connection to {place} is not encrypted: others on the network can read the key");
+    let warning = format!("The connection to {place} is not encrypted: others on the network can read the key");
     let (out, err, code) = prints(&base, &[]);
     assert_eq!((out.as_str(), code), ("straight\n", 0), "{err}");
     assert!(err.contains(&warning), "{err}");
@@ -240,9 +227,7 @@ fn r42_no_redirect_is_followed_and_its_place_is_named() {
         let _ = socket.write_all(&says("stolen"));
     });
     let check = |status: u16, location: &str, named: &str| {
-        let answer = format!(
-            "HTTP/1.1 {status} Elsewhere\r\n{location}content-length: 0\r\nconnection: close\r\n\r\n"
-        );
+        let answer = format!("HTTP/1.1 {status} Elsewhere\r\n{location}content-length: 0\r\nconnection: close\r\n\r\n");
         let asked = Arc::new(Mutex::new(0));
         let count = asked.clone();
         let service = plain(move |mut socket| {
@@ -266,11 +251,7 @@ fn r42_no_redirect_is_followed_and_its_place_is_named() {
     }
     check(308, &format!("location: //localhost:{other}/v1\r\n"), &format!("http://localhost:{other}"));
     check(302, "location: https://login.example.test/?token=a\r\n", "https://login.example.test. ");
-    check(
-        307,
-        &format!("location: http://me:hunter2@localhost:{other}/\r\n"),
-        &format!("http://localhost:{other}"),
-    );
+    check(307, &format!("location: http://me:hunter2@localhost:{other}/\r\n"), &format!("http://localhost:{other}"));
     check(307, "location: /v2/chat/completions\r\n", "http://127.0.0.1:OWN");
     for odd in ["", "location: \r\n", "location: http://\r\n", "location: javascript:alert(1)\r\n"] {
         check(302, odd, "");

@@ -71,10 +71,8 @@ async fn a_reply_cut_short_keeps_its_text_and_runs_nothing() {
 
 #[tokio::test]
 async fn a_service_that_fails_is_said_in_its_own_words_and_the_session_goes_on() {
-    let mut scene = Scene::new([
-        fails(Error::InvalidReply("the service refused the key (401)".into())),
-        says("Now it works."),
-    ]);
+    let mut scene =
+        Scene::new([fails(Error::InvalidReply("the service refused the key (401)".into())), says("Now it works.")]);
     scene.say("go").await;
     assert!(
         matches!(scene.state.session.entries().last(), Some(Entry::Ended { ending: Ending::Failed(why) }) if why.contains("401"))
@@ -108,8 +106,7 @@ async fn r53_a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
 #[tokio::test]
 async fn r65_what_a_tool_returns_is_bounded() {
     let big = "x".repeat(3_000_000);
-    let mut scene =
-        Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).has("big.txt", &big);
+    let mut scene = Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).has("big.txt", &big);
     scene.say("go").await;
     assert!(scene.outcomes()[0].text().len() < 70_000);
 }
@@ -118,11 +115,9 @@ async fn r65_what_a_tool_returns_is_bounded() {
 async fn r65_the_same_call_that_fails_three_times_is_not_tried_a_fourth() {
     let missing = || calls("read_file", json!({ "path": "missing.txt" }));
     let other = || calls("read_file", json!({ "path": "other.txt" }));
-    let mut scene =
-        Scene::new([missing(), missing(), other(), missing(), missing(), missing(), says("I give up.")]);
+    let mut scene = Scene::new([missing(), missing(), other(), missing(), missing(), missing(), says("I give up.")]);
     scene.say("go").await;
-    let words: Vec<bool> =
-        scene.outcomes().iter().map(|outcome| outcome.text().starts_with("STOP")).collect();
+    let words: Vec<bool> = scene.outcomes().iter().map(|outcome| outcome.text().starts_with("STOP")).collect();
     assert_eq!(words, [false, false, false, false, true, true]);
     assert!(scene.state.is_idle());
 }
@@ -135,10 +130,7 @@ async fn r65_a_model_that_never_comes_to_an_end_is_stopped_after_fifty_rounds() 
     assert_eq!((scene.outcomes().len(), scene.model.requests().lock().unwrap().len()), (50, 50));
     let entries = scene.log.entries.lock().unwrap().clone();
     let last = entries.last().unwrap();
-    assert!(
-        matches!(last, Entry::Ended { ending: Ending::Failed(why) } if why.contains("50 times")),
-        "{last:?}"
-    );
+    assert!(matches!(last, Entry::Ended { ending: Ending::Failed(why) } if why.contains("50 times")), "{last:?}");
     assert!(scene.state.is_idle());
 }
 
@@ -169,8 +161,7 @@ async fn r48_ids_that_come_again_name_calls_of_their_own() {
         Chunk::Call(ToolCall { id: CallId::from("same"), name: "read_file".into(), arguments })
     };
     let twice = || Reply::default().push_chunk(call("a.txt")).push_chunk(call("b.txt"));
-    let mut scene =
-        Scene::new([twice(), twice(), says("Done.")]).has("a.txt", "alpha\n").has("b.txt", "beta\n");
+    let mut scene = Scene::new([twice(), twice(), says("Done.")]).has("a.txt", "alpha\n").has("b.txt", "beta\n");
     scene.say("go").await;
     let told: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
     assert_eq!(told.iter().filter(|text| text.contains("alpha")).count(), 2, "{told:?}");

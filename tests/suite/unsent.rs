@@ -140,8 +140,5 @@ fn what_a_killed_command_had_printed_stands_in_its_entry() {
     program.keys("\x1b[1;3A");
     program.insists("\r", "Output until then:");
     let screen = program.screen();
-    assert!(
-        screen.contains("outcome is unknown") && screen.contains("one") && screen.contains("two"),
-        "{screen}"
-    );
+    assert!(screen.contains("outcome is unknown") && screen.contains("one") && screen.contains("two"), "{screen}");
 }

@@ -113,9 +113,7 @@ impl Amid {
             Self::Queue if number < 8 => format!("{}\r", token('t', number)),
             Self::Queue => String::new(),
             Self::Output => String::new(),
-            Self::NewDraft | Self::Draft | Self::Denial | Self::Arguments | Self::Answer => {
-                token('t', number)
-            }
+            Self::NewDraft | Self::Draft | Self::Denial | Self::Arguments | Self::Answer => token('t', number),
         }
     }
 
@@ -154,8 +152,7 @@ fn trial(runtime: &Runtime, amid: Amid, signal: Signal, dice: &mut Dice) -> Vec<
     amid.begin(&mut program);
     let moment = Instant::now() + Duration::from_millis(100 + dice.below(3000));
     let mut seen: BTreeMap<String, Instant> = BTreeMap::new();
-    let all: Vec<String> =
-        "sto".chars().flat_map(|kind| (0..MOST).map(move |number| token(kind, number))).collect();
+    let all: Vec<String> = "sto".chars().flat_map(|kind| (0..MOST).map(move |number| token(kind, number))).collect();
     let mut typed = (0..MOST).flat_map(|number| amid.types(number).chars().collect::<Vec<_>>());
     while Instant::now() < moment {
         match typed.next() {
@@ -227,10 +224,7 @@ fn nothing_older_than_a_second_is_lost_by_a_kill_and_nothing_by_an_end() {
     if measured().is_some() {
         for ((amid, is_kill), (trials, age)) in oldest.into_inner().unwrap() {
             let how = if is_kill { "killed" } else { "ended" };
-            aloud(&format!(
-                "{amid:?} {how} {trials} times: the oldest text lost was {} ms old",
-                age.as_millis()
-            ));
+            aloud(&format!("{amid:?} {how} {trials} times: the oldest text lost was {} ms old", age.as_millis()));
         }
     }
     let wrong = wrong.into_inner().unwrap();

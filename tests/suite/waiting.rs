@@ -114,8 +114,7 @@ fn black_hole(runtime: &Runtime) -> Wait {
         waiting.push(stream);
         assert!(waiting.len() < 50, "the queue is never full");
     }
-    Wait::new("a call that nobody takes", format!("http://{address}/v1"), "waiting for m")
-        .holding((listener, waiting))
+    Wait::new("a call that nobody takes", format!("http://{address}/v1"), "waiting for m").holding((listener, waiting))
 }
 
 /// A service that takes the call, says its words when something comes, and then neither reads nor closes.

@@ -43,8 +43,7 @@ fn asks(command: &str, network: &str) -> Answer {
 
 #[test]
 fn r21_the_card_says_what_holds_a_command_back_and_a_refusal_is_explained() {
-    let (told, program) =
-        yes_to(runs("echo in > in; echo out > ../out"), words("network off · may write here"));
+    let (told, program) = yes_to(runs("echo in > in; echo out > ../out"), words("network off · may write here"));
     assert_eq!(program.file("in").as_deref(), Some("in\n"));
     if is_there() {
         assert!(told.contains("Permission denied") && told.contains("exit 1"), "{told}");
@@ -74,9 +73,7 @@ async fn r11_an_always_without_the_network_does_not_cover_the_same_with_it() {
     let asking = || calls("bash_exec", json!({ "command": "sleep 0", "network": "for nothing" }));
     let mut scene = Scene::new([plain(), plain(), asking(), asking(), plain(), scripted::says("Done.")]);
     let always = |scene: &Scene| {
-        let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else {
-            panic!("nothing waits")
-        };
+        let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else { panic!("nothing waits") };
         Decision::Always(plan.grant.clone().expect("a command offers a grant"))
     };
     scene.say("go").await;

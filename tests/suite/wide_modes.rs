@@ -38,12 +38,7 @@ fn project(files: &[(&str, &str)]) -> Arc<Folder> {
 }
 
 /// The verdict and outcome of every call that the model makes in this mode, and all that was sent to the model.
-fn judge(
-    place: &Arc<Folder>,
-    home: Option<&Path>,
-    mode: &str,
-    calls: &[(&str, Value)],
-) -> (Vec<Judged>, String) {
+fn judge(place: &Arc<Folder>, home: Option<&Path>, mode: &str, calls: &[(&str, Value)]) -> (Vec<Judged>, String) {
     judge_with(place, home, &["--mode", mode], calls)
 }
 
@@ -284,13 +279,7 @@ fn r13_a_dry_run_lets_a_command_read_what_a_rule_names_as_live() {
         return;
     }
     let place = project_with_rules(&[".env", "two.env"]);
-    let calls = [
-        bash("cat .env"),
-        bash("cat .env .env.local"),
-        bash("cat .e*"),
-        bash("cat link"),
-        bash("cat two.env"),
-    ];
+    let calls = [bash("cat .env"), bash("cat .env .env.local"), bash("cat .e*"), bash("cat link"), bash("cat two.env")];
     let (judged, sent) = judge_with(&place, None, &["--dry-run"], &calls);
     let verdicts: Vec<&str> = judged.iter().map(|judged| judged.verdict.as_str()).collect();
     assert_eq!(verdicts, ["rehearse", "withhold", "withhold", "withhold", "withhold"], "{judged:?}");
@@ -320,8 +309,7 @@ fn r20_full_mode_asks_before_anything_writes_what_other_programs_obey() {
 #[test]
 fn r20_full_mode_asks_before_a_command_changes_the_system() {
     let calls =
-        ["date -s 12:00", "hostname other", "git config --global user.name x", "pip install x", "apt update"]
-            .map(bash);
+        ["date -s 12:00", "hostname other", "git config --global user.name x", "pip install x", "apt update"].map(bash);
     let (judged, _) = judge(&project(&[]), None, "full", &calls);
     check(&judged, "ask", "full", &calls);
 }

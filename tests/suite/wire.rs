@@ -60,9 +60,7 @@ fn told(out: &[Result<Chunk, Error>]) -> String {
             Ok(Chunk::Reasoning(text)) => told.push_str(&format!("({text})")),
             Ok(Chunk::WasReasoning) => told.push('^'),
             Ok(Chunk::CallProgress { .. }) => {}
-            Ok(Chunk::Call(call)) => {
-                told.push_str(&format!("[{} {} {}]", call.id, call.name, call.arguments))
-            }
+            Ok(Chunk::Call(call)) => told.push_str(&format!("[{} {} {}]", call.id, call.name, call.arguments)),
             Ok(Chunk::Usage(usage)) => told.push_str(&format!("#{}+{}", usage.input, usage.output)),
             Ok(Chunk::Retrying { attempt, .. }) => told.push_str(&format!("~{attempt}~")),
             Ok(Chunk::Silent { since, .. }) => told.push_str(&format!("_{}_", since.as_millis())),

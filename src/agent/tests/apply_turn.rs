@@ -4,19 +4,12 @@ use super::*;
 use serde_json::json;
 
 fn offer(tool: &str, arguments: serde_json::Value, changed: &[&str]) -> LiveCall {
-    LiveCall {
-        tool: tool.into(),
-        arguments,
-        changed_paths: changed.iter().map(|path| (*path).into()).collect(),
-    }
+    LiveCall { tool: tool.into(), arguments, changed_paths: changed.iter().map(|path| (*path).into()).collect() }
 }
 
 fn offered(calls: &[&str]) -> Event {
     let call = |name: &&str| offer(name, json!({ "of": name }), &[]);
-    Event::ApplyRequested(ApplyRequest {
-        message: "apply it".into(),
-        calls: calls.iter().map(call).collect(),
-    })
+    Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls: calls.iter().map(call).collect() })
 }
 
 fn looked(state: &mut State, id: &str, intent: Intent) -> Vec<Effect> {

@@ -54,10 +54,8 @@ fn invalid_edit_changes_nothing() {
     for _ in 0..2 {
         assert_eq!(shape(&edits(&mut state, "a", json!({"of": "nonsense"}))), ["PLAN a"]);
         let turn = turn(&state);
-        let effects = update(
-            &mut state,
-            Event::CallPlanned { turn, call: "a".into(), intent: Err("no such thing".into()) },
-        );
+        let effects =
+            update(&mut state, Event::CallPlanned { turn, call: "a".into(), intent: Err("no such thing".into()) });
         assert_eq!(shape(&effects), Vec::<String>::new());
         let Some(WaitingCall::Approval { call, reason, .. }) = state.waiting_call() else {
             panic!("the call should wait as before")

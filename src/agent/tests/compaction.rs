@@ -23,8 +23,7 @@ fn request(effects: &[Effect]) -> &Request {
 }
 
 fn size(request: &Request) -> u64 {
-    request.messages.iter().map(tokens::estimate_message).sum::<u64>()
-        + tokens::estimate_tools(&request.tools)
+    request.messages.iter().map(tokens::estimate_message).sum::<u64>() + tokens::estimate_tools(&request.tools)
 }
 
 fn text(request: &Request) -> String {
@@ -61,10 +60,7 @@ fn summarizes_before_a_request_that_would_not_fit() {
     let asked = request(&effects);
     assert!(asked.tools.is_empty() && asked.max_tokens.is_some_and(|most| most <= 2_000));
     let sent = text(asked);
-    assert!(
-        sent.contains("one word") && sent.contains("re-two word") && !sent.contains("six word"),
-        "{sent}"
-    );
+    assert!(sent.contains("one word") && sent.contains("re-two word") && !sent.contains("six word"), "{sent}");
     chunk(&mut state, Chunk::Text("## What is wanted\nA tea pot.".into()));
     chunk(&mut state, Chunk::Usage(Usage { input: 3000, cached: 0, output: 20 }));
     let effects = chunk(&mut state, Chunk::Done(FinishReason::Stop));
@@ -158,8 +154,7 @@ fn failed_or_empty_summary_is_reported_and_changes_nothing() {
     let before = state.session.messages();
     said(&mut state, &format!("six {}", words(900)));
     let turn = turn(&state);
-    let effects =
-        update(&mut state, Event::RequestFailed { turn, reason: "no power.".into(), too_long: false });
+    let effects = update(&mut state, Event::RequestFailed { turn, reason: "no power.".into(), too_long: false });
     let [Effect::AppendEntry(Entry::Ended { ending: Ending::Failed(why) })] = effects.as_slice() else {
         panic!("{effects:?}")
     };
@@ -197,8 +192,7 @@ fn user_can_request_summary_between_turns() {
     assert_eq!(update(&mut state, Event::CompactionRequested), [], "one at a time");
     let effects = replies(&mut state, "Short notes.", &[]);
     assert_eq!(effects.len(), 1);
-    let Some(Effect::AppendEntry(Entry::Compacted { tokens: (before, after), pinned, .. })) = effects.first()
-    else {
+    let Some(Effect::AppendEntry(Entry::Compacted { tokens: (before, after), pinned, .. })) = effects.first() else {
         panic!("{effects:?}")
     };
     assert!(*before > 1_000 && after < before, "{before} {after}");
@@ -332,9 +326,7 @@ fn verbatim_part_lists_changed_files_and_open_questions() {
     takes_turn(&mut state, "filler", 600);
     update(&mut state, Event::CompactionRequested);
     let effects = replies(&mut state, "Notes.", &[]);
-    let Some(Effect::AppendEntry(Entry::Compacted { pinned, .. })) = effects.first() else {
-        panic!("{effects:?}")
-    };
+    let Some(Effect::AppendEntry(Entry::Compacted { pinned, .. })) = effects.first() else { panic!("{effects:?}") };
     assert!(pinned.contains("First user message:\nwrite it"), "{pinned}");
     assert!(pinned.contains("Files changed:\n- a"), "{pinned}");
     assert!(pinned.contains("Unanswered questions to the user:\n- Which?"), "{pinned}");

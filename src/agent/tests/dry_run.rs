@@ -49,8 +49,7 @@ fn r30_withheld_call_starts_nothing_and_turn_continues() {
     let effects = judged(&mut state, secret());
     assert_eq!(shape(&effects), ["withhold a", "rehearsed a", "STREAM"]);
     let (outcome, staged) = settled(&state);
-    let told =
-        "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first.";
+    let told = "Withheld in this dry run: read of .env (may hold secrets). Live, the user would be asked first.";
     assert_eq!(outcome, Outcome::Rehearsed(told.into()));
     assert_eq!(staged, Some(ResultOrigin::simulated(SimulationSource::Withheld)));
     let session = &state.session;
@@ -74,10 +73,7 @@ fn r30_rehearsed_call_discloses_only_with_approval() {
     let turn = turn(&state);
     let (outcome, staged) = (Outcome::Rehearsed("KEY".into()), Some(ResultOrigin::ran()));
     let took = Duration::ZERO;
-    update(
-        &mut state,
-        Event::CallFinished { turn, call: "a".into(), outcome, result_source: staged, duration: took },
-    );
+    update(&mut state, Event::CallFinished { turn, call: "a".into(), outcome, result_source: staged, duration: took });
     assert_eq!(settled(&state), (Outcome::Done("KEY".into()), None));
     assert_eq!(state.session.would_ask_count(), 1);
     // Without an approval it runs without disclosing.
@@ -103,13 +99,8 @@ fn r30_lists_hooks_not_run_in_a_dry_run() {
     assert_eq!(shape(&effects), ["CONSULT a"], "hook two reviews it");
     let turn = turn(&state);
     let Some(Effect::ReviewCall { round, .. }) = effects.last() else { panic!("{effects:?}") };
-    let said = Review {
-        verdict: ReviewVerdict::Allow,
-        reason: String::new(),
-        is_failed: false,
-        took_ms: 1,
-        usage: None,
-    };
+    let said =
+        Review { verdict: ReviewVerdict::Allow, reason: String::new(), is_failed: false, took_ms: 1, usage: None };
     update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, text: said });
     assert_eq!(hooks(&state), ["one", "three"]);
     // Hooks do not review reads inside the project or refused calls.
@@ -127,20 +118,16 @@ fn r30_lists_hooks_not_run_in_a_dry_run() {
 
 #[test]
 fn r30_hook_that_asks_does_not_lift_withholding() {
-    for (advice, verdict) in [
-        (ReviewVerdict::Allow, "withhold"),
-        (ReviewVerdict::Ask, "withhold"),
-        (ReviewVerdict::Deny, "refuse"),
-    ] {
+    for (advice, verdict) in
+        [(ReviewVerdict::Allow, "withhold"), (ReviewVerdict::Ask, "withhold"), (ReviewVerdict::Deny, "refuse")]
+    {
         let hooks = vec![HookReviewer { name: "h".into(), tools: None, in_dry_run: true }];
         let mut state = State { reviewers: Reviewers { hooks, has_model_reviewer: false }, ..dry(false) };
         let effects = judged(&mut state, secret());
         let turn = turn(&state);
         let Some(Effect::ReviewCall { round, .. }) = effects.last() else { panic!("{effects:?}") };
-        let said =
-            Review { verdict: advice, reason: String::new(), is_failed: false, took_ms: 1, usage: None };
-        let effects =
-            update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, text: said });
+        let said = Review { verdict: advice, reason: String::new(), is_failed: false, took_ms: 1, usage: None };
+        let effects = update(&mut state, Event::CallReviewed { turn, call: "a".into(), round: *round, text: said });
         assert!(shape(&effects).contains(&format!("{verdict} a")), "{effects:?}");
         assert_eq!(approved(&effects), None);
     }

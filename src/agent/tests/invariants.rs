@@ -14,22 +14,13 @@ fn holds(seeds: &[(u8, u8)]) {
     let mut log = Vec::new();
     let mut made = 0;
     for &(what, which) in seeds {
-        let turn =
-            if which % 7 == 0 { TurnId(u64::from(which)) } else { state.current_turn().unwrap_or(TurnId(0)) };
+        let turn = if which % 7 == 0 { TurnId(u64::from(which)) } else { state.current_turn().unwrap_or(TurnId(0)) };
         let id: CallId = format!("c{}", which % 5).as_str().into();
         let event = match what % 21 {
             17 => Event::QueueOpened,
             18 => Event::EarlyPromptRequested((which % 3 > 0).then_some(id)),
-            19 => Event::CallDecided {
-                call: id,
-                decision: Decision::Deny(String::new()),
-                by: Decider::Headless,
-            },
-            20 => Event::CallDecided {
-                call: id,
-                decision: Decision::Edited(Value::Null),
-                by: Decider::Headless,
-            },
+            19 => Event::CallDecided { call: id, decision: Decision::Deny(String::new()), by: Decider::Headless },
+            20 => Event::CallDecided { call: id, decision: Decision::Edited(Value::Null), by: Decider::Headless },
             0 | 1 => Event::UserMessage("x".into()),
             2 => Event::ReplyChunk { turn, chunk: Chunk::Text("t".into()), after: Duration::ZERO },
             3 | 4 => {
@@ -40,9 +31,7 @@ fn holds(seeds: &[(u8, u8)]) {
                     after: Duration::ZERO,
                 }
             }
-            5 | 6 => {
-                Event::ReplyChunk { turn, chunk: Chunk::Done(FinishReason::Stop), after: Duration::ZERO }
-            }
+            5 | 6 => Event::ReplyChunk { turn, chunk: Chunk::Done(FinishReason::Stop), after: Duration::ZERO },
             7 | 8 => Event::CallPlanned {
                 turn,
                 call: id,
@@ -199,13 +188,7 @@ fn fits(window: u64, steps: &[(u8, u16)]) {
                 let call = id.as_str().into();
                 update(
                     &mut state,
-                    Event::CallFinished {
-                        turn,
-                        call,
-                        outcome,
-                        result_source: None,
-                        duration: Duration::ZERO,
-                    },
+                    Event::CallFinished { turn, call, outcome, result_source: None, duration: Duration::ZERO },
                 )
             }
         };
@@ -215,11 +198,7 @@ fn fits(window: u64, steps: &[(u8, u16)]) {
             well_formed(&request.messages);
             let size: u64 = request.messages.iter().map(tokens::estimate_message).sum();
             let room = least(&state) + window / 4 + 200;
-            assert!(
-                size <= window || room > window * 4 / 5,
-                "{size} of {window}, at least {}",
-                least(&state)
-            );
+            assert!(size <= window || room > window * 4 / 5, "{size} of {window}, at least {}", least(&state));
             assert!(size <= window * 5 / 4, "{size} of {window} is sent all the same");
         }
     }

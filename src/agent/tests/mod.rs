@@ -22,9 +22,7 @@ mod turns;
 
 use super::*;
 use crate::chat::*;
-use crate::policy::{
-    Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope as RuleHolds, RuleTarget, Rules,
-};
+use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope as RuleHolds, RuleTarget, Rules};
 use std::time::Duration;
 
 fn idle() -> State {
@@ -113,13 +111,7 @@ fn finished(state: &mut State, id: &str) -> Vec<Effect> {
     let outcome = Outcome::Done(format!("did {id}"));
     update(
         state,
-        Event::CallFinished {
-            turn,
-            call: id.into(),
-            outcome,
-            result_source: None,
-            duration: Duration::from_millis(7),
-        },
+        Event::CallFinished { turn, call: id.into(), outcome, result_source: None, duration: Duration::from_millis(7) },
     )
 }
 

@@ -27,17 +27,11 @@ fn r51_saves_only_new_parts_of_a_reply() {
     comes(&mut state, Chunk::Reasoning("hm".into()));
     comes(&mut state, Chunk::Text("one ".into()));
     let first = grows(&mut state);
-    assert_eq!(
-        (&first[0].text, &first[0].reasoning),
-        (&TextPart(0, "one ".into()), &TextPart(0, "hm".into()))
-    );
+    assert_eq!((&first[0].text, &first[0].reasoning), (&TextPart(0, "one ".into()), &TextPart(0, "hm".into())));
     assert!(grows(&mut state).is_empty());
     comes(&mut state, Chunk::Text("two".into()));
     let second = grows(&mut state);
-    assert_eq!(
-        (&second[0].text, &second[0].reasoning),
-        (&TextPart(4, "two".into()), &TextPart(2, String::new()))
-    );
+    assert_eq!((&second[0].text, &second[0].reasoning), (&TextPart(4, "two".into()), &TextPart(2, String::new())));
     // Text turned out to be reasoning, so no text is left.
     comes(&mut state, Chunk::WasReasoning);
     comes(&mut state, Chunk::Text("a longer reply".into()));
@@ -75,15 +69,9 @@ fn saves_output_and_includes_it_in_interrupted_outcome() {
         other => panic!("{other:?}"),
     };
     let told = outcome(&resumed);
-    assert!(
-        told.contains("outcome is unknown") && told.ends_with("Output until then:\none\ntwo\n"),
-        "{told}"
-    );
+    assert!(told.contains("outcome is unknown") && told.ends_with("Output until then:\none\ntwo\n"), "{told}");
     // The user stops the turn or quits.
     update(&mut state, Event::TurnInterrupted);
     let told = outcome(&state);
-    assert!(
-        told.contains("interrupted this call") && told.ends_with("Output until then:\none\ntwo\n"),
-        "{told}"
-    );
+    assert!(told.contains("interrupted this call") && told.ends_with("Output until then:\none\ntwo\n"), "{told}");
 }

@@ -34,11 +34,7 @@ fn queue_plans_each_call_once_without_side_effects() {
     assert_eq!(looks[2], Some(QueuePreview::Question("Which?".into())));
     assert_eq!((waits(&state), state.session.open_calls().len()), (Some(("a", (1, 3))), 3));
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["decided a", "ACT a"]);
-    assert_eq!(
-        shape(&finished(&mut state, "a")),
-        ["done a", "PLAN b"],
-        "a look before its turn does not count"
-    );
+    assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN b"], "a look before its turn does not count");
 }
 
 #[test]
@@ -66,15 +62,8 @@ fn r18_early_approval_keeps_the_order_of_calls() {
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), ["decided a", "ACT a"]);
     assert_eq!(shape(&finished(&mut state, "a")), ["done a", "PLAN b"]);
     planned(&mut state, "b", write());
-    assert_eq!(
-        shape(&decided(&mut state, "b", Decision::Deny(String::new()))),
-        ["decided b", "refused b", "PLAN c"]
-    );
-    assert_eq!(
-        shape(&planned(&mut state, "c", write())),
-        ["ACT c"],
-        "the plan is unchanged: the approval is valid"
-    );
+    assert_eq!(shape(&decided(&mut state, "b", Decision::Deny(String::new()))), ["decided b", "refused b", "PLAN c"]);
+    assert_eq!(shape(&planned(&mut state, "c", write())), ["ACT c"], "the plan is unchanged: the approval is valid");
 }
 
 #[test]
@@ -171,11 +160,7 @@ fn r08_plan_of_a_dropped_edit_shows_no_prompt() {
     update(&mut state, Event::EarlyPromptRequested(None));
     assert_eq!(shape(&brought(&mut state, "b")), [""; 0], "the edit is being planned");
     let of_the_edit = plan(Access::Write("elsewhere".into()));
-    assert_eq!(
-        shape(&planned(&mut state, "b", of_the_edit)),
-        ["PLAN b"],
-        "that plan is not of the unedited b"
-    );
+    assert_eq!(shape(&planned(&mut state, "b", of_the_edit)), ["PLAN b"], "that plan is not of the unedited b");
     assert_eq!(shape(&planned(&mut state, "b", write())), ["ask b"]);
 }
 
@@ -195,11 +180,7 @@ fn early_prompt_closed_at_its_turn_is_planned_again() {
 fn r08_approval_applies_only_to_the_shown_prompt() {
     let mut state = three();
     brought(&mut state, "b");
-    assert_eq!(
-        shape(&decided(&mut state, "a", Decision::Once)),
-        [""; 0],
-        "the prompt of b is being prepared"
-    );
+    assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0], "the prompt of b is being prepared");
     planned(&mut state, "b", write());
     assert_eq!(shape(&decided(&mut state, "a", Decision::Once)), [""; 0]);
     assert_eq!(waits(&state), Some(("b", (2, 3))));

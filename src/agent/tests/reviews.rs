@@ -14,12 +14,8 @@ enum Does {
     Fails,
 }
 
-const ALL: [Does; 4] = [
-    Does::Says(ReviewVerdict::Allow),
-    Does::Says(ReviewVerdict::Ask),
-    Does::Says(ReviewVerdict::Deny),
-    Does::Fails,
-];
+const ALL: [Does; 4] =
+    [Does::Says(ReviewVerdict::Allow), Does::Says(ReviewVerdict::Ask), Does::Says(ReviewVerdict::Deny), Does::Fails];
 
 fn answer(does: Does) -> Review {
     match does {
@@ -217,9 +213,7 @@ fn dry_run_runs_only_hooks_that_opt_in() {
 fn reads_are_reviewed_only_by_hooks_that_name_the_tool() {
     let mut state = asking(2, true);
     assert_eq!(shape(&judged(&mut state, read(), &[])), ["allow a", "ACT a"]);
-    for (tools, asked) in
-        [(vec!["t"], true), (vec!["other", "t"], true), (vec!["other"], false), (vec![], false)]
-    {
+    for (tools, asked) in [(vec!["t"], true), (vec!["other", "t"], true), (vec!["other"], false), (vec![], false)] {
         for (intent, wanted) in [(read(), "refuse"), (write(), "refuse")] {
             let mut state = asking(1, false);
             state.reviewers.hooks[0].tools = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
@@ -247,16 +241,10 @@ fn reasons_name_the_reviewer() {
     assert_eq!(reason(&[fails], true, false), "the hook “h0” failed: it was lost");
     assert_eq!(reason(&[asks], true, true), "the model reviewer: “it is so”");
     assert_eq!(reason(&[fails], true, true), "the model reviewer failed: it was lost");
-    assert_eq!(
-        reason(&[fails, asks], true, false),
-        "the hook “h0” failed: it was lost; the hook “h1”: it is so"
-    );
+    assert_eq!(reason(&[fails, asks], true, false), "the hook “h0” failed: it was lost; the hook “h1”: it is so");
     let denied = reason(&[Does::Says(ReviewVerdict::Deny)], true, false);
     assert!(denied.starts_with("Refused by the hook “h0”: it is so."), "{denied}");
-    assert_eq!(
-        reason(&[Does::Says(ReviewVerdict::Allow)], false, false),
-        "the hook “h0” allows it: it is so"
-    );
+    assert_eq!(reason(&[Does::Says(ReviewVerdict::Allow)], false, false), "the hook “h0” allows it: it is so");
 }
 
 #[test]
@@ -288,17 +276,11 @@ fn early_prompt_starts_no_review_result_early() {
     assert_eq!(state.waiting_call(), None, "no other prompt meanwhile: a key is meant for this one");
     // It returns to the queue during the review, so the answer no longer counts.
     update(&mut state, Event::EarlyPromptRequested(None));
-    assert!(
-        matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into())
-    );
+    assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into()));
     assert_eq!(consulted(&mut state, &asks, answer(Does::Says(ReviewVerdict::Allow))), Some(vec![]));
     update(&mut state, Event::EarlyPromptRequested(Some("b".into())));
     let effects = planned(&mut state, "b", covered(Access::Write("b".into())));
-    assert_eq!(
-        consulted(&mut state, &asks, answer(Does::Says(ReviewVerdict::Allow))),
-        Some(vec![]),
-        "of the first"
-    );
+    assert_eq!(consulted(&mut state, &asks, answer(Does::Says(ReviewVerdict::Allow))), Some(vec![]), "of the first");
     let effects = consulted(&mut state, &effects, answer(Does::Says(ReviewVerdict::Allow))).unwrap();
     assert_eq!(shape(&effects), ["allow says b", "ask b"]);
     // The approval is stored. At its turn the unchanged plan starts; the hook has reviewed it.
@@ -315,9 +297,7 @@ fn refused_early_prompt_returns_to_the_current_call() {
     let effects = consulted(&mut state, &effects, answer(Does::Says(ReviewVerdict::Deny))).unwrap();
     assert_eq!(shape(&effects), ["deny says b", "refuse b", "refused b"]);
     assert_eq!(state.early_prompt, None);
-    assert!(
-        matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into())
-    );
+    assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into()));
 }
 
 #[test]

@@ -26,10 +26,7 @@ fn requests_title_after_the_first_turn() {
     assert_eq!(state.session.title(), Some("The flaky test"));
     assert_eq!(state.session.usage().total(), 107);
     said(&mut state, "and now?");
-    assert_eq!(
-        shape(&replies(&mut state, "Now it is stable.", &[])),
-        ["replied Now it is stable./0", "ended"]
-    );
+    assert_eq!(shape(&replies(&mut state, "Now it is stable.", &[])), ["replied Now it is stable./0", "ended"]);
 }
 
 #[test]

@@ -20,15 +20,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self {
-            state: idle(),
-            log: vec![],
-            looks: vec![],
-            runs: vec![],
-            shown: HashMap::new(),
-            age: 0,
-            replies: 0,
-        }
+        Self { state: idle(), log: vec![], looks: vec![], runs: vec![], shown: HashMap::new(), age: 0, replies: 0 }
     }
 
     fn happens(&mut self, event: Event) {
@@ -54,11 +46,7 @@ impl World {
             }
         }
         if let Some(WaitingCall::Approval { call, plan, .. }) = self.state.waiting_call() {
-            assert_eq!(
-                plan.summary,
-                self.summary(plan, &call.arguments),
-                "the prompt shows the plan of its call"
-            );
+            assert_eq!(plan.summary, self.summary(plan, &call.arguments), "the prompt shows the plan of its call");
             self.shown.insert(call.id.clone(), plan.clone());
         }
         assert!(self.moves(), "nothing moves: {:?}", self.state.phase);
@@ -101,8 +89,7 @@ impl World {
             Entry::Planned { call: of, .. } | Entry::Decided { call: of, .. } => *of == call.id,
             _ => false,
         };
-        let Some(Entry::Decided { decision: Decision::Once, sha256, .. }) = self.log.iter().rev().find(of)
-        else {
+        let Some(Entry::Decided { decision: Decision::Once, sha256, .. }) = self.log.iter().rev().find(of) else {
             panic!("not approved: {call:?}")
         };
         assert_eq!(*sha256, Digest::of_plan(&call.name, &call.arguments, plan.displayed_plan()));

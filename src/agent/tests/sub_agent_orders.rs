@@ -126,8 +126,7 @@ impl World {
                 let chunk = |chunk| Event::ReplyChunk { turn, chunk, after: Duration::ZERO };
                 self.happens(chunk(Chunk::Text("words".into())));
                 for at in 0..which % 4 {
-                    let name = ["hands on", "reads", "writes", "hands on", "asks"]
-                        [usize::from((which / 4 + at) % 5)];
+                    let name = ["hands on", "reads", "writes", "hands on", "asks"][usize::from((which / 4 + at) % 5)];
                     // Every reply counts its calls from zero, as some providers do.
                     self.happens(chunk(Chunk::Call(call(&format!("call_{at}"), name))));
                 }
@@ -136,11 +135,7 @@ impl World {
             }
             5 if !self.streams.is_empty() && which < 64 => {
                 let turn = self.streams.remove(pick(self.streams.len()));
-                self.happens(Event::RequestFailed {
-                    turn,
-                    reason: "no".into(),
-                    too_long: which.is_multiple_of(2),
-                });
+                self.happens(Event::RequestFailed { turn, reason: "no".into(), too_long: which.is_multiple_of(2) });
             }
             6..=8 if !self.looks.is_empty() => {
                 let (turn, call) = self.looks.remove(pick(self.looks.len()));
@@ -163,8 +158,7 @@ impl World {
             13 => {
                 let all: Vec<CallId> = self.state.active_calls().map(|(_, it)| it.call.id.clone()).collect();
                 if let Some(call) = all.get(pick(all.len().max(1))).cloned() {
-                    let decision =
-                        if which.is_multiple_of(2) { Decision::Once } else { Decision::Deny(String::new()) };
+                    let decision = if which.is_multiple_of(2) { Decision::Once } else { Decision::Deny(String::new()) };
                     self.happens(Event::CallDecided { call, decision, by });
                 }
             }
@@ -185,9 +179,7 @@ impl World {
                 let decision = match which % 4 {
                     0 => Decision::Deny(String::new()),
                     1 => Decision::Edited(serde_json::json!({ "n": which })),
-                    2 if which > 200 => {
-                        Decision::Always(Grant::new(&call.name, GrantScope::File("a".into())))
-                    }
+                    2 if which > 200 => Decision::Always(Grant::new(&call.name, GrantScope::File("a".into()))),
                     _ => Decision::Once,
                 };
                 Event::CallDecided { call: call.id.clone(), decision, by }

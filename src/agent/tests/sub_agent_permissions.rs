@@ -6,8 +6,7 @@ use super::*;
 #[test]
 fn r17_sub_agent_has_the_rules_of_the_turn() {
     let read = |list, broken: Option<&str>| {
-        let rules =
-            std::sync::Arc::new(Rules { list, read_error: broken.map(str::to_owned), ..Rules::default() });
+        let rules = std::sync::Arc::new(Rules { list, read_error: broken.map(str::to_owned), ..Rules::default() });
         Event::RulesLoaded { rules, notices: Vec::new() }
     };
     for (says_, broken, mode, expected) in [

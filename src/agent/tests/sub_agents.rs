@@ -59,13 +59,7 @@ pub(super) fn ran(state: &mut State, of: &str, id: &str) -> Vec<Effect> {
     let outcome = Outcome::Done(format!("did {id}"));
     update(
         state,
-        Event::CallFinished {
-            turn,
-            call: id.into(),
-            outcome,
-            result_source: None,
-            duration: Duration::from_millis(7),
-        },
+        Event::CallFinished { turn, call: id.into(), outcome, result_source: None, duration: Duration::from_millis(7) },
     )
 }
 
@@ -83,9 +77,7 @@ pub(super) fn is(call: &str, by: Option<&str>) -> Option<(String, Option<String>
 
 fn outcome<'a>(state: &'a State, call: &str) -> &'a Outcome {
     let settled = state.session.call(&call.into()).and_then(|call| call.settled_at).expect("it is settled");
-    let Entry::Settled { outcome, .. } = state.session.entries()[settled].unwrap_sub_agent() else {
-        panic!("settled")
-    };
+    let Entry::Settled { outcome, .. } = state.session.entries()[settled].unwrap_sub_agent() else { panic!("settled") };
     outcome
 }
 
@@ -98,11 +90,7 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
     assert_eq!(shape(&effects), ["allow h", "h: said do one", "STREAM"]);
     let Some(Effect::RequestReply { request, turn: below }) = effects.last() else { panic!("it asks") };
     let system = Message::System("beneath".into());
-    assert_eq!(
-        request.messages,
-        [system, Message::User("do one".into())],
-        "it does not see the conversation"
-    );
+    assert_eq!(request.messages, [system, Message::User("do one".into())], "it does not see the conversation");
     assert_ne!(Some(*below), state.current_turn());
     assert_eq!(shape(&says(&mut state, "h", "", &[("r", "read")])), ["h: replied /1", "PLAN r"]);
     assert_eq!(shape(&looked(&mut state, "h", "r", read())), ["h: allow r", "ACT r"]);
@@ -113,9 +101,7 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
     let Some(Effect::RequestReply { request, .. }) = effects.last() else { panic!("the turn goes on") };
     assert!(matches!(request.messages.last(), Some(Message::Tool { text, .. }) if text == "Found it."));
     assert_eq!(request.messages.len(), 4, "without further messages");
-    let Some(Entry::Settled { took_ms, sha256, .. }) = state.session.entries().last() else {
-        panic!("settled")
-    };
+    let Some(Entry::Settled { took_ms, sha256, .. }) = state.session.entries().last() else { panic!("settled") };
     assert_eq!((*took_ms, sha256), (5 + 7 + 5, &state.session.last_plan_digest(&"h".into())));
     assert_eq!(state.session.usage().total(), 220, "its usage is counted");
 }
@@ -384,8 +370,7 @@ fn queue_opens_prompt_of_a_sub_agent() {
 fn sub_agent_session_is_summarized_like_a_turn() {
     let mut state = handed(&["one"]);
     let below = turn(beneath(&state, "one"));
-    let effects =
-        update(&mut state, Event::RequestFailed { turn: below, reason: "too long".into(), too_long: true });
+    let effects = update(&mut state, Event::RequestFailed { turn: below, reason: "too long".into(), too_long: true });
     assert_eq!(shape(&effects), ["one: ended badly", "failed one", "STREAM"]);
     assert!(outcome(&state, "one").text().contains("exceeds the model's context window"));
 }
@@ -401,8 +386,7 @@ fn resume_restores_sub_agent_question_without_rerunning_calls() {
     assert_eq!(shape(&effects), ["two: interrupted b", "two: ended by the person", "interrupted two"]);
     assert_eq!(card(&state), is("a", Some("one")));
     let answer = Answer::from_status(AnswerStatus::Declined);
-    let effects =
-        update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::File });
+    let effects = update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::File });
     assert_eq!(shape(&effects), ["one: answered a", "one: done a", "STREAM"], "and the turn continues");
     let effects = says(&mut state, "one", "through", &[]);
     assert_eq!(shape(&effects), ["one: replied through/0", "one: ended", "done one", "STREAM"]);

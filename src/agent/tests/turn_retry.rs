@@ -13,9 +13,7 @@ fn again(state: &mut State) -> Vec<Effect> {
 
 /// Returns the messages of a request as short strings, without the system prompt.
 fn asked(effects: &[Effect]) -> Vec<String> {
-    let Some(Effect::RequestReply { request, .. }) = effects.last() else {
-        panic!("nothing was asked: {effects:?}")
-    };
+    let Some(Effect::RequestReply { request, .. }) = effects.last() else { panic!("nothing was asked: {effects:?}") };
     let word = |message: &Message| match message {
         Message::System(_) => "words".to_owned(),
         Message::User(text) => format!("person {text}"),
@@ -130,10 +128,7 @@ fn r49_only_a_pending_retry_can_be_sent_now() {
     said(&mut state, "go");
     assert_eq!(update(&mut state, Event::RetryNow), []);
     let wait = Duration::from_secs(3000);
-    chunk(
-        &mut state,
-        Chunk::Retrying { attempt: 2, max_attempts: 5, wait, why: "busy".into(), kind: String::new() },
-    );
+    chunk(&mut state, Chunk::Retrying { attempt: 2, max_attempts: 5, wait, why: "busy".into(), kind: String::new() });
     assert_eq!(shape(&update(&mut state, Event::RetryNow)), ["HURRY"]);
     chunk(&mut state, Chunk::Text("a".into()));
     assert_eq!(update(&mut state, Event::RetryNow), []);
@@ -162,8 +157,7 @@ fn records_fallback_model_with_reason_and_reply() {
 fn silence_ends_with_the_next_chunk() {
     let mut state = idle();
     said(&mut state, "go");
-    let quiet =
-        |seconds| Chunk::Silent { since: Duration::from_secs(seconds), limit: Duration::from_secs(90) };
+    let quiet = |seconds| Chunk::Silent { since: Duration::from_secs(seconds), limit: Duration::from_secs(90) };
     let is_quiet = |state: &State| matches!(&state.phase, Phase::Replying(draft) if draft.silence.is_some());
     chunk(&mut state, quiet(45));
     assert!(is_quiet(&state));

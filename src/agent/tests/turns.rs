@@ -21,10 +21,7 @@ fn late_events_are_ignored() {
     let late = |chunk| Event::ReplyChunk { turn: over, chunk, after: Duration::ZERO };
     assert_eq!(update(&mut state, late(Chunk::Text("late".into()))), []);
     assert_eq!(update(&mut state, late(Chunk::Done(FinishReason::Stop))), []);
-    assert_eq!(
-        update(&mut state, Event::RequestFailed { turn: over, reason: "late".into(), too_long: false }),
-        []
-    );
+    assert_eq!(update(&mut state, Event::RequestFailed { turn: over, reason: "late".into(), too_long: false }), []);
     assert_eq!(state, before);
 }
 
@@ -66,9 +63,7 @@ fn r15_denial_reaches_the_model_and_turn_continues() {
     let effects = decided(&mut state, "a", Decision::Deny("use b".into()));
     assert_eq!(shape(&effects), ["decided a", "refused a", "STREAM"]);
     let messages = state.session.messages();
-    assert!(
-        matches!(messages.last(), Some(Message::Tool { call, text }) if call.0 == "a" && text.contains("use b"))
-    );
+    assert!(matches!(messages.last(), Some(Message::Tool { call, text }) if call.0 == "a" && text.contains("use b")));
 }
 
 #[test]
@@ -78,8 +73,7 @@ fn r15_headless_denial_is_not_attributed_to_the_user() {
     replies(&mut state, "", &[("a", "write")]);
     planned(&mut state, "a", write());
     let decision = Decision::Deny("words of whoever".into());
-    let effects =
-        update(&mut state, Event::CallDecided { call: "a".into(), decision, by: Decider::Headless });
+    let effects = update(&mut state, Event::CallDecided { call: "a".into(), decision, by: Decider::Headless });
     assert_eq!(shape(&effects), ["decided a", "refused a", "STREAM"]);
     let Some(Message::Tool { text, .. }) = state.session.messages().pop() else { panic!("the outcome") };
     assert!(text.starts_with("Denied: no interactive user is available to approve this call."), "{text}");
@@ -145,8 +139,7 @@ fn calls_after_a_question_wait_for_the_answer() {
     assert_eq!(shape(&planned(&mut state, "a", question())), ["asked a"]);
     let given = QuestionAnswer::new("k", AnswerValue::Selected(vec![2]));
     let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
-    let effects =
-        update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::Headless });
+    let effects = update(&mut state, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::Headless });
     assert_eq!(shape(&effects), ["answered a", "done a", "PLAN b"]);
 }
 
@@ -158,10 +151,7 @@ fn interrupting_settles_everything_in_one_step() {
     planned(&mut state, "a", read());
     planned(&mut state, "b", question());
     let effects = update(&mut state, Event::TurnInterrupted);
-    assert_eq!(
-        shape(&effects),
-        ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "ended by the person"]
-    );
+    assert_eq!(shape(&effects), ["CANCEL", "interrupted a", "interrupted b", "interrupted c", "ended by the person"]);
     assert!(state.is_idle() && state.session.open_calls().is_empty());
     assert_eq!(shape(&finished(&mut state, "a")), [""; 0]);
 }
@@ -285,9 +275,7 @@ fn r65_asks_about_a_call_repeated_three_times() {
         assert!(circles(&mut state, id, "the same"), "{id}");
     }
     assert!(!circles(&mut state, "d", "the same"));
-    let Some(WaitingCall::Approval { reason, .. }) = state.waiting_call() else {
-        panic!("{:?}", state.waiting_call())
-    };
+    let Some(WaitingCall::Approval { reason, .. }) = state.waiting_call() else { panic!("{:?}", state.waiting_call()) };
     assert!(reason.contains("3 equal calls"), "{reason}");
     // An approval allows as many repetitions again; a denial allows none.
     decided(&mut state, "d", Decision::Once);
@@ -364,7 +352,6 @@ fn r51_open_question_waits_again_after_resume() {
     assert_eq!(shape(&effects), ["interrupted b"]);
     assert!(matches!(resumed.waiting_call(), Some(WaitingCall::Answer { .. })));
     let answer = Answer::from_status(AnswerStatus::Declined);
-    let effects =
-        update(&mut resumed, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::Headless });
+    let effects = update(&mut resumed, Event::QuestionsAnswered { call: "a".into(), answer, by: Decider::Headless });
     assert_eq!(shape(&effects), ["answered a", "done a", "STREAM"]);
 }

@@ -56,10 +56,7 @@ pub(super) async fn write_bundle(cli: &Cli, file: &Path, seen: Report) -> Result
     if let Some((settings, places)) = there {
         sections.push(("Effective settings", settings_check::effective_settings(&settings)));
         let of_journal = places.clone();
-        sections.push((
-            "Last notes of the journal",
-            collect_with_limit(move || journal_lines(&of_journal)).await,
-        ));
+        sections.push(("Last notes of the journal", collect_with_limit(move || journal_lines(&of_journal)).await));
         let (named, at) = (cli.resume.clone(), cli.folder.clone());
         let last = move || session_lines(&places, named.as_deref(), at.as_deref());
         sections.push(("Outline of the last session", collect_with_limit(last).await));
@@ -74,10 +71,7 @@ pub(super) async fn write_bundle(cli: &Cli, file: &Path, seen: Report) -> Result
     for (words, of) in [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)] {
         writeln!(out, "{}", wrap_text(&format!("{words}{of}")))?;
     }
-    writeln!(
-        out,
-        "To share a session's text too, use aye sessions export, which redacts known forms of secrets."
-    )?;
+    writeln!(out, "To share a session's text too, use aye sessions export, which redacts known forms of secrets.")?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -147,10 +141,8 @@ fn session_lines(places: &Places, named: Option<&str>, at: Option<&Path>) -> Vec
     let id: Result<SessionId, _> = match named.filter(|name| !name.is_empty()) {
         Some(name) => sessions.find_id(name).map_err(UsageError::from_error),
         None => {
-            let here = resolve_folder(at)
-                .ok()
-                .and_then(|folder| sessions.find_latest(&folder).ok())
-                .map(|latest| latest.id);
+            let here =
+                resolve_folder(at).ok().and_then(|folder| sessions.find_latest(&folder).ok()).map(|latest| latest.id);
             Ok(here.unwrap_or_else(|| listed[0].id.clone()))
         }
     };

@@ -27,17 +27,13 @@ pub(super) fn check_folders(places: &Places, modes: &[(PathBuf, Option<u32>)]) -
         let mode = modes.iter().find(|(path, _)| path == folder).and_then(|(_, mode)| *mode);
         let shown = folder.display();
         found.push(match mode {
-            None if folder.exists() => Finding::problem(
-                area,
-                format!("{shown} is not accessible"),
-                "make it yours again: chown, chmod 700",
-            ),
+            None if folder.exists() => {
+                Finding::problem(area, format!("{shown} is not accessible"), "make it yours again: chown, chmod 700")
+            }
             None => Finding::note(area, format!("{shown} does not exist yet"), "the first run creates it"),
-            Some(_) if !folder.is_dir() => Finding::problem(
-                area,
-                format!("{shown} is not a folder"),
-                "move it away; the folder is created again",
-            ),
+            Some(_) if !folder.is_dir() => {
+                Finding::problem(area, format!("{shown} is not a folder"), "move it away; the folder is created again")
+            }
             Some(_) if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() => {
                 let words = format!("{shown} is not writable, so nothing is saved");
                 Finding::problem(area, words, "make it yours again: chown, chmod 700")
@@ -54,11 +50,7 @@ pub(super) fn check_folders(places: &Places, modes: &[(PathBuf, Option<u32>)]) -
         && free < MIN_FREE_BYTES
     {
         let words = format!("only {} MB free for sessions", free >> 20);
-        found.push(Finding::problem(
-            "folders",
-            words,
-            "free disk space: an unsaved session is lost when aye exits",
-        ));
+        found.push(Finding::problem("folders", words, "free disk space: an unsaved session is lost when aye exits"));
     }
     found
 }
@@ -90,11 +82,7 @@ pub(super) fn check_keys(
     let mode = modes.last().and_then(|(_, mode)| *mode);
     if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
         let words = format!("{file} was accessible to others ({mode:03o}); this is fixed now");
-        found.push(Finding::problem(
-            area,
-            words,
-            "other users of this machine may have read the keys: replace them",
-        ));
+        found.push(Finding::problem(area, words, "other users of this machine may have read the keys: replace them"));
     }
     found
 }

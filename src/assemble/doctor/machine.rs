@@ -70,13 +70,11 @@ pub(super) fn check_sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
         }
         Ok(None) => {
             let words = "the kernel supports it, but it cannot be set up";
-            let advice =
-                "commands cannot run; a container may forbid it. shell.sandbox = false disables the sandbox";
+            let advice = "commands cannot run; a container may forbid it. shell.sandbox = false disables the sandbox";
             found.push(Finding::problem(area, words, advice));
         }
         Ok(Some(wrong)) => {
-            let known =
-                |tried: &probe::TestedOperation| *tried == probe::TestedOperation::SendSignal && !signals;
+            let known = |tried: &probe::TestedOperation| *tried == probe::TestedOperation::SendSignal && !signals;
             let (old, wrong): (Vec<_>, Vec<_>) = wrong.into_iter().partition(known);
             if wrong.is_empty() {
                 let words = format!("Landlock {landlock} and seccomp, tested: {means}");
@@ -97,7 +95,8 @@ pub(super) fn check_sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
     }
     found.push(check_read_only());
     if reach.sockets {
-        let advice = "remove shell.sockets unless you need it: through Docker or the session bus a command can do anything";
+        let advice =
+            "remove shell.sockets unless you need it: through Docker or the session bus a command can do anything";
         found.push(Finding::note(area, "commands can connect to sockets of other programs", advice));
     }
     found
@@ -110,8 +109,7 @@ fn check_read_only() -> Finding {
         let real = folder.path().canonicalize().ok()?;
         probe::test_read_only(&own_program(), &real)
     });
-    let advice =
-        "require approval for every command with an ask rule, and report this with the kernel version";
+    let advice = "require approval for every command with an ask rule, and report this with the kernel version";
     match tried.as_deref() {
         Some([]) => Finding::ok(
             area,
@@ -161,11 +159,9 @@ pub(super) fn check_project(named: Option<&Path>) -> Vec<Finding> {
             let words = format!("{} runs commands, because bash is missing", sh.display());
             Finding::note("shell", words, "install bash: models write bash commands")
         }
-        (None, None) => Finding::problem(
-            "shell",
-            "neither bash nor sh is on the PATH",
-            "commands cannot run; install bash",
-        ),
+        (None, None) => {
+            Finding::problem("shell", "neither bash nor sh is on the PATH", "commands cannot run; install bash")
+        }
     });
     found.push(match find_on_path("git") {
         Some(git) => Finding::ok("git", git.display().to_string()),
@@ -173,8 +169,7 @@ pub(super) fn check_project(named: Option<&Path>) -> Vec<Finding> {
     });
     found.push(match resolve_folder(named) {
         Ok(folder) => {
-            let branch =
-                current_branch(&folder).map(|branch| format!(", branch {branch}")).unwrap_or_default();
+            let branch = current_branch(&folder).map(|branch| format!(", branch {branch}")).unwrap_or_default();
             Finding::ok("project", format!("{}{branch}", folder.display()))
         }
         Err(error) => Finding::problem("project", error.to_string(), "name another folder with -C"),

@@ -31,22 +31,15 @@ pub(super) async fn check_provider(
         Ok(None) => {
             let advice = "set the variable of a key, such as OPENAI_API_KEY, or use --base-url; until then aye \
                 runs the tour";
-            (
-                vec![Finding::note("model", "none is configured", advice)],
-                local_servers::find_local_servers().await,
-            )
+            (vec![Finding::note("model", "none is configured", advice)], local_servers::find_local_servers().await)
         }
         Err(problem) => {
             let advice = "correct the setting, or use --profile or --base-url";
-            (
-                vec![Finding::problem("model", problem.to_string(), advice)],
-                local_servers::find_local_servers().await,
-            )
+            (vec![Finding::problem("model", problem.to_string(), advice)], local_servers::find_local_servers().await)
         }
     };
     let found = servers.iter().map(|server| {
-        let models: Vec<_> =
-            server.models.iter().take(MAX_LISTED).map(|model| clean_line(&model.id)).collect();
+        let models: Vec<_> = server.models.iter().take(MAX_LISTED).map(|model| clean_line(&model.id)).collect();
         let more = if server.models.len() > MAX_LISTED { ", …" } else { "" };
         let models = if models.is_empty() { String::new() } else { format!(": {}{more}", models.join(", ")) };
         Finding::ok("local", format!("{} at {}{models}", server.name, server.base_url))
@@ -68,11 +61,7 @@ async fn check_connection(connection: Connection) -> Vec<Finding> {
     }
     if connection.key_by_command {
         let advice = "run aye models to test it with the key";
-        found.push(Finding::note(
-            area,
-            "the provider was not tested, because that would run the key command",
-            advice,
-        ));
+        found.push(Finding::note(area, "the provider was not tested, because that would run the key command", advice));
         return found;
     }
     let Some(service) = ConnectedModel::configured(&connection, false).provider else { return found };
@@ -80,20 +69,14 @@ async fn check_connection(connection: Connection) -> Vec<Finding> {
     found.push(match tokio::time::timeout(TIME_LIMIT, service.models()).await {
         Err(_) => {
             let words = format!("{place} did not answer within {:.1} s", TIME_LIMIT.as_secs_f32());
-            Finding::problem(
-                area,
-                words,
-                "try again; a server that loads its model, or a proxy, may need longer",
-            )
+            Finding::problem(area, words, "try again; a server that loads its model, or a proxy, may need longer")
         }
         Ok(Err(error)) => {
             let advice = "check the address, the key and the proxy, and whether the server runs";
             Finding::problem(area, format!("{place}: {}", clean_line(&error.to_string())), advice)
         }
         Ok(Ok(models)) => match &connection.model {
-            Some(wanted)
-                if !models.is_empty() && !models.iter().any(|model| is_same_model(&model.id, wanted)) =>
-            {
+            Some(wanted) if !models.is_empty() && !models.iter().any(|model| is_same_model(&model.id, wanted)) => {
                 let words = format!("{place} answers, but {wanted} is not among its {} models", models.len());
                 Finding::note(area, words, "aye models lists them; some providers do not list all models")
             }
@@ -121,8 +104,6 @@ fn check_key(connection: &Connection) -> Finding {
             let advice = "set the variable, or enter the key with /connect";
             Finding::problem(area, format!("missing: {from} is not set"), advice)
         }
-        (from, false) => {
-            Finding::ok(area, format!("none, and {from} is not set; a server on this machine needs none"))
-        }
+        (from, false) => Finding::ok(area, format!("none, and {from} is not set; a server on this machine needs none")),
     }
 }

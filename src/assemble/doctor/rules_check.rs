@@ -70,10 +70,7 @@ fn check_project_rules(loaded: &LoadedRules) -> Option<Finding> {
         ProjectRules::None => None,
         ProjectRules::Trusted => {
             let mine = loaded.rules.list.iter().filter(|rule| rule.scope == RuleScope::TrustedProject);
-            Some(Finding::ok(
-                area,
-                format!("{PROJECT_RULES_FILE} of this project, trusted: {}", count_rules(mine)),
-            ))
+            Some(Finding::ok(area, format!("{PROJECT_RULES_FILE} of this project, trusted: {}", count_rules(mine))))
         }
         ProjectRules::Untrusted { sheet, changed, .. } => {
             let what = if *changed { "has changed since it was trusted" } else { "is not trusted" };
@@ -90,9 +87,7 @@ fn check_project_rules(loaded: &LoadedRules) -> Option<Finding> {
 fn check_trust_file(file: &Path) -> Option<Finding> {
     let why = match read_rules_text(file) {
         Ok(None) => return None,
-        Ok(Some(text)) => {
-            text.parse::<toml_edit::DocumentMut>().err().map(|_| "this is not TOML".to_owned())?
-        }
+        Ok(Some(text)) => text.parse::<toml_edit::DocumentMut>().err().map(|_| "this is not TOML".to_owned())?,
         Err(why) => why,
     };
     let words = format!("{}: {why}; no project's own rules apply", file.display());
@@ -116,15 +111,13 @@ pub(super) fn check_reviewers(
     found.push(match &set.profile {
         None => Finding::ok(area, "off: no model reviews calls"),
         Some(_) if cli.tour => Finding::ok(area, "not used in the tour"),
-        Some(profile) => {
-            match describe_side_model(settings, credentials, flags, profile, set.model.as_deref()) {
-                Ok(words) => Finding::ok(area, format!("{words}, time limit {} s", set.seconds)),
-                Err(why) => {
-                    let words = format!("the model reviewer is not available, so every call asks: {why:#}");
-                    Finding::problem(area, words, "correct or remove [second_reader] in the settings")
-                }
+        Some(profile) => match describe_side_model(settings, credentials, flags, profile, set.model.as_deref()) {
+            Ok(words) => Finding::ok(area, format!("{words}, time limit {} s", set.seconds)),
+            Err(why) => {
+                let words = format!("the model reviewer is not available, so every call asks: {why:#}");
+                Finding::problem(area, words, "correct or remove [second_reader] in the settings")
             }
-        }
+        },
     });
     found
 }
@@ -148,8 +141,7 @@ fn check_hook(name: &str, hook: &Hook) -> Finding {
     let dry = if hook.dry_run { ", in a dry run too" } else { "" };
     match check_executable(program) {
         Ok(()) => {
-            let words =
-                format!("{name} ({program}{arguments}) reviews {about}, time limit {} s{dry}", hook.seconds);
+            let words = format!("{name} ({program}{arguments}) reviews {about}, time limit {} s{dry}", hook.seconds);
             Finding::ok(area, words)
         }
         Err(why) => Finding::problem(
@@ -203,8 +195,7 @@ pub(super) fn describe_side_model(
     let connection = found.map_err(|problem| UsageError(problem.message))?;
     match connection {
         Some(connection) if connection.lacks_key => {
-            Err(UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_from))
-                .into())
+            Err(UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_from)).into())
         }
         Some(connection) => Ok(connection.describe()),
         None => Err(UsageError("no model is configured".to_owned()).into()),

@@ -16,11 +16,7 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
     let area = "settings";
     let mut found = Vec::new();
     for problem in &settings.problems {
-        found.push(Finding::problem(
-            area,
-            problem.to_string(),
-            "correct that line; all valid settings apply",
-        ));
+        found.push(Finding::problem(area, problem.to_string(), "correct that line; all valid settings apply"));
     }
     let (_, keys) = Keymap::with_overrides(&settings.config.keys);
     found.extend(keys.into_iter().map(|words| Finding::problem(area, words, "correct it under [keys]")));
@@ -45,21 +41,20 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
     };
     found.push(Finding::ok(area, format!("{}{there}: {count}", file.display())));
     let values = Table::try_from(&settings.config).unwrap_or_default();
-    found.extend(set.iter().map(|(path, origin)| {
-        Finding::ok(area, format!("{path} = {} from {origin}", shown_value(&values, path)))
-    }));
+    found.extend(
+        set.iter()
+            .map(|(path, origin)| Finding::ok(area, format!("{path} = {} from {origin}", shown_value(&values, path)))),
+    );
     found
 }
 
 /// Lists every setting with its effective value, one per line, including defaults, but not unset profiles and hooks.
 pub(super) fn effective_settings(settings: &Settings) -> Vec<String> {
     let values = Table::try_from(&settings.config).unwrap_or_default();
-    let plain =
-        SETTINGS.iter().filter(|(section, name, _)| !section.ends_with(ANY_NAME) && *name != ANY_NAME);
+    let plain = SETTINGS.iter().filter(|(section, name, _)| !section.ends_with(ANY_NAME) && *name != ANY_NAME);
     let mut paths: BTreeSet<String> = plain.map(|(section, name, _)| format!("{section}.{name}")).collect();
     paths.extend(settings.origins().map(|(path, _)| path.to_owned()));
-    let line =
-        |path: String| format!("{path} = {} from {}", shown_value(&values, &path), settings.origin(&path));
+    let line = |path: String| format!("{path} = {} from {}", shown_value(&values, &path), settings.origin(&path));
     paths.into_iter().map(line).collect()
 }
 
@@ -73,8 +68,7 @@ fn shown_value(values: &Table, path: &str) -> String {
         (Some(section), Some(name)) => (section, name),
         (None, _) | (_, None) => return "…".to_owned(),
     };
-    let takes =
-        SETTINGS.iter().find(|(of, named, _)| *of == section && (*named == name || *named == ANY_NAME));
+    let takes = SETTINGS.iter().find(|(of, named, _)| *of == section && (*named == name || *named == ANY_NAME));
     // Variable names and valid addresses hold no secrets.
     let plain = ["base_url", "key_env", "key_header"].contains(&name);
     if !takes.is_some_and(|(_, _, takes)| takes.is_displayable() || plain) {
@@ -86,8 +80,7 @@ fn shown_value(values: &Table, path: &str) -> String {
         Some((of, named)) => values.get(of).and_then(|all| all.get(named)),
         None => values.get(above),
     };
-    let value =
-        table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());
+    let value = table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());
     let short: String = value.chars().take(MAX_VALUE_CHARS).collect();
     if short.len() < value.len() { format!("{short}…") } else { value }
 }

@@ -6,12 +6,7 @@ use crate::cli::Cli;
 use crate::config::{Credentials, Overrides, Settings};
 
 /// Reports the source of results for tools without an example. No model is asked.
-pub(super) fn check_simulator(
-    cli: &Cli,
-    settings: &Settings,
-    credentials: &Credentials,
-    flags: &Overrides,
-) -> Finding {
+pub(super) fn check_simulator(cli: &Cli, settings: &Settings, credentials: &Credentials, flags: &Overrides) -> Finding {
     let (area, set) = ("simulator", &settings.config.dry_run);
     let Some(profile) = &set.simulator else {
         let words = "off: simulated results are samples generated from the tool's schema";
@@ -20,21 +15,13 @@ pub(super) fn check_simulator(
     if cli.tour {
         return Finding::ok(area, "not used in the tour; simulated results are generated samples");
     }
-    match rules_check::describe_side_model(
-        settings,
-        credentials,
-        flags,
-        profile,
-        set.simulator_model.as_deref(),
-    ) {
-        Ok(words) => Finding::ok(
-            area,
-            format!("results are simulated by {words}, time limit {} s each", set.simulator_seconds),
-        ),
+    match rules_check::describe_side_model(settings, credentials, flags, profile, set.simulator_model.as_deref()) {
+        Ok(words) => {
+            Finding::ok(area, format!("results are simulated by {words}, time limit {} s each", set.simulator_seconds))
+        }
         Err(why) => {
-            let words = format!(
-                "the model of dry_run.simulator is not available, so results are generated samples: {why:#}"
-            );
+            let words =
+                format!("the model of dry_run.simulator is not available, so results are generated samples: {why:#}");
             Finding::problem(area, words, "correct or remove dry_run.simulator in the settings")
         }
     }

@@ -55,9 +55,7 @@ pub(super) fn check_terminal() -> Vec<Finding> {
             let words = format!("inside {name}: copied text may not reach the clipboard");
             Finding::note(area, words, "copy with the terminal's own selection: hold shift and drag")
         }
-        None => {
-            Finding::ok(area, "the terminal does the copying (OSC 52) and does not report whether it works")
-        }
+        None => Finding::ok(area, "the terminal does the copying (OSC 52) and does not report whether it works"),
     });
     found
 }

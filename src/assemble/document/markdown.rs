@@ -74,8 +74,7 @@ fn push_call(call: &CallPart, out: &mut String) {
                 push_fence(language, text, out);
             }
             Body::Change { path, note, lines } => {
-                let note =
-                    note.as_ref().map(|note| format!(" · {}", escape_inline(note))).unwrap_or_default();
+                let note = note.as_ref().map(|note| format!(" · {}", escape_inline(note))).unwrap_or_default();
                 let _ = writeln!(out, "{}{note}\n", code_span(path));
                 let line = |(sign, text): &(DiffSign, String)| match sign {
                     DiffSign::Position => format!("@@ {text} @@\n"),

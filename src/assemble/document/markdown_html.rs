@@ -51,11 +51,9 @@ pub(super) fn markdown_to_html(markdown: &str) -> String {
 /// Formats a code block with syntax colors.
 pub(super) fn code_block(language: &str, text: &str) -> String {
     let text = text.strip_suffix('\n').unwrap_or(text);
-    let short = text.lines().count() <= code::MAX_LINES
-        && text.lines().all(|line| line.len() <= code::MAX_LINE_LENGTH);
+    let short = text.lines().count() <= code::MAX_LINES && text.lines().all(|line| line.len() <= code::MAX_LINE_LENGTH);
     let word = language.split([' ', ',', '{']).next().unwrap_or_default();
-    let colours =
-        if short && !word.is_empty() { code::highlight(word, text) } else { code::Highlighting::default() };
+    let colours = if short && !word.is_empty() { code::highlight(word, text) } else { code::Highlighting::default() };
     let mut out = String::from("<pre><code>");
     for (at, line) in text.split('\n').enumerate() {
         let mut from = 0;
@@ -237,8 +235,8 @@ impl Writer {
             TagEnd::BlockQuote(_) => "</blockquote>\n".to_owned(),
             TagEnd::CodeBlock => {
                 let (language, text) = self.code.take().unwrap_or_default();
-                let info = info_words(&language)
-                    .map(|words| format!("<p class=\"label\">{}</p>\n", escape_decoded(words)));
+                let info =
+                    info_words(&language).map(|words| format!("<p class=\"label\">{}</p>\n", escape_decoded(words)));
                 info.unwrap_or_default() + &code_block(&language, &text)
             }
             TagEnd::List(false) => "</ul>\n".to_owned(),

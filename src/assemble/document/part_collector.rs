@@ -5,8 +5,7 @@ use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::session::CallState;
 use crate::chat::{
-    Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Outcome, Preview, Questions, Session,
-    escape_sequences,
+    Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Outcome, Preview, Questions, Session, escape_sequences,
 };
 use crate::store::StoredSession;
 use crate::tui::parts::audit_page;
@@ -29,8 +28,7 @@ impl<'a> PartCollector<'a> {
         dry_run: Vec<bool>,
         tidy: &'a mut Cleaner,
     ) -> Self {
-        let records =
-            collect_records(session.entries()).into_iter().map(|record| (&record.call.id, record)).collect();
+        let records = collect_records(session.entries()).into_iter().map(|record| (&record.call.id, record)).collect();
         Self { session, read, records, dry_run, tidy }
     }
 
@@ -186,15 +184,12 @@ impl<'a> PartCollector<'a> {
                         // The answers are shown with the questions.
                         return bodies;
                     }
-                    None => {
-                        bodies.push(code("arguments", "json", self.tidy.clean_text(&record.call.arguments)))
-                    }
+                    None => bodies.push(code("arguments", "json", self.tidy.clean_text(&record.call.arguments))),
                 }
             }
         }
         if let Some(outcome) = record.outcome().filter(|outcome| !outcome.text().trim().is_empty()) {
-            let edit =
-                self.session.call(&record.call.id).and_then(CallState::edit_notice).unwrap_or_default();
+            let edit = self.session.call(&record.call.id).and_then(CallState::edit_notice).unwrap_or_default();
             let text = format!("{edit}{}", escape_sequences::strip_colors(outcome.text()));
             bodies.push(code("result", "", self.tidy.clean_text(&text)));
         }
@@ -207,12 +202,9 @@ impl<'a> PartCollector<'a> {
             _ => None,
         });
         let questions = questions.list.iter().map(|question| {
-            let given = answer
-                .and_then(|answer| answer.answers.iter().find(|given| given.keyword == question.keyword));
+            let given = answer.and_then(|answer| answer.answers.iter().find(|given| given.keyword == question.keyword));
             let picked = |at: usize| {
-                given.is_some_and(
-                    |given| matches!(&given.value, AnswerValue::Selected(picks) if picks.contains(&at)),
-                )
+                given.is_some_and(|given| matches!(&given.value, AnswerValue::Selected(picks) if picks.contains(&at)))
             };
             let options = question.options.iter().enumerate().map(|(at, option)| {
                 let dash = if option.description.is_empty() { "" } else { " — " };

@@ -18,8 +18,7 @@ fn key() -> String {
 }
 
 fn read(entries: &[Value], dry_run: bool) -> StoredSession {
-    let entries: Vec<Entry> =
-        entries.iter().map(|entry| serde_json::from_value(entry.clone()).unwrap()).collect();
+    let entries: Vec<Entry> = entries.iter().map(|entry| serde_json::from_value(entry.clone()).unwrap()).collect();
     let header = Header::new(SessionId("01J".into()), Path::new("/p/<b>"), BAD, dry_run);
     StoredSession { header: Some(header), times: vec![0; entries.len()], entries, ..StoredSession::default() }
 }
@@ -43,10 +42,7 @@ fn hostile_session(bad: &str) -> StoredSession {
                 "calls": [call("a"), call("b"), call("c"), call("d"), call("e")] }),
             planned("a", json!({ "as": "text", "what": bad })),
             settled("a", "done"),
-            planned(
-                "b",
-                json!({ "as": "command", "what": { "command": bad, "folder": "/p", "seconds": 3 } }),
-            ),
+            planned("b", json!({ "as": "command", "what": { "command": bad, "folder": "/p", "seconds": 3 } })),
             json!({ "kind": "decided", "call": "b", "decision": { "what": "deny", "with": bad },
                 "by": { "who": "person", "key": bad, "after_ms": 5 } }),
             settled("b", "refused"),
@@ -91,8 +87,7 @@ fn r32_html_runs_and_loads_nothing() {
     const NAMES: &str = " html head meta title style body h1 h3 h4 h5 h6 p dl dt dd section b br hr div details summary code pre \
         span ul ol li a em strong del table tr th td blockquote ";
     for tag in html_tags(&html) {
-        let name: String =
-            tag.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
+        let name: String = tag.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
         assert!(NAMES.contains(&format!(" {name} ")) || tag == "<!doctype html>", "{tag}");
         let low = tag.to_ascii_lowercase();
         assert!(!low.contains(" on") || low.starts_with("<meta"), "{tag}");
@@ -109,9 +104,7 @@ fn r32_html_runs_and_loads_nothing() {
     }
     assert!(html.contains("default-src 'none'") && html.contains("prefers-color-scheme: dark"));
     assert!(html.contains("Dry run: nothing real was changed."));
-    assert!(
-        html.contains("BENEATH") && html.contains("&lt;script&gt;") && html.contains("class=\"beneath\"")
-    );
+    assert!(html.contains("BENEATH") && html.contains("&lt;script&gt;") && html.contains("class=\"beneath\""));
 }
 
 #[test]
@@ -222,8 +215,7 @@ fn transcript_is_in_order_with_decisions_and_outcomes() {
         assert!(html.contains(part), "{part}\n{html}");
     }
     let markdown = markdown::format_markdown(&document);
-    for part in ["> 1\\. fix", "> ```rust", "✓ `bash_exec` make — *done*", "```bash\nmake\n```", "exit 0"]
-    {
+    for part in ["> 1\\. fix", "> ```rust", "✓ `bash_exec` make — *done*", "```bash\nmake\n```", "exit 0"] {
         assert!(markdown.contains(part), "{part}\n{markdown}");
     }
     let page = text_page::format_lines(&document, 80).join("\n");
@@ -240,11 +232,7 @@ fn failed_command_has_no_success_mark_live_or_rehearsed() {
             "✗",
             "rehearsed, exited with an error",
         ),
-        (
-            json!({ "outcome": { "how": "rehearsed", "text": "exit 3" }, "staged": "imagined" }),
-            "◇",
-            "rehearsed",
-        ),
+        (json!({ "outcome": { "how": "rehearsed", "text": "exit 3" }, "staged": "imagined" }), "◇", "rehearsed"),
     ] {
         let mut end = json!({ "kind": "settled", "call": "a", "took_ms": 12 });
         end.as_object_mut().unwrap().extend(settled.as_object().unwrap().clone());
@@ -265,9 +253,8 @@ fn failed_command_has_no_success_mark_live_or_rehearsed() {
         let page = text_page::format_lines(&document, 80).join("\n");
         assert!(page.contains(&format!("  {mark} bash_exec · make")), "{page}");
         assert!(html::format_html(&document).contains(&format!("{mark} <code>bash_exec</code>")));
-        let (row, _) = crate::tui::parts::audit_page::audit_row_texts(
-            &crate::chat::audit::collect_records(&read.entries)[0],
-        );
+        let (row, _) =
+            crate::tui::parts::audit_page::audit_row_texts(&crate::chat::audit::collect_records(&read.entries)[0]);
         assert!(row.starts_with(mark), "{row}");
     }
 }

@@ -52,10 +52,7 @@ impl Page {
                 }
                 Part::Call(call) => {
                     let dot = if call.summary.is_empty() { "" } else { " · " };
-                    self.push_wrapped(
-                        by + 2,
-                        &format!("{} {}{dot}{}", call.end.mark(), call.name, call.summary),
-                    );
+                    self.push_wrapped(by + 2, &format!("{} {}{dot}{}", call.end.mark(), call.name, call.summary));
                     for step in &call.steps {
                         self.push_wrapped(by + 4, &format!("· {step}"));
                     }

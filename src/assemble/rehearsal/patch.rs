@@ -30,9 +30,7 @@ pub(super) fn print_patch(rehearsal: &Rehearsal, below: Option<&str>, out: &mut 
     match patch.omissions.len() {
         0 => {}
         1 => writeln!(io::stderr(), "aye: 1 change is not in this patch; its first lines say which")?,
-        count => {
-            writeln!(io::stderr(), "aye: {count} changes are not in this patch; its first lines list them")?
-        }
+        count => writeln!(io::stderr(), "aye: {count} changes are not in this patch; its first lines list them")?,
     }
     Ok(patch.write_patch(&mut io::BufWriter::new(out))?)
 }

@@ -21,8 +21,7 @@ impl SessionsCommand<'_> {
             ExportFormat::Json => json::format_json(&id, &read),
             ExportFormat::Markdown | ExportFormat::Html => {
                 let document = Document::from_session(&id, &read);
-                let write =
-                    if format == ExportFormat::Html { html::format_html } else { markdown::format_markdown };
+                let write = if format == ExportFormat::Html { html::format_html } else { markdown::format_markdown };
                 (write(&document), document.redacted)
             }
         };

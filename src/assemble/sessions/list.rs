@@ -15,11 +15,8 @@ use std::time::UNIX_EPOCH;
 
 impl SessionsCommand<'_> {
     pub(super) fn list_sessions(&self) -> Result<ExitCode> {
-        let listed = if self.cli.sessions.all {
-            self.sessions.list_all()
-        } else {
-            self.sessions.of_project(&self.folder)
-        };
+        let listed =
+            if self.cli.sessions.all { self.sessions.list_all() } else { self.sessions.of_project(&self.folder) };
         let listed = listed.map_err(super::convert_store_error)?;
         let open: HashSet<_> = self.sessions.open_elsewhere().into_iter().collect();
         let mut out = io::stdout().lock();
@@ -50,9 +47,9 @@ impl SessionsCommand<'_> {
         match (here, others) {
             (0, 0) => print_notice("no sessions yet")?,
             (0, 1) => print_notice("no sessions in this folder; 1 in another folder, listed with --all")?,
-            (0, others) => print_notice(&format!(
-                "no sessions in this folder; {others} in other folders, listed with --all"
-            ))?,
+            (0, others) => {
+                print_notice(&format!("no sessions in this folder; {others} in other folders, listed with --all"))?
+            }
             (_, 0) => {}
             (_, 1) => print_notice("1 more in another folder, listed with --all")?,
             (_, others) => print_notice(&format!("{others} more in other folders, listed with --all"))?,

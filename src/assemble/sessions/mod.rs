@@ -120,9 +120,7 @@ impl SessionsCommand<'_> {
         let document = Document::from_session(&id, &self.read_session(&id)?);
         let mut out = io::stdout().lock();
         let columns = match out.is_terminal() {
-            true => {
-                crossterm::terminal::size().map_or(80, |(columns, _)| columns).clamp(20, MAX_COLUMNS).into()
-            }
+            true => crossterm::terminal::size().map_or(80, |(columns, _)| columns).clamp(20, MAX_COLUMNS).into(),
             // The reader of a pipe wraps lines as needed.
             false => usize::MAX / 2,
         };
@@ -153,9 +151,7 @@ impl SessionsCommand<'_> {
             .map_err(convert_store_error)?;
         let id = copy.id.clone();
         if !copy.has_header {
-            print_notice(&format!(
-                "the first line of {from} is damaged, so the copy is a dry run in this folder"
-            ))?;
+            print_notice(&format!("the first line of {from} is damaged, so the copy is a dry run in this folder"))?;
         }
         copy.keep();
         print_result(&format!("{id} is a copy of {from}, which is unchanged\naye --resume {id}"))

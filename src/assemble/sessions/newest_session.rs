@@ -10,10 +10,7 @@ use std::path::Path;
 pub fn find_latest(sessions: &Sessions, folder: &Path) -> Result<crate::chat::SessionId> {
     let Latest { id, unreadable } = sessions.find_latest(folder).map_err(UsageError::from_error)?;
     if !unreadable.is_empty() {
-        print_notice(&format!(
-            "{}. Using {id}, the newest readable session",
-            explain_unreadable(&unreadable)
-        ))?;
+        print_notice(&format!("{}. Using {id}, the newest readable session", explain_unreadable(&unreadable)))?;
     }
     Ok(id)
 }

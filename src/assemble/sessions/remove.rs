@@ -45,12 +45,8 @@ impl SessionsCommand<'_> {
         let listed = self.sessions.list_all().map_err(convert_store_error)?;
         let mut out = io::stdout().lock();
         for session in listed.iter().filter(|session| ids.contains(&session.id)) {
-            let line = format!(
-                "{}  {}  {}",
-                session.id,
-                run_facts::format_time(session.modified),
-                title_or_reason(session)
-            );
+            let line =
+                format!("{}  {}  {}", session.id, run_facts::format_time(session.modified), title_or_reason(session));
             writeln!(out, "{}", clean_text(&clean_line(&line)))?;
         }
         let what = if ids.len() == 1 { "this session" } else { "these sessions" };

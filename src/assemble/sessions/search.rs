@@ -18,8 +18,8 @@ const MAX_HITS: usize = 3;
 
 impl SessionsCommand<'_> {
     pub(super) fn search_sessions(&self, typed: &[&str]) -> Result<ExitCode> {
-        let words = SearchWords::new(typed.iter().copied())
-            .ok_or_else(|| UsageError("no words to search for".to_owned()))?;
+        let words =
+            SearchWords::new(typed.iter().copied()).ok_or_else(|| UsageError("no words to search for".to_owned()))?;
         let project = self.cli.sessions.here.then_some(self.folder.as_path());
         let scope = Scope { project, max_hits: MAX_HITS, is_wanted: &|| true };
         let mut out = io::stdout().lock();
@@ -27,8 +27,7 @@ impl SessionsCommand<'_> {
         let (mut count, mut written) = (0, Ok(()));
         let unread = self.sessions.search(&words, &scope, &mut |found| {
             count += 1;
-            let lines =
-                if self.cli.json { vec![hit_json(&found)] } else { hit_text(&found, columns, count > 1) };
+            let lines = if self.cli.json { vec![hit_json(&found)] } else { hit_text(&found, columns, count > 1) };
             // Printed as it is found, so that the first results appear at once.
             written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -47,16 +46,11 @@ impl SessionsCommand<'_> {
 }
 
 fn hit_text(found: &SessionHits, columns: Option<usize>, more: bool) -> Vec<String> {
-    let fit =
-        |line: String| columns.map_or(line.clone(), |columns| width::fit_start(&line, columns).into_owned());
+    let fit = |line: String| columns.map_or(line.clone(), |columns| width::fit_start(&line, columns).into_owned());
     let listed = &found.listed;
     let folder = run_facts::shorten_home(&listed.folder);
-    let head = format!(
-        "{}  {}  {} · {folder}",
-        listed.id,
-        run_facts::format_time(listed.modified),
-        title_or_reason(listed)
-    );
+    let head =
+        format!("{}  {}  {} · {folder}", listed.id, run_facts::format_time(listed.modified), title_or_reason(listed));
     let mut lines = if more { vec![String::new()] } else { Vec::new() };
     lines.push(fit(clean_line(&head).into_owned()));
     let hit = |hit: &Hit| fit(format!("   {:8}  {}", hit.source.label(), clean_line(&hit.line)));

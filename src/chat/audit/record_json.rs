@@ -50,9 +50,7 @@ impl Record<'_> {
 }
 
 fn plan_json(planned: Option<&Entry>) -> Value {
-    let Some(Entry::Planned {
-        summary, access, destroys, preconditions: basis, verdict, reason: why, ..
-    }) = planned
+    let Some(Entry::Planned { summary, access, destroys, preconditions: basis, verdict, reason: why, .. }) = planned
     else {
         return json!({
             "summary": null, "access": null, "destroys": null, "verdict": null, "why": null, "files": [],
@@ -67,12 +65,7 @@ fn plan_json(planned: Option<&Entry>) -> Value {
 }
 
 fn decision_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
-    let at = record
-        .steps
-        .iter()
-        .rev()
-        .find(|(_, entry)| record.last_decision() == Some(*entry))
-        .map(|(at, _)| *at);
+    let at = record.steps.iter().rev().find(|(_, entry)| record.last_decision() == Some(*entry)).map(|(at, _)| *at);
     let (key, after) = key_press(record.decider());
     let mut decision = json!({
         "decision": null, "who": record.decider_name(), "key": key, "after_ms": after, "words": null, "grant": null,
@@ -175,9 +168,7 @@ impl Record<'_> {
     pub fn decider_name(&self) -> Option<&'static str> {
         match (self.last_decision(), self.decider(), self.last_plan()) {
             (Some(_), by, _) => by.map(Decider::as_str),
-            (None, _, Some(Entry::Planned { verdict, .. })) if self.is_decided_by_hook(verdict) => {
-                Some("hook")
-            }
+            (None, _, Some(Entry::Planned { verdict, .. })) if self.is_decided_by_hook(verdict) => Some("hook"),
             (None, _, Some(Entry::Planned { verdict, .. })) if verdict != "ask" => Some("policy"),
             (None, _, _) => None,
         }

@@ -17,8 +17,7 @@ fn replied(calls: Vec<ToolCall>) -> Entry {
 }
 
 fn digest(arguments: &str, summary: &str) -> Digest {
-    let (access, preview, basis) =
-        (Access::Write("a".into()), Preview::Text("it".into()), Preconditions::default());
+    let (access, preview, basis) = (Access::Write("a".into()), Preview::Text("it".into()), Preconditions::default());
     let told = DisplayedPlan {
         title: "change?",
         summary,
@@ -47,12 +46,7 @@ fn planned(id: &str, arguments: &str, summary: &str, verdict: &str) -> Entry {
 }
 
 fn decided(id: &str, decision: Decision, sha256: Digest) -> Entry {
-    Entry::Decided {
-        call: id.into(),
-        decision,
-        by: Decider::User { key: "y".into(), after_ms: 2300 },
-        sha256,
-    }
+    Entry::Decided { call: id.into(), decision, by: Decider::User { key: "y".into(), after_ms: 2300 }, sha256 }
 }
 
 fn settled(id: &str, outcome: Outcome, sha256: Digest) -> Entry {
@@ -85,10 +79,7 @@ fn r51_tells_an_allowed_call_from_a_waiting_one() {
     let entries = edited();
     let starts: Vec<bool> = (1..=6).map(|end| collect_records(&entries[..end])[0].is_allowed()).collect();
     assert_eq!(starts, [false, false, false, false, true, false]);
-    assert!(
-        collect_records(&[replied(vec![call("a", "{}")]), planned("a", "{}", "one", "allow")])[0]
-            .is_allowed()
-    );
+    assert!(collect_records(&[replied(vec![call("a", "{}")]), planned("a", "{}", "one", "allow")])[0].is_allowed());
 }
 
 #[test]
@@ -119,10 +110,7 @@ fn r08_a_record_with_differing_digests_is_reported() {
         &|entries| entries[4] = decided("a", Decision::Once, other()),
         "the decision is not for the plan that was shown",
     );
-    check(
-        &|entries| entries[5] = settled("a", done(), other()),
-        "the plan that ran is not the plan that was shown",
-    );
+    check(&|entries| entries[5] = settled("a", done(), other()), "the plan that ran is not the plan that was shown");
     check(&|entries| drop(entries.remove(4)), "it ran without approval");
     check(
         &|entries| {
@@ -217,11 +205,7 @@ fn r15_the_json_of_a_record_has_the_decider_the_key_and_the_time() {
     let steps: Vec<&str> =
         told["steps"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap()).collect();
     assert_eq!(steps, ["judged", "decided", "judged", "decided", "ended"]);
-    assert_eq!(
-        told["steps"][1]["sha256"],
-        json!(digest(r#"{"x":1}"#, "one")),
-        "an edit is of the plan shown before"
-    );
+    assert_eq!(told["steps"][1]["sha256"], json!(digest(r#"{"x":1}"#, "one")), "an edit is of the plan shown before");
 }
 
 #[test]

@@ -62,10 +62,7 @@ impl DryRunSummary {
         calls.extend(self.outside.apply_calls());
         let all = wanted.hunks || wanted.commands;
         let commands = self.calls.iter().filter(|step| {
-            step.command.is_some()
-                && !step.is_run_live
-                && !step.is_withheld()
-                && (all || step.must_run_again())
+            step.command.is_some() && !step.is_run_live && !step.is_withheld() && (all || step.must_run_again())
         });
         calls.extend(commands.map(|step| {
             let arguments = serde_json::from_str(&step.arguments).unwrap_or_default();
@@ -77,14 +74,12 @@ impl DryRunSummary {
     /// Returns a call for each group, and for each of several repositories.
     fn group_calls(&self, wanted: ApplyOptions) -> Vec<LiveCall> {
         let mut calls = Vec::new();
-        let mut offer = |arguments| {
-            calls.push(LiveCall { tool: APPLY_GROUP.to_owned(), arguments, changed_paths: Vec::new() })
-        };
+        let mut offer =
+            |arguments| calls.push(LiveCall { tool: APPLY_GROUP.to_owned(), arguments, changed_paths: Vec::new() });
         for group in Group::ALL.into_iter().filter(|group| wanted.ignored || *group != Group::Ignored) {
             let mut of = self.changes.iter().filter(|altered| altered.group == group);
             if group == Group::Repository {
-                let repositories: BTreeSet<PathBuf> =
-                    of.filter_map(|altered| repository_of(&altered.path)).collect();
+                let repositories: BTreeSet<PathBuf> = of.filter_map(|altered| repository_of(&altered.path)).collect();
                 for git in repositories {
                     offer(json!({ "group": group.as_str(), "repository": git.to_string_lossy() }));
                 }

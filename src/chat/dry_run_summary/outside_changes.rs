@@ -133,8 +133,6 @@ mod tests {
         assert_eq!(words, format!("3 temporary files in folders such as /tmp, {BY_COMMAND_NOTE}"));
         let json = &staging.to_json()["outside_project"];
         assert_eq!((&json["temporary"], &json["changes"][1]["is_applied"]), (&json!(3), &json!(false)));
-        assert!(
-            DryRunSummary::default().is_empty() && OutsideChanges::default().describe_temporary().is_none()
-        );
+        assert!(DryRunSummary::default().is_empty() && OutsideChanges::default().describe_temporary().is_none());
     }
 }

@@ -24,8 +24,7 @@ fn changed(path: &str, before: &str, after: &str) -> DryRunChange {
 
 #[test]
 fn the_project_root_has_its_own_row() {
-    let rows =
-        build_tree(&[altered(".", ChangeKind::Modified, true), altered("a", ChangeKind::Created, false)]);
+    let rows = build_tree(&[altered(".", ChangeKind::Modified, true), altered("a", ChangeKind::Created, false)]);
     let row = |at: usize| (rows[at].name.display().to_string(), rows[at].depth, rows[at].changes.clone());
     assert_eq!((row(0), row(1)), ((".".to_owned(), 0, 0..1), ("a".to_owned(), 0, 1..2)));
 }
@@ -93,11 +92,7 @@ fn hunks_are_applied_after_deletions_and_groups_once() {
     };
     let shape = |hunks: bool| -> Vec<String> {
         let words = |LiveCall { tool, arguments, .. }| format!("{tool} {arguments}");
-        staging
-            .apply_calls(ApplyOptions { hunks, ignored: false, commands: true })
-            .into_iter()
-            .map(words)
-            .collect()
+        staging.apply_calls(ApplyOptions { hunks, ignored: false, commands: true }).into_iter().map(words).collect()
     };
     assert_eq!(shape(false), [r#"apply_group {"group":"source"}"#, r#"bash_exec {"command":"make"}"#]);
     let hunks = shape(true);
@@ -134,10 +129,8 @@ fn each_group_is_applied_once_ignored_files_on_request_and_repositories_one_by_o
     let shape = |staging: &DryRunSummary, wanted| -> Vec<String> {
         staging.apply_calls(wanted).into_iter().map(|call| call.arguments.to_string()).collect()
     };
-    let repositories = [
-        r#"{"group":"repository","repository":".git"}"#,
-        r#"{"group":"repository","repository":"sub/.git"}"#,
-    ];
+    let repositories =
+        [r#"{"group":"repository","repository":".git"}"#, r#"{"group":"repository","repository":"sub/.git"}"#];
     let plain = shape(&staging, ApplyOptions::default());
     assert_eq!(plain[..2], [r#"{"group":"source"}"#, r#"{"group":"git_settings"}"#]);
     assert_eq!(plain[2..], repositories);
@@ -162,8 +155,7 @@ fn a_command_runs_again_if_it_did_not_run_or_failed_without_the_network() {
         let mut entries = ran("a", "x", Outcome::Rehearsed(text.into()), Some(staged));
         if let Entry::Planned { preview, .. } = &mut entries[1] {
             let network = network.map(Into::into);
-            **preview =
-                Preview::Command(CommandLine { command: "x".into(), network, ..CommandLine::default() });
+            **preview = Preview::Command(CommandLine { command: "x".into(), network, ..CommandLine::default() });
         }
         let staging = DryRunSummary::new(vec![], &entries);
         (staging.calls[0].must_run_again(), staging.apply_calls(ApplyOptions::default()).len())
@@ -172,10 +164,7 @@ fn a_command_runs_again_if_it_did_not_run_or_failed_without_the_network() {
     assert_eq!(again(None, "exit 3", ResultOrigin::ran()), (false, 0), "live it fails as well");
     assert_eq!(again(Some("crates"), "exit 0", ResultOrigin::ran()), (false, 0));
     assert_eq!(again(Some("crates"), "exit 6", ResultOrigin::ran()), (true, 1));
-    assert_eq!(
-        again(None, "exit 0", ResultOrigin::simulated(crate::chat::SimulationSource::Model)),
-        (true, 1)
-    );
+    assert_eq!(again(None, "exit 0", ResultOrigin::simulated(crate::chat::SimulationSource::Model)), (true, 1));
 }
 
 #[test]
@@ -184,10 +173,7 @@ fn parses_the_options_after_apply() {
     assert_eq!(ApplyOptions::parse("apply"), wanted(false, false, false));
     assert_eq!(ApplyOptions::parse("apply commands  ignored"), wanted(false, true, true));
     assert_eq!(ApplyOptions::parse("apply hunks"), wanted(true, false, false));
-    assert_eq!(
-        [ApplyOptions::parse("applyhunks"), ApplyOptions::parse("apply x"), ApplyOptions::parse("")],
-        [None; 3]
-    );
+    assert_eq!([ApplyOptions::parse("applyhunks"), ApplyOptions::parse("apply x"), ApplyOptions::parse("")], [None; 3]);
 }
 
 #[test]
@@ -221,8 +207,7 @@ fn a_call_that_would_have_asked_has_the_reason() {
         };
         let outcome = Outcome::Rehearsed("exit 0".into());
         let staged = Some(ResultOrigin::ran());
-        let settled =
-            Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
+        let settled = Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged };
         let staging = DryRunSummary::new(vec![], &[replied, planned, settled]);
         (staging.calls[0].would_ask.clone(), staging.calls[0].origin.clone())
     };
@@ -230,10 +215,7 @@ fn a_call_that_would_have_asked_has_the_reason() {
     let expected = (Some("project code run by make".into()), Some(ResultOrigin::ran()));
     assert_eq!(of(text), expected);
     assert_eq!(of(&text.replace("live,", "for real")), expected, "as older versions wrote it");
-    assert_eq!(
-        of("this is a dry run; for real it would have run, because the session is in full mode").0,
-        None
-    );
+    assert_eq!(of("this is a dry run; for real it would have run, because the session is in full mode").0, None);
     assert_eq!(of("this is a dry run").0, None);
 }
 
@@ -287,8 +269,7 @@ fn r30_a_command_that_ran_live_is_not_offered_again_unless_it_was_denied() {
     copy.extend(ran("offered_1", "touch made", Outcome::Refused("no".into()), None));
     copy.extend(ran("offered_2", "make", Outcome::Done("exit 0".into()), None));
     staging.mark_run_live(&copy);
-    let left: Vec<String> =
-        staging.apply_calls(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
+    let left: Vec<String> = staging.apply_calls(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
     assert_eq!(left, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one of two is left");
     assert_eq!(staging.to_json()["calls"][1]["done"], json!(true));
     // Another copy ran the other one.
@@ -304,9 +285,5 @@ fn a_failed_command_is_recognised_by_its_last_line_if_it_ran() {
     };
     assert_eq!(of("out\nexit 3", ResultOrigin::ran()).as_deref(), Some("exit 3"));
     assert_eq!(of("exit 0", ResultOrigin::ran()), None);
-    assert_eq!(
-        of("exit 3", ResultOrigin::simulated(crate::chat::SimulationSource::Model)),
-        None,
-        "it did not run"
-    );
+    assert_eq!(of("exit 3", ResultOrigin::simulated(crate::chat::SimulationSource::Model)), None, "it did not run");
 }

@@ -25,9 +25,7 @@ impl ValuePosition {
     pub(super) fn locate(text: &str, at: usize) -> Self {
         let slashes = prefix_length(&text[at..], |byte| byte == b'\\');
         match text.as_bytes().get(at + slashes) {
-            Some(&quote @ (b'"' | b'\'' | b'`')) => {
-                Self { begin: at + slashes + 1, quote: Some((quote, slashes)) }
-            }
+            Some(&quote @ (b'"' | b'\'' | b'`')) => Self { begin: at + slashes + 1, quote: Some((quote, slashes)) },
             Some(_) | None => Self { begin: at, quote: None },
         }
     }
@@ -84,18 +82,12 @@ fn unquoted_length(text: &str) -> usize {
     while at < bytes.len() {
         match bytes[at] {
             b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => return at,
-            b'\\'
-                if matches!(
-                    bytes.get(at + 1),
-                    Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'\n')
-                ) =>
-            {
+            b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'\n')) => {
                 return at;
             }
             b',' | b';' | b'&' => {
                 let name = bytes[at + 1..].iter().take(MAX_BYTES_BEFORE);
-                let name =
-                    name.take_while(|byte| is_word_byte(**byte) || matches!(byte, b'.' | b' ')).count();
+                let name = name.take_while(|byte| is_word_byte(**byte) || matches!(byte, b'.' | b' ')).count();
                 if name > 0 && bytes.get(at + 1 + name) == Some(&b'=') {
                     return at;
                 }
@@ -165,11 +157,8 @@ pub(super) fn find_named_secret(text: &str, at: usize, length: usize) -> Option<
         return None;
     }
     let about = NamedValue { text, at, name, class, in_quotes };
-    let is_secret = if value.is_quoted() {
-        about.is_quoted_secret(sign, seen)
-    } else {
-        about.is_bare_secret(sign, seen, value)
-    };
+    let is_secret =
+        if value.is_quoted() { about.is_quoted_secret(sign, seen) } else { about.is_bare_secret(sign, seen, value) };
     is_secret.then(|| value.full_range(text))
 }
 
@@ -228,8 +217,7 @@ impl NamedValue<'_> {
             NameClass::Key if matches!(self.name, "key" | "auth" | "Key" | "pass") => false,
             NameClass::Token | NameClass::Key => {
                 let shown = value.len() >= 8 && (names::has_digit(value) || names::is_mixed_case(value));
-                shown
-                    && !(is_name(value) && (value.contains(['.', ':']) || after.starts_with([';', ',', ')'])))
+                shown && !(is_name(value) && (value.contains(['.', ':']) || after.starts_with([';', ',', ')'])))
             }
         }
     }
@@ -237,8 +225,7 @@ impl NamedValue<'_> {
     /// Returns whether only list, quotation or diff markers precede the name on its line.
     fn begins_line(&self) -> bool {
         let from = self.text.floor_char_boundary(self.at.saturating_sub(MAX_BYTES_BEFORE));
-        let before =
-            self.text[from..self.at].trim_end_matches([' ', '\t', '+', '-', '>', '#', '*', '|', '"', '\'']);
+        let before = self.text[from..self.at].trim_end_matches([' ', '\t', '+', '-', '>', '#', '*', '|', '"', '\'']);
         from + before.len() == 0 || before.ends_with('\n') || before.ends_with("\\n")
     }
 }
@@ -265,9 +252,8 @@ fn find_spaced_secret(text: &str, at: usize, name: &str, after: usize) -> Option
     let is_sql = name != "password" || before.to_ascii_lowercase().ends_with("with ");
     let is_netrc = name == "password" && before.contains("login ") && !value.is_quoted();
     let is_secret = !seen.is_empty() && !is_placeholder(seen);
-    let is_sql = is_sql
-        && value.is_quoted()
-        && (name == "PASSWORD" || name != name.to_ascii_uppercase() || seen.len() > 3);
+    let is_sql =
+        is_sql && value.is_quoted() && (name == "PASSWORD" || name != name.to_ascii_uppercase() || seen.len() > 3);
     (is_secret && (is_netrc && !is_word_of_sentence(seen) || is_sql)).then(|| value.full_range(text))
 }
 
@@ -280,9 +266,6 @@ pub(super) fn find_element_secret(text: &str, at: usize) -> Option<Range<usize>>
     let end = prefix_length(&text[from..], |byte| !matches!(byte, b'<' | b'\n'));
     let value = &text[from..from + end.min(text.floor_char_boundary(from + MAX_VALUE_BYTES) - from)];
     let closed = text[from + end..].starts_with("</");
-    (closed
-        && !value.is_empty()
-        && !is_placeholder(value)
-        && (class == NameClass::Password || value.len() >= 6))
+    (closed && !value.is_empty() && !is_placeholder(value) && (class == NameClass::Password || value.len() >= 6))
         .then_some(from..from + end)
 }

@@ -74,8 +74,8 @@ const PROGRAMS: &[Program] = &[
     program(&["snmpwalk", "snmpget"], &[(b'A', ValueForm::Secret), (b'X', ValueForm::Secret)]),
     login_program(
         &[
-            "docker", "podman", "nerdctl", "buildah", "helm", "oras", "skopeo", "az", "oc", "cf", "ibmcloud",
-            "regctl", "crane",
+            "docker", "podman", "nerdctl", "buildah", "helm", "oras", "skopeo", "az", "oc", "cf", "ibmcloud", "regctl",
+            "crane",
         ],
         &[(b'p', ValueForm::Secret)],
     ),
@@ -190,8 +190,7 @@ pub(super) fn find_option_secret(text: &str, at: usize, line: &LineState) -> Opt
 /// Finds the secret of a short option of this line's program, with its value attached or as the next argument.
 fn find_short_option(text: &str, from: usize, name: &str, line: &LineState) -> Option<Range<usize>> {
     let open = line.open.filter(|open| open.counts)?;
-    let takes =
-        |letter: u8| open.program.options.iter().find(|(known, _)| *known == letter).map(|(_, takes)| *takes);
+    let takes = |letter: u8| open.program.options.iter().find(|(known, _)| *known == letter).map(|(_, takes)| *takes);
     let bytes = name.as_bytes();
     if let Some(first) = bytes.first().copied().and_then(takes) {
         let attached = from + 1;
@@ -203,8 +202,7 @@ fn find_short_option(text: &str, from: usize, name: &str, line: &LineState) -> O
             }
             Some(b'"' | b'\'' | b'\\' | b',') if bytes.len() == 1 => {
                 // The quote belongs to the value, or ends an argument in a list.
-                let value =
-                    find_next_value(text, attached).or_else(|| Some(ValuePosition::locate(text, attached)));
+                let value = find_next_value(text, attached).or_else(|| Some(ValuePosition::locate(text, attached)));
                 value.and_then(|value| secret_part(text, value, first))
             }
             Some(b'=') => secret_part(text, ValuePosition::locate(text, attached + 1), first),

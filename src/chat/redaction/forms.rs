@@ -27,8 +27,7 @@ impl Form {
 /// Returns every form.
 pub fn all_forms() -> Vec<Form> {
     let any = |text: &&'static str| Form { text, prefix: "", length: 9 };
-    let token =
-        |(prefix, length): &(&'static str, usize)| Form { text: "use § now", prefix, length: *length };
+    let token = |(prefix, length): &(&'static str, usize)| Form { text: "use § now", prefix, length: *length };
     let long = |text: &&'static str| Form { text, prefix: "", length: 40 };
     let jwt = Form { text: "§", prefix: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.", length: 30 };
     let mut all: Vec<Form> = NAMED.iter().map(any).collect();

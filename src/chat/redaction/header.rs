@@ -45,8 +45,7 @@ pub(super) fn find_header_secret(text: &str, at: usize, length: usize) -> Option
     };
     let ends = |byte: u8| matches!(byte, b'\n' | b'\r' | b'\\') || Some(byte) == quote;
     // Only the beginning of a value that is no secret is read.
-    let short =
-        prefix_length(&text[from..text.floor_char_boundary(from + MAX_VALUE_BYTES)], |byte| !ends(byte));
+    let short = prefix_length(&text[from..text.floor_char_boundary(from + MAX_VALUE_BYTES)], |byte| !ends(byte));
     let seen = &text[from..from + short];
     let whole = || from + prefix_length(&text[from..], |byte| !ends(byte));
     if cookies {
@@ -68,10 +67,8 @@ pub(super) fn find_header_secret(text: &str, at: usize, length: usize) -> Option
         // An unknown scheme, or a sentence.
         return (looks_random(word) && word.len() >= 12).then(|| start..whole());
     }
-    let is_prose =
-        !looks_random(word) && (follows || scheme.is_empty() && word.len() < 8) || is_word_of_sentence(word);
-    let is_secret =
-        !(word.is_empty() || is_placeholder(word) || is_prose || is_capital(word) && word.len() < 6);
+    let is_prose = !looks_random(word) && (follows || scheme.is_empty() && word.len() < 8) || is_word_of_sentence(word);
+    let is_secret = !(word.is_empty() || is_placeholder(word) || is_prose || is_capital(word) && word.len() < 6);
     let length = || prefix_length(&text[start..], |byte| !ends(byte) && byte != b' ');
     is_secret.then(|| start..start + length())
 }

@@ -144,9 +144,7 @@ pub(super) fn is_reference(value: &str) -> bool {
     let last = value.rsplit(['.', ':']).next().unwrap_or(value);
     VALUE_KINDS.contains(&low.as_str())
         || value.starts_with('&')
-        || is_name(value)
-            && !has_digit(value)
-            && (value.contains(['.', ':']) || classify_name(last).is_some())
+        || is_name(value) && !has_digit(value) && (value.contains(['.', ':']) || classify_name(last).is_some())
 }
 
 /// Returns whether a value is an identifier or a path of fields.
@@ -158,8 +156,7 @@ pub(super) fn is_name(value: &str) -> bool {
 /// Returns whether a value looks random: letters with digits, special characters, or mixed case.
 pub(super) fn looks_random(value: &str) -> bool {
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    value.len() >= 4
-        && (letters && has_digit(value) || value.contains(['!', '@', '#', '%', '^', '*', '+', '=', '$']))
+    value.len() >= 4 && (letters && has_digit(value) || value.contains(['!', '@', '#', '%', '^', '*', '+', '=', '$']))
         || value.len() >= 10 && is_mixed_case(value)
 }
 

@@ -13,8 +13,7 @@ const MAX_LINE_SEARCH: usize = 1024;
 
 /// Returns the length of the label in a PEM line if it is that of a private key.
 fn private_label_length(head: &str) -> Option<usize> {
-    let length =
-        prefix_length(head, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let length = prefix_length(head, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let kind = &head[..length];
     (kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK")).then_some(length)
 }

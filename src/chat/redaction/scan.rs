@@ -92,8 +92,7 @@ fn next_start(text: &str, at: usize, line: &mut LineState) -> usize {
                 }
                 Some(b'r' | b't') => end += 1,
                 Some(b'u')
-                    if bytes.iter().skip(end + 1).take(4).filter(|byte| byte.is_ascii_hexdigit()).count()
-                        == 4 =>
+                    if bytes.iter().skip(end + 1).take(4).filter(|byte| byte.is_ascii_hexdigit()).count() == 4 =>
                 {
                     end += 5;
                 }
@@ -106,9 +105,7 @@ fn next_start(text: &str, at: usize, line: &mut LineState) -> usize {
                 Some(_) => {}
             }
         }
-        b'%' if bytes.iter().skip(end).take(2).filter(|byte| byte.is_ascii_hexdigit()).count() == 2 => {
-            end += 2
-        }
+        b'%' if bytes.iter().skip(end).take(2).filter(|byte| byte.is_ascii_hexdigit()).count() == 2 => end += 2,
         b'\n' => line.end_line(false),
         byte @ (b'"' | b'\'') => line.process_quote(byte),
         b';' | b'|' | b'&' if matches!(bytes.get(end), Some(b' ' | b'&' | b'|')) => line.end_command(),

@@ -34,12 +34,9 @@ fn r57_redacts_every_form() {
 fn r57_redacts_passwords_that_are_words() {
     let mut sent = Vec::new();
     for form in all_forms().iter().filter(|form| form.prefix.is_empty() && form.length < 12) {
-        let sure =
-            ["password", "passwd", "PASS", "sshpass", "mysql", "curl -", "login", "ookie", "://", "PWD"];
+        let sure = ["password", "passwd", "PASS", "sshpass", "mysql", "curl -", "login", "ookie", "://", "PWD"];
         let code = ["client.password", "{user:", "[\"tool\"", "AUTHORIZATION"];
-        if !sure.iter().any(|part| form.text.contains(part))
-            || code.iter().any(|part| form.text.contains(part))
-        {
+        if !sure.iter().any(|part| form.text.contains(part)) || code.iter().any(|part| form.text.contains(part)) {
             continue;
         }
         if form.text.contains("api") || form.text.contains("key") || form.text.contains("TOKEN") {
@@ -89,8 +86,7 @@ fn r57_keeps_the_text_around_a_secret() {
 
 #[test]
 fn r57_redacts_a_whole_private_key_whatever_precedes_its_lines() {
-    let key =
-        |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
+    let key = |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
     let redacted = "x\n-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\ny";
     check(&key("MIIEabc\ndef\n"), redacted);
     check(&key("+MIIEabc\n+def\n+"), redacted);
@@ -119,20 +115,13 @@ fn r57_redacts_lines_of_one_file_as_one_text() {
         let lines: Vec<String> = text.split('\n').map(|line| redactor.redact(line).0.into_owned()).collect();
         // One line of a key without a beginning, or of a netrc file, cannot be recognised alone.
         let needs_more = !text.contains("BEGIN") && text.contains("END ") || text.starts_with("login ");
-        assert!(
-            needs_more || !lines.join("\n").contains(&secret[form.prefix.len()..]),
-            "{}: {lines:?}",
-            form.text
-        );
+        assert!(needs_more || !lines.join("\n").contains(&secret[form.prefix.len()..]), "{}: {lines:?}", form.text);
     }
     let mut redactor = Redactor::default();
     let mut line = |text: &str| redactor.redact(text).0.into_owned();
     assert_eq!(line("-----BEGIN PRIVATE KEY-----"), "-----BEGIN PRIVATE KEY-----");
     assert_eq!((line("MII"), line("AbC=")), (REDACTED.into(), REDACTED.into()));
-    assert_eq!(
-        (line("-----END PRIVATE KEY-----"), line("MII")),
-        ("-----END PRIVATE KEY-----".into(), "MII".into())
-    );
+    assert_eq!((line("-----END PRIVATE KEY-----"), line("MII")), ("-----END PRIVATE KEY-----".into(), "MII".into()));
 }
 
 #[test]
@@ -237,10 +226,7 @@ fn r57_invisible_characters_do_not_hide_a_secret() {
         "\u{8}",
         "\u{9b}1m",
     ] {
-        check(
-            &format!("a \u{1b}[1m{start}{between}{end}\u{1b}[0m b"),
-            "a \u{1b}[1mghp_[redacted]\u{1b}[0m b",
-        );
+        check(&format!("a \u{1b}[1m{start}{between}{end}\u{1b}[0m b"), "a \u{1b}[1mghp_[redacted]\u{1b}[0m b");
     }
     check("pass\u{200b}word=hun\u{200b}ter2", "pass\u{200b}word=[redacted]");
     check(&format!("\u{1b}]52;c;{key}\u{7}"), "\u{1b}]52;c;ghp_[redacted]\u{7}");

@@ -53,11 +53,7 @@ pub(super) fn find_token(rest: &str, within: bool) -> Option<Range<usize>> {
     known.filter_map(|known| match_token(rest, known, within)).max_by_key(|found| (found.end, found.start))
 }
 
-fn match_token(
-    rest: &str,
-    &(start, least, of): &(&str, usize, TokenChars),
-    within: bool,
-) -> Option<Range<usize>> {
+fn match_token(rest: &str, &(start, least, of): &(&str, usize, TokenChars), within: bool) -> Option<Range<usize>> {
     if within && of == TokenChars::Digit {
         return None;
     }
@@ -100,6 +96,5 @@ pub(super) fn find_bearer(rest: &str) -> Option<Range<usize>> {
     let value = &rest[from..];
     let length = prefix_length(value, |byte| is_word_byte(byte) || b".~+/=".contains(&byte));
     let value = &value[..length];
-    (length >= 12 && (has_digit(value) || value.ends_with('=') || is_mixed_case(value)))
-        .then_some(from..from + length)
+    (length >= 12 && (has_digit(value) || value.ends_with('=') || is_mixed_case(value))).then_some(from..from + length)
 }

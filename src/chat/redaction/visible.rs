@@ -84,8 +84,7 @@ fn find_next_hidden(text: &str, at: &mut usize) -> Option<usize> {
 fn written_sequence_length(bytes: &[u8]) -> Option<usize> {
     let begin = WRITTEN_ESCAPES.iter().find(|begin| bytes[1..].starts_with(begin.as_bytes()))?;
     let from = 1 + begin.len();
-    let inner =
-        bytes[from..].iter().take(MAX_PARAMETER_BYTES).take_while(|byte| matches!(byte, b' '..=b'?')).count();
+    let inner = bytes[from..].iter().take(MAX_PARAMETER_BYTES).take_while(|byte| matches!(byte, b' '..=b'?')).count();
     bytes.get(from + inner).filter(|byte| matches!(byte, b'@'..=b'~')).map(|_| from + inner + 1)
 }
 

@@ -45,9 +45,7 @@ impl Session {
         let from = self.first_sent_entry();
         // About two of three entries become messages.
         messages.reserve((self.entries.len() - from) * 2 / 3 + 2);
-        if let Some(Entry::Compacted { summary, pinned, .. }) =
-            self.summary_index.and_then(|at| self.entries.get(at))
-        {
+        if let Some(Entry::Compacted { summary, pinned, .. }) = self.summary_index.and_then(|at| self.entries.get(at)) {
             messages.push(Message::User(summary::format_summary(summary, pinned)));
         }
         let mut open = OpenCalls::default();
@@ -73,8 +71,7 @@ impl Session {
                     let Some(result) = open.result_slot(call) else { continue };
                     let most = if index < before { most } else { usize::MAX };
                     let text =
-                        truncation::truncate_middle(&escape_sequences::strip_colors(outcome.text()), most)
-                            .into_owned();
+                        truncation::truncate_middle(&escape_sequences::strip_colors(outcome.text()), most).into_owned();
                     *result = Some(self.result_text(call, &text));
                     if open.is_settled() {
                         open.append_results(messages);
@@ -118,9 +115,7 @@ impl Session {
                 });
                 Entry::Settled { call, outcome, took_ms, sha256, staged }
             }
-            Entry::SubAgent { call, entry } => {
-                Entry::SubAgent { call, entry: Box::new(self.make_readable(*entry)) }
-            }
+            Entry::SubAgent { call, entry } => Entry::SubAgent { call, entry: Box::new(self.make_readable(*entry)) },
             other => other,
         }
     }

@@ -9,8 +9,7 @@ fn said(text: &str) -> Entry {
 }
 
 fn replied(text: &str, calls: &[&str]) -> Entry {
-    let call =
-        |id: &&str| ToolCall { id: CallId::from(*id), name: "read_file".into(), arguments: "{}".into() };
+    let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "read_file".into(), arguments: "{}".into() };
     Entry::Replied {
         text: text.into(),
         reasoning: String::new(),
@@ -125,8 +124,7 @@ fn the_first_message_is_the_title_until_the_user_sets_one() {
 
 #[test]
 fn an_entry_read_back_is_the_entry_that_was_written() {
-    for entry in
-        [said("x"), replied("y", &["a"]), settled("a"), Entry::Ended { ending: Ending::Failed("why".into()) }]
+    for entry in [said("x"), replied("y", &["a"]), settled("a"), Entry::Ended { ending: Ending::Failed("why".into()) }]
     {
         let line = serde_json::to_string(&entry).unwrap_or_default();
         assert_eq!(serde_json::from_str::<Entry>(&line).ok(), Some(entry), "{line}");
@@ -203,11 +201,7 @@ fn marks_do_not_make_a_result_longer_than_tools_return() {
         "{}",
         text.len()
     );
-    assert_eq!(
-        Session::replay([kept]).entries(),
-        &session.entries()[1..],
-        "applying it again changes nothing"
-    );
+    assert_eq!(Session::replay([kept]).entries(), &session.entries()[1..], "applying it again changes nothing");
     let long = "x".repeat(200_000);
     assert_eq!(session.apply(settled(long.clone())), &settled(long), "a result without marks is unchanged");
 }

@@ -28,9 +28,8 @@ impl Case {
     /// Resolves the profile in use and its fallback.
     fn both(&self) -> (Connection, Result<Option<Connection>, Problem>) {
         let first = self.connect().unwrap().unwrap();
-        let second = self.find(|settings, environment, credentials| {
-            resolve_fallback(settings, environment, credentials, &first)
-        });
+        let second = self
+            .find(|settings, environment, credentials| resolve_fallback(settings, environment, credentials, &first));
         (first, second)
     }
 
@@ -70,11 +69,7 @@ fn no_configuration_gives_no_connection() {
 
 #[test]
 fn the_first_screen_names_the_source_of_the_connection() {
-    check(
-        &Case { environment: &[KEY], ..NOTHING },
-        "gpt-5-mini at api.openai.com, from OPENAI_API_KEY",
-        Some("sk-1"),
-    );
+    check(&Case { environment: &[KEY], ..NOTHING }, "gpt-5-mini at api.openai.com, from OPENAI_API_KEY", Some("sk-1"));
     check(
         &Case { environment: &[("OPENROUTER_API_KEY", "k")], ..NOTHING },
         "openai/gpt-5-mini at openrouter.ai, from OPENROUTER_API_KEY",
@@ -185,15 +180,9 @@ fn an_invalid_profile_or_address_is_reported_with_its_source() {
     );
     for (url, why) in [
         ("example.com", "relative URL without a base. Use an address such as \"https://example.com/v1\"."),
-        (
-            "ftp://a/b",
-            "it does not begin with http:// or https://. Use an address such as \"https://example.com/v1\".",
-        ),
+        ("ftp://a/b", "it does not begin with http:// or https://. Use an address such as \"https://example.com/v1\"."),
         ("http://127.0.0.1:99999/v1", "its port is out of range. Ports go from 1 to 65535."),
-        (
-            "https://a/v1/chat/completions",
-            "it is a complete endpoint, not a base address. Write \"https://a/v1\".",
-        ),
+        ("https://a/v1/chat/completions", "it is a complete endpoint, not a base address. Write \"https://a/v1\"."),
     ] {
         assert_eq!(
             said(Case { flags: flag(url), ..NOTHING }),
@@ -295,16 +284,8 @@ fn r47_a_key_entered_for_another_address_is_mentioned() {
     let elsewhere = |case: Case| case.connect().unwrap().unwrap().key_elsewhere;
     let known = moved(&[("https://api.openai.com/v1", "k")]);
     assert_eq!(elsewhere(known).as_deref(), Some("https://api.openai.com"));
-    assert_eq!(
-        elsewhere(moved(&[("https://evil.example/other", "k")])),
-        None,
-        "this address has its own key"
-    );
-    assert_eq!(
-        elsewhere(moved(&[("https://openrouter.ai/api/v1", "k")])),
-        None,
-        "the key of another provider"
-    );
+    assert_eq!(elsewhere(moved(&[("https://evil.example/other", "k")])), None, "this address has its own key");
+    assert_eq!(elsewhere(moved(&[("https://openrouter.ai/api/v1", "k")])), None, "the key of another provider");
     let own = Case {
         file: "profiles.p.base_url = \"https://new.example/v1\"\nmodel.profile = \"p\"",
         entered: &[("https://old.example/v1", "k")],
@@ -315,8 +296,7 @@ fn r47_a_key_entered_for_another_address_is_mentioned() {
 
 #[test]
 fn an_address_with_a_placeholder_is_reported() {
-    let azure =
-        Case { file: "model.profile = \"azure\"", environment: &[("AZURE_OPENAI_API_KEY", "k")], ..NOTHING };
+    let azure = Case { file: "model.profile = \"azure\"", environment: &[("AZURE_OPENAI_API_KEY", "k")], ..NOTHING };
     assert_eq!(
         azure.connect().unwrap_err().to_string(),
         "the default: profiles.azure.base_url contains the placeholder RESOURCE. Replace it with the name of your resource, for example https://contoso.openai.azure.com/openai/v1"
@@ -327,16 +307,12 @@ fn an_address_with_a_placeholder_is_reported() {
         ..NOTHING
     };
     let connection = filled.connect().unwrap().unwrap();
-    assert_eq!(
-        (connection.profile.as_str(), connection.settings.key_header.as_deref()),
-        ("azure", Some("api-key"))
-    );
+    assert_eq!((connection.profile.as_str(), connection.settings.key_header.as_deref()), ("azure", Some("api-key")));
 }
 
 #[test]
 fn usable_profiles_have_a_key_or_are_local() {
-    let flags =
-        Overrides { model: Some("chosen".into()), base_url: Some("http://h/v1".into()), ..NOTHING.flags };
+    let flags = Overrides { model: Some("chosen".into()), base_url: Some("http://h/v1".into()), ..NOTHING.flags };
     let environment = |name: &str| (name == "GROQ_API_KEY").then(|| "k".to_owned());
     let file = "[profiles.lan]\nbase_url = \"http://10.0.0.1/v1\"\n[profiles.locked]\nbase_url = \"https://l/v1\"\nkey_env = \"LOCKED_KEY\"\n[profiles.command]\nbase_url = \"https://c/v1\"\nkey_command = \"x\"";
     let settings = Settings::from_layers([parse_settings(file, "f")], &environment, &flags);
@@ -344,19 +320,7 @@ fn usable_profiles_have_a_key_or_are_local() {
     let names: Vec<&str> = usable.iter().map(|connection| connection.profile.as_str()).collect();
     assert_eq!(
         names,
-        [
-            "groq",
-            "command",
-            "jan",
-            "koboldcpp",
-            "lan",
-            "litellm",
-            "llamacpp",
-            "lmstudio",
-            "ollama",
-            "sglang",
-            "vllm"
-        ]
+        ["groq", "command", "jan", "koboldcpp", "lan", "litellm", "llamacpp", "lmstudio", "ollama", "sglang", "vllm"]
     );
     assert!(usable.iter().all(|connection| connection.model.as_deref() != Some("chosen")));
     assert_eq!(usable[0].base_url, "https://api.groq.com/openai/v1");
@@ -372,10 +336,7 @@ fn the_fallback_has_its_own_address_key_and_model() {
     };
     let (first, second) = case.both();
     let second = second.unwrap().unwrap();
-    assert_eq!(
-        (first.base_url.as_str(), first.model.as_deref()),
-        ("https://first.example.com/v1", Some("other"))
-    );
+    assert_eq!((first.base_url.as_str(), first.model.as_deref()), ("https://first.example.com/v1", Some("other")));
     assert_eq!(
         (second.base_url.as_str(), second.model.as_deref()),
         ("https://openrouter.ai/api/v1", Some("openai/gpt-5-mini"))

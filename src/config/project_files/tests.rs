@@ -68,10 +68,7 @@ fn r68_project_files_are_unused_until_their_current_version_is_trusted() {
     assert_eq!(home.words(), ["Say hello."]);
     let look = home.look();
     let file = look.untrusted().next().unwrap();
-    assert_eq!(
-        (file.name.as_str(), file.trust_state, look.untrusted().count()),
-        ("AGENTS.md", TrustState::Changed, 1)
-    );
+    assert_eq!((file.name.as_str(), file.trust_state, look.untrusted().count()), ("AGENTS.md", TrustState::Changed, 1));
     let changed = file.diff.as_ref().unwrap();
     assert_eq!((changed.added, changed.removed), (1, 1), "the difference is known");
     // Restoring the trusted text restores the trust.
@@ -79,11 +76,7 @@ fn r68_project_files_are_unused_until_their_current_version_is_trusted() {
     assert_eq!(home.words().len(), 2);
     trust::revoke_trust(&home.place().trust_file, &home.place().folder, None).unwrap();
     assert_eq!((home.words().len(), home.look().untrusted().count()), (0, 3));
-    assert_eq!(
-        fs::read_dir(home.0.path().join("trusted.d")).unwrap().count(),
-        0,
-        "the copies are removed too"
-    );
+    assert_eq!(fs::read_dir(home.0.path().join("trusted.d")).unwrap().count(), 0, "the copies are removed too");
 }
 
 #[test]
@@ -132,8 +125,7 @@ fn trust_entries_in_the_old_format_are_still_valid() {
     home.has("AGENTS.md", "Use tabs.\n");
     let place = home.place();
     let (path, sha256) = (place.folder.display(), Digest::of_bytes(ALLOW.as_bytes()));
-    let old =
-        format!("# mine\n[[project]]\npath = \"{path}\"\nsha256 = \"{sha256}\"\ntrusted = \"2026-11-20\"\n");
+    let old = format!("# mine\n[[project]]\npath = \"{path}\"\nsha256 = \"{sha256}\"\ntrusted = \"2026-11-20\"\n");
     fs::write(&place.trust_file, old).unwrap();
     assert_eq!(
         home.looks(),
@@ -252,17 +244,13 @@ fn instruction_files_share_one_size_limit() {
 #[test]
 fn r68_a_disabled_rule_is_listed_in_file_order() {
     let home = Home::new();
-    let (right, wrong) =
-        (ALLOW.replace("make", "cargo test"), "[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n");
-    for (text, at, line) in [
-        (format!("{right}{wrong}"), 1, 6),
-        (format!("{wrong}{right}"), 0, 3),
-        (format!("{right}{wrong}{right}"), 1, 6),
-    ] {
+    let (right, wrong) = (ALLOW.replace("make", "cargo test"), "[[rule]]\nsays = \"allow\"\nwords = \"python3\"\n");
+    for (text, at, line) in
+        [(format!("{right}{wrong}"), 1, 6), (format!("{wrong}{right}"), 0, 3), (format!("{right}{wrong}{right}"), 1, 6)]
+    {
         home.has(PROJECT_RULES_FILE, &text);
         let look = home.look();
-        let ProjectFileKind::Rules { descriptions: told, allow_count: allows, .. } = &look.files[0].kind
-        else {
+        let ProjectFileKind::Rules { descriptions: told, allow_count: allows, .. } = &look.files[0].kind else {
             panic!("{look:?}")
         };
         assert_eq!((*allows, told.len()), (text.matches("cargo").count(), *allows + 1), "{told:?}");

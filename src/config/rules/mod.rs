@@ -88,12 +88,8 @@ impl RulesSource {
         match project_files::read_project_text(&self.folder, PROJECT_RULES_FILE) {
             Ok(None) => {}
             Ok(Some(text)) => {
-                let sheet = rules_parser::parse_rules(
-                    &text,
-                    PROJECT_RULES_FILE,
-                    &self.tools,
-                    &RuleScope::TrustedProject,
-                );
+                let sheet =
+                    rules_parser::parse_rules(&text, PROJECT_RULES_FILE, &self.tools, &RuleScope::TrustedProject);
                 match trust::TrustedProject::find_project(&self.trust_file, &self.folder)
                     .trust_state(PROJECT_RULES_FILE, &text)
                 {
@@ -128,14 +124,12 @@ impl RulesSource {
     /// again.
     pub fn has_same_targets(&self, loaded: &LoadedRules) -> bool {
         let here = |project: &PathBuf| project.canonicalize().is_ok_and(|real| real == self.folder);
-        !loaded.other_projects.iter().any(here)
-            && self.derive_rules(&loaded.rules.list) == loaded.rules.aliases
+        !loaded.other_projects.iter().any(here) && self.derive_rules(&loaded.rules.list) == loaded.rules.aliases
     }
 
     fn derive_rules(&self, list: &[Rule]) -> Vec<(usize, Rule)> {
-        let names = |(at, rule)| {
-            path_aliases::derive_aliases(rule, &self.folder).into_iter().map(move |also| (at, also))
-        };
+        let names =
+            |(at, rule)| path_aliases::derive_aliases(rule, &self.folder).into_iter().map(move |also| (at, also));
         list.iter().enumerate().flat_map(names).collect()
     }
 

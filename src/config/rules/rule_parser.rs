@@ -11,8 +11,8 @@ use toml_edit::{Item, TableLike, Value};
 
 /// Keys of a rule.
 pub(super) const RULE_KEYS: &[&str] = &[
-    "says", "tool", "command", "words", "path", "host", "project", "scripts", "matches", "not", "created",
-    "expires", "key",
+    "says", "tool", "command", "words", "path", "host", "project", "scripts", "matches", "not", "created", "expires",
+    "key",
 ];
 /// Keys for the subject of a rule.
 const SUBJECT_KEYS: &[&str] = &["command", "words", "path", "host"];
@@ -28,11 +28,7 @@ struct RuleParser<'a> {
 }
 
 /// Parses a rule. Returns the rule if it is valid, and its errors.
-pub(super) fn parse_rule(
-    table: &dyn TableLike,
-    tools: &[String],
-    holds: &RuleScope,
-) -> (Option<Rule>, Vec<RuleError>) {
+pub(super) fn parse_rule(table: &dyn TableLike, tools: &[String], holds: &RuleScope) -> (Option<Rule>, Vec<RuleError>) {
     let mut reading = RuleParser { table, errors: Vec::new(), fails_closed: true };
     let says = match reading.read_string("says").as_deref() {
         Some("allow") => Some(RuleEffect::Allow),
@@ -57,8 +53,7 @@ pub(super) fn parse_rule(
     if let Some(tool) = &tool
         && !tools.contains(tool)
     {
-        let near = find_nearest(tool, tools.iter().map(String::as_str))
-            .map(|near| format!("; did you mean {near:?}?"));
+        let near = find_nearest(tool, tools.iter().map(String::as_str)).map(|near| format!("; did you mean {near:?}?"));
         let known = near.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
         reading.report_error("tool", format!("tool {:?} does not exist{known}", truncate_for_display(tool)));
     }
@@ -105,8 +100,7 @@ impl RuleParser<'_> {
     fn check_keys(&mut self) {
         let names: Vec<String> = self.table.iter().map(|(name, _)| name.to_owned()).collect();
         for name in names.iter().filter(|name| !RULE_KEYS.contains(&name.as_str())) {
-            let near =
-                find_nearest(name, RULE_KEYS.iter().copied()).map(|near| format!("; did you mean {near}?"));
+            let near = find_nearest(name, RULE_KEYS.iter().copied()).map(|near| format!("; did you mean {near}?"));
             let known = near.unwrap_or_else(|| format!("; available: {}", RULE_KEYS.join(", ")));
             self.report_error(name, format!("{} is not a key of a rule{known}", truncate_for_display(name)));
         }
@@ -158,16 +152,12 @@ impl RuleParser<'_> {
     }
 
     fn read_subject(&mut self, says: Option<RuleEffect>, has_tool: bool) -> Option<RuleTarget> {
-        let given: Vec<&str> =
-            SUBJECT_KEYS.iter().copied().filter(|key| self.table.contains_key(key)).collect();
+        let given: Vec<&str> = SUBJECT_KEYS.iter().copied().filter(|key| self.table.contains_key(key)).collect();
         let allows = says == Some(RuleEffect::Allow);
         match given.as_slice() {
             [] if has_tool => Some(RuleTarget::EveryCall),
             [] => {
-                self.report_error(
-                    "",
-                    format!("the rule has no subject: add {} or tool", SUBJECT_KEYS.join(", ")),
-                );
+                self.report_error("", format!("the rule has no subject: add {} or tool", SUBJECT_KEYS.join(", ")));
                 None
             }
             ["command"] => self.read_string("command").map(RuleTarget::Command),
@@ -188,11 +178,9 @@ impl RuleParser<'_> {
             Some(text) => text.split_whitespace().map(str::to_owned).collect(),
             None => self.read_strings("words")?,
         };
-        let is_odd =
-            |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
+        let is_odd = |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
         if words.is_empty() || words.iter().any(is_odd) {
-            let says =
-                "words must be plain words such as \"cargo test\"; use command for a line with shell syntax";
+            let says = "words must be plain words such as \"cargo test\"; use command for a line with shell syntax";
             self.report_error("words", says);
             return None;
         }
@@ -229,19 +217,13 @@ impl RuleParser<'_> {
         if !host.chars().all(plain) {
             self.report_error(
                 "host",
-                format!(
-                    "host is {:?}; expected a name such as \"*.example.com\"",
-                    truncate_for_display(&host)
-                ),
+                format!("host is {:?}; expected a name such as \"*.example.com\"", truncate_for_display(&host)),
             );
             return None;
         }
         if allows {
             let why = "no tool connects to a host by itself, and a command that names one host may connect to another";
-            self.report_error(
-                "host",
-                format!("a host cannot be allowed: {why}; use host with \"ask\" or \"deny\""),
-            );
+            self.report_error("host", format!("a host cannot be allowed: {why}; use host with \"ask\" or \"deny\""));
             return None;
         }
         Some(RuleTarget::Host(host))
@@ -250,17 +232,11 @@ impl RuleParser<'_> {
     fn read_scope(&mut self, holds: &RuleScope) -> RuleScope {
         let Some(project) = self.read_string("project") else { return holds.clone() };
         if *holds != RuleScope::EveryProject {
-            self.report_error(
-                "project",
-                "a project's own rules apply only in that project; remove the key project",
-            );
+            self.report_error("project", "a project's own rules apply only in that project; remove the key project");
         } else if !project.starts_with('/') {
             self.report_error(
                 "project",
-                format!(
-                    "project is {:?}; expected an absolute directory path",
-                    truncate_for_display(&project)
-                ),
+                format!("project is {:?}; expected an absolute directory path", truncate_for_display(&project)),
             );
         }
         RuleScope::Project(PathBuf::from(project))
@@ -272,10 +248,8 @@ impl RuleParser<'_> {
             for example in self.read_strings(key).unwrap_or_default() {
                 if matches_example(rule, &example) != expected {
                     let what = if expected { "does not match" } else { "matches" };
-                    let words = format!(
-                        "the rule {what} {:?}, its example under {key}",
-                        truncate_for_display(&example)
-                    );
+                    let words =
+                        format!("the rule {what} {:?}, its example under {key}", truncate_for_display(&example));
                     self.report_error(key, words);
                 }
             }
@@ -291,17 +265,15 @@ fn matches_example(rule: &Rule, example: &str) -> bool {
             Access::ReadSensitive(PathBuf::from(example))
         }
         RuleTarget::Path(_) => Access::Write(PathBuf::from(example)),
-        RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => {
-            Access::Run(
-                CommandLine {
-                    command: example.to_owned(),
-                    folder: PathBuf::from("/"),
-                    seconds: 0,
-                    ..CommandLine::default()
-                }
-                .into(),
-            )
-        }
+        RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => Access::Run(
+            CommandLine {
+                command: example.to_owned(),
+                folder: PathBuf::from("/"),
+                seconds: 0,
+                ..CommandLine::default()
+            }
+            .into(),
+        ),
     };
     let tool = rule.tool.as_deref().unwrap_or_default();
     let preview = Preview::Text(String::new());
@@ -317,14 +289,12 @@ fn matches_example(rule: &Rule, example: &str) -> bool {
         may_grow: false,
     };
     let scripts = if rule.scripts.is_empty() { Scripts::None } else { Scripts::Known };
-    let basis =
-        Preconditions { files: rule.scripts.iter().map(seen).collect(), scripts, ..Preconditions::default() };
+    let basis = Preconditions { files: rule.scripts.iter().map(seen).collect(), scripts, ..Preconditions::default() };
     rule.matches(&Subject::new(tool, &access, &preview, false, &basis))
 }
 
 fn is_date(text: &str) -> bool {
-    let shape: String =
-        text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+    let shape: String = text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
     shape == "0000-00-00"
 }
 

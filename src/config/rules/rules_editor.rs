@@ -19,8 +19,7 @@ pub(crate) fn lock_file(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let name = path.file_name().map(|name| format!(".{}.lock", name.to_string_lossy())).unwrap_or_default();
-    let file =
-        File::options().create(true).truncate(false).write(true).mode(0o600).open(folder.join(name))?;
+    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(folder.join(name))?;
     file.lock()?;
     Ok(file)
 }
@@ -109,8 +108,7 @@ fn open_document(path: &Path) -> io::Result<(String, DocumentMut)> {
     }
     let known = read_rules_text(path).map_err(io::Error::other)?.unwrap_or_default();
     let bare = known.strip_prefix('\u{feff}').unwrap_or(&known).to_owned();
-    let document =
-        bare.parse().map_err(|_| io::Error::other("the file is not valid TOML; nothing was changed"))?;
+    let document = bare.parse().map_err(|_| io::Error::other("the file is not valid TOML; nothing was changed"))?;
     Ok((bare, document))
 }
 
@@ -157,23 +155,23 @@ fn build_rule_table(rule: &Rule) -> io::Result<Table> {
     if !rule.scripts.is_empty() {
         let mut scripts = InlineTable::new();
         for script in &rule.scripts {
-            let name = script.path.to_str().ok_or_else(|| {
-                io::Error::other("the script's path is not valid UTF-8, so no rule can name it")
-            })?;
+            let name = script
+                .path
+                .to_str()
+                .ok_or_else(|| io::Error::other("the script's path is not valid UTF-8, so no rule can name it"))?;
             scripts.insert(name, script.sha256.as_ref().map_or(MISSING, Digest::as_str).into());
         }
         table.insert("scripts", value(scripts));
     }
     if let RuleScope::Project(project) = &rule.scope {
-        let project = project.to_str().ok_or_else(|| {
-            io::Error::other("the project's path is not valid UTF-8, so no rule can name it")
-        })?;
+        let project = project
+            .to_str()
+            .ok_or_else(|| io::Error::other("the project's path is not valid UTF-8, so no rule can name it"))?;
         table.insert("project", value(project));
     }
     for (key, day) in [("created", &rule.created), ("expires", &rule.expires)] {
         if !day.is_empty() {
-            let day =
-                day.parse().map_or_else(|_| Value::from(day.as_str()), |day: toml_edit::Datetime| day.into());
+            let day = day.parse().map_or_else(|_| Value::from(day.as_str()), |day: toml_edit::Datetime| day.into());
             table.insert(key, value(day));
         }
     }

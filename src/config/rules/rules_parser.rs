@@ -19,13 +19,9 @@ impl ParsedRules {
     /// Returns the number of rules of each kind: `2 allow, 1 deny`.
     pub fn count_by_kind(&self) -> String {
         let count = |says: RuleEffect| self.rules.iter().filter(|rule| rule.effect == says).count();
-        let kinds =
-            [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny].map(|says| (count(says), says.as_str()));
-        let said: Vec<String> = kinds
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{count} {word}"))
-            .collect();
+        let kinds = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny].map(|says| (count(says), says.as_str()));
+        let said: Vec<String> =
+            kinds.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
         match (said.is_empty(), self.problems.is_empty()) {
             (true, true) => "no rules".to_owned(),
             (true, false) => "cannot be read".to_owned(),
@@ -85,12 +81,7 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) 
         }
         let Some(tables) = rule_tables(item) else {
             let at = item.span().map(|span| span.start);
-            sheet.report_error(
-                file,
-                line_of(at),
-                "rule is not a list; every rule begins with [[rule]]",
-                true,
-            );
+            sheet.report_error(file, line_of(at), "rule is not a list; every rule begins with [[rule]]", true);
             continue;
         };
         for (at, table) in tables {
@@ -113,12 +104,9 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) 
 /// Returns the rules in a list with their byte offsets.
 fn rule_tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
     match item {
-        Item::ArrayOfTables(tables) => Some(
-            tables
-                .iter()
-                .map(|table| (table.span().map(|span| span.start), table as &dyn TableLike))
-                .collect(),
-        ),
+        Item::ArrayOfTables(tables) => {
+            Some(tables.iter().map(|table| (table.span().map(|span| span.start), table as &dyn TableLike)).collect())
+        }
         Item::Value(toml_edit::Value::Array(array)) => array
             .iter()
             .map(|value| {

@@ -12,13 +12,7 @@ fn book(place: &Path) -> RulesSource {
     let at = |name: &str| place.canonicalize().unwrap().join(name);
     fs::create_dir_all(at("app")).unwrap();
     let tools = vec!["read_file".to_owned()];
-    RulesSource {
-        rules_file: at("rules.toml"),
-        trust_file: at("trusted.toml"),
-        folder: at("app"),
-        tools,
-        home: None,
-    }
+    RulesSource { rules_file: at("rules.toml"), trust_file: at("trusted.toml"), folder: at("app"), tools, home: None }
 }
 
 #[test]

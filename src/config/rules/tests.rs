@@ -42,16 +42,9 @@ impl Place {
 
 fn speaks(rule: &Rule, command: &str) -> bool {
     let access = Access::Run(
-        CommandLine { command: command.into(), folder: "/p".into(), seconds: 1, ..CommandLine::default() }
-            .into(),
+        CommandLine { command: command.into(), folder: "/p".into(), seconds: 1, ..CommandLine::default() }.into(),
     );
-    rule.matches(&Subject::new(
-        "bash_exec",
-        &access,
-        &Preview::Text(String::new()),
-        false,
-        &Preconditions::default(),
-    ))
+    rule.matches(&Subject::new("bash_exec", &access, &Preview::Text(String::new()), false, &Preconditions::default()))
 }
 
 #[test]
@@ -131,8 +124,7 @@ fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
 
 #[test]
 fn a_deny_rule_with_a_failing_example_still_denies() {
-    let loaded =
-        Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"\n");
+    let loaded = Place::new().says("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\nmatches = \"git log\"\n");
     assert!(loaded.rules.read_error.is_some());
     assert!(speaks(&loaded.rules.list[0], "git push"));
 }
@@ -142,9 +134,7 @@ fn a_rule_applies_until_it_expires_and_only_in_its_project() {
     let place = Place::new();
     let project = place.book().folder.display().to_string();
     let text = |expires: &str, project: &str| {
-        format!(
-            "[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n"
-        )
+        format!("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\nexpires = {expires}\nproject = \"{project}\"\n")
     };
     for (expires, project, held, expired) in [
         ("2026-11-22", project.as_str(), 1, 0),
@@ -185,9 +175,8 @@ fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
 #[test]
 fn ten_thousand_rules_are_parsed() {
     let place = Place::new();
-    let text: String = (0..10_000)
-        .map(|number| format!("[[rule]]\nsays = \"allow\"\nwords = \"make target{number}\"\n"))
-        .collect();
+    let text: String =
+        (0..10_000).map(|number| format!("[[rule]]\nsays = \"allow\"\nwords = \"make target{number}\"\n")).collect();
     let loaded = place.says(&text);
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (10_000, 0));
     assert_eq!(loaded.rules.list[9_999].location.line, 29_998);
@@ -199,8 +188,7 @@ fn r14_untrusted_project_rules_allow_nothing() {
     let (book, allow) = (place.book(), "[[rule]]\nsays = \"allow\"\nwords = \"make install\"\n");
     let loaded = place.own(allow);
     assert!(
-        loaded.rules.list.is_empty()
-            && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: false, .. })
+        loaded.rules.list.is_empty() && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: false, .. })
     );
     assert!(loaded.notices()[0].contains("(1 allow) is not trusted"), "{:?}", loaded.notices());
     // Errors in an untrusted file have no effect.
@@ -214,8 +202,7 @@ fn r14_untrusted_project_rules_allow_nothing() {
     // After a change of one character the file is untrusted again.
     let loaded = place.own(&format!("{allow}\n"));
     assert!(
-        loaded.rules.list.is_empty()
-            && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: true, .. })
+        loaded.rules.list.is_empty() && matches!(loaded.project_rules, ProjectRules::Untrusted { changed: true, .. })
     );
     assert!(loaded.notices()[0].contains("has changed since you trusted it"));
     // The same text in another directory is not trusted.
@@ -280,10 +267,7 @@ fn saved_rules_are_read_back_and_comments_are_kept() {
     assert_eq!((loaded.rules.list.len(), loaded.problems.len()), (4, 0), "{text}");
     for rule in rules.iter().rev() {
         assert!(rules_editor::remove_rule(&book.rules_file, rule, &book.tools).unwrap());
-        assert!(
-            !rules_editor::remove_rule(&book.rules_file, rule, &book.tools).unwrap(),
-            "it is already removed"
-        );
+        assert!(!rules_editor::remove_rule(&book.rules_file, rule, &book.tools).unwrap(), "it is already removed");
     }
     assert_eq!(fs::read_to_string(&book.rules_file).unwrap().trim_end(), mine.trim_end());
     // Removing the first rule keeps the comment at the head of the file.
@@ -318,10 +302,8 @@ fn a_file_that_cannot_be_edited_stays_unchanged() {
 #[test]
 fn r24_a_full_disk_keeps_the_rules_and_returns_an_error() {
     let place = tempfile::tempdir().unwrap();
-    let mounted = std::process::Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
-        .arg(place.path())
-        .output();
+    let mounted =
+        std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(place.path()).output();
     if !mounted.is_ok_and(|mounted| mounted.status.success()) {
         return;
     }

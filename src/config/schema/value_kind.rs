@@ -67,13 +67,11 @@ impl ValueKind {
                 value.as_str().and_then(|text| command_words::split_command(text).err()).map(str::to_owned)
             }
             Self::Address => value.as_str().and_then(explain_address),
-            Self::HeaderName => value
-                .as_str()
-                .filter(|name| is_framing_header(name))
-                .map(|_| "is set by HTTP itself".to_owned()),
+            Self::HeaderName => {
+                value.as_str().filter(|name| is_framing_header(name)).map(|_| "is set by HTTP itself".to_owned())
+            }
             Self::Name | Self::EnvVariable | Self::Text if value.as_str().is_some_and(is_null_word) => {
-                Some("has no value; remove the line to leave it unset".to_owned())
-                    .filter(|_| *self != Self::Text)
+                Some("has no value; remove the line to leave it unset".to_owned()).filter(|_| *self != Self::Text)
             }
             _ => None,
         };
@@ -88,9 +86,9 @@ impl ValueKind {
         match self {
             Self::Switch => value.is_bool(),
             Self::Text | Self::Name => text(|text| !text.trim().is_empty()),
-            Self::Names => value.as_array().is_some_and(|list| {
-                list.iter().all(|name| name.as_str().is_some_and(|name| !is_null_word(name)))
-            }),
+            Self::Names => value
+                .as_array()
+                .is_some_and(|list| list.iter().all(|name| name.as_str().is_some_and(|name| !is_null_word(name)))),
             Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
             Self::Integer(range) => value.as_integer().is_some_and(|number| range.contains(&number)),
             Self::Price => match value {
@@ -113,9 +111,7 @@ impl ValueKind {
                 _ => false,
             },
             Self::HeaderName => text(|name| HeaderName::try_from(name).is_ok()),
-            Self::Headers | Self::Query => {
-                value.as_table().is_some_and(|table| table.values().all(Value::is_str))
-            }
+            Self::Headers | Self::Query => value.as_table().is_some_and(|table| table.values().all(Value::is_str)),
             Self::Parameters => value.is_table(),
             Self::File => text(|path| path.starts_with('/') || path.starts_with("~/")),
             Self::Paths => value.as_array().is_some_and(|list| {
@@ -149,20 +145,15 @@ impl ValueKind {
             Self::Price => "a price per million tokens, such as 0.25".to_owned(),
             Self::Address => "an address such as \"https://example.com/v1\"".to_owned(),
             Self::EnvVariable => {
-                "the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself"
-                    .to_owned()
+                "the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself".to_owned()
             }
-            Self::Command => {
-                "a program with its arguments, such as [\"pass\", \"show\", \"openai\"]".to_owned()
-            }
+            Self::Command => "a program with its arguments, such as [\"pass\", \"show\", \"openai\"]".to_owned(),
             Self::HeaderName => "a header name such as \"api-key\"".to_owned(),
             Self::Headers => "names with string values, such as { X-Title = \"aye\" }".to_owned(),
             Self::Query => "names with string values, such as { api-version = \"preview\" }".to_owned(),
             Self::Parameters => "names with values, such as { temperature = 0.2 }".to_owned(),
             Self::File => "an absolute file path such as \"~/certificates/company.pem\"".to_owned(),
-            Self::Paths => {
-                "a list of absolute paths, such as [\"~/.cargo\", \"/var/cache/build\"]".to_owned()
-            }
+            Self::Paths => "a list of absolute paths, such as [\"~/.cargo\", \"/var/cache/build\"]".to_owned(),
             Self::Proxy => "an address such as \"http://127.0.0.1:3128\", or \"none\"".to_owned(),
             Self::Chords => "a key chord such as \"ctrl-k\", or a list of them".to_owned(),
         }
@@ -222,10 +213,7 @@ fn is_framing_header(name: &str) -> bool {
 fn find_invalid_header(headers: &Table) -> Option<String> {
     headers.iter().find_map(|(name, value)| {
         if HeaderName::try_from(name.as_str()).is_err() {
-            return Some(format!(
-                "has the header {:?}, which is not a valid header name",
-                truncate_name(name)
-            ));
+            return Some(format!("has the header {:?}, which is not a valid header name", truncate_name(name)));
         }
         if is_framing_header(name) {
             return Some(format!("has the header {name}, which HTTP sets itself"));
@@ -249,9 +237,7 @@ fn find_invalid_parameter(parameters: &Table) -> Option<String> {
         return Some(format!("has {name}, which aye sets itself"));
     }
     let wrong = parameters.iter().find(|(_, value)| !is_json(value));
-    wrong.map(|(name, _)| {
-        format!("has {} with a date, nan or inf, which JSON cannot represent", truncate_name(name))
-    })
+    wrong.map(|(name, _)| format!("has {} with a date, nan or inf, which JSON cannot represent", truncate_name(name)))
 }
 
 fn is_json(value: &Value) -> bool {
@@ -266,9 +252,7 @@ fn is_json(value: &Value) -> bool {
 
 fn is_proxy(text: &str) -> bool {
     let url = reqwest::Url::parse(text);
-    url.is_ok_and(|url| {
-        matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") && url.host_str().is_some()
-    })
+    url.is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") && url.host_str().is_some())
 }
 
 fn truncate_name(text: &str) -> String {

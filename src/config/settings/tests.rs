@@ -27,11 +27,9 @@ fn the_example_file_equals_the_defaults() {
 fn the_example_file_contains_every_setting_with_a_valid_value() {
     let all: String = EXAMPLE
         .lines()
-        .map(|line| {
-            match line.strip_prefix("# ").filter(|line| line.contains(" = ") || line.starts_with('[')) {
-                Some(setting) => format!("{setting}\n"),
-                None => format!("{line}\n"),
-            }
+        .map(|line| match line.strip_prefix("# ").filter(|line| line.contains(" = ") || line.starts_with('[')) {
+            Some(setting) => format!("{setting}\n"),
+            None => format!("{line}\n"),
         })
         .collect();
     let layer = parse_settings(&all, "f");
@@ -51,8 +49,7 @@ fn every_field_is_a_setting_and_every_setting_a_field() {
         let error = toml::from_str::<Config>(&format!("[{path}]\nnothing = 1")).unwrap_err().to_string();
         assert!(error.contains(&format!("`{name}`")), "{path}.{name}: {error}");
         let fields = error.lines().last().unwrap().split('`').skip(3).step_by(2);
-        let known: Vec<&str> =
-            crate::config::schema::settings_in_section(section).map(|(name, _)| name).collect();
+        let known: Vec<&str> = crate::config::schema::settings_in_section(section).map(|(name, _)| name).collect();
         assert!(fields.clone().all(|field| known.contains(&field)), "{path}: {error}");
         assert_eq!(fields.count(), known.len(), "{path}: {error}");
     }
@@ -60,8 +57,7 @@ fn every_field_is_a_setting_and_every_setting_a_field() {
 
 #[test]
 fn the_file_overrides_only_the_settings_it_contains() {
-    let settings =
-        settings("[screen]\nlinks = \"off\"\n[profiles.openai]\nmodel = \"m\"\n[keys]\nquit = \"f10\"\n");
+    let settings = settings("[screen]\nlinks = \"off\"\n[profiles.openai]\nmodel = \"m\"\n[keys]\nquit = \"f10\"\n");
     assert_eq!(settings.config.screen.links, Links::Off);
     assert!(settings.config.screen.mouse);
     let openai = &settings.config.profiles["openai"];
@@ -140,14 +136,10 @@ fn r69_a_file_that_is_not_utf8_is_reported_and_unchanged() {
 
 #[test]
 fn a_section_for_a_built_in_profile_overrides_only_its_keys() {
-    let settings =
-        settings("[profiles.deepseek]\nbase_url = \"https://gateway.example/v1\"\nidle_seconds = 5\n");
+    let settings = settings("[profiles.deepseek]\nbase_url = \"https://gateway.example/v1\"\nidle_seconds = 5\n");
     let (mine, theirs) = (&settings.config.profiles["deepseek"], &Config::default().profiles["deepseek"]);
-    let expected = crate::config::Profile {
-        base_url: "https://gateway.example/v1".into(),
-        idle_seconds: 5,
-        ..theirs.clone()
-    };
+    let expected =
+        crate::config::Profile { base_url: "https://gateway.example/v1".into(), idle_seconds: 5, ..theirs.clone() };
     assert_eq!(*mine, expected);
     assert!(mine.reasoning_back && mine.key_env.as_deref() == Some("DEEPSEEK_API_KEY"));
 }
@@ -188,9 +180,5 @@ fn the_fallback_must_exist_and_differ_from_the_profile() {
         ["f:2: profile \"opnrouter\" does not exist. Did you mean openrouter?"]
     );
     let unplaced = said("[model]\nfallback = \"zzz\"\n[profiles.zzz]\nmodel = \"m\"");
-    assert_eq!(
-        unplaced[1..],
-        ["f:2: profile \"zzz\" does not exist"],
-        "a profile without an address is ignored"
-    );
+    assert_eq!(unplaced[1..], ["f:2: profile \"zzz\" does not exist"], "a profile without an address is ignored");
 }

@@ -20,10 +20,7 @@ fn an_invalid_value_is_reported_with_the_accepted_values() {
     check("[screen]\nlinks = 3", &[r#"2: screen.links is 3; expected "auto", "on" or "off""#]);
     check("[screen]\ntheme = []", &["2: screen.theme is a list; expected a quoted string"]);
     check("screen.theme = \" \"", &["1: screen.theme is \" \"; expected a quoted string"]);
-    check(
-        "[approval]\nmode = \"yolo\"",
-        &[r#"2: approval.mode is "yolo"; expected "plan", "ask", "auto" or "full""#],
-    );
+    check("[approval]\nmode = \"yolo\"", &[r#"2: approval.mode is "yolo"; expected "plan", "ask", "auto" or "full""#]);
     check("shell = { timeout = 0 }", &["1: shell.timeout is 0; expected an integer from 1 to 3600"]);
     check("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; expected an integer from 1 to 3600"]);
     check(
@@ -36,9 +33,7 @@ fn an_invalid_value_is_reported_with_the_accepted_values() {
     );
     check(
         "[profiles.a]\nparameters = 1",
-        &[
-            "2: profiles.a.parameters has an invalid value; expected names with values, such as { temperature = 0.2 }",
-        ],
+        &["2: profiles.a.parameters has an invalid value; expected names with values, such as { temperature = 0.2 }"],
     );
 }
 
@@ -58,9 +53,7 @@ fn r57_values_that_may_be_secret_are_not_shown() {
     );
     check(
         "[profiles.a]\nbase_url = \"https://me:secret@host/v1\"",
-        &[
-            "2: profiles.a.base_url has an invalid value; expected an address such as \"https://example.com/v1\"",
-        ],
+        &["2: profiles.a.base_url has an invalid value; expected an address such as \"https://example.com/v1\""],
     );
     check(
         "[profiles.a]\napi_key = \"sk-secret\"",
@@ -100,19 +93,13 @@ fn errors_in_a_profile_name_the_cause() {
             "headers has the header X-B with an empty value, a line break or characters that cannot be sent",
         ),
         ("key_header = \"connection\"", "key_header is set by HTTP itself"),
-        (
-            "key_header = \"api key\"",
-            "key_header has an invalid value; expected a header name such as \"api-key\"",
-        ),
+        ("key_header = \"api key\"", "key_header has an invalid value; expected a header name such as \"api-key\""),
         ("parameters = { model = \"x\" }", "parameters has model, which aye sets itself"),
         (
             "parameters = { seed = 1979-05-27 }",
             "parameters has seed with a date, nan or inf, which JSON cannot represent",
         ),
-        (
-            "parameters = { a = { b = [inf] } }",
-            "parameters has a with a date, nan or inf, which JSON cannot represent",
-        ),
+        ("parameters = { a = { b = [inf] } }", "parameters has a with a date, nan or inf, which JSON cannot represent"),
         (
             "query = { key = 1 }",
             "query has an invalid value; expected names with string values, such as { api-version = \"preview\" }",
@@ -145,8 +132,7 @@ fn errors_in_a_profile_name_the_cause() {
         ),
         ("key_comand = \"x\"", "key_comand is not a setting; did you mean profiles.a.key_command?"),
     ] {
-        let layer =
-            check(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
+        let layer = check(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
         assert_eq!(layer.table["profiles"]["a"]["idle_seconds"].as_integer(), Some(7), "{text}");
         assert!(!layer.problems[0].message.contains("ret") || !text.contains("sec"), "{text}");
     }
@@ -222,9 +208,7 @@ fn valid_settings_are_loaded_with_their_lines() {
 fn r69_invalid_toml_is_one_problem_with_its_line() {
     let layer = check(
         "[screen]\nmouse = true\ntheme = \n",
-        &[
-            "3: this is not TOML (string values must be quoted, expected literal string); the whole file is ignored",
-        ],
+        &["3: this is not TOML (string values must be quoted, expected literal string); the whole file is ignored"],
     );
     assert_eq!(layer.table, Table::new());
     assert_eq!(parse_settings("[a]\n[a]\n", "f").problems[0].origin.to_string(), "f:2");

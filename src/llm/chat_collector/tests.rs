@@ -70,10 +70,7 @@ fn an_end_marker_in_an_event_with_text_is_not_final() {
     assert!(!rests(std::slice::from_ref(&both)));
     assert!(!rests(&[ends("stop"), both.clone()]));
     assert!(rests(&[both.clone(), ends("stop"), usage]));
-    assert_eq!(
-        gather(&[both.clone(), both], End::Unmarked),
-        [text("a"), text("a"), done(FinishReason::Stop)]
-    );
+    assert_eq!(gather(&[both.clone(), both], End::Unmarked), [text("a"), text("a"), done(FinishReason::Stop)]);
 }
 
 #[test]

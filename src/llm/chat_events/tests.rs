@@ -27,10 +27,7 @@ fn r48_text_and_reasoning_are_parsed_from_all_known_formats() {
     check(delta(json!({"content": "a", "reasoning": "r"})), &[thought("r"), text("a")]);
     check(delta(json!({"reasoning_content": "r", "reasoning": "r"})), &[thought("r")]);
     check(delta(json!({"reasoning_details": [{"type": "reasoning.text", "text": "r"}]})), &[thought("r")]);
-    check(
-        delta(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})),
-        &[text("ab")],
-    );
+    check(delta(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})), &[text("ab")]);
     check(
         delta(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "r"}]}]})),
         &[thought("r")],

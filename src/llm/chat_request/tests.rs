@@ -10,8 +10,7 @@ fn spec() -> ToolSpec {
 }
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
-    let request =
-        Request { model: "m".into(), messages, tools: vec![spec()], max_tokens: None, pictures: vec![] };
+    let request = Request { model: "m".into(), messages, tools: vec![spec()], max_tokens: None, pictures: vec![] };
     build_chat_body(&PreparedRequest::new(request, settings)).to_value()
 }
 
@@ -52,8 +51,7 @@ fn tool_parameters_are_sent_only_with_tools() {
         parameters: json!({"tool_choice": "auto", "parallel_tool_calls": true}).as_object().unwrap().clone(),
         ..here()
     };
-    for none in [told(quiet.clone(), vec![]), told(Settings { tools: false, ..quiet.clone() }, vec![spec()])]
-    {
+    for none in [told(quiet.clone(), vec![]), told(Settings { tools: false, ..quiet.clone() }, vec![spec()])] {
         for name in ["tools", "tool_choice", "parallel_tool_calls"] {
             assert_eq!(none.get(name), None, "{name}");
         }
@@ -68,35 +66,23 @@ fn tool_parameters_are_sent_only_with_tools() {
 
 #[test]
 fn extra_parameters_cannot_change_the_conversation() {
-    let extra =
-        json!({"temperature": 0.2, "stream": false, "model": "x", "messages": [], "stream_options": null});
+    let extra = json!({"temperature": 0.2, "stream": false, "model": "x", "messages": [], "stream_options": null});
     let settings = Settings { parameters: extra.as_object().unwrap().clone(), ..here() };
-    assert_eq!(
-        told(settings, vec![]),
-        json!({"temperature": 0.2, "model": "m", "messages": [], "stream": true})
-    );
+    assert_eq!(told(settings, vec![]), json!({"temperature": 0.2, "model": "m", "messages": [], "stream": true}));
     assert_eq!(told(here(), vec![])["stream_options"], json!({"include_usage": true}));
 }
 
 #[test]
 fn settings_are_sent_under_the_usual_parameter_names() {
-    let settings = Settings {
-        reasoning_effort: Some("high".into()),
-        parallel_calls: Some(false),
-        max_tokens: Some(99),
-        ..here()
-    };
+    let settings =
+        Settings { reasoning_effort: Some("high".into()), parallel_calls: Some(false), max_tokens: Some(99), ..here() };
     let all = told(settings.clone(), vec![spec()]);
     assert_eq!(all["reasoning_effort"], "high");
     assert_eq!(all["parallel_tool_calls"], false);
     assert_eq!(all["max_tokens"], 99);
     let own = json!({"reasoning_effort": "low", "max_tokens": 5, "parallel_tool_calls": null});
     let all = told(Settings { parameters: own.as_object().unwrap().clone(), ..settings }, vec![spec()]);
-    assert_eq!(
-        (&all["reasoning_effort"], &all["max_tokens"]),
-        (&json!("low"), &json!(5)),
-        "the user's parameters win"
-    );
+    assert_eq!((&all["reasoning_effort"], &all["max_tokens"]), (&json!("low"), &json!(5)), "the user's parameters win");
     assert_eq!(all.get("parallel_tool_calls"), None);
     for name in ["reasoning_effort", "parallel_tool_calls", "max_tokens"] {
         assert_eq!(told(here(), vec![spec()]).get(name), None, "unset parameters are not sent");
@@ -124,8 +110,7 @@ fn openai_and_azure_use_another_name_for_the_limit() {
 #[test]
 fn echo_data_is_sent_back_with_its_reply() {
     let held = json!({"calls": [{"google": {"thought_signature": "s"}}], "reasoning_content": "r"});
-    let talk =
-        vec![replied("", &["a-2"], Some(held)), Message::Tool { call: "a-2".into(), text: "t".into() }];
+    let talk = vec![replied("", &["a-2"], Some(held)), Message::Tool { call: "a-2".into(), text: "t".into() }];
     let quiet = written(talk.clone(), &here());
     let message = &quiet["messages"][0];
     assert_eq!(message["tool_calls"][0]["extra_content"]["google"]["thought_signature"], "s");
@@ -133,10 +118,7 @@ fn echo_data_is_sent_back_with_its_reply() {
     let back = Settings { send_reasoning_back: true, ..here() };
     assert_eq!(written(talk, &back)["messages"][0]["reasoning_content"], "r");
     let foreign = written(vec![replied("", &["a"], None), replied("t", &[], None)], &back);
-    assert_eq!(
-        foreign["messages"][0]["reasoning_content"], "",
-        "the provider rejects calls without reasoning"
-    );
+    assert_eq!(foreign["messages"][0]["reasoning_content"], "", "the provider rejects calls without reasoning");
     assert_eq!(foreign["messages"][1].get("reasoning_content"), None);
 }
 
@@ -162,10 +144,6 @@ fn hidden_characters_are_marked_in_requests() {
     let mut texts = Vec::new();
     all_texts(&written(talk, &here()), &mut texts);
     assert!(texts.iter().all(|text| crate::chat::hidden_chars::find_hidden(text).is_none()), "{texts:?}");
-    assert_eq!(
-        texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(),
-        4,
-        "{texts:?}"
-    );
+    assert_eq!(texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(), 4, "{texts:?}");
     assert!(texts.contains(&"{\"x\":\"a\\udb40\\udc41\\u202e\"}".to_owned()), "{texts:?}");
 }

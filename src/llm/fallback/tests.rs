@@ -35,8 +35,7 @@ struct Two {
 
 fn two(first: impl IntoIterator<Item = Reply>, second: impl IntoIterator<Item = Reply>) -> Two {
     let (first, second) = (Scripted::new(first), Scripted::new(second));
-    let both =
-        Fallback::new(Arc::new(first.clone()), Arc::new(second.clone()), "two".into(), "the second".into());
+    let both = Fallback::new(Arc::new(first.clone()), Arc::new(second.clone()), "two".into(), "the second".into());
     Two { first, second, both }
 }
 
@@ -147,29 +146,20 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             "No answer from https://api.example.com: Connection reset by peer",
         ),
         (
-            Error::NoResponse {
-                origin: "http://h:1".into(),
-                cause: "the server closed the connection".into(),
-            },
+            Error::NoResponse { origin: "http://h:1".into(), cause: "the server closed the connection".into() },
             true,
             true,
             "No answer from http://h:1: the server closed the connection. If the port speaks TLS, use https://h:1 in the address.",
         ),
         (
-            Error::Proxy {
-                origin: remote.into(),
-                cause: "the proxy http://p:1 (set by HTTPS_PROXY) is dead".into(),
-            },
+            Error::Proxy { origin: remote.into(), cause: "the proxy http://p:1 (set by HTTPS_PROXY) is dead".into() },
             false,
             true,
             "Cannot reach https://api.example.com: the proxy http://p:1 (set by HTTPS_PROXY) is dead.",
         ),
         (Error::InvalidAddress("Cannot use it: a reason".into()), false, true, "Cannot use it: a reason."),
         (
-            Error::RetriesExhausted {
-                attempts: 5,
-                last: Box::new(unreachable(here, "Connection reset by peer")),
-            },
+            Error::RetriesExhausted { attempts: 5, last: Box::new(unreachable(here, "Connection reset by peer")) },
             false,
             true,
             "Cannot connect to http://127.0.0.1:11434: Connection reset by peer. Check the address and the network. Gave up after 5 attempts.",
@@ -180,12 +170,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             true,
             "Cannot trust https://api.example.com: certificate expired.",
         ),
-        (
-            Error::ConnectionLost("reset".into()),
-            true,
-            true,
-            "The connection was lost during the reply: reset",
-        ),
+        (Error::ConnectionLost("reset".into()), true, true, "The connection was lost during the reply: reset"),
         (
             Error::Idle(Duration::from_secs(90)),
             false,
@@ -210,12 +195,7 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             false,
             "The provider reported an error during the reply: content_filter",
         ),
-        (
-            service(200, "", "Overloaded", None),
-            false,
-            true,
-            "The provider returned an error (200): Overloaded",
-        ),
+        (service(200, "", "Overloaded", None), false, true, "The provider returned an error (200): Overloaded"),
         (
             service(302, "", "its new address is x", None),
             false,

@@ -40,10 +40,7 @@ fn empty_messages_are_dropped_and_roles_alternate() {
     ];
     assert_eq!(fit_conversation(talk.to_vec(), true), [person("a\n\nb\n\nc"), model("d", &[]), person("e")]);
     let outcome = [model("", &[("1", "f", "{}")]), tool("1", "")];
-    assert_eq!(
-        fit_conversation(outcome.to_vec(), true),
-        [model("", &[("1", "f", "{}")]), tool("1", "(no output)")]
-    );
+    assert_eq!(fit_conversation(outcome.to_vec(), true), [model("", &[("1", "f", "{}")]), tool("1", "(no output)")]);
 }
 
 #[test]
@@ -129,13 +126,12 @@ fn mistral_models_get_ids_of_nine_characters() {
     let ids = |model: &str, base_url: &str| -> Vec<String> {
         let asked = Request { model: model.into(), ..request(talk.clone()) };
         let settings = Settings::new(base_url);
-        let all = PreparedRequest::new(asked.clone(), &settings).messages.into_iter().flat_map(|message| {
-            match message {
+        let all =
+            PreparedRequest::new(asked.clone(), &settings).messages.into_iter().flat_map(|message| match message {
                 Message::Model { calls, .. } => calls.into_iter().map(|call| call.id.0).collect(),
                 Message::Tool { call, .. } => vec![call.0],
                 Message::System(_) | Message::User(_) => vec![],
-            }
-        });
+            });
         all.collect()
     };
     for (model, base_url) in [
@@ -144,19 +140,12 @@ fn mistral_models_get_ids_of_nine_characters() {
         ("open-nemo", "https://api.mistral.ai/v1"),
     ] {
         let ids = ids(model, base_url);
-        assert!(
-            ids.iter().all(|id| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric())),
-            "{ids:?}"
-        );
+        assert!(ids.iter().all(|id| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric())), "{ids:?}");
         assert_eq!(ids[..3], ids[3..], "a call and its result have the same id");
         assert_eq!(ids[1], "Ab3Ab3Ab3");
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 3);
     }
-    assert_eq!(
-        ids("devstral", "http://a/v1"),
-        ids("devstral", "http://b/v1"),
-        "the mapping is deterministic"
-    );
+    assert_eq!(ids("devstral", "http://a/v1"), ids("devstral", "http://b/v1"), "the mapping is deterministic");
     let own = ["call_1", "Ab3Ab3Ab3", "Ab3Ab3Ab3-2", "call_1", "Ab3Ab3Ab3", "Ab3Ab3Ab3-2"];
     assert_eq!(ids("gpt-5", "https://api.openai.com/v1"), own);
     assert_eq!(ids("m", "https://notmistral.ai/v1"), own);
@@ -164,21 +153,18 @@ fn mistral_models_get_ids_of_nine_characters() {
 
 #[test]
 fn the_smallest_reply_limit_is_sent_under_the_configured_name() {
-    let check = |most: Option<u32>,
-                 name: Option<&str>,
-                 own: Value,
-                 asked: Option<u32>,
-                 expected: Option<(&str, u64)>| {
-        let settings = Settings {
-            max_tokens: most,
-            max_tokens_name: name.map(str::to_owned),
-            parameters: own.as_object().cloned().unwrap_or_default(),
-            ..Settings::new("http://h/v1")
+    let check =
+        |most: Option<u32>, name: Option<&str>, own: Value, asked: Option<u32>, expected: Option<(&str, u64)>| {
+            let settings = Settings {
+                max_tokens: most,
+                max_tokens_name: name.map(str::to_owned),
+                parameters: own.as_object().cloned().unwrap_or_default(),
+                ..Settings::new("http://h/v1")
+            };
+            let request = Request { max_tokens: asked, ..request(vec![]) };
+            let limit = PreparedRequest::new(request, &settings).reply_limit("usual");
+            assert_eq!(limit, expected.map(|(name, most)| (name.to_owned(), most)), "{settings:?} {asked:?}");
         };
-        let request = Request { max_tokens: asked, ..request(vec![]) };
-        let limit = PreparedRequest::new(request, &settings).reply_limit("usual");
-        assert_eq!(limit, expected.map(|(name, most)| (name.to_owned(), most)), "{settings:?} {asked:?}");
-    };
     let n = Value::Null;
     check(None, None, n.clone(), None, None);
     check(Some(9), None, n.clone(), None, Some(("usual", 9)));

@@ -97,8 +97,7 @@ pub fn restore_items(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec
 
 fn message_item(text: &str, held: &Value) -> Value {
     let text = mark_hidden(text);
-    let mut item =
-        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+    let mut item = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     if let Some(id) = held.get("id") {
         item["id"] = id.clone();
         item["status"] = json!("completed");
@@ -111,7 +110,8 @@ fn message_item(text: &str, held: &Value) -> Value {
 }
 
 fn call_item(call: &ToolCall, held: &Value) -> Value {
-    let mut item = json!({"type": "function_call", "call_id": call.id.0, "name": call.name, "arguments": call.arguments});
+    let mut item =
+        json!({"type": "function_call", "call_id": call.id.0, "name": call.name, "arguments": call.arguments});
     if let Some(id) = held.get("id") {
         item["id"] = id.clone();
     }

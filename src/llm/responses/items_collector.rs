@@ -72,8 +72,7 @@ impl ResponsesCollector {
                 "The reply was aborted: it has more than {MAX_ITEMS} items"
             ))));
         }
-        self.was_shown |=
-            out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+        self.was_shown |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
     }
 
     /// Skips an unreadable event that begins with `start`. Most of its content is repeated later.
@@ -262,9 +261,7 @@ impl ResponsesCollector {
                 let own = self.slots.slot_mut(slot);
                 own.reasoning = kept.or_else(|| own.reasoning.take());
             }
-            Some(Kind::Call) if !is_incomplete_item(item) => {
-                self.complete_arguments(slot, item.get("arguments"))
-            }
+            Some(Kind::Call) if !is_incomplete_item(item) => self.complete_arguments(slot, item.get("arguments")),
             Some(Kind::Call) | None => {}
         }
         let own = self.slots.slot_mut(slot);
@@ -303,8 +300,7 @@ impl ResponsesCollector {
 
     fn emit_text(&mut self, slot: usize, at: u64, text: &str, is_all: bool, out: &mut ChunkQueue) {
         let own = self.slots.slot_mut(slot);
-        let (more, _) =
-            if is_all { own.complete_text("text", at, text) } else { own.append_text("text", at, text) };
+        let (more, _) = if is_all { own.complete_text("text", at, text) } else { own.append_text("text", at, text) };
         if more.is_empty() {
             return;
         }
@@ -339,8 +335,7 @@ impl ResponsesCollector {
         if own.has_other_reasoning(name) || text.is_empty() {
             return;
         }
-        let (more, new) =
-            if is_all { own.complete_text(name, at, text) } else { own.append_text(name, at, text) };
+        let (more, new) = if is_all { own.complete_text(name, at, text) } else { own.append_text(name, at, text) };
         if !more.is_empty() {
             self.size.add(more);
             let gap = if new && self.has_reasoning { "\n\n" } else { "" };

@@ -18,8 +18,7 @@ use serde_json::Value;
 
 /// Returns whether a complete body is a reply.
 pub fn is_reply(body: &Value) -> bool {
-    body.get("object").is_some_and(|object| object == "response")
-        || body.get("output").is_some_and(Value::is_array)
+    body.get("object").is_some_and(|object| object == "response") || body.get("output").is_some_and(Value::is_array)
 }
 
 /// Reclassifies a 404 or 405: a provider without the responses API is distinguished from an unknown model.

@@ -19,9 +19,7 @@ pub fn build_responses_body(ask: &PreparedRequest<'_>) -> RequestBody {
     if let (Some(several), false) = (settings.parallel_calls, ask.tools.is_empty()) {
         body.insert("parallel_tool_calls".to_owned(), json!(several));
     }
-    body.extend(
-        settings.reasoning_effort.as_ref().map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))),
-    );
+    body.extend(settings.reasoning_effort.as_ref().map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
     for (name, value) in &settings.parameters {
         match (body.get_mut(name), value) {
             // Merged, so that a setting for summaries keeps the effort.
@@ -34,9 +32,7 @@ pub fn build_responses_body(ask: &PreparedRequest<'_>) -> RequestBody {
             }
         }
     }
-    body.extend(
-        ask.reply_limit("max_output_tokens").map(|(name, most)| (name, json!(most.max(MIN_REPLY_LIMIT)))),
-    );
+    body.extend(ask.reply_limit("max_output_tokens").map(|(name, most)| (name, json!(most.max(MIN_REPLY_LIMIT)))));
     body.insert("model".to_owned(), json!(ask.model));
     let (instructions, talk) = match ask.messages.split_first() {
         Some((Message::System(text), talk)) => (Some(text), talk),

@@ -86,8 +86,7 @@ impl Slot {
     /// Returns whether a call is complete: it was marked as such, or its arguments are a complete JSON object.
     pub fn is_complete_call(&self) -> bool {
         !self.name.is_empty()
-            && (self.is_complete
-                || serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok())
+            && (self.is_complete || serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok())
     }
 
     /// Returns the stored form of the item.
@@ -133,13 +132,11 @@ impl Slots {
     /// new id in every event, some the same index for every item, some neither. Nothing is added to a complete item.
     pub fn find_item(&mut self, kind: Kind, event: &Value, adds: bool) -> usize {
         let (index, id) = item_position(event);
-        let last =
-            |fits: &dyn Fn(&Slot) -> bool| self.0.iter().rposition(|slot| slot.kind == kind && fits(slot));
+        let last = |fits: &dyn Fn(&Slot) -> bool| self.0.iter().rposition(|slot| slot.kind == kind && fits(slot));
         let elsewhere =
             |slot: &Slot| slot.is_complete && index.is_some() && slot.index.is_some() && slot.index != index;
         let by_id = id.as_ref().and_then(|_| last(&|slot| slot.id == id && !elsewhere(slot)));
-        let by_index =
-            || index.and_then(|_| last(&|slot| slot.index == index && !(adds && slot.is_complete)));
+        let by_index = || index.and_then(|_| last(&|slot| slot.index == index && !(adds && slot.is_complete)));
         let nameless = || last(&|slot| !slot.is_complete && (index.is_none() || slot.index.is_none()));
         by_id.or_else(by_index).or_else(nameless).unwrap_or_else(|| self.push_slot(kind, index, id))
     }

@@ -17,8 +17,7 @@ fn spec() -> ToolSpec {
 }
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
-    let request =
-        Request { model: "m".into(), messages, tools: vec![spec()], max_tokens: Some(64), pictures: vec![] };
+    let request = Request { model: "m".into(), messages, tools: vec![spec()], max_tokens: Some(64), pictures: vec![] };
     build_responses_body(&PreparedRequest::new(request, settings)).to_value()
 }
 
@@ -68,11 +67,8 @@ fn a_request_is_what_the_responses_api_expects() {
 fn extra_parameters_cannot_change_the_conversation() {
     let extra = json!({"store": null, "include": null, "reasoning": {"summary": "auto"}, "max_output_tokens": 3,
         "input": "x", "instructions": "x", "stream": false, "text": {"verbosity": "low"}});
-    let settings = Settings {
-        reasoning_effort: Some("low".into()),
-        parameters: extra.as_object().unwrap().clone(),
-        ..here()
-    };
+    let settings =
+        Settings { reasoning_effort: Some("low".into()), parameters: extra.as_object().unwrap().clone(), ..here() };
     let body = written(vec![Message::User("p".into())], &settings);
     assert_eq!((body.get("store"), body.get("include"), body.get("instructions")), (None, None, None));
     assert_eq!(body["reasoning"], json!({"effort": "low", "summary": "auto"}));
@@ -141,8 +137,7 @@ fn gather(events: &[Value], end: End) -> Vec<Result<Chunk, Error>> {
 
 #[test]
 fn r65_the_size_limit_counts_the_escaped_size() {
-    let says =
-        |kind: &str, text: &str| json!({"type": kind, "item_id": "a", "output_index": 0, "delta": text});
+    let says = |kind: &str, text: &str| json!({"type": kind, "item_id": "a", "output_index": 0, "delta": text});
     let item = |kind: &str| json!({"type": "response.output_item.added", "output_index": 0, "item": {"id": "a", "type": kind, "name": "f"}});
     for (kind, piece) in [
         ("message", "response.output_text.delta"),
@@ -194,7 +189,8 @@ fn items_are_found_despite_wrong_ids_and_indexes() {
     let added = |index: Value, id: Value| json!({"type": "response.output_item.added", "output_index": index, "item": {"type": "function_call", "id": id, "call_id": "", "name": "f"}});
     let delta = |index: Value, id: Value, delta: &str| json!({"type": "response.function_call_arguments.delta", "output_index": index, "item_id": id, "delta": delta});
     let done = |index: Value, id: Value, n: u8| json!({"type": "response.output_item.done", "output_index": index, "item": {"type": "function_call", "id": id, "name": "f", "call_id": format!("c{n}"), "arguments": format!("{{\"n\":{n}}}")}});
-    let completed = |output: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
+    let completed =
+        |output: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
     let expected = "[c1 f {\"n\":1}][c2 f {\"n\":2}]<Stop>";
     let n = || Value::Null;
     let calls = json!([{"type": "function_call", "id": "p", "name": "f", "call_id": "c1", "arguments": "{\"n\":1}"},
@@ -259,10 +255,7 @@ fn items_are_found_despite_wrong_ids_and_indexes() {
                 completed(n()),
             ],
         ),
-        (
-            "without a start event",
-            vec![done(json!(0), json!("a"), 1), done(json!(1), json!("b"), 2), completed(n())],
-        ),
+        ("without a start event", vec![done(json!(0), json!("a"), 1), done(json!(1), json!("b"), 2), completed(n())]),
         (
             "one id for all",
             vec![
@@ -301,7 +294,8 @@ fn an_incomplete_call_is_never_emitted() {
     let completed = json!({"type": "response.completed", "response": {}});
     let out = text(&gather(&[half.clone(), completed], End::Unmarked));
     assert_eq!(out, "!Cut(\"a tool call was never completed\")");
-    let cut = json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
+    let cut =
+        json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
     assert_eq!(text(&gather(&[half, cut], End::Unmarked)), "<Length>");
 }
 
@@ -312,10 +306,7 @@ fn errors_keep_their_text_and_before_any_output_their_status() {
         Err(Error::Provider { status, code: Some(code.into()), message: "m".into(), retry_after: None })
     };
     assert_eq!(gather(&[failed("server_error")], End::Unmarked), [service(500, "server_error")]);
-    assert_eq!(
-        gather(&[failed("rate_limit_exceeded")], End::Unmarked),
-        [service(429, "rate_limit_exceeded")]
-    );
+    assert_eq!(gather(&[failed("rate_limit_exceeded")], End::Unmarked), [service(429, "rate_limit_exceeded")]);
     assert_eq!(gather(&[failed("odd")], End::Unmarked), [Err(Error::InStream("m (odd)".into()))]);
     let says = json!({"type": "response.output_text.delta", "delta": "a"});
     let out = gather(&[says.clone(), failed("server_error"), says], End::Unmarked);
@@ -402,10 +393,6 @@ fn hidden_characters_are_marked_in_requests() {
     let mut texts = Vec::new();
     all_texts(&written(talk, &here()), &mut texts);
     assert!(texts.iter().all(|text| crate::chat::hidden_chars::find_hidden(text).is_none()), "{texts:?}");
-    assert_eq!(
-        texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(),
-        4,
-        "{texts:?}"
-    );
+    assert_eq!(texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(), 4, "{texts:?}");
     assert!(texts.contains(&"{\"x\":\"a\\udb40\\udc41\\u202e\"}".to_owned()), "{texts:?}");
 }

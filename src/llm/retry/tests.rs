@@ -9,12 +9,7 @@ use tokio::time::Instant;
 
 fn service(status: u16, code: &str, retry_after: Option<u64>) -> Error {
     let code = (!code.is_empty()).then(|| code.to_owned());
-    Error::Provider {
-        status,
-        code,
-        message: String::new(),
-        retry_after: retry_after.map(Duration::from_secs),
-    }
+    Error::Provider { status, code, message: String::new(), retry_after: retry_after.map(Duration::from_secs) }
 }
 
 const IDLE: Duration = Duration::from_secs(90);
@@ -27,9 +22,7 @@ async fn play_by(longest: Duration, replies: Vec<Items>) -> (Items, usize, Durat
     let left = Arc::new(Mutex::new(VecDeque::from(replies)));
     let make = {
         let left = left.clone();
-        move |_: &Pulse| {
-            stream::iter(left.lock().unwrap().pop_front().expect("no more attempts than replies")).boxed()
-        }
+        move |_: &Pulse| stream::iter(left.lock().unwrap().pop_front().expect("no more attempts than replies")).boxed()
     };
     let began = Instant::now();
     let out = stream_with_retries(Timeouts::new(IDLE, longest), make).collect().await;
@@ -78,11 +71,8 @@ async fn r49_only_transient_errors_are_retried() {
             let Ok(Chunk::Retrying { attempt: 2, max_attempts: 5, wait, why, kind }) = &out[0] else {
                 panic!("retry not announced: {out:?}")
             };
-            let first = if matches!(error, Error::Unreachable { .. }) {
-                FIRST_UNREACHABLE_BACKOFF
-            } else {
-                FIRST_BACKOFF
-            };
+            let first =
+                if matches!(error, Error::Unreachable { .. }) { FIRST_UNREACHABLE_BACKOFF } else { FIRST_BACKOFF };
             assert!(*wait >= first && *wait <= first.mul_f64(1.25), "{wait:?}");
             assert_eq!((why, kind), (&error.reason_text(), &error.kind_name()));
             assert_eq!(out[1..], whole());
@@ -95,11 +85,9 @@ async fn r49_only_transient_errors_are_retried() {
 #[tokio::test(start_paused = true)]
 async fn r49_a_reply_that_was_shown_is_not_retried() {
     let lost = || Err(Error::ConnectionLost("reset".into()));
-    for seen in [
-        Chunk::Text("a".into()),
-        Chunk::Reasoning("r".into()),
-        Chunk::CallProgress { name: "f".into(), bytes: 0 },
-    ] {
+    for seen in
+        [Chunk::Text("a".into()), Chunk::Reasoning("r".into()), Chunk::CallProgress { name: "f".into(), bytes: 0 }]
+    {
         let (out, attempts, _) = play(vec![vec![Ok(seen.clone()), lost()], whole()]).await;
         assert_eq!((out, attempts), (vec![Ok(seen), lost()], 1));
     }
@@ -128,10 +116,7 @@ async fn r49_there_are_five_attempts_within_two_minutes() {
     assert_eq!((attempts, out.len()), (5, 5));
     let last = out[4].as_ref().unwrap_err().to_string();
     assert_eq!(last, "The provider failed (503). Gave up after 5 attempts.");
-    assert!(
-        took >= FIRST_BACKOFF * 15 && took <= FIRST_BACKOFF.mul_f64(15.0 * 1.25) + FIRST_BACKOFF,
-        "{took:?}"
-    );
+    assert!(took >= FIRST_BACKOFF * 15 && took <= FIRST_BACKOFF.mul_f64(15.0 * 1.25) + FIRST_BACKOFF, "{took:?}");
     let (_, attempts, took) = play(failing(Some(50))).await;
     assert_eq!((attempts, took.as_secs()), (3, 100));
 }
@@ -157,12 +142,9 @@ async fn r49_with_a_user_requested_waits_up_to_an_hour_are_accepted() {
 
 #[tokio::test(start_paused = true)]
 async fn r49_an_unreachable_local_server_is_reported_immediately() {
-    for (origin, attempts) in [
-        ("http://127.0.0.1:8080", 1),
-        ("http://localhost:1", 1),
-        ("http://[::1]:1", 1),
-        ("http://10.0.0.7:1", 2),
-    ] {
+    for (origin, attempts) in
+        [("http://127.0.0.1:8080", 1), ("http://localhost:1", 1), ("http://[::1]:1", 1), ("http://10.0.0.7:1", 2)]
+    {
         let error = Error::Unreachable { origin: origin.into(), cause: "Connection refused".into() };
         assert_eq!(play(vec![vec![Err(error)], whole()]).await.1, attempts, "{origin}");
     }
@@ -211,14 +193,7 @@ async fn a_silence_is_announced_once_at_half_its_limit_and_ended_by_data() {
     let out: Items = stream_with_retries(Timeouts::new(IDLE, HEADLESS_MAX_WAIT), make).collect().await;
     assert_eq!(
         out,
-        [
-            quiet(45),
-            quiet(0),
-            quiet(45),
-            Ok(Chunk::Text("a".into())),
-            quiet(45),
-            Ok(Chunk::Done(FinishReason::Stop)),
-        ]
+        [quiet(45), quiet(0), quiet(45), Ok(Chunk::Text("a".into())), quiet(45), Ok(Chunk::Done(FinishReason::Stop)),]
     );
 }
 

@@ -74,8 +74,7 @@ mod tests {
 
     #[test]
     fn results_of_the_program_are_classified() {
-        let check =
-            |text: &str, expected: CallResult<'_>| assert_eq!(classify_result(text), expected, "{text}");
+        let check = |text: &str, expected: CallResult<'_>| assert_eq!(classify_result(text), expected, "{text}");
         check("The user denied this call. It was not run.", CallResult::Denied);
         check("The user denied this call: not now", CallResult::Denied);
         check("Denied: no interactive user is available to approve this call.", CallResult::Denied);
@@ -96,8 +95,7 @@ mod tests {
                 r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":{answer}}}]}}"#
             )
         };
-        let check =
-            |text: &str, expected: Choice| assert_eq!(parse_choice(text, &["a", "b"]), expected, "{text}");
+        let check = |text: &str, expected: Choice| assert_eq!(parse_choice(text, &["a", "b"]), expected, "{text}");
         check(&answer(r#""b""#), Choice::Option(1));
         check(&answer(r#""a sundial""#), Choice::OwnWords("a sundial".into()));
         check(&answer("null"), Choice::None);

@@ -38,9 +38,8 @@ pub fn next_reply(messages: &[Message]) -> Reply {
     };
     // The first user message starts the tour. A later one before the end interrupts it.
     let spoke = messages.iter().any(|message| matches!(message, Message::Model { .. }));
-    let cut_in = spoke
-        && matches!(messages.last(), Some(Message::User(_)))
-        && count_replies_after(messages, RUN).is_none();
+    let cut_in =
+        spoke && matches!(messages.last(), Some(Message::User(_))) && count_replies_after(messages, RUN).is_none();
     if cut_in { reply.preceded_by(texts::AGAIN) } else { reply }
 }
 
@@ -98,12 +97,8 @@ fn edit_for_choice(choice: usize) -> (&'static str, &'static str, &'static str) 
 fn edit_scene(choice: usize, remark: &str) -> Reply {
     let (path, old, new) = edit_for_choice(choice);
     let label = LABELS[choice.min(LABELS.len() - 1)];
-    says(&format!(
-        "{remark}{}**{label}** it is. {}",
-        if remark.is_empty() { "" } else { "\n\n" },
-        texts::BEFORE_EDIT
-    ))
-    .push_chunk(build_call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})))
+    says(&format!("{remark}{}**{label}** it is. {}", if remark.is_empty() { "" } else { "\n\n" }, texts::BEFORE_EDIT))
+        .push_chunk(build_call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})))
 }
 
 /// Returns whether the model is told that the session is a dry run.
@@ -119,9 +114,7 @@ fn describe_edit_result(edit: &str, dry_run: bool) -> String {
         CallResult::Denied => {
             "You denied the edit, so the file is unchanged. The tour continues without it.".to_owned()
         }
-        CallResult::Rehearsed => {
-            "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned()
-        }
+        CallResult::Rehearsed => "This is a dry run: the change was rehearsed and the file is unchanged.".to_owned(),
         CallResult::Stopped => "The edit was stopped. Check the file before you rely on it.".to_owned(),
         CallResult::Output(words) => format!("The tool reports: “{}”", first_line(words)),
     }
@@ -171,9 +164,8 @@ fn find_result(messages: &[Message], id: &str) -> Option<String> {
 
 /// Returns how many replies followed that call, not counting the closing one; `None` before the closing.
 fn count_replies_after(messages: &[Message], id: &str) -> Option<usize> {
-    let at = messages
-        .iter()
-        .rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(id)))?;
+    let at =
+        messages.iter().rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(id)))?;
     let replies = messages[at..].iter().filter(|message| matches!(message, Message::Model { .. })).count();
     replies.checked_sub(1)
 }

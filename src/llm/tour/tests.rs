@@ -54,9 +54,7 @@ impl Talk {
 }
 
 fn picks(label: &str) -> String {
-    format!(
-        r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":"{label}"}}]}}"#
-    )
+    format!(r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":"{label}"}}]}}"#)
 }
 
 fn willing(label: &'static str) -> impl Fn(&ToolCall) -> String {
@@ -87,8 +85,7 @@ fn the_tour_reads_asks_edits_and_runs_in_order() {
         ];
         let mut from = 0;
         for words in order {
-            from +=
-                told[from..].find(words).unwrap_or_else(|| panic!("{words:?} is missing or late:\n{told}"));
+            from += told[from..].find(words).unwrap_or_else(|| panic!("{words:?} is missing or late:\n{told}"));
         }
         assert!(told.contains(&format!("the edit: {change}\n")), "{told}");
         assert!(!told.contains(texts::AGAIN), "{told}");
@@ -102,9 +99,7 @@ fn every_location_in_the_tour_exists() {
     for word in told.split_whitespace() {
         let word = word.trim_end_matches('.');
         let Some((path, line)) = word.rsplit_once(':') else { continue };
-        let (Some((_, content)), Ok(line)) =
-            (FILES.iter().find(|(own, _)| *own == path), line.parse::<usize>())
-        else {
+        let (Some((_, content)), Ok(line)) = (FILES.iter().find(|(own, _)| *own == path), line.parse::<usize>()) else {
             continue;
         };
         count += 1;
@@ -157,8 +152,7 @@ fn the_tour_reports_a_dry_run() {
 #[test]
 fn without_an_option_the_tour_edits_nothing_or_uses_the_first() {
     let declined = r#"{"type":"question_answers","status":"declined","answers":[]}"#;
-    let told = Talk::new()
-        .say("hi", &|call| if call.name == "ask_question" { declined.into() } else { "ok".into() });
+    let told = Talk::new().say("hi", &|call| if call.name == "ask_question" { declined.into() } else { "ok".into() });
     assert!(told.contains(texts::NO_CHOICE) && !told.contains("[edit_file]"), "{told}");
     assert!(told.contains("[bash_exec]"), "{told}");
     let told = Talk::new().say("hi", &willing("a sundial"));
@@ -177,11 +171,7 @@ fn a_stopped_tour_continues_at_the_same_scene() {
 
     let mut cut = Talk::new();
     cut.0.push(Message::User("hi".into()));
-    cut.0.push(Message::Model {
-        text: "This is\n[the reply was cut short here]".into(),
-        calls: vec![],
-        echo: None,
-    });
+    cut.0.push(Message::Model { text: "This is\n[the reply was cut short here]".into(), calls: vec![], echo: None });
     assert!(cut.say("go on", &answer).contains("[read_file]"), "a scene without calls is played again");
 }
 

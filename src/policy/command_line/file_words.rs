@@ -46,13 +46,7 @@ fn collect_below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<FileW
         };
         let is_word = matches!(
             node.kind(),
-            "word"
-                | "string"
-                | "raw_string"
-                | "ansi_c_string"
-                | "concatenation"
-                | "number"
-                | "variable_assignment"
+            "word" | "string" | "raw_string" | "ansi_c_string" | "concatenation" | "number" | "variable_assignment"
         );
         // A part that could not be parsed may run all the same: bash parses line by line.
         let is_lost = node.kind() == "ERROR" && node.child_count() == 0;

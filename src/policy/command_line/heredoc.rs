@@ -18,9 +18,7 @@ pub(super) fn read_heredoc(text: &str, node: Node<'_>, children: &[Node<'_>]) ->
     let line = text.get(start.end_byte()..).and_then(|rest| rest.find('\n')).ok_or_else(odd)?;
     let begin = start.end_byte() + line + 1;
     let before = children.iter().filter(|child| !matches!(child.kind(), "heredoc_body" | "heredoc_end"));
-    if before.clone().any(|child| child.end_byte() >= begin)
-        || is_ambiguous_line(&text[start.end_byte()..begin])
-    {
+    if before.clone().any(|child| child.end_byte() >= begin) || is_ambiguous_line(&text[start.end_byte()..begin]) {
         return Err(odd());
     }
     let mut at = begin;

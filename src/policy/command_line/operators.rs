@@ -48,8 +48,7 @@ impl TreeWalk<'_> {
                     stage += 1;
                     context.pipes.pop();
                     context.pipes.push((number, stage));
-                    context.joint =
-                        if child.kind() == "|" { Connector::Pipe } else { Connector::PipeWithStderr };
+                    context.joint = if child.kind() == "|" { Connector::Pipe } else { Connector::PipeWithStderr };
                 }
                 "comment" => {}
                 _ => last = self.walk_statement(child, &context),

@@ -107,8 +107,7 @@ impl TreeWalk<'_> {
     fn check_spacing(&mut self, node: Node<'_>) {
         let before = self.text.get(..node.start_byte()).unwrap_or_default();
         let own = self.node_text(node).starts_with(|letter: char| letter.is_ascii_digit() || letter == '{');
-        let ends_blank =
-            before.is_empty() || before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '}']);
+        let ends_blank = before.is_empty() || before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '}']);
         let is_number = before.ends_with(|letter: char| letter.is_ascii_digit() || letter == '}');
         // `2>&1a` writes to `1a`.
         let behind = self.text.get(node.end_byte()..).unwrap_or_default();

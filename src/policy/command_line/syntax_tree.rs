@@ -99,8 +99,7 @@ impl TreeWalk<'_> {
             let before = self.text.get(..from).unwrap_or_default();
             let behind = self.text.get(to..).unwrap_or_default();
             let parted = before.ends_with(['&', '|', ';'])
-                && behind
-                    .starts_with(|letter: char| letter.is_ascii_alphanumeric() || "'\"./".contains(letter));
+                && behind.starts_with(|letter: char| letter.is_ascii_alphanumeric() || "'\"./".contains(letter));
             if !parted && !behind.is_empty() {
                 self.mark_unclear("ambiguous line continuation");
             }
@@ -125,12 +124,9 @@ impl TreeWalk<'_> {
                         self.mark_unclear(format!("“{}” without a command", child.kind()));
                     }
                     if child.kind() == "&" {
-                        self.reading.commands[from..]
-                            .iter_mut()
-                            .for_each(|simple| simple.is_background = true);
+                        self.reading.commands[from..].iter_mut().for_each(|simple| simple.is_background = true);
                     }
-                    context.joint =
-                        if child.kind() == "&" { Connector::Ampersand } else { Connector::Semicolon };
+                    context.joint = if child.kind() == "&" { Connector::Ampersand } else { Connector::Semicolon };
                     ended = None;
                 }
                 _ => {
@@ -160,24 +156,18 @@ impl TreeWalk<'_> {
             return from;
         }
         match node.kind() {
-            "command"
-            | "variable_assignment"
-            | "variable_assignments"
-            | "declaration_command"
-            | "unset_command" => self.walk_simple(node, context),
+            "command" | "variable_assignment" | "variable_assignments" | "declaration_command" | "unset_command" => {
+                self.walk_simple(node, context)
+            }
             "list" => return self.walk_list(node, context),
             "pipeline" => return self.walk_pipeline(node, context),
             "redirected_statement" => return self.walk_redirected(node, context),
             "negated_command" => {
                 // `!a` is a name.
-                if !self.node_text(node).starts_with(['!'])
-                    || !self.node_text(node)[1..].starts_with([' ', '\t'])
-                {
+                if !self.node_text(node).starts_with(['!']) || !self.node_text(node)[1..].starts_with([' ', '\t']) {
                     self.mark_unclear("ambiguous “!”");
                 }
-                for child in
-                    self.checked_children(node, false).into_iter().filter(|child| child.kind() != "!")
-                {
+                for child in self.checked_children(node, false).into_iter().filter(|child| child.kind() != "!") {
                     self.walk_statement(child, context);
                 }
             }
@@ -202,11 +192,8 @@ impl TreeWalk<'_> {
     /// Reads a program with its arguments, or assignments.
     fn walk_simple(&mut self, node: Node<'_>, context: &WalkContext) {
         let mut simple = empty_command(context);
-        let children = if node.kind() == "variable_assignment" {
-            vec![node]
-        } else {
-            self.checked_children(node, false)
-        };
+        let children =
+            if node.kind() == "variable_assignment" { vec![node] } else { self.checked_children(node, false) };
         let mut end = None;
         for child in children {
             // Words without a blank between them are one word.
@@ -283,15 +270,8 @@ impl TreeWalk<'_> {
             for child in node.children(&mut node.walk()) {
                 match child.kind() {
                     "command_substitution" => self.walk_substitution(child, context, Nesting::Substitution),
-                    "process_substitution" => {
-                        self.walk_substitution(child, context, Nesting::ProcessSubstitution)
-                    }
-                    "command"
-                    | "list"
-                    | "pipeline"
-                    | "redirected_statement"
-                    | "subshell"
-                    | "declaration_command"
+                    "process_substitution" => self.walk_substitution(child, context, Nesting::ProcessSubstitution),
+                    "command" | "list" | "pipeline" | "redirected_statement" | "subshell" | "declaration_command"
                         if commands =>
                     {
                         self.walk_statement(child, context);

@@ -195,9 +195,7 @@ fn r12_too_long_lines_are_unclear_and_still_parsed() {
     assert!(many.unclear.is_some_and(|UnclearReason(why)| why.contains("more than 50")));
     let long = |count: usize| format!("sudo {}", "é".repeat(count - 5));
     assert!(
-        !parse_command_line(&long(MAX_CHARACTERS))
-            .unclear
-            .is_some_and(|UnclearReason(why)| why.contains("longer"))
+        !parse_command_line(&long(MAX_CHARACTERS)).unclear.is_some_and(|UnclearReason(why)| why.contains("longer"))
     );
     let reading = parse_command_line(&long(MAX_CHARACTERS + 1));
     assert_eq!(reading.commands[0].program(), Some("sudo"));

@@ -210,9 +210,7 @@ mod tests {
 
     #[test]
     fn rejects_text_that_is_not_one_word() {
-        for raw in
-            ["a b", "a\tb", "a\nb", "a;b", "a|b", "a&b", "(a)", "a>b", "<a", "'a", "\"a", "a\\", "#a", "\"\\"]
-        {
+        for raw in ["a b", "a\tb", "a\nb", "a;b", "a|b", "a&b", "(a)", "a>b", "<a", "'a", "\"a", "a\\", "#a", "\"\\"] {
             assert!(parse_word(raw).is_err(), "{raw}");
         }
     }

@@ -99,9 +99,7 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, reading: &
     while let Some(name) = simple.program().map(str::to_owned) {
         let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else { break };
         // `command -v ls` runs nothing.
-        if name == "command"
-            && simple.arguments().first().is_some_and(|word| is_any_word(word, &["-v", "-V"]))
-        {
+        if name == "command" && simple.arguments().first().is_some_and(|word| is_any_word(word, &["-v", "-V"])) {
             break;
         }
         match wrapper_word_count(wrapper, &simple.words) {
@@ -173,12 +171,7 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, reading: &
     for words in inner.unwrap_or_default() {
         let within = context.within.clone();
         push_unwrapped(
-            SimpleCommand {
-                nesting: within,
-                pipes: context.pipes.clone(),
-                words,
-                ..SimpleCommand::default()
-            },
+            SimpleCommand { nesting: within, pipes: context.pipes.clone(), words, ..SimpleCommand::default() },
             depth + 1,
             reading,
         );
@@ -202,9 +195,7 @@ fn wrapper_word_count(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String
             at += 2;
         } else if wrapper.flags.contains(&text)
             || wrapper.value_prefixes.iter().any(|start| text.starts_with(start) && text.len() > start.len())
-            || (wrapper.name == "nice"
-                && text.starts_with('-')
-                && text[1..].bytes().all(|b| b.is_ascii_digit()))
+            || (wrapper.name == "nice" && text.starts_with('-') && text[1..].bytes().all(|b| b.is_ascii_digit()))
         {
             at += 1;
         } else if text.starts_with('-') {
@@ -238,11 +229,7 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.known_text() else {
-            return if takes_line {
-                ShellInput::CommandLine(word.clone())
-            } else {
-                ShellInput::Script(word.clone())
-            };
+            return if takes_line { ShellInput::CommandLine(word.clone()) } else { ShellInput::Script(word.clone()) };
         };
         match text {
             "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file" => {

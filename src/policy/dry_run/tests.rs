@@ -1,9 +1,7 @@
 //! Verdicts of a dry run by access, mode, setting, rules and grants.
 
 use super::*;
-use crate::chat::{
-    CommandAccess, CommandLine, CommandSandbox, Decider, Grant, GrantScope, Preconditions, Reach,
-};
+use crate::chat::{CommandAccess, CommandLine, CommandSandbox, Decider, Grant, GrantScope, Preconditions, Reach};
 use crate::policy::rule_tests::rule;
 use crate::policy::tests::plan;
 use crate::policy::{Mode, judge_plan};
@@ -71,11 +69,8 @@ fn r30_reports_or_asks_the_live_verdict() {
     for policy in [report, live, full] {
         let own = says(&policy, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()));
         assert_eq!(
-            says(
-                &Policy { dry_run: false, ..policy },
-                Access::WriteOutside("/home/a/.config/aye/rules.toml".into())
-            )
-            .0 == "refuse",
+            says(&Policy { dry_run: false, ..policy }, Access::WriteOutside("/home/a/.config/aye/rules.toml".into())).0
+                == "refuse",
             own.0 == "refuse"
         );
     }
@@ -83,8 +78,7 @@ fn r30_reports_or_asks_the_live_verdict() {
 
 #[test]
 fn r30_reads_of_secrets_are_withheld_or_ask() {
-    const WITHHELD: [[&str; 4]; 2] =
-        [["refuse", "withhold", "withhold", "withhold"], ["refuse", "ask", "ask", "ask"]];
+    const WITHHELD: [[&str; 4]; 2] = [["refuse", "withhold", "withhold", "withhold"], ["refuse", "ask", "ask", "ask"]];
     for access in [
         Access::ReadSensitive(".env".into()),
         Access::ReadSensitive("/etc/shadow".into()),
@@ -96,8 +90,7 @@ fn r30_reads_of_secrets_are_withheld_or_ask() {
     ] {
         assert_eq!(table(&access, &Rules::default(), &[]), WITHHELD, "{access:?}");
         // A wider rule does not change that.
-        for wider in [RuleTarget::Path(".env*".into()), RuleTarget::Path("**".into()), RuleTarget::EveryCall]
-        {
+        for wider in [RuleTarget::Path(".env*".into()), RuleTarget::Path("**".into()), RuleTarget::EveryCall] {
             assert_eq!(table(&access, &allows(wider), &[]), WITHHELD, "{access:?}");
         }
     }
@@ -187,15 +180,9 @@ fn r30_withheld_text_names_reads_and_live_verdict() {
     let (key, _) = told(Access::ReadSensitive("/home/x/.ssh/id_rsa".into()), &Rules::default());
     assert!(key.contains("(outside the project, may hold secrets)"), "{key}");
     let (command, _) = told(runs("x", Reach::Runs, true), &Rules::default());
-    assert!(
-        command.contains("of this; possible read of secrets or files outside the project. Live"),
-        "{command}"
-    );
+    assert!(command.contains("of this; possible read of secrets or files outside the project. Live"), "{command}");
     let (by_rule, why) = told(runs("grep -r x .", Reach::Runs, true), &allows(words("grep")));
-    assert_eq!(
-        by_rule,
-        "Withheld in this dry run: possible read of secrets. Live, it would run without asking."
-    );
+    assert_eq!(by_rule, "Withheld in this dry run: possible read of secrets. Live, it would run without asking.");
     assert_eq!(crate::chat::dry_run_summary::live_ask_reason("withhold", &why), None);
     assert!(why.contains("your rule: "), "{why}");
 }
@@ -241,10 +228,7 @@ fn r13_exact_rules_for_every_file_allow_reading_secrets() {
     let two = names(&[".env", ".env.local"]);
     let Access::Run(run) = one.clone() else { panic!("it runs") };
     let on_line = |line: CommandLine| Access::Run(CommandAccess { line: Box::new(line), ..run.clone() });
-    let absent = on_line(CommandLine {
-        sandbox: CommandSandbox::Unavailable("it is off".into()),
-        ..*run.line.clone()
-    });
+    let absent = on_line(CommandLine { sandbox: CommandSandbox::Unavailable("it is off".into()), ..*run.line.clone() });
     let network = on_line(CommandLine { network: Some("why".into()), ..*run.line.clone() });
     let unnamed = Access::Run(CommandAccess { named_secrets: Vec::new(), ..run.clone() });
     let outside = Access::Run(CommandAccess { reach: Reach::Outside, ..run.clone() });
@@ -281,10 +265,7 @@ fn r13_exact_rules_for_every_file_allow_reading_secrets() {
             assert_ne!(destroys, "allow", "{mode:?} {told}");
         }
         let policy = Policy { mode: Mode::Plan, ..Policy::default() };
-        assert_eq!(
-            judge_plan(&policy, &[], &list, "bash_exec", &plan(access.clone(), false)).as_str(),
-            "refuse"
-        );
+        assert_eq!(judge_plan(&policy, &[], &list, "bash_exec", &plan(access.clone(), false)).as_str(), "refuse");
         // A prefix rule allows a command live and discloses nothing in a dry run.
         let by_words = list.list.iter().any(|rule| matches!(rule.target, RuleTarget::Prefix(_)));
         let dry = match expected {
@@ -295,16 +276,13 @@ fn r13_exact_rules_for_every_file_allow_reading_secrets() {
         assert_eq!(table(access, &list, &[]).map(|row| row[1]), dry, "{told}");
         assert_eq!(table(access, &list, &[]).map(|row| row[0]), ["refuse"; 2], "{told}");
     }
-    let broken =
-        Rules { read_error: Some("it is cut off".into()), ..allows(RuleTarget::Path(".env".into())) };
+    let broken = Rules { read_error: Some("it is cut off".into()), ..allows(RuleTarget::Path(".env".into())) };
     let verdict = judge_plan(&Policy::default(), &[], &broken, "bash_exec", &plan(one.clone(), false));
     assert_eq!(verdict.as_str(), "ask");
     let links = crate::chat::HardLinks { path: ".env".into(), names: 2 };
     let plain = plan(one, false);
-    let linked = Plan {
-        preconditions: Preconditions { hard_links: Some(links), ..Preconditions::default() },
-        ..plain.clone()
-    };
+    let linked =
+        Plan { preconditions: Preconditions { hard_links: Some(links), ..Preconditions::default() }, ..plain.clone() };
     let named = allows(RuleTarget::Path(".env".into()));
     assert_eq!(judge_plan(&Policy::default(), &[], &named, "bash_exec", &linked).as_str(), "ask");
     let is_told = |plan: &Plan| {

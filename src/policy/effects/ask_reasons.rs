@@ -200,10 +200,7 @@ pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
     let Some(program) = simple.program() else { return Reach::Runs };
     let publishes = PUBLISHING.iter().any(|(name, words)| {
         *name == program
-            && simple
-                .arguments()
-                .iter()
-                .any(|word| word.known_text().is_some_and(|text| words.contains(&text)))
+            && simple.arguments().iter().any(|word| word.known_text().is_some_and(|text| words.contains(&text)))
     });
     let network = simple.redirects.iter().any(|redirect| format!("{redirect:?}").contains("/dev/tcp/"));
     if OUTSIDE.contains(&program)
@@ -219,8 +216,7 @@ pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
     }
     // With unknown arguments, it may affect anything.
     let unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
-    let changes =
-        matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
+    let changes = matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
     let goes_up = |text: &str| text.split('/').any(|part| part == "..");
     let far = |word: &Word| match word {
         Word::Known(text) => match folder_options::folder_in_option(program, text) {
@@ -286,12 +282,11 @@ pub(super) fn ask_reason(simple: &SimpleCommand, name: &str) -> String {
         return format!("project code run by {shown}");
     }
     match name {
-        "awk" | "gawk" | "mawk" | "nawk" | "vi" | "vim" | "nvim" | "ex" | "ed" | "emacs" | "man" | "less"
-        | "more" => {
+        "awk" | "gawk" | "mawk" | "nawk" | "vi" | "vim" | "nvim" | "ex" | "ed" | "emacs" | "man" | "less" | "more" => {
             format!("possible other programs started by {shown}")
         }
-        "export" | "declare" | "typeset" | "local" | "readonly" | "set" | "shopt" | "unset" | "alias"
-        | "enable" | "hash" | "read" | "mapfile" | "let" | "ulimit" | "umask" => {
+        "export" | "declare" | "typeset" | "local" | "readonly" | "set" | "shopt" | "unset" | "alias" | "enable"
+        | "hash" | "read" | "mapfile" | "let" | "ulimit" | "umask" => {
             format!("shell state change by {shown}")
         }
         "env" | "printenv" => format!("all environment variables shown by {shown}"),

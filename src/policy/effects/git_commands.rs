@@ -132,19 +132,15 @@ fn shown_content(name: &str, given: &ParsedArguments) -> Option<PathAccess> {
     };
     // `HEAD:src/main.rs` is exactly this file; its name is checked with the operands.
     let is_name = |commit: &str| {
-        !commit.is_empty()
-            && commit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-~^".contains(&byte))
+        !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-~^".contains(&byte))
     };
-    let one_file =
-        |text: &&str| text.split_once(':').is_some_and(|(commit, path)| is_name(commit) && is_literal(path));
+    let one_file = |text: &&str| text.split_once(':').is_some_and(|(commit, path)| is_name(commit) && is_literal(path));
     if !prints || (matches!(name, "show" | "cat-file") && !texts.is_empty() && texts.iter().all(one_file)) {
         return None;
     }
     let stashed = given.has_option(&["--all"])
         || name == "reflog"
-        || texts
-            .iter()
-            .any(|text| is_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
+        || texts.iter().any(|text| is_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
     // `git status -v` prints the difference of everything, whatever paths follow.
     let prints_others = name == "status" || given.has_option(&["-C", "--find-copies-harder", "--follow"]);
     let paths = given.operands_before_end.map_or(&[][..], |before| &texts[before..]);

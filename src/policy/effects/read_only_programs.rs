@@ -1,8 +1,7 @@
 //! Programs that only read. Most do what their grammar states; some have a language of their own.
 
 use super::{
-    PathAccess, describe_unknown_word, git_commands, script_languages, search_programs, stated_paths,
-    version_queries,
+    PathAccess, describe_unknown_word, git_commands, script_languages, search_programs, stated_paths, version_queries,
 };
 use crate::policy::command_line::{FOUND_FILES, Nesting, SimpleCommand, Word};
 use crate::policy::grammar::{self, Program, Role};
@@ -20,21 +19,8 @@ const DO_AS_STATED: &[&str] = &[
 ];
 
 /// Programs that only read the names that `find` passes to them.
-const READERS_OF_FOUND: &[&str] = &[
-    "wc",
-    "grep",
-    "egrep",
-    "fgrep",
-    "head",
-    "tail",
-    "cat",
-    "ls",
-    "stat",
-    "file",
-    "md5sum",
-    "sha256sum",
-    "du",
-];
+const READERS_OF_FOUND: &[&str] =
+    &["wc", "grep", "egrep", "fgrep", "head", "tail", "cat", "ls", "stat", "file", "md5sum", "sha256sum", "du"];
 
 /// Returns the paths that a program touches if it only reads or deletes; deletions are marked.
 pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
@@ -44,9 +30,7 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
     let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| named.strip_prefix(folder)).unwrap_or(named);
     let found;
     let mut words = simple.arguments();
-    if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned()))
-        && READERS_OF_FOUND.contains(&name)
-    {
+    if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned())) && READERS_OF_FOUND.contains(&name) {
         // Files found by `find` are checked with `find` itself.
         let of = |word: &Word| {
             if word.display_text() == FOUND_FILES { Word::Known(".".to_owned()) } else { word.clone() }
@@ -88,9 +72,7 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
         "git" => git_commands::judge_git(words),
         "rm" | "rmdir" => judge_deletion(name, words),
         // The argument of `-c` has been parsed and is judged with the other commands.
-        _ if version_queries::is_version_query(name, words) => {
-            Ok(version_queries::version_override_files(name))
-        }
+        _ if version_queries::is_version_query(name, words) => Ok(version_queries::version_override_files(name)),
         "bash" | "sh" if simple.inline_code.is_some() => match words {
             [Word::Known(option), Word::Known(_)] if option == "-c" => Ok(Vec::new()),
             _ => Err(format!("{name} with more arguments than -c and a command")),
@@ -118,11 +100,7 @@ pub(super) fn judge_plain_words(words: &[Word]) -> ProgramPaths {
             // Files are not opened: only names are shown.
             Word::Pattern(pattern) => {
                 let folder = pattern.rsplit_once('/').map_or(".", |(folder, _)| folder);
-                let word = if folder.contains(['*', '?', '[']) {
-                    word.clone()
-                } else {
-                    Word::Known(folder.to_owned())
-                };
+                let word = if folder.contains(['*', '?', '[']) { word.clone() } else { Word::Known(folder.to_owned()) };
                 names.push((word, PathAccess::Names));
             }
             Word::Unknown(text) if version_queries::is_plain_variable(text) => {}
@@ -211,8 +189,7 @@ fn judge_archive(name: &str, words: &[Word]) -> ProgramPaths {
     if name == "unzip" && !given.has_role(Role::Lists) {
         return Err("files written by unzip".to_owned());
     }
-    if let Some(word) = given.operands.iter().find(|word| word.display_text().contains(['*', '?', '[', '\\']))
-    {
+    if let Some(word) = given.operands.iter().find(|word| word.display_text().contains(['*', '?', '[', '\\'])) {
         return Err(describe_unknown_word(word));
     }
     stated_paths::stated_paths(name, program, words)
@@ -242,11 +219,8 @@ pub(super) fn cd_target(simple: &SimpleCommand) -> Option<&str> {
 
 /// Checks that a wrapper only changes how a program runs.
 pub(super) fn check_wrapper(words: &[Word]) -> Result<(), String> {
-    let name = words
-        .first()
-        .and_then(Word::known_text)
-        .map(super::super::command_line::program_base_name)
-        .unwrap_or_default();
+    let name =
+        words.first().and_then(Word::known_text).map(super::super::command_line::program_base_name).unwrap_or_default();
     if let Some(word) = words.iter().find(|word| word.known_text().is_none()) {
         return Err(describe_unknown_word(word));
     }
@@ -259,6 +233,5 @@ pub(super) fn check_wrapper(words: &[Word]) -> Result<(), String> {
 /// Returns whether setting a variable only changes how output looks.
 pub(super) fn is_harmless_variable(name: &str, value: &str) -> bool {
     let plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-    plain
-        && matches!(name, "LC_ALL" | "LANG" | "LC_COLLATE" | "LC_CTYPE" | "NO_COLOR" | "CLICOLOR" | "COLUMNS")
+    plain && matches!(name, "LC_ALL" | "LANG" | "LC_COLLATE" | "LC_CTYPE" | "NO_COLOR" | "CLICOLOR" | "COLUMNS")
 }

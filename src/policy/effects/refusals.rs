@@ -3,8 +3,7 @@
 
 use super::{WorkingDirectories, ask_reasons, folder_options, join_path};
 use crate::policy::command_line::{
-    Nesting, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, is_interpreter, is_shell,
-    program_base_name,
+    Nesting, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, is_interpreter, is_shell, program_base_name,
 };
 use crate::policy::grammar::{Role, parse_arguments, program_named};
 
@@ -46,8 +45,7 @@ pub(super) fn refusal_reason(reading: &ParsedLine) -> Option<String> {
         // A part that could not be parsed may run all the same, line by line.
         let lost = reading.unclear.is_some();
         let name = reading.file_words.iter().find(|named| {
-            lost && named.position == WordPosition::Program
-                && PRIVILEGE.contains(&program_base_name(&named.text))
+            lost && named.position == WordPosition::Program && PRIVILEGE.contains(&program_base_name(&named.text))
         })?;
         Some(privilege_reason(program_base_name(&name.text)))
     })
@@ -70,13 +68,11 @@ fn refuse_command(simple: &SimpleCommand, folder: &str) -> Option<String> {
     if PRIVILEGE.contains(&program) {
         return Some(privilege_reason(program));
     }
-    let mode =
-        |word: &Word| word.known_text().is_some_and(|text| text == "--mode" || text.starts_with("--mode="));
+    let mode = |word: &Word| word.known_text().is_some_and(|text| text == "--mode" || text.starts_with("--mode="));
     if program == "aye" && simple.arguments().iter().any(mode) {
         return Some("permission mode set by a command; only the user may set it".to_owned());
     }
-    if program == "aye"
-        && simple.arguments().iter().any(|word| matches!(word.known_text(), Some("trust" | "untrust")))
+    if program == "aye" && simple.arguments().iter().any(|word| matches!(word.known_text(), Some("trust" | "untrust")))
     {
         return Some("trust set by a command; only the user may set it".to_owned());
     }
@@ -134,8 +130,7 @@ pub(in crate::policy) fn refuse_own_path(path: &str) -> Option<String> {
     let parts: Vec<String> = path.split('/').map(str::to_lowercase).collect();
     let own = parts.iter().any(|part| part == ".aye")
         || parts.windows(2).any(|pair| {
-            pair[1] == "aye"
-                && matches!(pair[0].as_str(), ".config" | "share" | "state" | "application support")
+            pair[1] == "aye" && matches!(pair[0].as_str(), ".config" | "share" | "state" | "application support")
         });
     own.then(|| format!("{} belongs to aye's own settings and sessions", path.escape_debug()))
 }
@@ -170,17 +165,7 @@ fn is_system_or_home(word: &Word) -> bool {
     let of_home = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"));
     matches!(
         path,
-        "/" | "~"
-            | "/home"
-            | "/Users"
-            | "/root"
-            | "/usr"
-            | "/etc"
-            | "/var"
-            | "/bin"
-            | "/lib"
-            | "/boot"
-            | "/opt"
+        "/" | "~" | "/home" | "/Users" | "/root" | "/usr" | "/etc" | "/var" | "/bin" | "/lib" | "/boot" | "/opt"
     ) || of_home.is_some_and(|rest| !rest.contains('/'))
 }
 
@@ -205,8 +190,7 @@ fn refuse_push(arguments: &[Word]) -> Option<String> {
     }
     let names: Vec<&str> = given.operands.iter().map(Word::display_text).collect();
     names.iter().skip(1).find_map(|name| {
-        let (from, to) =
-            name.trim_start_matches('+').split_once(':').unwrap_or(("", name.trim_start_matches('+')));
+        let (from, to) = name.trim_start_matches('+').split_once(':').unwrap_or(("", name.trim_start_matches('+')));
         let replaces = forces || deletes || name.starts_with('+') || (from.is_empty() && name.contains(':'));
         let branch = to.strip_prefix("refs/heads/").or_else(|| to.strip_prefix("heads/")).unwrap_or(to);
         (replaces && PROTECTED.contains(&branch))
@@ -230,14 +214,11 @@ fn refuse_run_download(reading: &ParsedLine) -> Option<String> {
             simple.pipes.iter().any(later)
         });
         // Downloads substituted into the words of a command, or passed to it as a file.
-        let holders = (0..simple.nesting.len()).filter(|depth| {
-            matches!(simple.nesting[*depth], Nesting::Substitution | Nesting::ProcessSubstitution)
-        });
-        let holding = holders.filter_map(|depth| {
-            commands[at + 1..].iter().find(|other| other.nesting == simple.nesting[..depth])
-        });
-        let runner =
-            piped.filter(|other| runs_stdin(other)).chain(holding.filter(|other| runs_unknown(other))).next();
+        let holders = (0..simple.nesting.len())
+            .filter(|depth| matches!(simple.nesting[*depth], Nesting::Substitution | Nesting::ProcessSubstitution));
+        let holding = holders
+            .filter_map(|depth| commands[at + 1..].iter().find(|other| other.nesting == simple.nesting[..depth]));
+        let runner = piped.filter(|other| runs_stdin(other)).chain(holding.filter(|other| runs_unknown(other))).next();
         if let Some(runner) = runner.map(|runner| runner.program().unwrap_or("the shell")) {
             return Some(format!("download by {program} run unseen by {runner}"));
         }
@@ -247,7 +228,8 @@ fn refuse_run_download(reading: &ParsedLine) -> Option<String> {
 
 /// Returns `/dev/tcp` if a redirection reads from it: bash opens a connection.
 fn network_device(simple: &SimpleCommand) -> Option<&'static str> {
-    let reads = |redirect: &Redirect| matches!(redirect, Redirect::Read(word) if word.display_text().starts_with("/dev/tcp/"));
+    let reads =
+        |redirect: &Redirect| matches!(redirect, Redirect::Read(word) if word.display_text().starts_with("/dev/tcp/"));
     simple.redirects.iter().any(reads).then_some("/dev/tcp")
 }
 
@@ -270,9 +252,10 @@ fn runs_stdin(simple: &SimpleCommand) -> bool {
 /// Returns whether the command runs code that is unknown before it runs.
 fn runs_unknown(simple: &SimpleCommand) -> bool {
     let is = |word: &Option<Word>| matches!(word, Some(Word::Unknown(_)));
-    let given = simple.redirects.iter().any(|redirect| {
-        matches!(redirect, Redirect::Text(Word::Unknown(_)) | Redirect::Read(Word::Unknown(_)))
-    });
+    let given = simple
+        .redirects
+        .iter()
+        .any(|redirect| matches!(redirect, Redirect::Text(Word::Unknown(_)) | Redirect::Read(Word::Unknown(_))));
     let unknown_program = matches!(simple.words.first(), Some(Word::Unknown(_)));
     unknown_program
         || (simple.program().is_some_and(is_interpreter)
@@ -315,11 +298,7 @@ mod tests {
             ("git push -f origin topic", false),
             ("git commit -m push -f origin main", false),
         ] {
-            assert_eq!(
-                refusal_reason(&command_line::parse_command_line(line)).is_some(),
-                is_refused,
-                "{line}"
-            );
+            assert_eq!(refusal_reason(&command_line::parse_command_line(line)).is_some(), is_refused, "{line}");
         }
     }
 }

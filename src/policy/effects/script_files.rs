@@ -95,9 +95,7 @@ impl ScriptSearch {
         match word {
             Word::Known(name) | Word::Home(name) => {
                 self.parts.extend(
-                    folders
-                        .iter()
-                        .map(|folder| ScriptFile { name: join_path(folder, name), is_certain: plainly }),
+                    folders.iter().map(|folder| ScriptFile { name: join_path(folder, name), is_certain: plainly }),
                 );
             }
             Word::Pattern(_) | Word::Unknown(_) => {
@@ -115,8 +113,7 @@ impl ScriptSearch {
         let given = simple.arguments().iter().filter(|_| exports).map(Word::display_text);
         let given = given.map(|word| word.split_once('=').unwrap_or((word, "")));
         let says = |(name, value): &(&str, &str)| {
-            PATH_VARIABLES.contains(name)
-                || (PROGRAM_VARIABLES.contains(name) && value.contains(['/', '$', '`']))
+            PATH_VARIABLES.contains(name) || (PROGRAM_VARIABLES.contains(name) && value.contains(['/', '$', '`']))
         };
         if let Some((name, _)) = sets.chain(given).find(says) {
             self.mark_unknown(format!("{name} decides what runs"));
@@ -138,16 +135,14 @@ impl ScriptSearch {
             let is = |word: &str| {
                 options.iter().any(|option| {
                     word == *option
-                        || word
-                            .strip_prefix(option)
-                            .is_some_and(|rest| rest.starts_with('=') || option.len() == 2)
+                        || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=') || option.len() == 2)
                 })
             };
             *name == program && simple.arguments().iter().any(|word| is(word.display_text()))
         });
         // `find -exec` has been parsed: the command it runs is one of its own.
-        let hands_on = runs_its_arguments(program)
-            && !matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
+        let hands_on =
+            runs_its_arguments(program) && !matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
         if by_option || hands_on {
             self.push_arguments(simple, folders);
         }
@@ -209,8 +204,7 @@ mod tests {
             ScriptSet::None => "nothing".to_owned(),
             ScriptSet::Unknown(_) => "unknown".to_owned(),
             ScriptSet::Files(parts) => {
-                let mark =
-                    |part: &ScriptFile| format!("{}{}", part.name, if part.is_certain { "" } else { "?" });
+                let mark = |part: &ScriptFile| format!("{}{}", part.name, if part.is_certain { "" } else { "?" });
                 parts.iter().map(mark).collect::<Vec<_>>().join(" ")
             }
         }

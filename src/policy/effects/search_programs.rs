@@ -18,8 +18,7 @@ pub(super) fn judge_grep(name: &str, words: &[Word]) -> ProgramPaths {
     take_script(name, program, &mut given)?;
     // grep accepts an abbreviation of the word.
     let may_recurse = |how: &str| !matches!(how, "skip" | "read");
-    let recursive =
-        given.has_role(Role::Recursive) || given.option_texts(&["--directories"]).any(may_recurse);
+    let recursive = given.has_role(Role::Recursive) || given.option_texts(&["--directories"]).any(may_recurse);
     // grep treats the name as a pattern: one with wildcards may mean another folder.
     let plain = |name: &&str| !name.contains(['*', '?', '[', '\\']);
     let without: Vec<String> = given
@@ -30,11 +29,8 @@ pub(super) fn judge_grep(name: &str, words: &[Word]) -> ProgramPaths {
     if recursive && given.operands.is_empty() {
         given.operands.push(current_folder());
     }
-    let how = if recursive {
-        PathAccess::Recursive { hidden: true, without, links: false }
-    } else {
-        PathAccess::Contents
-    };
+    let how =
+        if recursive { PathAccess::Recursive { hidden: true, without, links: false } } else { PathAccess::Contents };
     let mut touched = option_paths(program, &given);
     touched.extend(operand_paths(&given.operands, &how));
     Ok(touched)
@@ -49,8 +45,7 @@ pub(super) fn judge_rg(words: &[Word]) -> ProgramPaths {
         take_script("rg", program, &mut given)?;
     }
     // A file that matches a glob or a type is read even if it is hidden.
-    let globs: Vec<&str> =
-        given.option_texts(&["--glob", "--iglob"]).filter(|glob| !glob.starts_with('!')).collect();
+    let globs: Vec<&str> = given.option_texts(&["--glob", "--iglob"]).filter(|glob| !glob.starts_with('!')).collect();
     let named = !globs.is_empty() || given.has_option(&["--type"]);
     let asked = given.has_role(Role::IncludesHidden);
     // A type does not match folder names, so `.git` stays excluded.
@@ -58,8 +53,7 @@ pub(super) fn judge_rg(words: &[Word]) -> ProgramPaths {
         let ending = glob.strip_prefix("*.").unwrap_or_default();
         !ending.is_empty() && ending != "git" && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
-    let without =
-        if named && !asked && globs.iter().all(ending) { vec![".git".to_owned()] } else { Vec::new() };
+    let without = if named && !asked && globs.iter().all(ending) { vec![".git".to_owned()] } else { Vec::new() };
     let hidden = named || asked;
     if given.operands.is_empty() {
         given.operands.push(current_folder());
@@ -90,14 +84,12 @@ pub(super) fn judge_find(words: &[Word]) -> ProgramPaths {
     let program = grammar_of("find")?;
     let mut places = Vec::new();
     let mut words = words.iter().skip_while(|word| matches!(word.known_text(), Some("-H" | "-P"))).peekable();
-    while let Some(word) = words
-        .next_if(|word| !word.known_text().is_some_and(|text| text.starts_with(['-', '(', ')', '!', ','])))
+    while let Some(word) =
+        words.next_if(|word| !word.known_text().is_some_and(|text| text.starts_with(['-', '(', ')', '!', ','])))
     {
         match word {
             Word::Unknown(_) => return Err(describe_unknown_word(word)),
-            Word::Known(_) | Word::Home(_) | Word::Pattern(_) => {
-                places.push((word.clone(), PathAccess::Names))
-            }
+            Word::Known(_) | Word::Home(_) | Word::Pattern(_) => places.push((word.clone(), PathAccess::Names)),
         }
     }
     let mut runs = false;
@@ -122,10 +114,7 @@ pub(super) fn judge_find(words: &[Word]) -> ProgramPaths {
             Some(OptionValue::Required(ValueKind::Names)) => {
                 places.extend(words.next().map(|word| (word.clone(), PathAccess::Names)));
             }
-            Some(
-                OptionValue::Required(_) | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. },
-            )
-            | None => {
+            Some(OptionValue::Required(_) | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. }) | None => {
                 let shown: String = text.chars().take(40).collect();
                 return Err(format!("effects beyond reading: find {}", shown.escape_debug()));
             }

@@ -42,9 +42,7 @@ pub(super) fn parse_certain(
         Some(ArgumentProblem::Abbreviated(text)) => {
             Err(format!("abbreviated option {} of {called}", shorten_word(text)))
         }
-        Some(ArgumentProblem::Missing(text)) => {
-            Err(format!("missing value after {} of {called}", shorten_word(text)))
-        }
+        Some(ArgumentProblem::Missing(text)) => Err(format!("missing value after {} of {called}", shorten_word(text))),
         Some(ArgumentProblem::Unexpanded(word)) => Err(describe_unknown_word(word)),
         None => Ok(given),
     }
@@ -63,9 +61,7 @@ fn access_for_kind(holds: ValueKind) -> Option<PathAccess> {
     match holds {
         ValueKind::Names | ValueKind::Revision => Some(PathAccess::Names),
         ValueKind::Read | ValueKind::List => Some(PathAccess::Contents),
-        ValueKind::Recursive => {
-            Some(PathAccess::Recursive { hidden: true, without: Vec::new(), links: true })
-        }
+        ValueKind::Recursive => Some(PathAccess::Recursive { hidden: true, without: Vec::new(), links: true }),
         ValueKind::Delete => Some(PathAccess::Delete),
         ValueKind::Write => Some(PathAccess::Write),
         ValueKind::Word

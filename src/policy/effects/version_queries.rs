@@ -38,14 +38,12 @@ pub(super) fn version_override_files(name: &str) -> Vec<(Word, PathAccess)> {
 }
 
 /// Variables with values that the model may know.
-const HARMLESS_VARIABLES: &[&str] =
-    &["HOME", "PWD", "USER", "SHELL", "LANG", "PATH", "OLDPWD", "HOSTNAME", "TERM"];
+const HARMLESS_VARIABLES: &[&str] = &["HOME", "PWD", "USER", "SHELL", "LANG", "PATH", "OLDPWD", "HOSTNAME", "TERM"];
 
 /// Returns whether a word is only the value of one of these variables.
 pub(super) fn is_plain_variable(text: &str) -> bool {
     let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
-    let name =
-        bare.strip_prefix("${").and_then(|name| name.strip_suffix('}')).or_else(|| bare.strip_prefix('$'));
+    let name = bare.strip_prefix("${").and_then(|name| name.strip_suffix('}')).or_else(|| bare.strip_prefix('$'));
     name.is_some_and(|name| HARMLESS_VARIABLES.contains(&name))
 }
 

@@ -124,10 +124,7 @@ const COMPLETE_NAMES: &[&str] = &["rm", "global", "diff"];
 
 /// Returns all options that a word may give on its own, with the value in that word. For programs of which not all
 /// options are known: a word counts for each option that it may abbreviate, with one dash or two.
-pub fn possible_options<'a>(
-    program: &'static Program,
-    word: &'a str,
-) -> Vec<(&'static OptionSpec, Option<&'a str>)> {
+pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(&'static OptionSpec, Option<&'a str>)> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let bare = name.trim_start_matches('-');
     let mut given = Vec::new();
@@ -161,8 +158,7 @@ pub fn possible_options<'a>(
 
 /// Parses the arguments of a program. A subcommand and the words after it are operands.
 pub fn parse_arguments(program: &'static Program, words: &[Word]) -> ParsedArguments {
-    let mut reader =
-        ArgumentParser { program, words: words.iter(), given: ParsedArguments::default(), is_over: false };
+    let mut reader = ArgumentParser { program, words: words.iter(), given: ParsedArguments::default(), is_over: false };
     while let Some(word) = reader.words.next() {
         reader.read_word(word);
     }
@@ -240,8 +236,7 @@ impl ArgumentParser<'_> {
             Some(option) => option,
             None => {
                 let beginning = |option: &&OptionSpec| {
-                    name.len() > 2
-                        && option.all_names().any(|known| known.len() > 2 && known.starts_with(name))
+                    name.len() > 2 && option.all_names().any(|known| known.len() > 2 && known.starts_with(name))
                 };
                 let mut fitting = self.program.options.iter().filter(beginning);
                 match (fitting.next(), fitting.next()) {
@@ -289,9 +284,7 @@ impl ArgumentParser<'_> {
             }
             let may_follow = match syntax.attached {
                 AttachedValue::Never => rest.is_empty(),
-                AttachedValue::Numbers => {
-                    rest.is_empty() || rest.starts_with(|first: char| first.is_ascii_digit())
-                }
+                AttachedValue::Numbers => rest.is_empty() || rest.starts_with(|first: char| first.is_ascii_digit()),
                 AttachedValue::Any => true,
             };
             if !may_follow {

@@ -1,8 +1,8 @@
 //! Programs that print the bytes or the type of files.
 
 use super::{
-    AttachedValue, GNU, Operands, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of,
-    option_with, option_with_optional, option_with_word, program,
+    AttachedValue, GNU, Operands, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of, option_with,
+    option_with_optional, option_with_word, program,
 };
 
 const READS: Operands = operands_of(ValueKind::Read);

@@ -2,17 +2,13 @@
 //! elsewhere; a rule for such a program covers all its other options.
 
 use super::{
-    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Role, Syntax, ValueKind, flag, option_with,
-    option_with_word,
+    AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Role, Syntax, ValueKind, flag, option_with, option_with_word,
 };
 
 /// Most of these programs accept long options with one dash too.
 const LOOSE: Syntax = Syntax { is_single_dash: true, attached: AttachedValue::Any, ..GNU };
 
-pub(super) const fn partial_build_program(
-    names: &'static [&'static str],
-    options: &'static [OptionSpec],
-) -> Program {
+pub(super) const fn partial_build_program(names: &'static [&'static str], options: &'static [OptionSpec]) -> Program {
     Program {
         names,
         described_versions: "every version: only what runs others or works elsewhere",

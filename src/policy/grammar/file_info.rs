@@ -1,8 +1,8 @@
 //! Programs that show properties of files and of the system: names, sizes, times.
 
 use super::{
-    NO_OPERANDS, Operands, OptionSpec, Program, Role, ValueKind, flag, operands_of, option_with,
-    option_with_optional, option_with_word, program,
+    NO_OPERANDS, Operands, OptionSpec, Program, Role, ValueKind, flag, operands_of, option_with, option_with_optional,
+    option_with_word, program,
 };
 
 const COREUTILS: &str = "GNU coreutils 9";
@@ -102,12 +102,8 @@ pub(super) static PROGRAMS: &[Program] = &[
 
 /// Short options share a word, but the value of each is the next word and further options of the same word follow: `-Lo
 /// 2 x` writes to `x`. So an option with a value must be a word of its own.
-const TREE: super::Syntax = super::Syntax {
-    attached: super::AttachedValue::Never,
-    abbreviates: false,
-    has_separate_long: false,
-    ..super::GNU
-};
+const TREE: super::Syntax =
+    super::Syntax { attached: super::AttachedValue::Never, abbreviates: false, has_separate_long: false, ..super::GNU };
 
 /// `getopt` of the bash builtins: no long options, and the first operand ends the options.
 const BUILTIN: super::Syntax = super::Syntax { permutes: false, abbreviates: false, ..super::GNU };

@@ -2,8 +2,8 @@
 
 use super::revisions::{OPTIONS, SYNTAX};
 use super::{
-    AttachedValue, GNU, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, flag,
-    leading_operands, operands_of, option_with, option_with_optional, option_with_word,
+    AttachedValue, GNU, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, flag, leading_operands,
+    operands_of, option_with, option_with_optional, option_with_word,
 };
 
 const STATES: &str = "git 2.30 to 2.50";

@@ -1,18 +1,13 @@
 //! Options of git commands that walk commits and show differences.
 
 use super::{
-    AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, flag, option_with,
-    option_with_optional, option_with_word,
+    AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, flag, option_with, option_with_optional,
+    option_with_word,
 };
 
 /// Each word is one option, as `log` and `diff` parse them. The value of a long option follows `=`.
-pub(super) const SYNTAX: Syntax = Syntax {
-    bundles: false,
-    attached: AttachedValue::Any,
-    has_numbers: true,
-    has_separate_long: false,
-    ..GNU
-};
+pub(super) const SYNTAX: Syntax =
+    Syntax { bundles: false, attached: AttachedValue::Any, has_numbers: true, has_separate_long: false, ..GNU };
 
 const fn shows(names: &'static str) -> OptionSpec {
     flag(names).with_role(Role::ShowsContent)

@@ -1,8 +1,8 @@
 //! Programs that search for files and in files.
 
 use super::{
-    AttachedValue, GNU, GNU_NUMBERS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind,
-    flag, leading_operands, option_with, option_with_optional, option_with_word, program,
+    AttachedValue, GNU, GNU_NUMBERS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, flag,
+    leading_operands, option_with, option_with_optional, option_with_word, program,
 };
 
 const fn asks(names: &'static str) -> OptionSpec {

@@ -12,8 +12,7 @@ fn words(line: &str) -> Vec<Word> {
 fn all_grammars() -> Vec<(String, &'static Program)> {
     let with_subcommands = |program: &'static Program| {
         let subcommands = program.subcommands.iter();
-        let named =
-            subcommands.map(|subcommand| (format!("{} {}", program.name(), subcommand.name()), subcommand));
+        let named = subcommands.map(|subcommand| (format!("{} {}", program.name(), subcommand.name()), subcommand));
         [(program.name().to_owned(), program)].into_iter().chain(named)
     };
     programs().flat_map(with_subcommands).collect()
@@ -35,8 +34,7 @@ fn option_names_are_unique_and_well_formed() {
             let is_word = name.len() > 2 && !name.starts_with("--");
             assert!(!is_word || program.syntax.is_single_dash || is_sign, "{called}: {name}");
         }
-        if program.operands.first.iter().any(|holds| matches!(holds, ValueKind::Pattern | ValueKind::Script))
-        {
+        if program.operands.first.iter().any(|holds| matches!(holds, ValueKind::Pattern | ValueKind::Script)) {
             let replaces = program.options.iter().any(|option| option.role == Role::HoldsScript);
             assert!(replaces || called == "fd", "{called}");
         }
@@ -59,10 +57,7 @@ fn r12_only_a_required_value_takes_the_next_word() {
                     assert_eq!(given.operands, words(".env"), "{called} {name}");
                 }
                 OptionValue::Required(_) if separate => {
-                    assert!(
-                        given.operands.is_empty() && given.option_texts(&[name]).eq([".env"]),
-                        "{called} {name}"
-                    );
+                    assert!(given.operands.is_empty() && given.option_texts(&[name]).eq([".env"]), "{called} {name}");
                 }
                 OptionValue::Required(_) => {
                     assert!(given.operands == words(".env") && !given.problems.is_empty(), "{called} {name}");
@@ -104,9 +99,7 @@ fn numbers_have_digits_and_optional_sign_and_unit() {
 #[test]
 fn r12_unknown_options_are_problems() {
     for (called, program) in all_grammars().into_iter().filter(|(called, _)| called != "find") {
-        for name in
-            program.options.iter().flat_map(OptionSpec::all_names).filter(|name| name.starts_with("--"))
-        {
+        for name in program.options.iter().flat_map(OptionSpec::all_names).filter(|name| name.starts_with("--")) {
             for end in 3..name.len() {
                 let beginning = &name[..end];
                 if program.option(beginning).is_none() {
@@ -124,8 +117,7 @@ fn r12_unknown_options_are_problems() {
                 assert!(!parse_arguments(program, &words(&name)).problems.is_empty(), "{called} {name}");
             }
         }
-        for option in program.options.iter().filter(|option| matches!(option.value, OptionValue::Required(_)))
-        {
+        for option in program.options.iter().filter(|option| matches!(option.value, OptionValue::Required(_))) {
             for name in option.all_names() {
                 assert!(!parse_arguments(program, &words(name)).problems.is_empty(), "{called} {name}");
             }

@@ -1,8 +1,8 @@
 //! Programs that print, sort, cut and compare text.
 
 use super::{
-    GNU, GNU_NUMBERS, Operands, OptionSpec, Program, Role, Syntax, ValueKind, flag, leading_operands,
-    operands_of, option_with, option_with_optional, option_with_word, program,
+    GNU, GNU_NUMBERS, Operands, OptionSpec, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of,
+    option_with, option_with_optional, option_with_word, program,
 };
 
 const COREUTILS: &str = "GNU coreutils 9";

@@ -4,18 +4,8 @@ use crate::chat::{AnswerValue, OptionNote, Question, QuestionAnswer};
 use serde_json::{Map, Value};
 
 /// Fields of an answer that is an object.
-const FIELDS: &[&str] = &[
-    "answer",
-    "option",
-    "options",
-    "option_index",
-    "option_indexes",
-    "text",
-    "skipped",
-    "note",
-    "notes",
-    "source",
-];
+const FIELDS: &[&str] =
+    &["answer", "option", "options", "option_index", "option_indexes", "text", "skipped", "note", "notes", "source"];
 
 /// Parses the answer to a question; the error includes what was expected.
 pub(super) fn parse_answer(question: &Question, value: &Value) -> Result<QuestionAnswer, String> {
@@ -23,11 +13,7 @@ pub(super) fn parse_answer(question: &Question, value: &Value) -> Result<Questio
         return Ok(QuestionAnswer::new(&question.keyword, parse_plain(question, value)?));
     };
     let given = QuestionAnswer::new(&question.keyword, parse_object(question, fields)?);
-    Ok(QuestionAnswer {
-        note: parse_note(question, fields)?,
-        notes: parse_option_notes(question, fields)?,
-        ..given
-    })
+    Ok(QuestionAnswer { note: parse_note(question, fields)?, notes: parse_option_notes(question, fields)?, ..given })
 }
 
 fn parse_object(question: &Question, fields: &Map<String, Value>) -> Result<AnswerValue, String> {
@@ -97,10 +83,8 @@ fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Resul
     let mut notes = Vec::new();
     for (option, text) in &all {
         let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
-        let option = find_option(question, option)
-            .or_else(|why| find_option(question, number.as_ref().ok_or(why)?))?;
-        let text =
-            text.as_str().map(str::trim).ok_or_else(|| format_error(question, "a note is not a string"))?;
+        let option = find_option(question, option).or_else(|why| find_option(question, number.as_ref().ok_or(why)?))?;
+        let text = text.as_str().map(str::trim).ok_or_else(|| format_error(question, "a note is not a string"))?;
         if !text.is_empty() {
             notes.push(OptionNote { option, text: text.to_owned() });
         }
@@ -112,10 +96,9 @@ fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Resul
 /// Parses an answer that is a string, a number or a list.
 fn parse_plain(question: &Question, value: &Value) -> Result<AnswerValue, String> {
     match value {
-        Value::Array(several) => select_options(
-            question,
-            several.iter().map(|one| find_option(question, one)).collect::<Result<_, _>>()?,
-        ),
+        Value::Array(several) => {
+            select_options(question, several.iter().map(|one| find_option(question, one)).collect::<Result<_, _>>()?)
+        }
         Value::String(_) | Value::Number(_) | Value::Bool(_) => match find_option(question, value) {
             Ok(pick) => Ok(AnswerValue::Selected(vec![pick])),
             // An ambiguous number is not taken as free text.
@@ -138,8 +121,8 @@ fn find_option(question: &Question, value: &Value) -> Result<usize, String> {
         let mut found = question.options.iter().enumerate().filter(|(_, option)| same(option.label.trim()));
         found.next().map(|(at, _)| at).filter(|_| found.next().is_none())
     };
-    let label = labelled(&|label| label == words)
-        .or_else(|| labelled(&|label| label.to_lowercase() == words.to_lowercase()));
+    let label =
+        labelled(&|label| label == words).or_else(|| labelled(&|label| label.to_lowercase() == words.to_lowercase()));
     let index = value.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < question.options.len());
     match (label, index) {
         (Some(label), Some(index)) if label != index => Err(format_error(

@@ -41,8 +41,7 @@ fn refused(keyword: &str, answer: Value, part: &str) {
     let mut asked = asked();
     asked.list.retain(|question| question.keyword == keyword);
     let shown = answer.to_string();
-    let why =
-        hold(&json!({ keyword: answer }), &asked).map(|taken| panic!("{shown}: {taken:?}")).unwrap_err();
+    let why = hold(&json!({ keyword: answer }), &asked).map(|taken| panic!("{shown}: {taken:?}")).unwrap_err();
     assert!(why.contains(part) && why.contains("expected"), "{shown}: {why}");
 }
 
@@ -57,11 +56,7 @@ fn an_answer_is_an_option_or_free_text() {
     check("clock", json!({"option_index": 0}), AnswerValue::Selected(vec![0]));
     check("clock", json!({"text": "real"}), AnswerValue::Text("real".into()));
     check("clock", json!({"answer": "real", "source": "written"}), AnswerValue::Text("real".into()));
-    check(
-        "clock",
-        json!({"answer": "real", "source": "picked", "option_index": 2}),
-        AnswerValue::Selected(vec![2]),
-    );
+    check("clock", json!({"answer": "real", "source": "picked", "option_index": 2}), AnswerValue::Selected(vec![2]));
     check("clock", json!({"skipped": true}), AnswerValue::Skipped);
     check("os", json!(["macOS", "Linux", "linux"]), AnswerValue::Selected(vec![0, 1]));
     check("os", json!({"options": ["1", 0]}), AnswerValue::Selected(vec![0, 2]));
@@ -93,8 +88,7 @@ fn a_wrong_answer_is_reported_with_what_was_expected() {
 
 #[test]
 fn accepts_the_printed_json_with_answers_filled_in() {
-    let all =
-        [AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![0, 1]), AnswerValue::Text("so".into())];
+    let all = [AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![0, 1]), AnswerValue::Text("so".into())];
     let questions = json!([
         {"keyword": "clock", "text": "clock?", "options": [{"label": "paused"}], "answer": "a trait", "note": "slowly"},
         {"keyword": "os", "text": "os?", "answer": ["Linux", "macOS"]},
@@ -132,10 +126,7 @@ fn r16_a_question_without_an_answer_in_the_file_stays_open() {
         (json!({"clock": "real"}), "no answer to \"os\", \"why\""),
         (left, "no answer to \"clock\", \"os\", \"why\""),
         (json!({"clock": null, "os": 0, "why": "x"}), "no answer to \"clock\""),
-        (
-            json!({"clok": "real"}),
-            "no question has the keyword \"clok\"; waiting: \"clock\", \"os\", \"why\"",
-        ),
+        (json!({"clok": "real"}), "no question has the keyword \"clok\"; waiting: \"clock\", \"os\", \"why\""),
         (json!([{"keyword": "why", "text": "x"}, {"keyword": "why", "text": "y"}]), "answers \"why\" twice"),
         (json!([{"answer": "x"}]), "no \"keyword\""),
         (json!({"waits": [{"questions": [{"answer": "x"}]}]}), "no \"keyword\""),
@@ -176,16 +167,11 @@ fn r08_a_duplicate_key_is_rejected() {
 fn notes_name_options_by_label_or_index() {
     let notes = json!({ "2": "slow", "a trait": "small" });
     let list = json!([{ "option_index": 1, "note": "small" }, { "option": "real", "note": "slow" }]);
-    let expected =
-        [OptionNote { option: 1, text: "small".into() }, OptionNote { option: 2, text: "slow".into() }];
+    let expected = [OptionNote { option: 1, text: "small".into() }, OptionNote { option: 2, text: "slow".into() }];
     for notes in [notes, list] {
-        let file =
-            json!({ "clock": { "answer": "real", "notes": notes, "note": "all" }, "os": 0, "why": "x" });
+        let file = json!({ "clock": { "answer": "real", "notes": notes, "note": "all" }, "os": 0, "why": "x" });
         let answer = hold(&file, &asked()).unwrap_or_else(|why| panic!("{file}: {why}"));
-        assert_eq!(
-            (answer.answers[0].notes.as_slice(), answer.answers[0].note.as_str()),
-            (&expected[..], "all")
-        );
+        assert_eq!((answer.answers[0].notes.as_slice(), answer.answers[0].note.as_str()), (&expected[..], "all"));
     }
     for notes in [json!("x"), json!({ "nothing": "x" }), json!({ "real": 1 })] {
         refused("clock", json!({ "answer": "real", "notes": notes }), "");

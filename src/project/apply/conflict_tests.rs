@@ -56,10 +56,7 @@ fn r30_changed_mode_alone_is_a_conflict() {
     scene.set_live_mode("d", 0o700);
     assert_eq!(scene.list_conflicts(), [("a".to_owned(), false), ("d/y".to_owned(), false)]);
     fs::set_permissions(scene.overlay_path("d"), fs::Permissions::from_mode(0o711)).unwrap();
-    assert_eq!(
-        scene.list_conflicts(),
-        [("a".to_owned(), false), expect_conflict("d"), ("d/y".to_owned(), false)]
-    );
+    assert_eq!(scene.list_conflicts(), [("a".to_owned(), false), expect_conflict("d"), ("d/y".to_owned(), false)]);
 }
 
 #[test]
@@ -103,13 +100,9 @@ fn r30_deleted_or_redirected_parent_folder_is_a_conflict() {
     let change = scene.rehearsal.change_at(Path::new("e/old")).unwrap().unwrap();
     assert_eq!(change.before, FileNode::Nothing);
     for change in &shown {
+        assert!(scene.rehearsal.apply_change(change).is_err() || change.path == Path::new("d/new"), "{change:?}");
         assert!(
-            scene.rehearsal.apply_change(change).is_err() || change.path == Path::new("d/new"),
-            "{change:?}"
-        );
-        assert!(
-            live_change::write_live_change(scene.rehearsal.root(), change).is_err()
-                || change.path.starts_with("d"),
+            live_change::write_live_change(scene.rehearsal.root(), change).is_err() || change.path.starts_with("d"),
             "{change:?}"
         );
     }
@@ -130,8 +123,7 @@ fn file_changed_meanwhile_is_put_back_for_every_kind_of_change() {
         FileNode::File { bytes: b"one\n".to_vec(), mode: 0o600 },
     ] {
         let set_only = matches!(&after, FileNode::File { bytes, .. } if bytes == b"one\n");
-        let before =
-            if set_only { FileNode::File { bytes: b"one\n".to_vec(), mode: 0o755 } } else { file("one\n") };
+        let before = if set_only { FileNode::File { bytes: b"one\n".to_vec(), mode: 0o755 } } else { file("one\n") };
         let change = Change { path: "a".into(), before, after };
         let error = live_change::write_live_change(scene.rehearsal.root(), &change).unwrap_err();
         assert!(matches!(error, Error::Changed(_)), "{change:?}: {error}");
@@ -179,8 +171,7 @@ fn failed_change_leaves_nothing() {
 
 #[test]
 fn live_change_before_it_was_recorded_is_a_conflict() {
-    let scene =
-        RehearsedProject::new(&[("late", "one\n"), ("gone", "one\n"), ("same", "one\n"), ("d/x", "x")]);
+    let scene = RehearsedProject::new(&[("late", "one\n"), ("gone", "one\n"), ("same", "one\n"), ("d/x", "x")]);
     // As left by a command in the overlay sandbox that was killed together with this program.
     for path in ["late", "same"] {
         fs::write(scene.overlay_path(path), "two\n").unwrap();
@@ -229,8 +220,8 @@ fn records_of_older_versions_are_read() {
     fs::write(scene.overlay_path("b"), "two\n").unwrap();
     let layer = scene.folder.path().join("layer");
     let held = crate::chat::Digest::of_bytes(b"one\n");
-    let origins = ["a", "b"]
-        .map(|path| serde_json::json!({ "path": path.as_bytes(), "held": held }).to_string() + "\n");
+    let origins =
+        ["a", "b"].map(|path| serde_json::json!({ "path": path.as_bytes(), "held": held }).to_string() + "\n");
     fs::write(layer.join("origins"), origins.concat()).unwrap();
     assert_eq!(scene.list_conflicts(), [("a".to_owned(), false), expect_conflict("b")]);
     let holds = crate::chat::Digest::of_bytes(b"part\n");

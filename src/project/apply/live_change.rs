@@ -18,13 +18,9 @@ use std::path::Path;
 pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
     let (real, shown) = (root.join(&change.path), &change.path);
     match (&change.before, &change.after) {
-        (FileNode::File { bytes: before, mode: was }, FileNode::File { bytes: after, mode })
-            if before != after =>
-        {
-            let (before, after) = (
-                ExpectedFile { bytes: before, mode: Some(*was) },
-                ExpectedFile { bytes: after, mode: Some(*mode) },
-            );
+        (FileNode::File { bytes: before, mode: was }, FileNode::File { bytes: after, mode }) if before != after => {
+            let (before, after) =
+                (ExpectedFile { bytes: before, mode: Some(*was) }, ExpectedFile { bytes: after, mode: Some(*mode) });
             atomic_file::replace_file(&real, shown, Some(before), after, root)
         }
         (FileNode::Nothing, FileNode::File { bytes, mode }) => {
@@ -48,11 +44,7 @@ pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
 }
 
 /// Opens the parent folder of a path without following links, and returns it with the name of the entry.
-fn open_parent<'a>(
-    real: &'a Path,
-    shown: &Path,
-    make: Option<&Path>,
-) -> Result<(ParentFolders, &'a OsStr), Error> {
+fn open_parent<'a>(real: &'a Path, shown: &Path, make: Option<&Path>) -> Result<(ParentFolders, &'a OsStr), Error> {
     let failed = |errno| atomic_file::convert_error(errno, shown);
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
         return Err(failed(Errno::INVAL));
@@ -146,18 +138,15 @@ fn replace_entry(real: &Path, shown: &Path, before: &FileNode, after: &FileNode)
     let folder = &way.folder;
     let kind = |node: &FileNode| match node {
         FileNode::Folder { .. } => AtFlags::REMOVEDIR,
-        FileNode::Nothing | FileNode::File { .. } | FileNode::Link(_) | FileNode::Other(_) => {
-            AtFlags::empty()
-        }
+        FileNode::Nothing | FileNode::File { .. } | FileNode::Link(_) | FileNode::Other(_) => AtFlags::empty(),
     };
     let beside = temporary_names::new_file_name();
     let held = temporary_names::exchange_name(
         &distinguishing_bytes(before).into_iter().chain(distinguishing_bytes(after)).collect::<Vec<_>>(),
     );
     let is_it = |held: &str| read_node_in(folder, Path::new(held)) == *before;
-    let exchange = || {
-        temporary_names::exchange_entries(folder, (&beside, kind(after)), (name, kind(before)), &held, &is_it)
-    };
+    let exchange =
+        || temporary_names::exchange_entries(folder, (&beside, kind(after)), (name, kind(before)), &held, &is_it);
     let built = build_entry(folder, OsStr::new(&beside), after).and_then(|()| Ok(exchange()?));
     built.map_err(|error| {
         let _ = unlinkat(folder, &*beside, kind(after));

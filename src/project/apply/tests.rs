@@ -35,8 +35,7 @@ impl ApplyFixture {
     }
 
     fn open_rehearsal(&self) -> Rehearsal {
-        let rehearsal =
-            Rehearsal::new(Arc::new(Disk::new(&self.root()).unwrap()), self.place.path().join("layer"));
+        let rehearsal = Rehearsal::new(Arc::new(Disk::new(&self.root()).unwrap()), self.place.path().join("layer"));
         rehearsal.record_origins().unwrap();
         rehearsal
     }
@@ -44,19 +43,15 @@ impl ApplyFixture {
     /// Applies everything in the offered order: deletions first, in reverse order.
     fn apply_all(&self, rehearsal: &Rehearsal) -> Vec<String> {
         let changes = rehearsal.list_changes().unwrap();
-        let (gone, rest): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| change.after == FileNode::Nothing);
+        let (gone, rest): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.after == FileNode::Nothing);
         let all = gone.into_iter().rev().chain(rest);
-        all.filter_map(|change| rehearsal.apply_change(&change).err())
-            .map(|error| error.to_string())
-            .collect()
+        all.filter_map(|change| rehearsal.apply_change(&change).err()).map(|error| error.to_string()).collect()
     }
 }
 
 /// Creates a whiteout that an unprivileged user can create.
 fn create_whiteout(path: &Path) {
-    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
-        .unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0).unwrap();
 }
 
 #[test]
@@ -90,8 +85,7 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     let rehearsal = scene.open_rehearsal();
     let changes_shown = change_summary::list_changes(&rehearsal).unwrap();
     assert!(changes_shown.iter().all(|altered| !altered.has_conflict), "{changes_shown:?}");
-    let notes =
-        |path: &str| changes_shown.iter().find(|one| one.path == Path::new(path)).unwrap().notes.join("; ");
+    let notes = |path: &str| changes_shown.iter().find(|one| one.path == Path::new(path)).unwrap().notes.join("; ");
     assert_eq!(notes("mode"), "mode 644 → 755");
     assert_eq!(notes("link"), "a link to a becomes a link to b");
     assert_eq!(notes("to-link"), "a file of 1 byte becomes a link to elsewhere");
@@ -157,9 +151,7 @@ fn partial_and_interrupted_application_is_no_conflict() {
     assert_eq!(fs::read(root.join("a")).unwrap(), b"one\n2\n");
     assert!(!rehearsal.is_conflict(Path::new("a")));
     // It was interrupted between the record and the change.
-    rehearsal
-        .record_applied(Path::new("a"), &FileNode::File { bytes: b"one\ntwo\n".to_vec(), mode })
-        .unwrap();
+    rehearsal.record_applied(Path::new("a"), &FileNode::File { bytes: b"one\ntwo\n".to_vec(), mode }).unwrap();
     assert!(!rehearsal.is_conflict(Path::new("a")));
     let rest = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
     rehearsal.apply_change(&rest).unwrap();
@@ -260,8 +252,7 @@ fn remains_of_an_interruption_are_removed_by_the_next_change() {
             text.map_or(FileNode::Nothing, |text| FileNode::File { bytes: text.into(), mode: 0o600 })
         };
         let before = if before.is_some() { read_node(&root.join("a")) } else { FileNode::Nothing };
-        live_change::write_live_change(&root, &Change { path: "a".into(), before, after: file(after) })
-            .unwrap();
+        live_change::write_live_change(&root, &Change { path: "a".into(), before, after: file(after) }).unwrap();
         assert_eq!(fs::read_to_string(root.join("a")).ok().as_deref(), after);
         assert!(theirs.exists());
         assert_eq!(fs::read_dir(&root).unwrap().count(), 1 + usize::from(after.is_some()));

@@ -121,11 +121,9 @@ fn leftover_flags(folder: &OwnedFd, name: &str) -> Option<AtFlags> {
             (&file).take(READ_LIMIT + 1).read_to_end(&mut bytes).ok()?;
             goes(&bytes).then_some(AtFlags::empty())
         }
-        FileType::Fifo
-        | FileType::Socket
-        | FileType::CharacterDevice
-        | FileType::BlockDevice
-        | FileType::Unknown => None,
+        FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
+            None
+        }
     }
 }
 
@@ -146,8 +144,7 @@ mod tests {
 
     fn list_names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
-        let mut names: Vec<_> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -203,8 +200,7 @@ mod tests {
                 assert_eq!(read(), "new");
                 is_it
             };
-            let done =
-                exchange_entries(&way.folder, (&beside, AtFlags::empty()), file, &exchange_name(&[]), &looks);
+            let done = exchange_entries(&way.folder, (&beside, AtFlags::empty()), file, &exchange_name(&[]), &looks);
             assert_eq!(done, if is_it { Ok(()) } else { Err(Errno::STALE) });
             assert_eq!((read().as_str(), list_names(&folder)), (text, vec!["file".to_owned()]));
         }
@@ -212,8 +208,7 @@ mod tests {
         fs::remove_file(folder.join("file")).unwrap();
         let beside = new_file_name();
         fs::write(folder.join(&beside), "new").unwrap();
-        let done =
-            exchange_entries(&way.folder, (&beside, AtFlags::empty()), file, &exchange_name(&[]), &|_| true);
+        let done = exchange_entries(&way.folder, (&beside, AtFlags::empty()), file, &exchange_name(&[]), &|_| true);
         assert_eq!((done, list_names(&folder)), (Err(Errno::NOENT), vec![beside]));
     }
 }

@@ -17,12 +17,10 @@ pub(super) fn describe_ignored_files(
         if rehearsal.change_at(path)?.is_none() {
             continue;
         }
-        let mut above: Vec<&Path> =
-            path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
+        let mut above: Vec<&Path> = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
         above.reverse();
         let folder = above.into_iter().find(|above| groups.classify(above, true) == Group::Ignored);
-        let place =
-            folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
+        let place = folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
         *places.entry(place).or_default() += 1;
     }
     let count: usize = places.values().sum();
@@ -32,7 +30,6 @@ pub(super) fn describe_ignored_files(
         0 => String::new(),
         more => format!(" and {more} more places"),
     };
-    Ok((count > 0).then(|| {
-        format!("Not included: {count} {files} ({named}{more}). Apply them with /rehearsal apply ignored.")
-    }))
+    Ok((count > 0)
+        .then(|| format!("Not included: {count} {files} ({named}{more}). Apply them with /rehearsal apply ignored.")))
 }

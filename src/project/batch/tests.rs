@@ -43,10 +43,7 @@ fn moved_folder_has_one_item_per_file_and_is_removed() {
     assert_eq!(item_names(&draft.0), ["old/a → new/a", "old/deep/b → new/deep/b"]);
     assert_eq!(draft.0.destroys(&[]), None);
     assert_eq!(scene.apply_selected(&draft, &[]), [Applied::Applied, Applied::Applied]);
-    assert_eq!(
-        (scene.live_text("new/a"), scene.live_text("new/deep/b")),
-        (Some("a\n".into()), Some("b\n".into()))
-    );
+    assert_eq!((scene.live_text("new/a"), scene.live_text("new/deep/b")), (Some("a\n".into()), Some("b\n".into())));
     assert!(!scene.rehearsal.root().join("old").exists());
     assert_eq!(scene.draft_source().0.items, []);
 }
@@ -129,8 +126,7 @@ fn rejected_hunks_are_not_applied() {
     let scene = RehearsedProject::new(&[("a", &before)]);
     scene.rehearse_write("a", &after);
     let draft = scene.draft_source();
-    let hunks: Vec<usize> =
-        draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
+    let hunks: Vec<usize> = draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
     assert_eq!(hunks.len(), 3);
     let without = [Rejected { item: 0, hunks: vec![hunks[0], hunks[2]] }];
     assert_eq!(scene.apply_selected(&draft, &without), [Applied::Applied]);

@@ -140,10 +140,7 @@ fn too_large_files_are_refused_not_truncated() {
     file.set_len(super::super::READ_LIMIT).unwrap();
     assert_eq!(read_path(&disk, "big").unwrap().len() as u64, super::super::READ_LIMIT);
     file.set_len(super::super::READ_LIMIT + 1).unwrap();
-    assert_eq!(
-        read_path(&disk, "big").unwrap_err().to_string(),
-        "big has 10485761 bytes; the limit is 10485760"
-    );
+    assert_eq!(read_path(&disk, "big").unwrap_err().to_string(), "big has 10485761 bytes; the limit is 10485760");
     assert_eq!(read_path(&disk, "gone").unwrap_err().to_string(), "there is no file gone");
 }
 
@@ -170,8 +167,7 @@ fn read_only_files_and_folders_are_not_changed() {
 #[test]
 fn r24_full_disk_leaves_the_old_file_intact() {
     let (_folder, disk) = create_project();
-    let mounted =
-        Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(disk.root()).output();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(disk.root()).output();
     if !is_root() || !mounted.is_ok_and(|output| output.status.success()) {
         let _ = writeln!(std::io::stdout(), "LEFT OUT: no small disk can be mounted here");
         return;

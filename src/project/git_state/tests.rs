@@ -82,8 +82,7 @@ impl RepositoryFixture {
     }
 
     fn draft_item(&self) -> (Item, Vec<Operation>) {
-        let (mut batch, mut work) =
-            draft_batch(&self.rehearsal, Group::Repository, Some(Path::new(".git"))).unwrap();
+        let (mut batch, mut work) = draft_batch(&self.rehearsal, Group::Repository, Some(Path::new(".git"))).unwrap();
         assert_eq!((batch.items.len(), work.items.len()), (1, 1), "{batch:?}");
         (batch.items.remove(0), work.items.remove(0))
     }
@@ -105,9 +104,7 @@ fn commits_branches_and_tags_are_one_item_that_names_them() {
     };
     let (item, operations) = scene.draft_item();
     let notes = item.notes.join("\n");
-    for words in
-        ["refs/heads/main: ", "refs/heads/fresh: new", " three", " four", "refs/tags/v1", "6 new objects"]
-    {
+    for words in ["refs/heads/main: ", "refs/heads/fresh: new", " three", " four", "refs/tags/v1", "6 new objects"] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
     assert!(notes.contains("HEAD: ref: refs/heads/main → ref: refs/heads/fresh"), "{notes}");

@@ -57,23 +57,14 @@ pub(super) fn determine_view(
 ) -> CommandView {
     let setting = create_spec(shell, layer, line, view, disclosed);
     if view == View::Live {
-        return CommandView {
-            setting,
-            environment: shell.environment().to_vec(),
-            withheld: Vec::new(),
-            masked: None,
-        };
+        return CommandView { setting, environment: shell.environment().to_vec(), withheld: Vec::new(), masked: None };
     }
     let named: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let listing = shell.sensitive_files_in(&line.folder).current_listing();
     let withheld = withheld_paths(shell, &setting, view, &named, &listing);
-    let temporary = setting
-        .places
-        .iter()
-        .map(|place| &place.path)
-        .find(|path| **path == resolve_path(&std::env::temp_dir()));
-    let mut environment =
-        environment::dry_run_environment(shell.environment(), temporary.map(PathBuf::as_path));
+    let temporary =
+        setting.places.iter().map(|place| &place.path).find(|path| **path == resolve_path(&std::env::temp_dir()));
+    let mut environment = environment::dry_run_environment(shell.environment(), temporary.map(PathBuf::as_path));
     let home = variable_path(shell, "HOME");
     git_identity::add_identity(&mut environment, home.as_deref(), &line.folder);
     let seen = MaskedFiles::new(listing);
@@ -117,11 +108,7 @@ pub(super) fn create_spec(
 }
 
 /// Returns the folders outside the project that a command writes in.
-fn writable_places(
-    line: &CommandLine,
-    home: Option<&Path>,
-    disclosed: &DisclosedPaths,
-) -> Vec<WritablePlace> {
+fn writable_places(line: &CommandLine, home: Option<&Path>, disclosed: &DisclosedPaths) -> Vec<WritablePlace> {
     let temporary = [PathBuf::from("/tmp"), resolve_path(&std::env::temp_dir())];
     let named = match &line.sandbox {
         CommandSandbox::Enforced(reach) => reach.write.as_slice(),
@@ -159,28 +146,23 @@ fn withheld_paths(
     }
     // In a toolchain only the entries directly in its folder are examined.
     let is_other = |path: &&PathBuf| !path.starts_with(project);
-    let of_tools =
-        setting.visible.iter().filter(is_other).flat_map(|folder| toolchains::sensitive_entries(folder));
+    let of_tools = setting.visible.iter().filter(is_other).flat_map(|folder| toolchains::sensitive_entries(folder));
     all.extend(of_tools.map(|path| Withheld { path, reason: Reason::Sensitive }));
     let is_named = |one: &Withheld| {
         // Listing `.git` opens all of it.
         let is_git = |above: &Path| above.ends_with(".git") && named.iter().any(|name| name == above);
         named.contains(&one.path) || one.path.ancestors().any(is_git)
     };
-    let is_setting = |one: &Withheld| {
-        one.reason == Reason::Sensitive && tool_settings::is_visible_setting(project, &one.path)
-    };
-    let is_meant =
-        |one: &Withheld| named.iter().any(|folder| is_sensitive(folder) && one.path.starts_with(folder));
+    let is_setting =
+        |one: &Withheld| one.reason == Reason::Sensitive && tool_settings::is_visible_setting(project, &one.path);
+    let is_meant = |one: &Withheld| named.iter().any(|folder| is_sensitive(folder) && one.path.starts_with(folder));
     all.retain(|one| {
         // Entries withheld only because they are near a masked file need no mask here.
         let is_open = matches!(one.reason, Reason::NotAFile | Reason::Crowded);
         !is_open && !is_named(one) && !is_meant(one) && !is_setting(one)
     });
     all.extend(
-        partly_written(&setting.overlay_folder)
-            .into_iter()
-            .map(|path| Withheld { path, reason: Reason::EditedCopy }),
+        partly_written(&setting.overlay_folder).into_iter().map(|path| Withheld { path, reason: Reason::EditedCopy }),
     );
     all
 }

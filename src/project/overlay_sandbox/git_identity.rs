@@ -15,10 +15,9 @@ pub fn add_identity(environment: &mut Vec<(OsString, OsString)>, home: Option<&P
         return;
     }
     let texts = [read(&home.join(".gitconfig")), read(&home.join(".config/git/config"))];
-    for (key, roles) in [
-        ("name", ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]),
-        ("email", ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"]),
-    ] {
+    for (key, roles) in
+        [("name", ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]), ("email", ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"])]
+    {
         let Some(value) = texts.iter().find_map(|text| user_value(text, key)) else { continue };
         for role in roles {
             if !environment.iter().any(|(name, _)| name == role) {
@@ -60,16 +59,10 @@ mod tests {
         let found = |before: &[(&str, &str)]| {
             let mut all = before.iter().map(|(name, value)| (name.into(), value.into())).collect();
             add_identity(&mut all, Some(&home), &project);
-            all.into_iter()
-                .map(|(name, value)| format!("{}={}", name.display(), value.display()))
-                .collect::<Vec<_>>()
+            all.into_iter().map(|(name, value)| format!("{}={}", name.display(), value.display())).collect::<Vec<_>>()
         };
-        let usual = [
-            "GIT_AUTHOR_NAME=A B",
-            "GIT_COMMITTER_NAME=A B",
-            "GIT_AUTHOR_EMAIL=a@b.c",
-            "GIT_COMMITTER_EMAIL=a@b.c",
-        ];
+        let usual =
+            ["GIT_AUTHOR_NAME=A B", "GIT_COMMITTER_NAME=A B", "GIT_AUTHOR_EMAIL=a@b.c", "GIT_COMMITTER_EMAIL=a@b.c"];
         assert_eq!(found(&[]), usual);
         assert_eq!(found(&[("GIT_AUTHOR_NAME", "C")])[..2], ["GIT_AUTHOR_NAME=C", "GIT_COMMITTER_NAME=A B"]);
         fs::write(project.join(".git/config"), "[user]\n\tname = D\n").unwrap();

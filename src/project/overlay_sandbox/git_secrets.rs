@@ -59,8 +59,7 @@ fn has_stored_secrets(project: &Path, git: &Path) -> bool {
         let mut paths = entries.iter().map(|entry| project.join(&entry.path));
         paths.any(|path| is_sensitive(&path) && !tool_settings::is_visible_setting(project, &path))
     };
-    let is_packed =
-        || read_or_empty(&git.join("packed-refs")).is_none_or(|refs| contains_bytes(&refs, b"refs/stash"));
+    let is_packed = || read_or_empty(&git.join("packed-refs")).is_none_or(|refs| contains_bytes(&refs, b"refs/stash"));
     // A split index keeps a part of its entries in another file.
     let is_split = || {
         let names = fs::read_dir(git).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -76,8 +75,7 @@ fn has_credentials(settings: &[u8]) -> bool {
     let text = String::from_utf8_lossy(settings).to_lowercase();
     // `https://user:password@host`
     let has_user = |line: &str| {
-        line.split_once("://")
-            .is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
+        line.split_once("://").is_some_and(|(_, rest)| rest.split('/').next().is_some_and(|host| host.contains('@')))
     };
     text.lines().any(|line| has_user(line) || CREDENTIAL_WORDS.iter().any(|word| line.contains(word)))
 }
@@ -122,12 +120,9 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(names(false), [""; 0]);
-        for (file, text) in [
-            ("index", "DIRC?"),
-            ("refs/stash", "x"),
-            ("packed-refs", "x refs/stash\n"),
-            ("sharedindex.1", ""),
-        ] {
+        for (file, text) in
+            [("index", "DIRC?"), ("refs/stash", "x"), ("packed-refs", "x refs/stash\n"), ("sharedindex.1", "")]
+        {
             fs::write(git.join(file), text).unwrap();
             assert_eq!(names(false), CONTENT_PATHS, "{file}");
             assert_eq!(names(true), [""; 0], "{file}");

@@ -37,18 +37,14 @@ pub fn run_namespace_entry(words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn enter_namespaces(words: &[OsString]) -> Result<u8, SetupError> {
-    let (spec_arguments, command) =
-        words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+    let (spec_arguments, command) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
     // The list of paths stays on the lifeline for the first process to read.
     let setting = OverlaySpec::parse_arguments(spec_arguments.iter().cloned(), |_| Ok(Vec::new()))?;
     // Holds the lock on the overlay until this process exits, so that no other process writes in it.
-    let _lock =
-        lock_overlay(&setting.overlay_folder).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
-    overlay_mounts::create_overlay_folders(&setting)
-        .map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
+    let _lock = lock_overlay(&setting.overlay_folder).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
+    overlay_mounts::create_overlay_folders(&setting).map_err(SetupError::at_step(SetupStep::OverlayFolders))?;
     // Inherited open files must not lead out of the overlay sandbox.
-    namespaces::close_files_on_exec()
-        .map_err(|errno| SetupError::at_step(SetupStep::Namespaces)(errno.into()))?;
+    namespaces::close_files_on_exec().map_err(|errno| SetupError::at_step(SetupStep::Namespaces)(errno.into()))?;
     leave_namespaces()?;
     let mut first_process = Command::new("/proc/self/exe");
     first_process.arg("guard").arg(IN_OVERLAY_ARGUMENT).args(spec_arguments).args(command);

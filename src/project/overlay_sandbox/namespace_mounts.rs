@@ -59,12 +59,7 @@ pub fn set_up_mounts(setting: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
     let write = places.chain(["/dev/shm".into()]).collect();
     let reach = SandboxAccess { write, network: true, sockets: false };
     // aye's own folders are already empty here, so no path among the writable places needs to be closed.
-    Ok(SandboxSpec {
-        folder: setting.folder.clone(),
-        openings: reach,
-        protected: Vec::new(),
-        unreadable: Vec::new(),
-    })
+    Ok(SandboxSpec { folder: setting.folder.clone(), openings: reach, protected: Vec::new(), unreadable: Vec::new() })
 }
 
 /// Shows the whole disk read-only, with the overlays mounted at their places.

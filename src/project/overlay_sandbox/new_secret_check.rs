@@ -59,12 +59,7 @@ struct CheckState {
 
 impl NewSecretCheck {
     /// Starts the check for a command in this project folder that has not started yet.
-    pub fn start_check(
-        masked: MaskedFiles,
-        shell: Arc<Shell>,
-        play: Arc<Rehearsal>,
-        folder: PathBuf,
-    ) -> Self {
+    pub fn start_check(masked: MaskedFiles, shell: Arc<Shell>, play: Arc<Rehearsal>, folder: PathBuf) -> Self {
         play.set_merge_blocked(true);
         Self(Some(CheckState { masked, shell, play, folder }))
     }

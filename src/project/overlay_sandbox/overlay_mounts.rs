@@ -1,13 +1,10 @@
 //! Overlay file systems of the overlay sandbox: their folders, and their mounts before they are attached.
 
 use super::overlay_spec::OverlaySpec;
-use crate::project::rehearsal::{
-    OUTSIDE_FOLDER, PENDING_FOLDER, UPPER, create_pending, is_inside, remove_folder,
-};
+use crate::project::rehearsal::{OUTSIDE_FOLDER, PENDING_FOLDER, UPPER, create_pending, is_inside, remove_folder};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
-    fsmount, fsopen,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen,
 };
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -51,9 +48,7 @@ pub fn create_overlay_folders(setting: &OverlaySpec) -> io::Result<()> {
     }
     fs::create_dir_all(layer.join(ROOT_FOLDER))?;
     let mut places = setting.places.iter().map(|place| &place.path);
-    places.try_for_each(|place| {
-        like(&OverlaySpec::place_upper(layer, place), &work_folder(layer, place), place)
-    })
+    places.try_for_each(|place| like(&OverlaySpec::place_upper(layer, place), &work_folder(layer, place), place))
 }
 
 /// Folders of an overlay outside the project, as open files, so that they can be used after something is mounted over
@@ -90,22 +85,14 @@ pub fn mount_project(setting: &OverlaySpec) -> io::Result<OwnedFd> {
         true => mount_single(&setting.folder, layer),
         false => {
             let lower = [open_folder(&layer.join(UPPER))?, open_folder(&setting.folder)?];
-            mount_overlay(
-                &lower,
-                &open_folder(&layer.join(PENDING_FOLDER))?,
-                &open_folder(&layer.join(WORK_FOLDER))?,
-            )
+            mount_overlay(&lower, &open_folder(&layer.join(PENDING_FOLDER))?, &open_folder(&layer.join(WORK_FOLDER))?)
         }
     }
 }
 
 /// Mounts an overlay over a folder without separating the changes of this command.
 fn mount_single(folder: &Path, layer: &Path) -> io::Result<OwnedFd> {
-    mount_overlay(
-        &[open_folder(folder)?],
-        &open_folder(&layer.join(UPPER))?,
-        &open_folder(&layer.join(WORK_FOLDER))?,
-    )
+    mount_overlay(&[open_folder(folder)?], &open_folder(&layer.join(UPPER))?, &open_folder(&layer.join(WORK_FOLDER))?)
 }
 
 /// Mounts an overlay over folders, the topmost first. Folders are passed as open files, so that no part of their names
@@ -142,8 +129,7 @@ pub fn mount_memory(bytes: u64, mode: u32) -> io::Result<OwnedFd> {
 pub fn mount_proc() -> io::Result<OwnedFd> {
     let own = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&own)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let attributes =
+        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     Ok(fsmount(&own, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }

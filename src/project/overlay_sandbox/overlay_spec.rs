@@ -240,8 +240,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(at("home"), at("link")).unwrap();
         let names = ["home/project/in", "link", "home/tmp", "other", "none"].map(at);
-        let private =
-            names.into_iter().chain(["/dev/shm".into(), "/".into()]).map(|path| new_place(path, false));
+        let private = names.into_iter().chain(["/dev/shm".into(), "/".into()]).map(|path| new_place(path, false));
         let shown = [new_place(at("home/shown"), true), new_place(at("other"), true)];
         let setting = OverlaySpec { folder: at("home/project"), ..OverlaySpec::default() };
         let setting = setting.with_places(private.chain(shown));

@@ -71,8 +71,7 @@ pub fn watch_limits(folder: &Path, memory: Option<u64>) -> String {
     let start = disk();
     let least = start.as_ref().map_or(0, |disk| MIN_FREE_BYTES.min(free_bytes(disk) / 2));
     // File systems without a limit on the number of files report 0 files.
-    let least_files =
-        start.filter(|disk| disk.f_files > 0).map_or(0, |disk| MIN_FREE_INODES.min(disk.f_favail / 2));
+    let least_files = start.filter(|disk| disk.f_files > 0).map_or(0, |disk| MIN_FREE_INODES.min(disk.f_favail / 2));
     loop {
         std::thread::sleep(CHECK_INTERVAL);
         let (count, memory) = measure_usage();
@@ -135,11 +134,7 @@ fn private_pages(process: &Path) -> u64 {
 /// Returns the bytes of shared memory mapped by a process, divided among the processes that map it.
 fn shared_bytes(process: &Path) -> u64 {
     let all = parse_kilobytes(&process.join("status"), "RssShmem:").unwrap_or(0);
-    if all < LARGE_SHARED {
-        all
-    } else {
-        parse_kilobytes(&process.join("smaps_rollup"), "Pss_Shmem:").unwrap_or(all)
-    }
+    if all < LARGE_SHARED { all } else { parse_kilobytes(&process.join("smaps_rollup"), "Pss_Shmem:").unwrap_or(all) }
 }
 
 /// Reads the value of a line such as `RssShmem:  12 kB`, in bytes.

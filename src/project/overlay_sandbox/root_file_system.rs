@@ -58,9 +58,8 @@ pub fn build_root(setting: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) 
     };
     // Mount points inside a private folder must exist before the overlay is mounted over it.
     let is_in_private = |entry: &(PathBuf, RootEntry)| {
-        let private = |(at, kind): &(PathBuf, RootEntry)| {
-            matches!(kind, RootEntry::Overlay(_, false)) && entry.0.starts_with(at)
-        };
+        let private =
+            |(at, kind): &(PathBuf, RootEntry)| matches!(kind, RootEntry::Overlay(_, false)) && entry.0.starts_with(at);
         entries.iter().any(private)
     };
     for (at, kind) in entries.iter().filter(|entry| is_in_private(entry)) {
@@ -95,12 +94,8 @@ fn gather_entries(setting: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(Pa
     // folder".
     for entry in fs::read_dir("/")?.flatten() {
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() && entry.file_name() != "proc" => {
-                all.push((entry.path(), RootEntry::Folder))
-            }
-            Ok(kind) if kind.is_symlink() => {
-                all.push((entry.path(), RootEntry::Link(fs::read_link(entry.path())?)))
-            }
+            Ok(kind) if kind.is_dir() && entry.file_name() != "proc" => all.push((entry.path(), RootEntry::Folder)),
+            Ok(kind) if kind.is_symlink() => all.push((entry.path(), RootEntry::Link(fs::read_link(entry.path())?))),
             Ok(_) | Err(_) => {}
         }
     }
@@ -139,8 +134,7 @@ fn gather_entries(setting: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(Pa
 
 /// Returns the configuration files of all Java versions, except those for remote management, which contain passwords.
 fn java_settings() -> impl Iterator<Item = PathBuf> {
-    let entries =
-        |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let begins = |path: &PathBuf, with: &str| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(with.as_bytes()))
     };
@@ -149,11 +143,7 @@ fn java_settings() -> impl Iterator<Item = PathBuf> {
 }
 
 /// Adds the disk's entry at a path and the links on the way to it. Missing paths and aye's own files are skipped.
-fn add_visible_path(
-    path: &Path,
-    setting: &OverlaySpec,
-    all: &mut Vec<(PathBuf, RootEntry)>,
-) -> io::Result<()> {
+fn add_visible_path(path: &Path, setting: &OverlaySpec, all: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<()> {
     let Some(real) = follow_links(path, all)? else { return Ok(()) };
     if setting.own_paths.iter().chain(&setting.unreadable).any(|own| real.starts_with(own)) {
         return Ok(());
@@ -171,8 +161,7 @@ fn add_visible_path(
 
 /// Adds the links on the way to a path, and an empty folder at its target. Returns the target.
 fn follow_links(path: &Path, all: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<Option<PathBuf>> {
-    let mut rest: Vec<PathBuf> =
-        path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
+    let mut rest: Vec<PathBuf> = path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
     let (mut at, mut links) = (PathBuf::from("/"), 0);
     while let Some(part) = rest.pop() {
         match part.components().next() {
@@ -216,8 +205,7 @@ fn add_written_files(upper: &Path, setting: &OverlaySpec, all: &mut Vec<(PathBuf
     let mut count = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let Some(at) = entry.path().strip_prefix(upper).ok().map(|below| Path::new("/").join(below))
-            else {
+            let Some(at) = entry.path().strip_prefix(upper).ok().map(|below| Path::new("/").join(below)) else {
                 continue;
             };
             let is_in = |above: &PathBuf| at.starts_with(above);

@@ -63,9 +63,7 @@ impl SetupStep {
             Self::UserMapping => "cannot map the user in its user namespace",
             Self::Project => "the project is the root of a file system or contains a mount point",
             Self::Overlay => "cannot mount an overlay on the project's file system",
-            Self::ReadOnlyDisk => {
-                "cannot make the rest of the disk read-only, which requires Linux 5.12 or newer"
-            }
+            Self::ReadOnlyDisk => "cannot make the rest of the disk read-only, which requires Linux 5.12 or newer",
             Self::Devices => "cannot create its devices",
             Self::Processes => "cannot mount its own /proc",
             Self::OtherOverlays => "cannot mount the overlays outside the project",
@@ -180,10 +178,7 @@ impl SetupError {
 
     /// Decodes the error from its two bytes.
     pub fn from_bytes(step: u8, errno: u8) -> Self {
-        Self {
-            step: SetupStep::ALL.get(usize::from(step)).copied().unwrap_or(SetupStep::Specification),
-            errno,
-        }
+        Self { step: SetupStep::ALL.get(usize::from(step)).copied().unwrap_or(SetupStep::Specification), errno }
     }
 }
 
@@ -204,9 +199,8 @@ mod tests {
     #[test]
     fn error_names_the_system_setting_and_the_remedy() {
         let cause_of = |step, errno: Errno, system: &[(&str, &str)]| {
-            let value = |name: &str| {
-                system.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-            };
+            let value =
+                |name: &str| system.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
             let errno = u8::try_from(errno.raw_os_error()).unwrap();
             SetupError { step, errno }.system_cause(value)
         };

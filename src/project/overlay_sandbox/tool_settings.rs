@@ -32,8 +32,7 @@ const FILE_LIMIT: usize = 100;
 pub fn is_visible_setting(project: &Path, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(project) else { return false };
     // The setting may lie anywhere in the project except in another sensitive folder.
-    let setting =
-        below.ancestors().find(|above| SETTING_PATHS.iter().any(|setting| above.ends_with(setting)));
+    let setting = below.ancestors().find(|above| SETTING_PATHS.iter().any(|setting| above.ends_with(setting)));
     let Some(setting) = setting else { return false };
     let others = setting.parent().unwrap_or(Path::new(""));
     let is_within_cargo = setting.starts_with(".cargo") || others.ends_with(".cargo");
@@ -56,10 +55,7 @@ fn is_harmless(path: &Path) -> bool {
                 }
                 waiting.push(entry.path());
             }
-        } else if about.is_file()
-            && about.len() <= SIZE_LIMIT
-            && std::os::unix::fs::MetadataExt::nlink(&about) == 1
-        {
+        } else if about.is_file() && about.len() <= SIZE_LIMIT && std::os::unix::fs::MetadataExt::nlink(&about) == 1 {
             files.push(path);
         } else {
             return false;
@@ -78,8 +74,7 @@ fn is_secret_name(path: &Path) -> bool {
 fn holds_no_credential(file: &Path) -> bool {
     let Ok(text) = fs::read_to_string(file) else { return false };
     let lower = text.to_lowercase();
-    let is_long =
-        lower.split(|sign: char| !sign.is_ascii_alphanumeric()).any(|word| word.len() >= KEY_LENGTH);
+    let is_long = lower.split(|sign: char| !sign.is_ascii_alphanumeric()).any(|word| word.len() >= KEY_LENGTH);
     !is_long && !CREDENTIAL_WORDS.iter().any(|word| lower.contains(word)) && redact(&text).1 == 0
 }
 

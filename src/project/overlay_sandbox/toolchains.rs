@@ -75,9 +75,7 @@ const VARIABLE_FOLDERS: [(&str, &[&str], &str); 20] = [
 /// Returns the existing toolchain folders for this home and this environment.
 pub fn toolchain_folders(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let of_home = home.into_iter().flat_map(|home| HOME_FOLDERS.map(|folder| home.join(folder)));
-    let value = |name: &str| {
-        environment.iter().find(|(known, _)| known == name).map(|(_, value)| PathBuf::from(value))
-    };
+    let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| PathBuf::from(value));
     let named = VARIABLE_FOLDERS.iter().flat_map(|(name, parts, sign)| {
         let folder = value(name).filter(|folder| folder.is_absolute() && folder.join(sign).exists());
         // A folder that contains the home, or lies directly below the root, is not a toolchain.
@@ -125,15 +123,9 @@ mod tests {
     fn only_known_folders_without_credentials_are_shown() {
         let place = tempfile::tempdir().unwrap();
         let home = place.path().canonicalize().unwrap().join("home");
-        for folder in [
-            ".cargo/bin",
-            ".cargo/registry",
-            ".rustup/toolchains",
-            ".ssh",
-            "go/pkg",
-            ".m2/repository",
-            "work/bin",
-        ] {
+        for folder in
+            [".cargo/bin", ".cargo/registry", ".rustup/toolchains", ".ssh", "go/pkg", ".m2/repository", "work/bin"]
+        {
             fs::create_dir_all(home.join(folder)).unwrap();
         }
         for file in [".cargo/credentials.toml", "work/bin/java", ".m2/repository/.env"] {
@@ -144,8 +136,8 @@ mod tests {
                 variables.iter().map(|(name, value)| (OsString::from(name), value.clone().into())).collect();
             toolchain_folders(Some(&home), &variables)
         };
-        let usual = [".cargo/bin", ".cargo/registry", ".rustup", ".m2/repository", "go/pkg"]
-            .map(|folder| home.join(folder));
+        let usual =
+            [".cargo/bin", ".cargo/registry", ".rustup", ".m2/repository", "go/pkg"].map(|folder| home.join(folder));
         assert_eq!(sensitive_entries(&home.join(".m2/repository")), [home.join(".m2/repository/.env")]);
         assert_eq!(found(&[]), usual);
         // A variable that names something else than one toolchain is ignored.
@@ -162,9 +154,6 @@ mod tests {
         assert!(found(&[("JAVA_HOME", home.join("work"))]).contains(&home.join("work/")));
         fs::write(home.join("work/.env"), "").unwrap();
         assert_eq!(found(&[("JAVA_HOME", home.join("work"))]), usual);
-        assert_eq!(
-            opt_folders(OsStr::new("/opt/jdk/bin:/usr/bin:/opt:/optional/bin")),
-            [PathBuf::from("/opt/jdk")]
-        );
+        assert_eq!(opt_folders(OsStr::new("/opt/jdk/bin:/usr/bin:/opt:/optional/bin")), [PathBuf::from("/opt/jdk")]);
     }
 }

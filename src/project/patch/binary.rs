@@ -5,8 +5,7 @@ use flate2::write::ZlibEncoder;
 use std::io::{self, Read, Write};
 
 /// Digits of git's base 85.
-const DIGITS: &[u8; 85] =
-    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+const DIGITS: &[u8; 85] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 /// Bytes per line.
 const LINE_BYTES: usize = 52;
 
@@ -16,8 +15,7 @@ const LINE_BYTES: usize = 52;
 /// If the content does not have exactly this size any more.
 pub fn write_literal(content: impl Read, size: u64, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "literal {size}")?;
-    let mut encoder =
-        ZlibEncoder::new(Base85Writer { out, incomplete_line: Vec::new() }, Compression::default());
+    let mut encoder = ZlibEncoder::new(Base85Writer { out, incomplete_line: Vec::new() }, Compression::default());
     // Reading one byte more detects that the file grew.
     let copied = io::copy(&mut content.take(size + 1), &mut encoder)?;
     let lines = encoder.finish()?;

@@ -81,17 +81,9 @@ mod tests {
 
     #[test]
     fn r30_recognises_the_names_that_git_refuses() {
-        for name in [
-            ".git",
-            ".GIT",
-            "a/.Git/b",
-            "git~1",
-            ".git ",
-            ".git...",
-            ".git::$DATA",
-            "a\\.git\\b",
-            ".g\u{200c}it",
-        ] {
+        for name in
+            [".git", ".GIT", "a/.Git/b", "git~1", ".git ", ".git...", ".git::$DATA", "a\\.git\\b", ".g\u{200c}it"]
+        {
             assert!(is_refused(Path::new(name), false), "{name}");
         }
         for name in [".gitignore", "git", "x.git", ".github/x", "git~2", ".gitmodules"] {

@@ -21,10 +21,7 @@ pub fn write_hunks(from: &[u8], to: &[u8], out: &mut dyn Write) -> io::Result<()
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let removed = first.old_range().start..last.old_range().end;
         let added = first.new_range().start..last.new_range().end;
-        write_line(
-            out,
-            &[format!("@@ -{} +{} @@", format_range(&removed), format_range(&added)).as_bytes()],
-        )?;
+        write_line(out, &[format!("@@ -{} +{} @@", format_range(&removed), format_range(&added)).as_bytes()])?;
         for op in group {
             if op.tag() == DiffTag::Equal {
                 write_lines(b" ", &old[op.old_range()], out)?;

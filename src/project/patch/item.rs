@@ -59,15 +59,12 @@ impl PatchItem {
         let upper = rehearsal.overlay_folder().join(UPPER);
         let Change { path, before, after } = change;
         let same = match (&before, &after) {
-            (FileNode::File { bytes: before, .. }, FileNode::File { bytes: after, .. }) => {
-                Some(before == after)
-            }
+            (FileNode::File { bytes: before, .. }, FileNode::File { bytes: after, .. }) => Some(before == after),
             (_, _) => None,
         };
         let (before, after) =
             (PathState::new(before, rehearsal.root().join(&path)), PathState::new(after, upper.join(&path)));
-        let is_same_content =
-            same.unwrap_or_else(|| before.git_kind().is_some() && before.has_same_content(&after));
+        let is_same_content = same.unwrap_or_else(|| before.git_kind().is_some() && before.has_same_content(&after));
         Self {
             path,
             before,

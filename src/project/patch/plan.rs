@@ -43,25 +43,20 @@ impl Omissions {
         let mut refused = HashSet::new();
         let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for (at, item) in items.iter().enumerate() {
-            let is_link =
-                matches!(item.before, PathState::Link(_)) || matches!(item.after, PathState::Link(_));
+            let is_link = matches!(item.before, PathState::Link(_)) || matches!(item.after, PathState::Link(_));
             if let Some(git) = git_names::enclosing_git_folder(&item.path) {
                 *repositories.entry(git).or_default() += 1;
             } else if git_names::is_refused(&item.path, is_link) {
                 self.add_omission(&item.path, "git refuses this name");
             } else if item.path == Path::new(".") {
-                self.add_omission(
-                    &item.path,
-                    format!("{}: git keeps no mode of a folder", describe_modes(item)),
-                );
+                self.add_omission(&item.path, format!("{}: git keeps no mode of a folder", describe_modes(item)));
             } else {
                 continue;
             }
             refused.insert(at);
         }
         for (path, count) in repositories {
-            let paths =
-                if count == 1 { "1 changed path".to_owned() } else { format!("{count} changed paths") };
+            let paths = if count == 1 { "1 changed path".to_owned() } else { format!("{count} changed paths") };
             self.add_omission(&path, format!("{paths} of the repository's own state, such as commits"));
         }
         refused
@@ -85,9 +80,7 @@ fn detect_renames(items: &mut [PatchItem], refused: &HashSet<usize>) {
             (PathState::Nothing, PathState::File { size, .. }) if *size > 0 => {
                 made.push(((*size, item.after.git_mode()), at));
             }
-            (before, after)
-                if (before.is_folder() || after.is_folder()) && !(is_plain(before) && is_plain(after)) =>
-            {
+            (before, after) if (before.is_folder() || after.is_folder()) && !(is_plain(before) && is_plain(after)) => {
                 replaced = Some(&item.path);
             }
             (_, _) => {}
@@ -102,8 +95,7 @@ fn detect_renames(items: &mut [PatchItem], refused: &HashSet<usize>) {
     for (kind, target) in made {
         let Some(sources) = gone.get_mut(&kind) else { continue };
         let Some(wanted) = hash(target, &items[target].after) else { continue };
-        let found =
-            sources.iter().position(|source| hash(*source, &items[*source].before).as_ref() == Some(&wanted));
+        let found = sources.iter().position(|source| hash(*source, &items[*source].before).as_ref() == Some(&wanted));
         if let Some(found) = found {
             pairs.push((sources.remove(found), target));
         }
@@ -130,10 +122,7 @@ fn choose_deletions(items: &mut [PatchItem], refused: &HashSet<usize>, list: &mu
                 if item.is_same_content && before.git_mode() == after.git_mode() {
                     let (was, is) = (before.permissions(), after.permissions());
                     let words = format!("mode {was:o} becomes {is:o}");
-                    list.add_omission(
-                        &item.path,
-                        format!("{words}: git keeps only whether a file is executable"),
-                    );
+                    list.add_omission(&item.path, format!("{words}: git keeps only whether a file is executable"));
                     continue;
                 }
                 let large = [before, after].into_iter().find(|side| side.size() > Some(FILE_LIMIT));
@@ -145,8 +134,7 @@ fn choose_deletions(items: &mut [PatchItem], refused: &HashSet<usize>, list: &mu
                     );
                     continue;
                 }
-                let contents =
-                    if item.is_same_content { 0 } else { before.max_patch_size() + after.max_patch_size() };
+                let contents = if item.is_same_content { 0 } else { before.max_patch_size() + after.max_patch_size() };
                 let cost = contents + 8 * item.path.as_os_str().len() as u64 + 512;
                 if (before.git_kind().is_some() || after.git_kind().is_some()) && total + cost > PATCH_LIMIT {
                     list.add_omission(&item.path, format!("the patch has reached {} MB", PATCH_LIMIT >> 20));
@@ -217,15 +205,12 @@ fn choose_creations(
                     format!("would be {words}; the folder there keeps files that this patch does not delete"),
                 );
             } else if !refused.contains(&at) {
-                list.add_omission(
-                    &item.path,
-                    "a folder that stays: git deletes only folders that become empty",
-                );
+                list.add_omission(&item.path, "a folder that stays: git deletes only folders that become empty");
             }
         }
         let in_the_way = !item.before.is_folder() && !item.before.is_nothing();
-        let is_stuck = matches!(item.before, PathState::Link(_))
-            && is_broken_for_git(&rehearsal.root().join(&item.path));
+        let is_stuck =
+            matches!(item.before, PathState::Link(_)) && is_broken_for_git(&rehearsal.root().join(&item.path));
         if item.after.is_folder() && ((in_the_way && !is_gone) || refused.contains(&at) || is_stuck) {
             blocked = Some(item.path.clone());
         }
@@ -256,10 +241,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], gone: &HashSet<PathB
     for item in items {
         match (&item.before, &item.after) {
             (PathState::Folder { .. }, PathState::Folder { .. }) => {
-                list.add_omission(
-                    &item.path,
-                    format!("{}: git keeps no mode of a folder", describe_modes(item)),
-                );
+                list.add_omission(&item.path, format!("{}: git keeps no mode of a folder", describe_modes(item)));
             }
             (_, PathState::Folder { .. }) if !filled.contains(item.path.as_path()) => {
                 list.add_omission(&item.path, "an empty folder, which git does not store");
@@ -288,8 +270,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], gone: &HashSet<PathB
         let real = rehearsal.root().join(&folder);
         let stays = |entry: std::fs::DirEntry| {
             let path = folder.join(entry.file_name());
-            let rewritten =
-                paths.get(path.as_path()).is_some_and(|item| item.is_deletion && item.is_creation);
+            let rewritten = paths.get(path.as_path()).is_some_and(|item| item.is_deletion && item.is_creation);
             !gone.contains(&path) && !vanished.contains(&path) && !rewritten
         };
         if std::fs::read_dir(&real).into_iter().flatten().flatten().any(stays) {
@@ -299,10 +280,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], gone: &HashSet<PathB
         if !filled.contains(folder.as_path()) {
             list.add_omission(&folder, "an empty folder: git deletes it with its last file");
         } else if mode != made {
-            list.add_omission(
-                &folder,
-                format!("mode {mode:o}: git may make this folder again with mode {made:o}"),
-            );
+            list.add_omission(&folder, format!("mode {mode:o}: git may make this folder again with mode {made:o}"));
         }
         waiting.extend(folder.parent().map(Path::to_owned));
         vanished.insert(folder);
@@ -317,10 +295,7 @@ fn list_modes(items: &[PatchItem], list: &mut Omissions) {
         let made = if mode & 0o100 == 0 { 0o666 & !umask } else { 0o777 & !umask };
         // Git creates a file again, whatever changed in it.
         if item.is_creation && *mode != made {
-            list.add_omission(
-                &item.path,
-                format!("mode {mode:o}: git keeps only whether a file is executable"),
-            );
+            list.add_omission(&item.path, format!("mode {mode:o}: git keeps only whether a file is executable"));
         }
     }
 }

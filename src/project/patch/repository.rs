@@ -37,8 +37,7 @@ fn resolve_git_folder(top: &Path) -> Option<PathBuf> {
         return Some(git);
     }
     // In a worktree or submodule `.git` is a file that names the folder.
-    let named =
-        git.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(&git).ok())?;
+    let named = git.symlink_metadata().ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(&git).ok())?;
     let named = named.strip_prefix(b"gitdir: ")?.trim_ascii_end();
     Some(top.join(OsStr::from_bytes(named))).filter(|git| git.join("HEAD").exists())
 }

@@ -121,46 +121,28 @@ fn r30_git_apply_accepts_every_kind_of_change() {
     let noise: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for (before, after) in [
         // A lone carriage return does not end a line.
-        (
-            build_tree(&[("a", text("one\rtwo\nthree\r\n"))]),
-            build_tree(&[("a", text("one\rTWO\nthree\r\nfour"))]),
-        ),
+        (build_tree(&[("a", text("one\rtwo\nthree\r\n"))]), build_tree(&[("a", text("one\rTWO\nthree\r\nfour"))])),
         (build_tree(&[("a", text("x"))]), build_tree(&[("a", text("x\n"))])),
         (build_tree(&[("a", text("\n\n\n"))]), build_tree(&[("a", text(""))])),
         (
             build_tree(&[("a", TreeEntry::new_file(b"caf\xe9\n"))]),
             build_tree(&[("a", TreeEntry::new_file(b"th\xe9\n"))]),
         ),
-        (
-            build_tree(&[("a", TreeEntry::new_file(&noise))]),
-            build_tree(&[("a", TreeEntry::new_file(&noise[1..]))]),
-        ),
-        (
-            build_tree(&[("a", TreeEntry::new_file(b"\0"))]),
-            build_tree(&[("b c", TreeEntry::new_file(b"\0\xff"))]),
-        ),
+        (build_tree(&[("a", TreeEntry::new_file(&noise))]), build_tree(&[("a", TreeEntry::new_file(&noise[1..]))])),
+        (build_tree(&[("a", TreeEntry::new_file(b"\0"))]), build_tree(&[("b c", TreeEntry::new_file(b"\0\xff"))])),
         (build_tree(&[("a", text("x"))]), build_tree(&[("a", link("b"))])),
         (build_tree(&[("a", link("b"))]), build_tree(&[("a", link("c\nd"))])),
-        (
-            build_tree(&[("a", link("d")), ("d/x", text("x"))]),
-            build_tree(&[("a/x", text("y")), ("d/x", text("x"))]),
-        ),
+        (build_tree(&[("a", link("d")), ("d/x", text("x"))]), build_tree(&[("a/x", text("y")), ("d/x", text("x"))])),
         (build_tree(&[("a/x", text("x")), ("a/y", text("y"))]), build_tree(&[("a", text("x\n"))])),
         (build_tree(&[("a/x/y", text("x"))]), build_tree(&[("a", link("x"))])),
         (build_tree(&[("a", link("a"))]), build_tree(&[("a/a", text("x"))])),
         (build_tree(&[("a", text("x\n"))]), build_tree(&[("a/a/a", text("x\n"))])),
-        (
-            build_tree(&[("a", text("x\n")), ("b", text("y\n"))]),
-            build_tree(&[("a", text("y\n")), ("b", text("x\n"))]),
-        ),
+        (build_tree(&[("a", text("x\n")), ("b", text("y\n"))]), build_tree(&[("a", text("y\n")), ("b", text("x\n"))])),
         (build_tree(&[("d/a", text("x\n"))]), build_tree(&[("e/b", text("x\n"))])),
         (build_tree(&[]), build_tree(&[("x b/x", text("")), (" a ", text("")), ("t\t", text(""))])),
         (build_tree(&[("x b/x", text("")), (" a ", text(""))]), build_tree(&[])),
         (build_tree(&[("a", text("x"))]), build_tree(&[("a", TreeEntry::new_program(b"x"))])),
-        (
-            build_tree(&[("a b", TreeEntry::new_file(b"\0"))]),
-            build_tree(&[("a b", TreeEntry::new_program(b"\0"))]),
-        ),
+        (build_tree(&[("a b", TreeEntry::new_file(b"\0"))]), build_tree(&[("a b", TreeEntry::new_program(b"\0"))])),
     ] {
         for seed in [0, u64::MAX] {
             assert_patch_reproduces(&before, &after, seed, seed == 0);
@@ -239,8 +221,7 @@ fn r30_large_files_are_streamed_and_renames_take_no_space() {
 fn r30_patch_paths_are_relative_to_the_repository() {
     let place = tempfile::tempdir().unwrap();
     let top = place.path().canonicalize().unwrap();
-    let init =
-        Command::new("git").args(["init", "-q", "--object-format=sha256", "."]).current_dir(&top).output();
+    let init = Command::new("git").args(["init", "-q", "--object-format=sha256", "."]).current_dir(&top).output();
     if !init.is_ok_and(|done| done.status.success()) {
         let _ = writeln!(io::stderr(), "left out: a project inside a repository, git is not installed");
         return;
@@ -265,10 +246,8 @@ fn r30_patch_paths_are_relative_to_the_repository() {
 
 #[test]
 fn unreadable_files_are_neither_deleted_nor_created() {
-    let scene = PatchFixture::new(&build_tree(&[
-        ("a", TreeEntry::new_file(b"x")),
-        ("sub/b", TreeEntry::new_file(b"x")),
-    ]));
+    let scene =
+        PatchFixture::new(&build_tree(&[("a", TreeEntry::new_file(b"x")), ("sub/b", TreeEntry::new_file(b"x"))]));
     let item = |before, after| PatchItem {
         path: "a".into(),
         before,

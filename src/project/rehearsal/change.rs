@@ -110,9 +110,7 @@ impl Rehearsal {
             let within = self.has_live_folder(&folder);
             if hidden && within {
                 let names: HashSet<&OsString> = entries.iter().map(|(name, _)| name).collect();
-                for name in
-                    list_entries(&self.root().join(&folder)).iter().filter(|name| !names.contains(name))
-                {
+                for name in list_entries(&self.root().join(&folder)).iter().filter(|name| !names.contains(name)) {
                     self.add_paths_below(folder.join(name), within, found);
                 }
             }
@@ -122,9 +120,7 @@ impl Rehearsal {
                     Ok(OverlayEntry::Absent) => {}
                     Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(&path, error)),
                     Err(_) => drop(found.insert(path)),
-                    Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) => {
-                        self.add_paths_below(path, within, found)
-                    }
+                    Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) => self.add_paths_below(path, within, found),
                     Ok(OverlayEntry::Folder { hides, .. }) => {
                         found.insert(path.clone());
                         folders.push((path, hidden || matches!(hides, Ok(true))));
@@ -150,9 +146,7 @@ impl Rehearsal {
     pub fn change_at_along(&self, path: &Path, trail: &mut Trail) -> Result<Option<Change>, Error> {
         self.merge_pending().map_err(|error| Error::in_overlay(path, error))?;
         let (overlay_path, after) = match overlay::find_source_along(&self.upper, self.root(), path, trail) {
-            Ok(ContentSource { overlay_entry: Some((above, _)), .. }) => {
-                (Some(above.clone()), read_node(&above))
-            }
+            Ok(ContentSource { overlay_entry: Some((above, _)), .. }) => (Some(above.clone()), read_node(&above)),
             Ok(ContentSource { overlay_entry: None, shows_project: true }) => return Ok(None),
             Ok(ContentSource { overlay_entry: None, shows_project: false }) => (None, FileNode::Nothing),
             Err(error) if !is_inaccessible(&error) => return Err(Error::in_overlay(path, error)),
@@ -239,9 +233,7 @@ pub fn read_node_in(folder: impl AsFd, path: &Path) -> FileNode {
         FileType::RegularFile => FileNode::Other(format!("a file of {} bytes, mode {mode:o}", stat.st_size)),
         FileType::Fifo => FileNode::Other("a pipe".to_owned()),
         FileType::Socket => FileNode::Other("a socket".to_owned()),
-        FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
-            FileNode::Other("a device".to_owned())
-        }
+        FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => FileNode::Other("a device".to_owned()),
     }
 }
 

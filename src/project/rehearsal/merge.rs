@@ -12,8 +12,8 @@ pub(super) use journal::forget_journal;
 use super::removal;
 use journal::{Attributes, Journal, copy_folder_attributes, read_attributes, restore_attributes};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, Stat, XattrFlags, chmodat, fchmod, fgetxattr,
-    fsetxattr, fstat, openat, renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, Stat, XattrFlags, chmodat, fchmod, fgetxattr, fsetxattr, fstat,
+    openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -25,8 +25,7 @@ use std::path::{Path, PathBuf};
 
 /// Temporary place of a folder that is being replaced. Writes of file tools use the same name under the same lock.
 const REPLACED_FOLDER: &str = "unfinished";
-const FOLDER_FLAGS: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Permissions that the owner needs to change a folder.
 const OWNER_ACCESS: RawMode = 0o700;
 
@@ -204,13 +203,7 @@ impl Merge<'_> {
     }
 
     /// Gives the owner access to a folder of the command after recording its attributes, and returns these.
-    fn enter_folder(
-        &mut self,
-        within: impl AsFd,
-        name: &OsStr,
-        path: PathBuf,
-        about: &Stat,
-    ) -> io::Result<Attributes> {
+    fn enter_folder(&mut self, within: impl AsFd, name: &OsStr, path: PathBuf, about: &Stat) -> io::Result<Attributes> {
         let its = self.journal.get_recorded(&path).unwrap_or_else(|| read_attributes(about));
         if about.st_mode & OWNER_ACCESS != OWNER_ACCESS {
             self.journal.record(&path, its);

@@ -31,9 +31,7 @@ fn r30_file_without_live_content_belongs_to_the_dry_run() {
     replace("later.env", "KEY=real\n", "KEY=made\n");
     write("later.env", Some("KEY=made\n"), "KEY=other\n");
     let upper = base.join("layer/upper");
-    for (link, target) in
-        [("a.env", ".env"), ("b.env", "../project/.env"), ("c.env", "/etc/passwd"), ("d", ".env")]
-    {
+    for (link, target) in [("a.env", ".env"), ("b.env", "../project/.env"), ("c.env", "/etc/passwd"), ("d", ".env")] {
         std::os::unix::fs::symlink(target, upper.join(link)).unwrap();
     }
     fs::write(upper.join("two.env"), "x").unwrap();
@@ -84,9 +82,7 @@ fn r30_after_a_live_view_only_whole_writes_belong_to_the_dry_run() {
     write("after.env");
     write("changed.env");
     fs::write(layer.join("upper/changed.env"), "KEY=real\n").unwrap();
-    for (name, own) in
-        [("before.env", true), ("after.env", true), ("copy.env", false), ("changed.env", false)]
-    {
+    for (name, own) in [("before.env", true), ("after.env", true), ("copy.env", false), ("changed.env", false)] {
         assert_eq!(is_own(&play, name), own, "{name}");
     }
     assert!(!is_own(&open(), "copy.env"), "opened again");

@@ -105,8 +105,7 @@ fn r30_only_the_changed_part_of_a_large_overlay_is_read() {
         LISTED.get()
     };
     play.prepare_overlay().unwrap();
-    let many =
-        |fresh: &Path| (0..300).for_each(|n| fs::create_dir_all(fresh.join(format!("d{n}/in"))).unwrap());
+    let many = |fresh: &Path| (0..300).for_each(|n| fs::create_dir_all(fresh.join(format!("d{n}/in"))).unwrap());
     assert!(run(&many) > 300);
     let none = run(&|_| {});
     let one = run(&|fresh| {

@@ -77,10 +77,7 @@ impl Fingerprint {
             FileNode::Other(words) => {
                 let time = path.symlink_metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
                 let (seconds, part) = time.unwrap_or_default();
-                Self {
-                    digest: Some(Digest::of_bytes(format!("{words} {seconds} {part}").as_bytes())),
-                    ..print
-                }
+                Self { digest: Some(Digest::of_bytes(format!("{words} {seconds} {part}").as_bytes())), ..print }
             }
             FileNode::Nothing | FileNode::Folder { .. } | FileNode::File { .. } | FileNode::Link(_) => print,
         }
@@ -230,8 +227,7 @@ impl Rehearsal {
         }
         lines.push(b'\n');
         fs::create_dir_all(&self.overlay_folder)?;
-        let mut file =
-            fs::OpenOptions::new().create(true).append(true).open(self.overlay_folder.join(ORIGINS_FILE))?;
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(self.overlay_folder.join(ORIGINS_FILE))?;
         file.write_all(&lines)?;
         known.extend(fresh);
         Ok(())
@@ -256,9 +252,7 @@ impl Rehearsal {
 /// Reads the file. Truncated lines are skipped; the last line for a path counts.
 fn read_origins(folder: &Path) -> HashMap<PathBuf, Fingerprint> {
     let bytes = fs::read(folder.join(ORIGINS_FILE)).unwrap_or_default();
-    let lines = bytes
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice::<OriginRecord>(line).ok());
+    let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<OriginRecord>(line).ok());
     let mut known = HashMap::new();
     for line in lines {
         known.insert(PathBuf::from(std::ffi::OsString::from_vec(line.path)), line.fingerprint);

@@ -5,8 +5,7 @@
 //! command.
 
 use super::{
-    Change, Error, FileNode, Location, ROOT_PATH, Reader, Rehearsal, Trail, WalkEntry, Writer, lock,
-    overlay_walk, path,
+    Change, Error, FileNode, Location, ROOT_PATH, Reader, Rehearsal, Trail, WalkEntry, Writer, lock, overlay_walk, path,
 };
 use crate::chat::Digest;
 use serde::{Deserialize, Serialize};
@@ -147,11 +146,7 @@ impl Rehearsal {
         serde_json::to_writer(&mut text, &line)?;
         text.push(b'\n');
         fs::create_dir_all(&self.overlay_folder)?;
-        fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.overlay_folder.join(WRITES_FILE))?
-            .write_all(&text)
+        fs::OpenOptions::new().create(true).append(true).open(self.overlay_folder.join(WRITES_FILE))?.write_all(&text)
     }
 
     /// Returns the records of file tools' writes by absolute path.
@@ -198,29 +193,20 @@ impl Rehearsal {
                 return ControlFlow::Continue(());
             }
             let is_project = shown == self.root();
-            let at = Location {
-                display_path: shown,
-                is_sensitive: at.is_sensitive || found.location.is_sensitive,
-                ..at
-            };
+            let at =
+                Location { display_path: shown, is_sensitive: at.is_sensitive || found.location.is_sensitive, ..at };
             visit(WalkEntry { location: at, ..found })?;
             if !is_project {
                 return ControlFlow::Continue(());
             }
             let mut ended = ControlFlow::Continue(());
-            let walked = overlay_walk::walk_overlay(
-                self,
-                &self.locate_below(self.root().to_owned()),
-                hidden,
-                &mut |found| {
-                    let at = Location {
-                        display_path: self.root().join(&found.location.display_path),
-                        ..found.location
-                    };
+            let walked =
+                overlay_walk::walk_overlay(self, &self.locate_below(self.root().to_owned()), hidden, &mut |found| {
+                    let at =
+                        Location { display_path: self.root().join(&found.location.display_path), ..found.location };
                     ended = visit(WalkEntry { location: at, ..found });
                     ended
-                },
-            );
+                });
             // Unreadable folders are skipped, as everywhere.
             drop(walked);
             ended
@@ -244,10 +230,8 @@ impl Rehearsal {
             let note = written.get(&path);
             let is_temporary = temporary.iter().any(|folder| path.starts_with(folder));
             if is_temporary && note.is_none() {
-                let spot =
-                    super::overlay::find_source_along(&outside.upper, outside.root(), &below, &mut trail);
-                let is_folder =
-                    spot.is_ok_and(|spot| spot.overlay_entry.is_some_and(|(_, meta)| meta.is_dir()));
+                let spot = super::overlay::find_source_along(&outside.upper, outside.root(), &below, &mut trail);
+                let is_folder = spot.is_ok_and(|spot| spot.overlay_entry.is_some_and(|(_, meta)| meta.is_dir()));
                 all.temporary += usize::from(!is_folder);
                 continue;
             }
@@ -262,10 +246,8 @@ impl Rehearsal {
         // A new folder is created together with its files, so it needs no entry of its own.
         let paths: Vec<PathBuf> = all.changes.iter().map(|one| one.change.path.clone()).collect();
         all.changes.retain(|one| {
-            let is_new = matches!(
-                (&one.change.before, &one.change.after),
-                (FileNode::Nothing, FileNode::Folder { .. })
-            );
+            let is_new =
+                matches!((&one.change.before, &one.change.after), (FileNode::Nothing, FileNode::Folder { .. }));
             let path = &one.change.path;
             !is_new || !paths.iter().any(|other| other != path && other.starts_with(path))
         });

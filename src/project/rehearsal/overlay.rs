@@ -51,8 +51,7 @@ impl ContentSource {
 /// If the entry cannot be determined, for example below a folder without permission. The project's content is not
 /// visible then in any case.
 pub fn read_entry(path: &Path) -> io::Result<OverlayEntry> {
-    Ok(metadata_if_exists(path)?
-        .map_or(OverlayEntry::Absent, |meta| interpret_entry(meta, || path.to_owned())))
+    Ok(metadata_if_exists(path)?.map_or(OverlayEntry::Absent, |meta| interpret_entry(meta, || path.to_owned())))
 }
 
 /// Interprets the file found at a path of the overlay.
@@ -63,8 +62,7 @@ fn interpret_entry(meta: Metadata, path: impl Fn() -> PathBuf) -> OverlayEntry {
             meta,
         };
     }
-    let stands_for_nothing =
-        (meta.file_type().is_char_device() && meta.rdev() == 0) || is_empty_whiteout(path, &meta);
+    let stands_for_nothing = (meta.file_type().is_char_device() && meta.rdev() == 0) || is_empty_whiteout(path, &meta);
     if stands_for_nothing { OverlayEntry::Deleted } else { OverlayEntry::Other(meta) }
 }
 
@@ -139,12 +137,7 @@ pub struct Trail(Vec<(PathBuf, Metadata, bool)>);
 
 /// Like `find_source`, and keeps the folders on the way in `trail`: for many paths in sorted order each folder is read
 /// once. The overlay must not change in the meantime.
-pub fn find_source_along(
-    upper: &Path,
-    root: &Path,
-    below: &Path,
-    trail: &mut Trail,
-) -> io::Result<ContentSource> {
+pub fn find_source_along(upper: &Path, root: &Path, below: &Path, trail: &mut Trail) -> io::Result<ContentSource> {
     while trail.0.last().is_some_and(|(folder, ..)| !below.starts_with(folder) || folder == below) {
         trail.0.pop();
     }
@@ -184,8 +177,7 @@ pub fn find_source_along(
             OverlayEntry::Folder { hides, meta } => {
                 let both = spot.shows_project || before.is_some();
                 let both = both && real.symlink_metadata().is_ok_and(|real| real.is_dir());
-                let (hides, not_known) =
-                    hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
+                let (hides, not_known) = hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
                 unknown = before.or(not_known).filter(|_| both && !hides);
                 if unknown.is_none() && at != below {
                     trail.0.push((at.clone(), meta.clone(), both && !hides));
@@ -216,13 +208,7 @@ pub fn create_upper(upper: &Path, root: &Path) -> io::Result<()> {
 /// the attributes of the project's folders. A folder that replaces a deleted one hides the project's content. The file
 /// is prepared next to `upper` and moved in atomically, so that no reader sees a part of it. It gets mode and owner
 /// from `old`.
-pub fn write_file(
-    layer: &Path,
-    root: &Path,
-    below: &Path,
-    bytes: &[u8],
-    old: Option<&Metadata>,
-) -> io::Result<()> {
+pub fn write_file(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     let (upper, unfinished) = (layer.join(super::UPPER), layer.join(PREPARED_FOLDER));
     // Remove the remains of an interrupted write.
     removal::remove_folder(&unfinished)?;
@@ -242,8 +228,8 @@ pub fn write_file(
                 continue;
             }
             let real = root.join(&seen).symlink_metadata().ok().filter(Metadata::is_dir);
-            let real = real
-                .filter(|_| !stands && find_source(&upper, root, &seen).is_ok_and(|spot| spot.shows_project));
+            let real =
+                real.filter(|_| !stands && find_source(&upper, root, &seen).is_ok_and(|spot| spot.shows_project));
             // The mode is set last, because it may forbid creating entries.
             fs::DirBuilder::new().mode(if real.is_some() { 0o700 } else { 0o777 }).create(&beside)?;
             if depth == 0 && stands {
@@ -254,13 +240,9 @@ pub fn write_file(
         let to: PathBuf = upper.join(below.components().take(at + 1).collect::<PathBuf>());
         let mut within = made.iter().rev().filter(|(folder, _)| *folder != top);
         within.try_for_each(|(folder, real)| copy_attributes(folder, real))?;
-        with_write_access(to.parent().unwrap_or(&upper), || {
-            move_into_place(&top, &to, stands && names.len() > 1)
-        })?;
+        with_write_access(to.parent().unwrap_or(&upper), || move_into_place(&top, &to, stands && names.len() > 1))?;
         // A folder without write permission could not have been moved, so its mode is set after the move.
-        made.first()
-            .filter(|(folder, _)| *folder == top)
-            .map_or(Ok(()), |(_, real)| copy_attributes(&to, real))
+        made.first().filter(|(folder, _)| *folder == top).map_or(Ok(()), |(_, real)| copy_attributes(&to, real))
     };
     let done = make();
     let _ = removal::remove_folder(&unfinished);

@@ -68,11 +68,7 @@ pub fn walk_overlay(
     };
     let mut ignores = play.parent_ignore_files(&below);
     let exclude = play.exclude_file();
-    let _ = OverlayWalk { rehearsal: play, shows_hidden: hidden, exclude, visit }.walk_folder(
-        &merged,
-        0,
-        &mut ignores,
-    );
+    let _ = OverlayWalk { rehearsal: play, shows_hidden: hidden, exclude, visit }.walk_folder(&merged, 0, &mut ignores);
     Ok(())
 }
 
@@ -99,11 +95,8 @@ impl OverlayWalk<'_> {
             }
             if ended.is_continue() && is_folder {
                 let (above, real) = merged;
-                ended = self.walk_folder(
-                    &MergedFolder { path: below, overlay: above, project: real },
-                    depth + 1,
-                    ignores,
-                );
+                ended =
+                    self.walk_folder(&MergedFolder { path: below, overlay: above, project: real }, depth + 1, ignores);
             }
             if ended.is_break() {
                 break;
@@ -136,21 +129,13 @@ impl OverlayWalk<'_> {
             let target = self.rehearsal.visible_metadata(&located).filter(|_| located.is_inside)?;
             let (folder, size) = (target.is_dir(), if target.is_file() { target.len() } else { 0 });
             let at = Location { display_path: below.to_owned(), ..located };
-            return (folder || target.is_file()).then_some(WalkEntry {
-                location: at,
-                is_folder: folder,
-                size,
-            });
+            return (folder || target.is_file()).then_some(WalkEntry { location: at, is_folder: folder, size });
         }
         if !meta.is_dir() && !meta.is_file() {
             return None;
         }
         let at = self.rehearsal.locate_below(self.rehearsal.root().join(below));
-        Some(WalkEntry {
-            location: at,
-            is_folder: meta.is_dir(),
-            size: if meta.is_file() { meta.len() } else { 0 },
-        })
+        Some(WalkEntry { location: at, is_folder: meta.is_dir(), size: if meta.is_file() { meta.len() } else { 0 } })
     }
 }
 
@@ -246,8 +231,7 @@ impl Rehearsal {
     fn parent_ignore_files(&self, below: &Path) -> Ignores {
         let root = self.root();
         let top = self.repository_root().filter(|top| *top != root);
-        let outside =
-            root.ancestors().skip(1).filter(|folder| top.as_ref().is_some_and(|top| folder.starts_with(top)));
+        let outside = root.ancestors().skip(1).filter(|folder| top.as_ref().is_some_and(|top| folder.starts_with(top)));
         let inside = below.ancestors().skip(1).map(|folder| root.join(folder));
         let mut folders: Vec<PathBuf> = inside.chain(outside.map(Path::to_owned)).collect();
         folders.reverse();

@@ -42,12 +42,9 @@ fn r14_own_files_are_sensitive_in_a_rehearsal_and_its_prompts() {
     ] {
         assert_eq!(play.locate(path).unwrap().is_sensitive, expected, "{path}");
     }
-    for (path, expected) in [
-        ("home/config/made", true),
-        ("link/made", true),
-        ("dotfiles/config.toml", true),
-        ("home/other", false),
-    ] {
+    for (path, expected) in
+        [("home/config/made", true), ("link/made", true), ("dotfiles/config.toml", true), ("home/other", false)]
+    {
         assert_eq!(play.locate_live(Path::new(path)).unwrap().is_sensitive, expected, "{path}");
     }
     let mut met = Vec::new();

@@ -82,9 +82,7 @@ impl Rehearsal {
         };
         match held {
             Ok(_lock) => self.merge_pending_locked(),
-            Err(error) if [io::ErrorKind::ResourceBusy, io::ErrorKind::NotFound].contains(&error.kind()) => {
-                Ok(())
-            }
+            Err(error) if [io::ErrorKind::ResourceBusy, io::ErrorKind::NotFound].contains(&error.kind()) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -109,9 +107,7 @@ impl Rehearsal {
         let began = Instant::now();
         loop {
             self.merge_pending()?;
-            if !is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER))
-                || began.elapsed() > LOCK_TIMEOUT
-            {
+            if !is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER)) || began.elapsed() > LOCK_TIMEOUT {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -139,8 +135,7 @@ impl Rehearsal {
 
     /// Merges the changes of the last command. The caller holds the lock.
     pub(super) fn merge_pending_locked(&self) -> io::Result<()> {
-        let (pending, merging) =
-            (self.overlay_folder.join(PENDING_FOLDER), self.overlay_folder.join(MERGING_FOLDER));
+        let (pending, merging) = (self.overlay_folder.join(PENDING_FOLDER), self.overlay_folder.join(MERGING_FOLDER));
         if is_existing_folder(&merging) {
             self.finish_merge(&merging)?;
         }
@@ -197,8 +192,7 @@ impl Rehearsal {
             };
             match self.previous_entry(&path, sources) {
                 PreviousEntry::Folder(mode, inner) => {
-                    let inner =
-                        if hides { FolderSources { in_overlay: false, in_project: false } } else { inner };
+                    let inner = if hides { FolderSources { in_overlay: false, in_project: false } } else { inner };
                     enter(&mut waiting, &path, inner);
                     if hides || mode != meta.mode() {
                         changed.push(path);

@@ -110,10 +110,7 @@ fn failed_write_makes_no_later_write_a_conflict() {
     let at = again.locate("again").unwrap();
     again.write(&at, Some(b"mine"), b"mine and two").unwrap();
     for path in ["by a tool", "by a command", "again"] {
-        assert!(
-            !again.is_conflict(Path::new(path)) && !place.reopen().is_conflict(Path::new(path)),
-            "{path}"
-        );
+        assert!(!again.is_conflict(Path::new(path)) && !place.reopen().is_conflict(Path::new(path)), "{path}");
     }
     // The record of a completed change is kept.
     fs::write(place.root.join("again"), "other").unwrap();

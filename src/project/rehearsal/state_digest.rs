@@ -153,12 +153,7 @@ mod tests {
             File::create(layer.join("upper/zz")).unwrap().set_len(HASHED_BYTES_LIMIT).unwrap();
         }
         let before = digest_overlay(&layer);
-        File::options()
-            .write(true)
-            .open(layer.join("upper/zz"))
-            .unwrap()
-            .set_len(HASHED_BYTES_LIMIT + 1)
-            .unwrap();
+        File::options().write(true).open(layer.join("upper/zz")).unwrap().set_len(HASHED_BYTES_LIMIT + 1).unwrap();
         assert_ne!(digest_overlay(&layer), before);
     }
 }

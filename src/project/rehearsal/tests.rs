@@ -69,9 +69,9 @@ fn describe_changes(play: &Rehearsal) -> Vec<String> {
         FileNode::Other(words) => words.clone(),
     };
     let changes = play.list_changes().unwrap();
-    let told = changes.iter().map(|change| {
-        format!("{} {} → {}", change.path.display(), words(&change.before), words(&change.after))
-    });
+    let told = changes
+        .iter()
+        .map(|change| format!("{} {} → {}", change.path.display(), words(&change.before), words(&change.after)));
     told.collect()
 }
 
@@ -79,8 +79,7 @@ fn describe_changes(play: &Rehearsal) -> Vec<String> {
 fn create_whiteout(upper: &Path) {
     std::fs::create_dir_all(upper.parent().unwrap()).unwrap();
     let nothing = rustix::fs::makedev(0, 0);
-    rustix::fs::mknodat(rustix::fs::CWD, upper, rustix::fs::FileType::CharacterDevice, 0o000.into(), nothing)
-        .unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, upper, rustix::fs::FileType::CharacterDevice, 0o000.into(), nothing).unwrap();
 }
 
 /// Creates the opaque folder that the kernel's overlay leaves for a replaced folder.
@@ -129,8 +128,7 @@ fn walk_visits_rehearsed_files_in_order() {
         play.write(&play.locate(path).unwrap(), None, b"12").unwrap();
     }
     play.write(&play.locate("z.txt").unwrap(), Some(b"z"), b"longer").unwrap();
-    let all =
-        ["new/", "new/b 2", "src/", "src/0.rs 2", "src/a.rs 5", "src/z/", "src/z/y 2", "z.txt 6", "zz 2"];
+    let all = ["new/", "new/b 2", "src/", "src/0.rs 2", "src/a.rs 5", "src/z/", "src/z/y 2", "z.txt 6", "zz 2"];
     assert_eq!(walk_names(&play, ".", false), all);
     assert_eq!(walk_names(&play, "src", false), all[3..7]);
     assert_eq!(walk_names(&play, "new", false), ["new/b 2"]);
@@ -215,12 +213,7 @@ fn r30_deleted_paths_are_invisible_and_can_be_created_again() {
     assert!(!play.exists(&at("old/deep")));
     assert_eq!(
         describe_changes(&play),
-        [
-            "link link to ../outside → nothing",
-            "old/deep folder → nothing",
-            "old/deep/x x → nothing",
-            "old/y y → new"
-        ]
+        ["link link to ../outside → nothing", "old/deep folder → nothing", "old/deep/x x → nothing", "old/y y → new"]
     );
     assert_eq!(place.read_live_files(), before);
 }
@@ -317,16 +310,7 @@ fn walk_respects_the_visible_ignore_files() {
     play.write(&at(".gitignore"), Some(b"*.log\n/target\n"), b"z*\n").unwrap();
     assert_eq!(
         walk_names(&play, ".", false),
-        [
-            "a.log 0",
-            "made.log 0",
-            "src/",
-            "src/a.rs 5",
-            "src/b.log 0",
-            "target/",
-            "target/made 0",
-            "target/x 0"
-        ]
+        ["a.log 0", "made.log 0", "src/", "src/a.rs 5", "src/b.log 0", "target/", "target/made 0", "target/x 0"]
     );
 }
 

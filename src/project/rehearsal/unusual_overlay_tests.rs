@@ -47,8 +47,7 @@ fn r30_failed_write_leaves_no_folder_and_restores_nothing_deleted() {
     let error = place.write_path(&format!("new/deep/{long}"), "x").unwrap_err().to_string();
     assert!(error.contains("File name too long"), "{error}");
     assert_eq!(place.changed_paths(), [""; 0]);
-    mknodat(CWD, place.play.upper.join("old"), rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
-        .unwrap();
+    mknodat(CWD, place.play.upper.join("old"), rustix::fs::FileType::CharacterDevice, 0o600.into(), 0).unwrap();
     assert!(place.write_path(&format!("old/{long}"), "x").is_err());
     assert!(!place.path_exists("old") && !place.path_exists("old/a"));
     // Remains of an interrupted write are harmless.
@@ -106,9 +105,7 @@ fn remove_unlocked(layer: &Path) {
     let began = std::time::Instant::now();
     loop {
         match remove_overlay(layer) {
-            Err(error)
-                if error.kind() == std::io::ErrorKind::ResourceBusy && began.elapsed().as_secs() < 60 =>
-            {
+            Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy && began.elapsed().as_secs() < 60 => {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
             done => return done.unwrap(),
@@ -138,10 +135,7 @@ fn r54_overlay_is_not_removed_while_in_use_and_then_removed_at_once() {
     fs::write(place.root.join("one"), "mine").unwrap();
     place.write_path("one", "2").unwrap();
     assert!(!place.play.is_conflict(Path::new("one")));
-    assert_eq!(
-        place.play.origin(Path::new("one")).unwrap().digest,
-        Some(crate::chat::Digest::of_bytes(b"mine"))
-    );
+    assert_eq!(place.play.origin(Path::new("one")).unwrap().digest, Some(crate::chat::Digest::of_bytes(b"mine")));
 }
 
 #[test]

@@ -30,10 +30,9 @@ pub fn landlock_support() -> SandboxSupport {
     };
     let newest = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| knows(*abi));
     match newest {
-        None => SandboxSupport::Unsupported(format!(
-            "this kernel{} has no Landlock, or it is disabled",
-            kernel_release()
-        )),
+        None => {
+            SandboxSupport::Unsupported(format!("this kernel{} has no Landlock, or it is disabled", kernel_release()))
+        }
         Some(abi) if abi < OLDEST_ABI => SandboxSupport::Unsupported(format!(
             "this kernel{} is too old; Linux 6.2 or newer is required",
             kernel_release()
@@ -63,11 +62,7 @@ pub fn apply_file_rules(confines: &SandboxSpec) -> Result<(), SandboxError> {
         rules = add_path_rule(rules, &place, AccessFs::ReadFile.into())?;
     }
     for device in DEVICES {
-        rules = add_path_rule(
-            rules,
-            Path::new(device),
-            write_access() | AccessFs::ReadFile | AccessFs::IoctlDev,
-        )?;
+        rules = add_path_rule(rules, Path::new(device), write_access() | AccessFs::ReadFile | AccessFs::IoctlDev)?;
     }
     let reads = write_access() | AccessFs::ReadFile;
     open_without_links(&confines.folder).map_err(|_| SandboxError::WritablePath)?;

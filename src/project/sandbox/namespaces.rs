@@ -79,17 +79,15 @@ fn set_mount_attributes(
 /// Sets close-on-exec for all open files except the first three. Requires Linux 5.11.
 pub fn close_files_on_exec() -> Result<(), Errno> {
     // SAFETY: the call takes only numbers, and closes nothing.
-    let done =
-        unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    let done = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     check_result(done)
 }
 
 /// Returns whether the kernel accepts seccomp filters. The query changes nothing.
 pub fn has_seccomp_filters() -> bool {
     // SAFETY: the kernel first copies the filter, which fails because the address is null.
-    let done = unsafe {
-        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::null::<libc::sock_fprog>())
-    };
+    let done =
+        unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::null::<libc::sock_fprog>()) };
     done != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 

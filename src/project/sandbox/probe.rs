@@ -61,9 +61,7 @@ impl TestedOperation {
             Self::UseNetwork => "the network was not refused",
             Self::OpenSocket => "sockets of other programs were not refused",
             Self::SendSignal => "signals to other processes were not refused",
-            Self::UseWithheld => {
-                "reading or changing a withheld file was not refused in the read-only sandbox"
-            }
+            Self::UseWithheld => "reading or changing a withheld file was not refused in the read-only sandbox",
         }
     }
 }

@@ -116,9 +116,8 @@ fn filter_programs(signals: bool) -> Result<[Vec<sock_filter>; 2], SandboxError>
     let allowed = SeccompFilter::new(allowed, refuse.clone(), SeccompAction::Allow, arch).map_err(refused)?;
     let denied = read_only_denied_calls().map_err(refused)?;
     let denied = SeccompFilter::new(denied, SeccompAction::Allow, refuse, arch).map_err(refused)?;
-    let program = |filter: SeccompFilter| -> Result<Vec<sock_filter>, SandboxError> {
-        filter.try_into().map_err(refused)
-    };
+    let program =
+        |filter: SeccompFilter| -> Result<Vec<sock_filter>, SandboxError> { filter.try_into().map_err(refused) };
     let known = hidden_call_program(FIRST_UNKNOWN).into_iter().chain(program(allowed)?).collect();
     Ok([program(denied)?, known])
 }
@@ -128,12 +127,10 @@ fn read_only_denied_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompil
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
     let mut denied = denied_calls(&SandboxAccess::default())?;
-    let others =
-        QUERY_IOCTLS.iter().map(|code| condition(1, SeccompCmpOp::Ne, *code)).collect::<Result<_, _>>()?;
+    let others = QUERY_IOCTLS.iter().map(|code| condition(1, SeccompCmpOp::Ne, *code)).collect::<Result<_, _>>()?;
     denied.insert(libc::SYS_ioctl, vec![SeccompRule::new(others)?]);
     for (call, at, values) in [(libc::SYS_fcntl, 1, &DENIED_FCNTL[..]), (libc::SYS_prctl, 0, &DENIED_PRCTL)] {
-        let each =
-            values.iter().map(|value| SeccompRule::new(vec![condition(at, SeccompCmpOp::Eq, *value)?]));
+        let each = values.iter().map(|value| SeccompRule::new(vec![condition(at, SeccompCmpOp::Eq, *value)?]));
         denied.insert(call, each.collect::<Result<_, _>>()?);
     }
     // Only the own priority may be changed, not that of another process, a group or a user.

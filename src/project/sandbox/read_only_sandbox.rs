@@ -44,8 +44,7 @@ impl ReadOnlySpec {
     /// Encodes the folders as arguments of the guard. The paths of `encode_paths` are sent over the lifeline, because finding
     /// them may take longer than starting the guard.
     pub fn to_arguments(&self) -> Vec<OsString> {
-        let folders =
-            [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
+        let folders = [FOLDER.into(), self.folder.clone().into(), TEMPORARY.into(), self.temporary.clone().into()];
         [READ_ONLY.into()].into_iter().chain(folders).collect()
     }
 
@@ -77,12 +76,9 @@ impl ReadOnlySpec {
             return Err(SandboxError::WritablePath);
         }
         let mut read = Self { folder: folder.into(), temporary: temporary.into(), ..Self::default() };
-        let count =
-            lifeline(LENGTH_BYTES).ok().and_then(|count| Some(u64::from_le_bytes(count.try_into().ok()?)));
-        let count =
-            count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= MAX_PATH_BYTES);
-        let bytes =
-            lifeline(count.ok_or(SandboxError::WritablePath)?).map_err(|_| SandboxError::WritablePath)?;
+        let count = lifeline(LENGTH_BYTES).ok().and_then(|count| Some(u64::from_le_bytes(count.try_into().ok()?)));
+        let count = count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= MAX_PATH_BYTES);
+        let bytes = lifeline(count.ok_or(SandboxError::WritablePath)?).map_err(|_| SandboxError::WritablePath)?;
         for word in bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()) {
             let path = PathBuf::from(OsString::from_vec(word[1..].to_vec()));
             let all = [&read.folder, &read.temporary, &path];
@@ -123,10 +119,8 @@ impl ReadOnlySpec {
             if closed.iter().any(|closed| place.starts_with(closed)) {
                 rules = add_path_rule(rules, place, AccessFs::Execute.into())?;
             }
-            let inside: Vec<PathBuf> = closed
-                .into_iter()
-                .filter(|closed| !place.starts_with(closed) || *closed == self.folder)
-                .collect();
+            let inside: Vec<PathBuf> =
+                closed.into_iter().filter(|closed| !place.starts_with(closed) || *closed == self.folder).collect();
             for place in paths_without(place, &inside) {
                 rules = add_path_rule(rules, &place, reads | AccessFs::Execute)?;
             }
@@ -190,11 +184,7 @@ pub fn program_folders(path: &OsStr, closed: &[PathBuf], around: &[PathBuf]) -> 
         let is_in = closed.iter().any(|closed| folder.starts_with(closed));
         let is_around = closed.iter().chain(around).any(|closed| closed.starts_with(folder));
         let is_system = PROGRAMS.iter().any(|program| folder.starts_with(program));
-        folder.is_dir()
-            && !is_in
-            && !is_around
-            && !is_system
-            && !crate::chat::sensitive_paths::is_sensitive(folder)
+        folder.is_dir() && !is_in && !is_around && !is_system && !crate::chat::sensitive_paths::is_sensitive(folder)
     };
     let mut folders: Vec<PathBuf> = folders.filter(is_usable).collect();
     folders.sort();
@@ -218,11 +208,9 @@ mod tests {
         let (words, bytes) = (written.to_arguments(), written.encode_paths());
         let read = |words: &[OsString], bytes: &[u8]| {
             let mut bytes = bytes.to_vec();
-            ReadOnlySpec::parse_arguments(words.iter().skip(1).cloned(), move |count| {
-                match count <= bytes.len() {
-                    true => Ok(bytes.drain(..count).collect()),
-                    false => Err(std::io::ErrorKind::UnexpectedEof.into()),
-                }
+            ReadOnlySpec::parse_arguments(words.iter().skip(1).cloned(), move |count| match count <= bytes.len() {
+                true => Ok(bytes.drain(..count).collect()),
+                false => Err(std::io::ErrorKind::UnexpectedEof.into()),
             })
         };
         assert_eq!(read(&words, &bytes), Ok(written));

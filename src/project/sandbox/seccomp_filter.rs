@@ -87,8 +87,7 @@ const PACKET: u64 = 10;
 const TYPE_MASK: u64 = 0xf;
 
 /// Flags that create namespaces: mount, cgroup, uts, ipc, user, pid and net; and time, which only unshare supports.
-const NAMESPACES: [u64; 7] =
-    [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+const NAMESPACES: [u64; 7] = [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 const TIME: u64 = 0x80;
 /// Ioctls that insert characters into a terminal as if typed, and that paste on a console.
 const TERMINAL_INPUT_IOCTLS: [u64; 2] = [0x5412, 0x541C];
@@ -167,8 +166,7 @@ pub(super) fn denied_calls(
     rules.insert(numbers::SOCKET, sockets);
     if !reach.sockets {
         // A datagram socket of a pair can be connected to any address; a stream socket cannot.
-        let pairs =
-            [vec![other(0, UNIX)?], vec![bits(1, TYPE_MASK, DATAGRAM)?], vec![bits(1, TYPE_MASK, RAW)?]];
+        let pairs = [vec![other(0, UNIX)?], vec![bits(1, TYPE_MASK, DATAGRAM)?], vec![bits(1, TYPE_MASK, RAW)?]];
         let pairs = pairs.into_iter().map(SeccompRule::new).collect::<Result<_, _>>()?;
         rules.insert(numbers::SOCKETPAIR, pairs);
     }

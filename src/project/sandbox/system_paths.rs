@@ -16,8 +16,7 @@ pub const PROGRAMS: [&str; 12] = [
     "/run/current-system",
 ];
 /// Folders among them that belong to an administrator or another program.
-pub const NOT_PROGRAMS: [&str; 4] =
-    ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
+pub const NOT_PROGRAMS: [&str; 4] = ["/usr/local/etc", "/usr/local/var", "/usr/etc", "/home/linuxbrew/.linuxbrew/etc"];
 
 /// Single files that programs need to start or to show names, times and sizes. None contains user data.
 pub const FILES: [&str; 29] = [

@@ -27,8 +27,7 @@ pub(super) fn create_listing(
     let git = root.join(".git");
     let above = closed.iter().copied().chain([git.as_path()]).flat_map(|path| path.ancestors().skip(1));
     let split: HashSet<&Path> = above.filter(|path| path.starts_with(root)).collect();
-    let read: HashMap<&Path, &ScannedFolder> =
-        folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
+    let read: HashMap<&Path, &ScannedFolder> = folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
     let (mut open, mut crowded) = (Vec::new(), Vec::new());
     // Folders to be split that lie in a withheld folder are not reached.
     let mut queue = vec![root.to_owned()];

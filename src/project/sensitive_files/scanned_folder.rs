@@ -140,10 +140,7 @@ impl ScannedFolder {
 
     /// Returns the names of its subfolders.
     pub(super) fn subfolder_names(&self) -> impl Iterator<Item = &OsStr> {
-        self.entries
-            .iter()
-            .filter(|(_, entry)| *entry == ScannedEntry::Folder)
-            .map(|(name, _)| name.as_os_str())
+        self.entries.iter().filter(|(_, entry)| *entry == ScannedEntry::Folder).map(|(name, _)| name.as_os_str())
     }
 }
 

@@ -15,19 +15,12 @@ impl Project {
     fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         let base = place.path().canonicalize().unwrap();
-        for folder in
-            ["app/src/deep", "app/.git/hooks", "app/.git/objects", "app/node_modules/x", "app/docs", "out"]
-        {
+        for folder in ["app/src/deep", "app/.git/hooks", "app/.git/objects", "app/node_modules/x", "app/docs", "out"] {
             fs::create_dir_all(base.join(folder)).unwrap();
         }
-        for file in [
-            "app/notes",
-            "app/src/main.rs",
-            "app/src/deep/lib.rs",
-            "app/docs/a.md",
-            "app/.git/HEAD",
-            "out/kept",
-        ] {
+        for file in
+            ["app/notes", "app/src/main.rs", "app/src/deep/lib.rs", "app/docs/a.md", "app/.git/HEAD", "out/kept"]
+        {
             fs::write(base.join(file), "x").unwrap();
         }
         let files = SensitiveFiles::new(base.join("app"), vec![base.join("app/own")]);
@@ -91,14 +84,7 @@ fn notices_a_name_created_by_another_program_in_a_trusted_folder() {
     let project = Project::new();
     project.wait_for_trusted_times();
     let sh = |line: &str| {
-        assert!(
-            Command::new("sh")
-                .args(["-c", line])
-                .current_dir(project.path_of(""))
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("sh").args(["-c", line]).current_dir(project.path_of("")).status().unwrap().success());
     };
     assert!(project.is_open("src/deep"));
     sh("echo x > src/deep/.env");
@@ -139,9 +125,7 @@ fn withholds_files_with_names_elsewhere_but_not_those_of_packages() {
     fs::hard_link(project.base.join("out/kept"), project.path_of("node_modules/x/kept")).unwrap();
     fs::hard_link(project.path_of("notes"), project.path_of("docs/notes")).unwrap();
     assert_eq!(project.list_withheld(), [("docs/kept".to_owned(), Reason::NamesElsewhere)]);
-    assert!(
-        project.is_open("notes") && project.is_open("docs/notes") && project.is_open("node_modules/x/kept")
-    );
+    assert!(project.is_open("notes") && project.is_open("docs/notes") && project.is_open("node_modules/x/kept"));
     // A secret stays withheld in there too.
     fs::write(project.path_of(".env"), "x").unwrap();
     fs::hard_link(project.path_of(".env"), project.path_of("node_modules/x/plain")).unwrap();

@@ -85,8 +85,7 @@ impl Shell {
 
     #[cfg(target_os = "linux")]
     fn read_only_spec(&self, line: &CommandLine) -> ReadOnlySpec {
-        let value =
-            |name: &str| self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let value = |name: &str| self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         let home = value("HOME").and_then(|home| Path::new(home).canonicalize().ok());
         let temporary = std::env::temp_dir();
         let temporary = temporary.canonicalize().unwrap_or(temporary);

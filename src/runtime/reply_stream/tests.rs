@@ -48,8 +48,7 @@ async fn told(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> Vec<(Event,
     let place = tempfile::tempdir().unwrap();
     let disk = Arc::new(Disk::new(place.path()).unwrap());
     let tools = Arc::new(Toolbox::with_builtin_tools(crate::tools::ToolSettings::default()));
-    let (mut runtime, mut events) =
-        Runtime::new(Arc::new(Says(pieces, pause)), tools, disk, None, Box::new(Forgets));
+    let (mut runtime, mut events) = Runtime::new(Arc::new(Says(pieces, pause)), tools, disk, None, Box::new(Forgets));
     let request = Box::new(Request {
         model: "m".into(),
         messages: Vec::new(),
@@ -61,8 +60,7 @@ async fn told(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> Vec<(Event,
     runtime.execute(vec![Effect::RequestReply { turn: TurnId(1), request }]);
     let mut told = Vec::new();
     while let Some(event) = events.recv().await {
-        let last =
-            matches!(event, Event::RequestFailed { .. } | Event::ReplyChunk { chunk: Chunk::Done(_), .. });
+        let last = matches!(event, Event::RequestFailed { .. } | Event::ReplyChunk { chunk: Chunk::Done(_), .. });
         told.push((event, begin.elapsed()));
         if last {
             break;
@@ -164,11 +162,7 @@ async fn r51_a_growing_reply_is_saved_once_a_second() {
     let times = kept(words(500), Duration::from_millis(10)).await;
     assert_eq!(times.len(), 5, "{times:?}");
     assert!(times.windows(2).all(|pair| (900..=1000).contains(&(pair[1] - pair[0]))), "{times:?}");
-    assert_eq!(
-        kept(words(50), Duration::from_millis(10)).await,
-        [0u128; 0],
-        "a short one is saved at its end"
-    );
+    assert_eq!(kept(words(50), Duration::from_millis(10)).await, [0u128; 0], "a short one is saved at its end");
 }
 
 #[tokio::test(start_paused = true)]

@@ -105,9 +105,7 @@ impl Play {
     async fn call(&self, arguments: &str) -> (String, SimulatedResult) {
         let call = ToolCall { id: "a".into(), name: "mail".into(), arguments: arguments.into() };
         let progress: Progress = Arc::new(|_| {});
-        simulate_result(&self.runtime.means, &call, &self.tool, &plan(), "It is so.", &progress)
-            .await
-            .unwrap()
+        simulate_result(&self.runtime.means, &call, &self.tool, &plan(), "It is so.", &progress).await.unwrap()
     }
 
     fn asked(&self) -> usize {
@@ -128,16 +126,10 @@ async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
 
     let play = Play::new(
         form(),
-        vec![
-            says("```json\n{\"id\":8,\"note\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\"}\n```")
-                .costs(9, 4),
-        ],
+        vec![says("```json\n{\"id\":8,\"note\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\"}\n```").costs(9, 4)],
     );
     let (text, how) = play.call("{}").await;
-    assert_eq!(
-        text,
-        format!("{UNDONE} Simulated result:\n{{\"id\":8,\"note\":\"ab<U+0007><U+202E>c<U+E0041>\"}}")
-    );
+    assert_eq!(text, format!("{UNDONE} Simulated result:\n{{\"id\":8,\"note\":\"ab<U+0007><U+202E>c<U+E0041>\"}}"));
     assert_eq!(
         (how.source, how.model.as_str(), how.usage.map(|it| it.total())),
         (SimulationSource::Model, "sim-7b", Some(13))
@@ -148,11 +140,7 @@ async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
     let value: Value = serde_json::from_str(text.rsplit('\n').next().unwrap()).unwrap();
     assert_eq!(schema::check_value(&form().schema_or_string(), &value), Ok(()));
     assert_eq!((how.source, how.model.as_str(), how.failure.as_str()), (SimulationSource::Sample, "", ""));
-    assert_eq!(
-        Play::with(form(), None, Scripted::new([])).call(" { } ").await.0,
-        text,
-        "the same in every run"
-    );
+    assert_eq!(Play::with(form(), None, Scripted::new([])).call(" { } ").await.0, text, "the same in every run");
 
     // Without a schema the model's answer is plain text; without a model there is no result.
     let (text, how) = Play::new(SimulatedResults::default(), vec![says("\"sent\"")]).call("{}").await;
@@ -172,10 +160,7 @@ async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
         (says(r#"{"id":1,"id":2}"#), "given twice"),
         (says(r#"{"id":1} {"id":2}"#), "text after the JSON"),
         (says(r#"{"id":1,"more":2}"#), "'more', which is not expected"),
-        (
-            says(&format!("{{\"id\":1,\"note\":\"{}\"}}", "x".repeat(1 << 20))),
-            "its answer is longer than 16 KB",
-        ),
+        (says(&format!("{{\"id\":1,\"note\":\"{}\"}}", "x".repeat(1 << 20))), "its answer is longer than 16 KB"),
         (says(&"[".repeat(9_000)), "nested more than"),
         (calls("mail", json!({})), "it called a tool, and has none"),
         (says(r#"{"id":1}"#).without_end(), "its answer was cut off"),
@@ -280,8 +265,5 @@ async fn a_model_that_exceeds_its_time_limit_is_abandoned() {
     let limit = Duration::from_secs(3);
     let other = SideModel { llm: Ok(llm), model: String::new(), profile: "other".into(), limit };
     let (_, how) = Play::with(form(), Some(other), model).call("{}").await;
-    assert_eq!(
-        (how.source, how.failure.as_str()),
-        (SimulationSource::Sample, "it did not answer within 3 s")
-    );
+    assert_eq!((how.source, how.failure.as_str()), (SimulationSource::Sample, "it did not answer within 3 s"));
 }

@@ -64,9 +64,8 @@ impl DraftWriter {
             if let Err(error) = files.run_job(&job) {
                 let mut waiting = lock_mutex(&self.0.waiting);
                 let newer = std::mem::take(&mut *waiting);
-                let is_newer = |owner: &Owner| {
-                    newer.iter().any(|job| matches!(job, Job::Save(other, _) if other == owner))
-                };
+                let is_newer =
+                    |owner: &Owner| newer.iter().any(|job| matches!(job, Job::Save(other, _) if other == owner));
                 let left = [job].into_iter().chain(jobs);
                 waiting.extend(left.filter(|job| !matches!(job, Job::Save(owner, _) if is_newer(owner))));
                 waiting.extend(newer);

@@ -19,10 +19,8 @@ fn new(id: &str) -> Owner {
 }
 
 fn files(places: &Places) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(places.drafts())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<String> =
+        fs::read_dir(places.drafts()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -105,10 +103,7 @@ fn damaged_draft_is_reported_and_renamed() {
             let loaded = drafts.load(&next);
             assert!(loaded.unsent.is_empty());
             let told = loaded.notices.concat();
-            assert!(
-                told.starts_with("Cannot read the unsent draft: ") && told.contains(".damaged"),
-                "{told}"
-            );
+            assert!(told.starts_with("Cannot read the unsent draft: ") && told.contains(".damaged"), "{told}");
             assert!(drafts.load(&next).notices.is_empty(), "it is reported once");
         }
     }

@@ -34,11 +34,7 @@ fn header() -> String {
 }
 
 fn line(seq: u64, text: &str) -> String {
-    format!(
-        r#"{{"seq":{seq},"at":{},"entry":{}}}"#,
-        seq * 1000,
-        serde_json::to_string(&user_message(text)).unwrap()
-    )
+    format!(r#"{{"seq":{seq},"at":{},"entry":{}}}"#, seq * 1000, serde_json::to_string(&user_message(text)).unwrap())
 }
 
 #[test]
@@ -49,8 +45,7 @@ fn copy_is_independent_of_the_open_session() {
     let header = Header { profile: "p".into(), ..Header::new(old_id(), Path::new("/project"), "m", false) };
     let mut open = sessions.begin_session(&header);
     open.append(&user_message("a")).unwrap();
-    open.append(&Entry::Titled { title: "the name".into(), by: crate::chat::TitleSource::User, usage: None })
-        .unwrap();
+    open.append(&Entry::Titled { title: "the name".into(), by: crate::chat::TitleSource::User, usage: None }).unwrap();
     let before = fs::read(open.path()).unwrap();
     let copy = fork_session(&places, &old_id(), Path::new("/elsewhere"), remove_folder).unwrap();
     let id = copy.id.clone();
@@ -59,10 +54,7 @@ fn copy_is_independent_of_the_open_session() {
     let (mut lines, read) = sessions.open(&id).unwrap();
     let its = read.header.unwrap();
     assert_eq!((&its.id, &its.from, its.aye), (&id, &Some(old_id()), session_log::VERSION));
-    assert_eq!(
-        (its.folder, its.model, its.profile, its.dry_run),
-        (header.folder, "m".into(), "p".into(), false)
-    );
+    assert_eq!((its.folder, its.model, its.profile, its.dry_run), (header.folder, "m".into(), "p".into(), false));
     assert_eq!(
         (&read.entries, &read.times),
         (&read_session(&places, &old_id()).entries, &read_session(&places, &old_id()).times)
@@ -71,10 +63,7 @@ fn copy_is_independent_of_the_open_session() {
     assert_eq!(read_session(&places, &id).last_seq, 3);
     assert_eq!(fs::read(open.path()).unwrap(), before);
     open.append(&user_message("only in the old one")).unwrap();
-    assert_eq!(
-        (read_session(&places, &id).entries.len(), read_session(&places, &old_id()).entries.len()),
-        (3, 3)
-    );
+    assert_eq!((read_session(&places, &id).entries.len(), read_session(&places, &old_id()).entries.len()), (3, 3));
     let listed = sessions.list_all().unwrap();
     let listed = listed.iter().find(|listed| listed.id == id).unwrap();
     assert_eq!((listed.title.as_deref(), &listed.from), (Some("the name"), &Some(old_id())));
@@ -190,9 +179,7 @@ fn discarded_or_failed_copy_leaves_no_files() {
 #[test]
 fn rejects_files_that_are_not_sessions() {
     let (_home, places) = home(b"");
-    let error = |name: &str| {
-        fork_session(&places, &SessionId(name.into()), Path::new("/"), remove_folder).unwrap_err()
-    };
+    let error = |name: &str| fork_session(&places, &SessionId(name.into()), Path::new("/"), remove_folder).unwrap_err();
     assert_eq!(error("01X").to_string(), "no session matches 01X");
     fs::create_dir(places.sessions().join("01D.jsonl")).unwrap();
     let pipe = places.sessions().join("01P.jsonl");

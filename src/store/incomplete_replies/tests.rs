@@ -73,11 +73,7 @@ fn r51_restores_incomplete_reply() {
     );
     // An unrelated entry does not complete the reply.
     let beside = || Entry::FellBack { model: "n".into(), reason: "busy".into() };
-    check_steps(
-        &[Fact(user_message("a")), one(), Fact(beside()), two()],
-        &[user_message("a"), beside(), half()],
-        1,
-    );
+    check_steps(&[Fact(user_message("a")), one(), Fact(beside()), two()], &[user_message("a"), beside(), half()], 1);
     let ended = || Entry::Ended { ending: Ending::Interrupted };
     check_steps(&[Fact(user_message("a")), one(), Fact(ended())], &[user_message("a"), ended()], 0);
     // A second reply is independent of the first.
@@ -90,8 +86,7 @@ fn r51_restores_incomplete_reply() {
 
 #[test]
 fn r51_incomplete_replies_of_sub_agents_are_separate() {
-    let of =
-        |call: &str, text: &str| Grew(PartialReply { sub_agent_call: Some(call.into()), ..grown(0, text) });
+    let of = |call: &str, text: &str| Grew(PartialReply { sub_agent_call: Some(call.into()), ..grown(0, text) });
     let settled = Entry::Settled {
         call: "b".into(),
         outcome: Outcome::Done(String::new()),
@@ -153,10 +148,7 @@ fn r52_damaged_piece_loses_only_itself() {
     assert_eq!(damaged.notices.len(), 1, "{:?}", damaged.notices);
     std::fs::write(&path, &text[..text.len() - 4]).unwrap();
     let torn = session_reader::read(&path).unwrap();
-    assert_eq!(
-        (torn.entries[1].clone(), torn.notices.len()),
-        (replied("one two ", Some(INCOMPLETE_REASON)), 1)
-    );
+    assert_eq!((torn.entries[1].clone(), torn.notices.len()), (replied("one two ", Some(INCOMPLETE_REASON)), 1));
 }
 
 #[test]

@@ -45,8 +45,7 @@ pub fn read_tail(folder: &Path) -> io::Result<Vec<JournalEnd>> {
     let mut parts = Vec::new();
     for file in files.iter().rev().take(MAX_RUNS) {
         let mut text = Vec::new();
-        let read =
-            private_files::open_read(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
+        let read = private_files::open_read(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
         if read.is_ok() {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             parts.push(end_of_file(name, &String::from_utf8_lossy(&text), &mut room));
@@ -96,8 +95,7 @@ mod tests {
         let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
         let text = fs::read_to_string(&file).unwrap();
         // Damage by a full disk, and foreign lines.
-        fs::write(&file, format!("over xyzzy\n\n2026 xyzzy\n{text}2026-01-01T00:00:00Z said: \"xyz"))
-            .unwrap();
+        fs::write(&file, format!("over xyzzy\n\n2026 xyzzy\n{text}2026-01-01T00:00:00Z said: \"xyz")).unwrap();
         fs::write(folder.join("other"), "2026-01-01T00:00:00Z xyzzy").unwrap();
         fs::write(folder.join("00.log"), b"2026-01-01T00:00:00Z \xff\n").unwrap();
         let parts = read_tail(&folder).unwrap();

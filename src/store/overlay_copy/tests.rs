@@ -89,9 +89,7 @@ fn r30_copies_overlay_with_any_permissions() {
 fn r30_copy_of_an_overlay_equals_the_original() {
     let root = Folder::new();
     let (old, new) = (root.path().join("old"), root.path().join("new"));
-    for folder in
-        ["upper/hides/deep", "upper/shut", "work/work", "outside/upper/tmp", "outside/work/1", "root"]
-    {
+    for folder in ["upper/hides/deep", "upper/shut", "work/work", "outside/upper/tmp", "outside/work/1", "root"] {
         fs::create_dir_all(old.join(folder)).unwrap();
     }
     fs::write(old.join("upper/file"), "held").unwrap();

@@ -15,8 +15,7 @@ const OPAQUE: &str = "user.overlay.opaque";
 const WHITEOUT: &str = "user.overlay.whiteout";
 
 /// Flags for reading files: does not follow a link or wait for a pipe.
-const FILE_FLAGS: OFlags =
-    OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+const FILE_FLAGS: OFlags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// Flags for opening folders.
 const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Owner permissions needed to copy a folder.
@@ -72,9 +71,7 @@ impl TreeCopier {
         while let Some(step) = self.way.last_mut() {
             match step.folders.pop() {
                 Some(folder) => self.copy_level(&folder)?,
-                None => self
-                    .leave_folder(true)
-                    .map_err(|errno| (self.current_path(OsStr::new("")), errno.into()))?,
+                None => self.leave_folder(true).map_err(|errno| (self.current_path(OsStr::new("")), errno.into()))?,
             }
         }
         Ok(())
@@ -181,12 +178,7 @@ impl TreeCopier {
 }
 
 /// Opens an entry and returns its metadata. If it is inaccessible to its owner, makes it accessible first.
-fn open_accessible(
-    folder: &OwnedFd,
-    name: &OsStr,
-    how: OFlags,
-    needs: u32,
-) -> Result<(OwnedFd, Stat, bool), Errno> {
+fn open_accessible(folder: &OwnedFd, name: &OsStr, how: OFlags, needs: u32) -> Result<(OwnedFd, Stat, bool), Errno> {
     let was = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let needed = Mode::from_raw_mode(needs as RawMode);
     let mut opened = false;
@@ -213,8 +205,7 @@ fn restore_mode(opened: bool, old: &OwnedFd, was: &Stat) {
 /// Returns whether access would fail; root always has access.
 fn is_inaccessible(folder: &OwnedFd, name: &OsStr, needs: u32) -> bool {
     use rustix::fs::Access;
-    let access =
-        if needs == FOLDER_PERMISSIONS { Access::READ_OK | Access::EXEC_OK } else { Access::READ_OK };
+    let access = if needs == FOLDER_PERMISSIONS { Access::READ_OK | Access::EXEC_OK } else { Access::READ_OK };
     rustix::fs::accessat(folder, name, access, AtFlags::empty()).is_err()
 }
 

@@ -3,8 +3,8 @@
 use super::*;
 use crate::chat::partial_reply::TextPart;
 use crate::chat::{
-    Answer, AnswerStatus, CallId, Digest, Outcome, PartialReply, Question, QuestionAnswer, QuestionOption,
-    Questions, TitleSource,
+    Answer, AnswerStatus, CallId, Digest, Outcome, PartialReply, Question, QuestionAnswer, QuestionOption, Questions,
+    TitleSource,
 };
 use crate::store::{Header, Log};
 use std::fs;
@@ -188,8 +188,7 @@ fn finds_incomplete_reply_and_complete_one_once() {
         text: TextPart(0, text.into()),
         reasoning: TextPart::default(),
     };
-    let begin =
-        |id: &str| sessions.begin_session(&Header::new(SessionId(id.into()), Path::new("/p"), "m", false));
+    let begin = |id: &str| sessions.begin_session(&Header::new(SessionId(id.into()), Path::new("/p"), "m", false));
     let mut half = begin("01A");
     half.append(&said("go")).unwrap();
     half.append_reply_piece(&grown("a needle")).unwrap();

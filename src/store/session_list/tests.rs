@@ -42,10 +42,7 @@ fn last_changed_session_is_first() {
         "01C",
         "/p",
         20,
-        &[
-            user_message("c"),
-            Entry::Titled { title: "mine".into(), by: crate::chat::TitleSource::User, usage: None },
-        ],
+        &[user_message("c"), Entry::Titled { title: "mine".into(), by: crate::chat::TitleSource::User, usage: None }],
     );
     let all = sessions.list_all().unwrap();
     assert_eq!(listed_ids(&all), ["01A", "01C", "01B"]);
@@ -70,19 +67,12 @@ fn r52_damaged_file_hides_no_other() {
     let reasons: Vec<Option<&str>> = all.iter().map(|session| session.broken.as_deref()).collect();
     assert_eq!(
         reasons,
-        [
-            None,
-            Some("the first line of the session is damaged"),
-            Some("it is empty"),
-            Some("it is not a file")
-        ]
+        [None, Some("the first line of the session is damaged"), Some("it is empty"), Some("it is not a file")]
     );
     // They may belong to any project, unless the damaged header names another.
     fs::write(home.path().join("01E.jsonl"), r#"{"aye":1,"id":1,"folder":"/q","ti"#).unwrap();
     fs::write(home.path().join("01F.jsonl"), r#"{"aye":1,"id":1,"folder":"/p","ti"#).unwrap();
-    for (project, expected) in
-        [("/p", "01A 01B 01C 01D 01F"), ("/q", "01B 01C 01D 01E"), ("/r", "01B 01C 01D")]
-    {
+    for (project, expected) in [("/p", "01A 01B 01C 01D 01F"), ("/q", "01B 01C 01D 01E"), ("/r", "01B 01C 01D")] {
         let mut listed = sessions.of_project(Path::new(project)).unwrap();
         listed.sort_by(|a, b| a.id.cmp(&b.id));
         assert_eq!(listed_ids(&listed).join(" "), expected);
@@ -92,15 +82,9 @@ fn r52_damaged_file_hides_no_other() {
     unreadable.sort_unstable();
     assert_eq!((latest.id.0.as_str(), unreadable), ("01A", vec!["01B", "01C", "01D", "01F"]));
     let words = explain_unreadable(&latest.unreadable);
-    assert!(
-        words.contains("session 01B cannot be read: the first line of the session is damaged"),
-        "{words}"
-    );
+    assert!(words.contains("session 01B cannot be read: the first line of the session is damaged"), "{words}");
     let error = sessions.find_latest(Path::new("/r")).unwrap_err().to_string();
-    assert!(
-        error.starts_with("no readable session in /r: session ") && error.contains("it is not a file"),
-        "{error}"
-    );
+    assert!(error.starts_with("no readable session in /r: session ") && error.contains("it is not a file"), "{error}");
     // Older files do not matter.
     create_session(&sessions, "01G", "/p", 0, &[user_message("a")]);
     let latest = Latest { id: SessionId("01G".into()), unreadable: Vec::new() };

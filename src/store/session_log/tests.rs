@@ -58,12 +58,7 @@ fn r52_long_entry_is_written_in_parts_and_read_back() {
     let more = crate::chat::partial_reply::TextPart(0, long.clone());
     let model = String::from("m");
     lines
-        .append_reply_piece(&PartialReply {
-            sub_agent_call: None,
-            model,
-            text: more,
-            reasoning: Default::default(),
-        })
+        .append_reply_piece(&PartialReply { sub_agent_call: None, model, text: more, reasoning: Default::default() })
         .unwrap();
     let path = lines.path().to_owned();
     drop(lines);
@@ -73,10 +68,7 @@ fn r52_long_entry_is_written_in_parts_and_read_back() {
     assert_eq!(text.lines().filter(|line| line.contains(r#""kind":"part""#)).count(), 10);
     let (_, read) = SessionLog::open(home.path(), &header().id).unwrap();
     assert_eq!(read.entries[..3], [user_message("a"), user_message(&long), user_message("b")]);
-    assert!(
-        matches!(&read.entries[3], Entry::Replied { text, .. } if *text == long)
-            && read.incomplete_count == 1
-    );
+    assert!(matches!(&read.entries[3], Entry::Replied { text, .. } if *text == long) && read.incomplete_count == 1);
     assert!(read.notices.is_empty() && read.last_seq == 4);
     // A lost part loses only its entry.
     let lost: Vec<&str> = text.lines().enumerate().filter(|(at, _)| *at != 3).map(|(_, line)| line).collect();
@@ -105,9 +97,7 @@ fn r53_recreates_removed_folder_and_writes_whole_session() {
     std::fs::remove_dir_all(home.path().join("data")).unwrap();
     std::fs::write(home.path().join("data"), "").unwrap();
     assert!(
-        lines.append(&user_message("c")).is_err()
-            && lines.append(&user_message("d")).is_err()
-            && lines.save().is_err()
+        lines.append(&user_message("c")).is_err() && lines.append(&user_message("d")).is_err() && lines.save().is_err()
     );
     assert_eq!(lines.unsaved_count(), 2);
     std::fs::remove_file(home.path().join("data")).unwrap();
@@ -126,8 +116,7 @@ fn written_entries_are_read_back_and_continued() {
     assert_eq!(before.header.unwrap().folder, Path::new("/project"));
     lines.append(&user_message("c")).unwrap();
     let text = std::fs::read_to_string(lines.path()).unwrap();
-    let lines: Vec<serde_json::Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["aye"], &lines[0]["dry_run"]), (&1.into(), &true.into()));
     assert_eq!((&lines[1]["seq"], &lines[2]["seq"]), (&1.into(), &2.into()));
     assert_eq!(lines[2]["entry"]["text"], "c");
@@ -180,11 +169,7 @@ fn r53_writes_failed_entries_with_the_next() {
         full.room = usize::MAX;
         write_queued(&mut full, &mut owed).unwrap();
         let read = session_reader::without_header(&full.taken[..]).unwrap();
-        assert_eq!(
-            read.entries,
-            [user_message("one"), user_message("two"), user_message("three")],
-            "room for {room}"
-        );
+        assert_eq!(read.entries, [user_message("one"), user_message("two"), user_message("three")], "room for {room}");
         assert_eq!(read.notices, [], "room for {room}");
     }
 }
@@ -324,10 +309,6 @@ fn r50_entry_is_one_write_with_its_line_feed() {
     }
     assert_eq!(file.0.len(), 3);
     for line in &file.0 {
-        assert_eq!(
-            line.iter().position(|byte| *byte == b'\n'),
-            Some(line.len() - 1),
-            "one line, with its end"
-        );
+        assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1), "one line, with its end");
     }
 }

@@ -2,8 +2,7 @@
 
 use super::*;
 
-const HEAD: &str =
-    r#"{"aye":1,"id":"01J","folder":"/p","time":"2026-11-20T19:00:00Z","model":"m","dry_run":false}"#;
+const HEAD: &str = r#"{"aye":1,"id":"01J","folder":"/p","time":"2026-11-20T19:00:00Z","model":"m","dry_run":false}"#;
 
 fn line(seq: u64) -> String {
     format!(r#"{{"seq":{seq},"at":{},"entry":{{"kind":"said","text":"{seq}"}}}}"#, 1000 - seq)
@@ -61,11 +60,7 @@ fn r52_duplicate_lines_are_read_once() {
     let said = "3 entries occur twice in lines 4 to 8; each is shown once";
     assert_eq!(check_read(twice, &["1", "2", "3"], &[said]).last_seq, 3);
     let all = lines.join("\n") + "\n";
-    check_read(
-        all.repeat(2),
-        &["1", "2", "3"],
-        &["3 entries occur twice in lines 6 to 8; each is shown once"],
-    );
+    check_read(all.repeat(2), &["1", "2", "3"], &["3 entries occur twice in lines 6 to 8; each is shown once"]);
     let one = format!("{all}{}\n", line(2));
     check_read(one, &["1", "2", "3"], &["an entry occurs twice in line 5; it is shown once"]);
     // The same text sent twice is two entries, even with the same number.
@@ -85,17 +80,9 @@ fn r52_damaged_line_loses_only_itself() {
     check_read(file_with_middle(&line(2)[..30]), &["1", "3"], &[DAMAGED]);
     check_read(file_with_middle(b"\xff\xfe\x80"), &["1", "3"], &[DAMAGED]);
     check_read(file_with_middle([0; 4096]), &["1", "3"], &[DAMAGED]);
-    check_read(
-        file_with_middle(r#"{"seq":2,"at":1,"entry":{"kind":"said","text":"a\xff"}}"#),
-        &["1", "3"],
-        &[DAMAGED],
-    );
+    check_read(file_with_middle(r#"{"seq":2,"at":1,"entry":{"kind":"said","text":"a\xff"}}"#), &["1", "3"], &[DAMAGED]);
     check_read(file_with_middle("[".repeat(100_000)), &["1", "3"], &[DAMAGED]);
-    check_read(
-        file_with_middle("a\nb\nc"),
-        &["1", "3"],
-        &["lines 3 to 5 are damaged; unreadable data was skipped"],
-    );
+    check_read(file_with_middle("a\nb\nc"), &["1", "3"], &["lines 3 to 5 are damaged; unreadable data was skipped"]);
     check_read(file_with_middle(""), &["1", "3"], &[]);
 }
 
@@ -117,11 +104,8 @@ fn text_that_looks_like_a_line_stays_text() {
 #[test]
 fn r52_unknown_kind_is_skipped_by_name() {
     let said = "line 3 was skipped: a newer aye wrote “dreamt” entries there";
-    let read = check_read(
-        file_with_middle(r#"{"seq":8,"at":1,"entry":{"kind":"dreamt","of":[1]}}"#),
-        &["1", "3"],
-        &[said],
-    );
+    let read =
+        check_read(file_with_middle(r#"{"seq":8,"at":1,"entry":{"kind":"dreamt","of":[1]}}"#), &["1", "3"], &[said]);
     assert_eq!(read.last_seq, 8);
     let newer = HEAD.replace(r#""aye":1"#, r#""aye":2"#);
     check_read(
@@ -152,18 +136,10 @@ fn r50_any_truncation_loses_at_most_the_last_line() {
         let read = read_from(&whole.as_bytes()[..length]).unwrap();
         let torn = length > HEAD.len() + line(1).len() + 2;
         assert_eq!((texts(&read), read.notices.len()), (vec!["1"], usize::from(torn)), "cut at {length}");
-        assert!(
-            read.notices.iter().all(|notice| notice.problem == Problem::Incomplete),
-            "{:?}",
-            read.notices
-        );
+        assert!(read.notices.iter().all(|notice| notice.problem == Problem::Incomplete), "{:?}", read.notices);
     }
     check_read(&whole, &["1", "2"], &[]);
-    check_read(
-        &whole[..whole.len() - 5],
-        &["1"],
-        &["line 3 was being written when aye ended, and was skipped"],
-    );
+    check_read(&whole[..whole.len() - 5], &["1"], &["line 3 was being written when aye ended, and was skipped"]);
 }
 
 #[test]
@@ -173,8 +149,7 @@ fn r55_entries_are_ordered_by_number_not_by_time() {
 
 #[test]
 fn r52_endless_line_uses_no_memory_and_the_rest_is_kept() {
-    let long =
-        io::Read::chain(format!("{HEAD}\n{}\n", line(1)).leak().as_bytes(), io::repeat(b'x').take(100 << 20));
+    let long = io::Read::chain(format!("{HEAD}\n{}\n", line(1)).leak().as_bytes(), io::repeat(b'x').take(100 << 20));
     let file = long.chain(format!("\n{}\n", line(3)).leak().as_bytes());
     let read = read_from(file).unwrap();
     assert_eq!(texts(&read), ["1", "3"]);
@@ -183,8 +158,7 @@ fn r52_endless_line_uses_no_memory_and_the_rest_is_kept() {
 
 #[test]
 fn damaged_number_does_not_prevent_appending() {
-    let read =
-        check_read(file_with_middle(line(2).replace(":2,", ":18446744073709551615,")), &["1", "3", "2"], &[]);
+    let read = check_read(file_with_middle(line(2).replace(":2,", ":18446744073709551615,")), &["1", "3", "2"], &[]);
     assert_eq!(read.last_seq, u64::MAX);
 }
 
@@ -212,10 +186,8 @@ const OLD: &[&str] = &[
 
 #[test]
 fn reads_sessions_from_before_hashes() {
-    let lines: String = (1..)
-        .zip(OLD)
-        .map(|(seq, entry)| format!("{{\"seq\":{seq},\"at\":5,\"entry\":{entry}}}\n"))
-        .collect();
+    let lines: String =
+        (1..).zip(OLD).map(|(seq, entry)| format!("{{\"seq\":{seq},\"at\":5,\"entry\":{entry}}}\n")).collect();
     let read = read_from(format!("{HEAD}\n{lines}").as_bytes()).unwrap();
     assert_eq!((read.entries.len(), read.notices.len()), (OLD.len(), 0), "{:?}", read.notices);
     for (entry, old) in read.entries.iter().zip(OLD) {

@@ -40,10 +40,7 @@ async fn applies_exactly_the_previewed_diff() {
     let scene = RehearsedProject::new(&[("a", "one\ntwo\n")]);
     scene.rehearse_write("a", "one\n2\n");
     let plan = scene.plan(json!({ "path": "a" })).unwrap();
-    assert_eq!(
-        (plan.title.as_str(), plan.destroys.as_deref(), &plan.grant),
-        ("apply: change a?", None, &None)
-    );
+    assert_eq!((plan.title.as_str(), plan.destroys.as_deref(), &plan.grant), ("apply: change a?", None, &None));
     assert_eq!(plan.access, Access::Write("a".into()));
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
     assert_eq!((diff.added, diff.removed), (1, 1));
@@ -70,10 +67,7 @@ async fn conflict_before_or_after_the_prompt_overwrites_nothing() {
     }
     assert!(scene.plan(json!({ "path": "a" })).unwrap_err().starts_with("CONFLICT: a changed since"));
     assert!(scene.act(&plan).await.unwrap_err().starts_with("CONFLICT: b"));
-    assert_eq!(
-        (scene.live_text("a").unwrap(), scene.live_text("b").unwrap()),
-        ("mine\n".into(), "mine\n".into())
-    );
+    assert_eq!((scene.live_text("a").unwrap(), scene.live_text("b").unwrap()), ("mine\n".into(), "mine\n".into()));
 }
 
 #[tokio::test]
@@ -108,11 +102,7 @@ async fn deleting_a_folder_deletes_only_its_rehearsed_contents() {
     scene.act(&plan).await.unwrap();
     let plan = scene.plan(json!({ "path": "old" })).unwrap();
     assert_eq!(plan.destroys.as_deref(), Some("deletes old and the 3 files and folders in it"));
-    assert!(
-        matches!(&plan.preview, Preview::Text(text) if text.contains("old/deep/b")),
-        "{:?}",
-        plan.preview
-    );
+    assert!(matches!(&plan.preview, Preview::Text(text) if text.contains("old/deep/b")), "{:?}", plan.preview);
     fs::write(scene.folder.path().join("project/old/mine"), "x").unwrap();
     let words = scene.act(&plan).await.unwrap_err();
     assert!(words.contains("CONFLICT") || words.contains("has changed"), "{words}");
@@ -162,17 +152,13 @@ fn r32_title_names_only_plain_file_names() {
 
 #[tokio::test]
 async fn r14_contents_of_a_deleted_folder_are_judged_with_it() {
-    let scene = RehearsedProject::new(&[
-        ("plain/a", "a"),
-        ("home/config/rules.toml", "x"),
-        ("repository/.git/config", "x"),
-    ]);
+    let scene =
+        RehearsedProject::new(&[("plain/a", "a"), ("home/config/rules.toml", "x"), ("repository/.git/config", "x")]);
     for folder in ["plain", "home", "repository"] {
         scene.rehearse_deletion(folder);
     }
     let own = scene.disk.root().join("home/config");
-    let disk =
-        Arc::new(Disk::new(scene.disk.root()).unwrap().with_own_files(OwnFiles::new(vec![own], Vec::new())));
+    let disk = Arc::new(Disk::new(scene.disk.root()).unwrap().with_own_files(OwnFiles::new(vec![own], Vec::new())));
     let rehearsal = Arc::new(Rehearsal::new(disk.clone(), scene.folder.path().join("layer")));
     let scene = RehearsedProject { rehearsal, disk, ..scene };
     let access = |folder: &str| scene.plan(json!({ "path": folder })).unwrap().access;

@@ -37,10 +37,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
     };
     let told = tool.run(&plan, &hands).await.unwrap();
     let lines: Vec<&str> = told.lines().collect();
-    assert_eq!(
-        lines[..5],
-        ["source changes: 1 of 4 applied.", "Applied: 1", "  a", "Rejected by the user: 1", "  b"]
-    );
+    assert_eq!(lines[..5], ["source changes: 1 of 4 applied.", "Applied: 1", "  a", "Rejected by the user: 1", "  b"]);
     assert_eq!(lines[5], "Not applied: 2");
     assert!(lines[6].starts_with("  c: CONFLICT") && lines[7].starts_with("  d: CONFLICT"), "{told}");
     let text = |name: &str| fs::read_to_string(root.join(name)).unwrap();
@@ -50,10 +47,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
         fs::write(root.join(name), "mine\n").unwrap();
     }
     let why = fails(&source);
-    assert!(
-        why.starts_with("None of the source changes can be applied:") && why.contains("CONFLICT: b"),
-        "{why}"
-    );
+    assert!(why.starts_with("None of the source changes can be applied:") && why.contains("CONFLICT: b"), "{why}");
     assert!(fails(&json!({ "group": "everything" })).contains("group"));
     assert!(!tool.is_offered());
 }

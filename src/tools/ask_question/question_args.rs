@@ -146,10 +146,8 @@ fn parse_question(
     };
     let best = first_present(fields, RECOMMENDED_FIELDS).map(|name| &fields[name]);
     let (options, recommended) = options::parse_options(&raw, best, dropped)?;
-    let keyword = KEYWORD_FIELDS
-        .iter()
-        .filter(|named| **named != name)
-        .find_map(|named| scalar_text(fields.get(*named)?));
+    let keyword =
+        KEYWORD_FIELDS.iter().filter(|named| **named != name).find_map(|named| scalar_text(fields.get(*named)?));
     let keyword = match keyword {
         Some(keyword) => truncate_counted(&keyword, MAX_LABEL_CHARS, dropped),
         None => format!("question-{}", asked.len()),

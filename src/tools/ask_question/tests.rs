@@ -36,17 +36,13 @@ fn check_questions(arguments: Value, expected: &str) {
 
 #[track_caller]
 fn check_error(arguments: Value, part: &str) {
-    let error =
-        parse_call(arguments.clone()).map(|asked| panic!("{arguments} is taken: {asked:?}")).unwrap_err();
+    let error = parse_call(arguments.clone()).map(|asked| panic!("{arguments} is taken: {asked:?}")).unwrap_err();
     assert!(error.contains(part), "{arguments}: {error}");
 }
 
 #[test]
 fn accepts_one_question_or_a_list() {
-    check_questions(
-        json!({"question": "Which?", "options": ["a", "b"], "keyword": "k"}),
-        "k: Which? [a | b]",
-    );
+    check_questions(json!({"question": "Which?", "options": ["a", "b"], "keyword": "k"}), "k: Which? [a | b]");
     check_questions(json!({"question": "Why?"}), "question-0: Why? []");
     check_questions(
         json!({"questions": [{"question": "A?"}, {"question": "B?"}]}),
@@ -60,10 +56,7 @@ fn accepts_one_question_or_a_list() {
         json!({"questions": [{"question": "a", "keyword": "k"}, {"question": "b", "keyword": "k"}, {"question": "c", "keyword": null}]}),
         "k: a []; k-1: b []; question-2: c []",
     );
-    check_questions(
-        json!({"questions": ["text", {"question": "  "}, {"question": "ok?"}]}),
-        "question-0: ok? []",
-    );
+    check_questions(json!({"questions": ["text", {"question": "  "}, {"question": "ok?"}]}), "question-0: ok? []");
     check_questions(json!({"questions": ["Who?", "When?"]}), "question-0: Who? []; question-1: When? []");
     check_questions(json!({"questions": [], "question": "Why?"}), "question-0: Why? []");
     check_questions(json!({"questions": null, "question": "Why?"}), "question-0: Why? []");
@@ -118,10 +111,7 @@ fn accepts_many_field_names_for_a_question() {
     }
     check_questions(json!({"question": "Why?", "id": 7}), "7: Why? []");
     check_questions(json!({"header": "Mode", "question": "", "options": ["a"]}), "question-0: Mode [a]");
-    check_questions(
-        json!({"question": "Why?", "description": "It matters."}),
-        "question-0: Why?\n\nIt matters. []",
-    );
+    check_questions(json!({"question": "Why?", "description": "It matters."}), "question-0: Why?\n\nIt matters. []");
     check_questions(json!({"question": "Why?", "type": "single", "required": true}), "question-0: Why? []");
     for name in ["options", "choices", "answers", "suggestions", "follow_up"] {
         check_questions(json!({ "question": "q", name: ["a"] }), "question-0: q [a]");
@@ -136,9 +126,7 @@ fn accepts_many_shapes_of_options() {
     options(json!(["0", "", null, "No", " No "]), "0 | No");
     options(json!([1, 2.5, true, false]), "1 | 2.5 | true | false");
     options(json!([{"label": "a"}, "b", 3]), "a | b | 3");
-    for name in
-        ["label", "title", "name", "option", "choice", "answer", "text", "value", "header", "key", "id"]
-    {
+    for name in ["label", "title", "name", "option", "choice", "answer", "text", "value", "header", "key", "id"] {
         options(json!([{ name: "a" }, { name: 2 }]), "a | 2");
     }
     options(json!([{"value": "x", "label": "An x"}]), "An x");
@@ -158,12 +146,10 @@ fn accepts_many_shapes_of_options() {
     options(json!("1. one\n2) two\n30. three"), "one | two | three");
     let both = first_question(json!({"question": "q", "options": {"tokio": "virtual time"}}));
     assert_eq!(both.options[0].description, "virtual time");
-    let titled =
-        first_question(json!({"question": "q", "options": [{"title": "a", "text": "what it means"}]}));
+    let titled = first_question(json!({"question": "q", "options": [{"title": "a", "text": "what it means"}]}));
     assert_eq!(titled.options[0].description, "what it means");
-    let previewed = first_question(
-        json!({"question": "q", "options": [{"label": "a", "preview": "```rs\nfn a() {}\n```"}]}),
-    );
+    let previewed =
+        first_question(json!({"question": "q", "options": [{"label": "a", "preview": "```rs\nfn a() {}\n```"}]}));
     assert_eq!(previewed.options[0].preview, "```rs\nfn a() {}\n```");
 }
 
@@ -171,15 +157,9 @@ fn accepts_many_shapes_of_options() {
 fn accepts_many_shapes_of_booleans() {
     for name in ["multi", "multiple", "multiSelect", "multi_select", "multiselect", "allow_multiple"] {
         for yes in [json!(true), json!("true"), json!("Yes"), json!(1)] {
-            assert!(
-                first_question(json!({"question": "q", "options": ["a"], name: yes})).is_multiple,
-                "{name}"
-            );
+            assert!(first_question(json!({"question": "q", "options": ["a"], name: yes})).is_multiple, "{name}");
         }
-        assert!(
-            !first_question(json!({"question": "q", "options": ["a"], name: "false"})).is_multiple,
-            "{name}"
-        );
+        assert!(!first_question(json!({"question": "q", "options": ["a"], name: "false"})).is_multiple, "{name}");
     }
     assert!(first_question(json!({"question": "q", "options": ["a"], "type": "checkbox"})).is_multiple);
     assert!(!first_question(json!({"question": "q", "options": ["a"], "allow_text": false})).allow_text);
@@ -225,10 +205,7 @@ fn error_names_the_expected_shape() {
     }
     check_error(json!({"question": "a", "options": [["b", "c"]]}), "each option to be a string or an object");
     check_error(json!({"question": "a", "options": [{"colour": "red"}]}), "each option to have a 'label'");
-    check_error(
-        json!({"question": "a", "options": [{"label": ["x"]}]}),
-        "an option's 'label' to be a string",
-    );
+    check_error(json!({"question": "a", "options": [{"label": ["x"]}]}), "an option's 'label' to be a string");
     check_error(json!({"question": "a", "multi": "perhaps"}), "'multi' to be true or false");
     check_error(json!({"question": "a", "colour": 1}), "unknown field `colour`");
 }
@@ -241,8 +218,7 @@ fn truncates_at_limits_and_counts_the_rest() {
     assert_eq!((asked.list.len(), asked.list[9].options.len()), (10, 25));
     assert_eq!(asked.list[0].options[0].label.chars().count(), 200);
     assert_eq!(asked.dropped, Dropped { questions: 2, options: 10 * 5, shortened: 10 * 25 });
-    let long =
-        first_question(json!({"question": "q", "options": [{"label": "a", "preview": "x".repeat(20_000)}]}));
+    let long = first_question(json!({"question": "q", "options": [{"label": "a", "preview": "x".repeat(20_000)}]}));
     assert_eq!(long.options[0].preview.len(), 10_000);
     let many = parse_call(json!({"questions": vec![json!({"question": "q"}); 600]})).unwrap();
     assert_eq!((many.list.len(), many.dropped.questions), (10, 590));
@@ -267,9 +243,6 @@ fn finds_recommended_option_by_index_label_or_flag() {
     let best = |arguments: Value| first_question(arguments).recommended;
     assert_eq!(best(json!({"question": "q", "options": ["", "a", "b"], "recommended": 2})), Some(1));
     assert_eq!(best(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})), Some(2));
-    assert_eq!(
-        best(json!({"question": "q", "options": ["a", {"label": "b", "recommended": true}]})),
-        Some(1)
-    );
+    assert_eq!(best(json!({"question": "q", "options": ["a", {"label": "b", "recommended": true}]})), Some(1));
     assert_eq!(best(json!({"question": "q", "options": ["a"], "recommended": 9})), None);
 }

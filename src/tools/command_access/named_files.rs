@@ -54,10 +54,7 @@ pub(super) fn refuse_own_file(name: &str, place: WordPosition, files: &dyn Reade
 }
 
 pub(super) fn own_file_reason(at: &Location) -> String {
-    format!(
-        "{} belongs to aye's own settings, sessions and keys",
-        crate::tools::planned_path::display_path(at)
-    )
+    format!("{} belongs to aye's own settings, sessions and keys", crate::tools::planned_path::display_path(at))
 }
 
 /// Returns why a file with several hard links needs approval: another of its names may be that of a secret. Package
@@ -91,16 +88,12 @@ pub(in crate::tools) fn written_hard_links(reading: &ParsedLine, files: &dyn Rea
     }
     // These write only their last argument; if that is a folder, the file in it with the name of another argument.
     for simple in &reading.commands {
-        if let (Some("cp" | "mv" | "install" | "ln"), [sources @ .., target]) =
-            (simple.program(), simple.arguments())
-        {
+        if let (Some("cp" | "mv" | "install" | "ln"), [sources @ .., target]) = (simple.program(), simple.arguments()) {
             names.retain(|name| sources.iter().all(|source| source.display_text() != name));
-            let called = |source: &Word| {
-                source.display_text().trim_end_matches('/').rsplit('/').next().map(str::to_owned)
-            };
+            let called =
+                |source: &Word| source.display_text().trim_end_matches('/').rsplit('/').next().map(str::to_owned);
             let inside = sources.iter().filter_map(called);
-            names
-                .extend(inside.map(|name| format!("{}/{name}", target.display_text().trim_end_matches('/'))));
+            names.extend(inside.map(|name| format!("{}/{name}", target.display_text().trim_end_matches('/'))));
         }
     }
     names.iter().find_map(|name| {

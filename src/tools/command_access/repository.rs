@@ -87,9 +87,7 @@ pub(super) fn check_tracked_files(files: &dyn Reader, below: &[String], stashed:
     let at = |name: &str| files.locate(name).ok().filter(|at| at.real == root.join(name));
     if let Some(at) = at(".git/index").filter(|at| files.exists(at)) {
         let bytes = files.read(&at).map_err(|_| "git's index cannot be read")?;
-        for path in
-            git_index::read_paths(&bytes).ok_or("the files that git tracks cannot be read from its index")?
-        {
+        for path in git_index::read_paths(&bytes).ok_or("the files that git tracks cannot be read from its index")? {
             let is_shown = below.is_empty() || below.iter().any(|below| Path::new(&path).starts_with(below));
             if is_shown && is_sensitive(&root.join(&path)) {
                 let shown: String = path.chars().take(120).collect();
@@ -100,8 +98,7 @@ pub(super) fn check_tracked_files(files: &dyn Reader, below: &[String], stashed:
     let is_there = |name: &str| files.locate(name).is_ok_and(|at| files.exists(&at));
     let is_packed = || {
         let packed = at(".git/packed-refs").filter(|at| files.exists(at)).map(|at| files.read(&at));
-        packed
-            .is_some_and(|read| read.map_or(true, |text| text.windows(10).any(|name| name == b"refs/stash")))
+        packed.is_some_and(|read| read.map_or(true, |text| text.windows(10).any(|name| name == b"refs/stash")))
     };
     let kept = [".git/refs/stash", ".git/MERGE_AUTOSTASH"];
     if stashed && (kept.into_iter().any(is_there) || is_packed()) {
@@ -152,8 +149,7 @@ fn check_settings(config: &str) -> Result<(), String> {
             continue;
         }
         let key = line.split('=').next().unwrap_or_default().trim().to_lowercase();
-        let plain =
-            PLAIN_SETTINGS.iter().any(|(name, keys)| *name == section && keys.contains(&key.as_str()));
+        let plain = PLAIN_SETTINGS.iter().any(|(name, keys)| *name == section && keys.contains(&key.as_str()));
         // A remote that is a program: `ext::sh -c …`. No command that counts as reading uses it, but a plain repository
         // has none.
         if !plain || line.contains("ext::") {

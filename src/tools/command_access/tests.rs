@@ -18,8 +18,7 @@ fn project_with_secrets() -> (tempfile::TempDir, Disk) {
     let place = tempfile::tempdir().unwrap();
     let base = place.path().canonicalize().unwrap();
     let root = base.join("project");
-    for folder in ["src/a/b", "docs", "keys", "odd", ".git/objects", ".git/refs/heads", ".git/hooks", "tools"]
-    {
+    for folder in ["src/a/b", "docs", "keys", "odd", ".git/objects", ".git/refs/heads", ".git/hooks", "tools"] {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
     for file in [
@@ -107,8 +106,7 @@ fn check_table(table: &str) -> usize {
         .filter_map(|(verdict, part, command)| {
             let (reach, why) = reach(command, &files);
             let right = reach_name(reach) == *verdict && why.contains(part);
-            (!right)
-                .then(|| format!("{command:?} is {} “{why}”, and not {verdict} “{part}”", reach_name(reach)))
+            (!right).then(|| format!("{command:?} is {} “{why}”, and not {verdict} “{part}”", reach_name(reach)))
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), rows.len());
@@ -288,9 +286,7 @@ fn r13_folder_is_checked_before_a_recursive_read() {
         assert_eq!(reach(command, &files).0, Reach::Runs, "{command}");
     }
     assert_eq!(reach("rg -g '!*.md' x docs", &files).0, Reach::Reads);
-    for (file, line) in
-        [("docs/.ignore", "!.env"), (".gitignore", "a\n!docs/.hidden/*"), ("docs/.rgignore", "!*")]
-    {
+    for (file, line) in [("docs/.ignore", "!.env"), (".gitignore", "a\n!docs/.hidden/*"), ("docs/.rgignore", "!*")] {
         fs::write(root.join(file), line).unwrap();
         assert_eq!(reach("rg x docs", &files).0, Reach::Runs, "{file}");
         fs::write(root.join(file), "!docs/a.md\n").unwrap();
@@ -305,9 +301,9 @@ fn r12_many_folder_changes_are_parsed_quickly() {
     let (_place, files) = plain_project();
     for joint in ["; ", " && ", " || ", "\n"] {
         let line = (0..40).map(|at| format!("cd d{at}")).collect::<Vec<_>>().join(joint);
-        let places = crate::policy::effects::working_directories(&command_line::parse_command_line(
-            &format!("{line}{joint}cat x"),
-        ));
+        let places = crate::policy::effects::working_directories(&command_line::parse_command_line(&format!(
+            "{line}{joint}cat x"
+        )));
         assert!(places.len() == 41 && places.iter().all(|at| at.len() <= 9), "{joint:?}");
         assert!(reach(&format!("{line}{joint}cat x"), &files).0 > Reach::Reads || joint == " && ");
     }
@@ -317,8 +313,7 @@ fn r12_many_folder_changes_are_parsed_quickly() {
 #[test]
 fn r12_files_of_the_folder_can_require_approval() {
     type Change<'a> = &'a dyn Fn(&Path);
-    let file =
-        |name: &'static str, text: &'static str| move |root: &Path| fs::write(root.join(name), text).unwrap();
+    let file = |name: &'static str, text: &'static str| move |root: &Path| fs::write(root.join(name), text).unwrap();
     let (toolchain, python, go, tools) = (
         file("rust-toolchain.toml", "[toolchain]\npath = \"x\""),
         file(".python-version", "../../x"),
@@ -352,11 +347,7 @@ fn r12_files_of_the_folder_can_require_approval() {
         assert!(found == Reach::Runs && why.contains(part), "{command}: {why}");
     }
     let (_place, files) = plain_project();
-    assert_eq!(
-        reach("cd src && cargo --version", &files).0,
-        Reach::Runs,
-        "a parent folder may have such a file"
-    );
+    assert_eq!(reach("cd src && cargo --version", &files).0, Reach::Runs, "a parent folder may have such a file");
 }
 
 #[test]

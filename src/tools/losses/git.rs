@@ -22,14 +22,12 @@ pub(super) fn find_git_loss(words: &[&str], ground: &CommandFiles<'_>) -> Option
     match name {
         "push" => push_loss(&given, &operands).map(str::to_owned),
         "checkout" => {
-            let named =
-                given.operands_before_end.map(|before| &operands[before..]).filter(|files| !files.is_empty());
+            let named = given.operands_before_end.map(|before| &operands[before..]).filter(|files| !files.is_empty());
             if let Some(files) = named {
                 return Some(format!("{work} in {} (git checkout)", format_names(files)));
             }
             let is_file = |word: &&&str| {
-                **word == "."
-                    || (!elsewhere && matches!(ground.kind_at(word), TargetKind::File | TargetKind::Folder))
+                **word == "." || (!elsewhere && matches!(ground.kind_at(word), TargetKind::File | TargetKind::Folder))
             };
             let files: Vec<&str> = operands.iter().filter(is_file).copied().collect();
             if !files.is_empty() && !given.has_role(Role::Keeps) {

@@ -39,11 +39,7 @@ fn existing_files(names: Vec<&str>, ground: &CommandFiles<'_>) -> Vec<String> {
 }
 
 /// Returns the files that `cp` and similar programs overwrite.
-fn files_under_copies(
-    program: &'static Program,
-    given: &ParsedArguments,
-    ground: &CommandFiles<'_>,
-) -> Vec<String> {
+fn files_under_copies(program: &'static Program, given: &ParsedArguments, ground: &CommandFiles<'_>) -> Vec<String> {
     // A later option may revert an earlier one.
     let goes_on = given.has_role(Role::Forces);
     let backs_up = given.has_option(&["-b", "--backup"])

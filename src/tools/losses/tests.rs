@@ -101,9 +101,7 @@ fn names_what_is_deleted() {
     ] {
         assert_eq!(losses_of(command), expected, "{command}");
     }
-    for command in
-        ["cargo rm serde", "docker rm c", "pnpm rm x", "npm rm x", "rm --help", "git rm x", "ls rm"]
-    {
+    for command in ["cargo rm serde", "docker rm c", "pnpm rm x", "npm rm x", "rm --help", "git rm x", "ls rm"] {
         assert_eq!(losses_of(command), "", "{command}");
     }
 }
@@ -237,10 +235,7 @@ fn redirection_does_not_hide_other_losses() {
         ("ssh host 'rm -rf /srv' > new.txt", "deletes /srv and everything in it (rm -r)".to_owned()),
         ("watch 'echo x > docs/a.md' > old.txt", format!("{over}; overwrites docs/a.md")),
         ("rm x > old.txt", format!("{over}; deletes x")),
-        (
-            "echo x > old.txt; rm -rf 'y",
-            format!("{over}; deletes the files it is given and everything in it (rm -r)"),
-        ),
+        ("echo x > old.txt; rm -rf 'y", format!("{over}; deletes the files it is given and everything in it (rm -r)")),
         ("ssh host 'ls > log' > old.txt", over.to_owned()),
     ] {
         assert_eq!(losses_of(command), expected, "{command}");
@@ -261,10 +256,7 @@ impl Reader for LookupCounter {
     fn read(&self, at: &crate::project::Location) -> Result<Vec<u8>, crate::project::Error> {
         panic!("{} is read", at.display_path.display())
     }
-    fn open(
-        &self,
-        at: &crate::project::Location,
-    ) -> Result<Box<dyn std::io::Read + Send>, crate::project::Error> {
+    fn open(&self, at: &crate::project::Location) -> Result<Box<dyn std::io::Read + Send>, crate::project::Error> {
         panic!("{} is opened", at.display_path.display())
     }
     fn link_count(&self, at: &crate::project::Location) -> u64 {

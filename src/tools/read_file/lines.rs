@@ -119,8 +119,7 @@ mod tests {
     /// Compares with `str::lines` at every chunk boundary.
     #[test]
     fn r23_lines_are_the_same_as_those_of_str_lines() {
-        for length in [0, 1, CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES]
-        {
+        for length in [0, 1, CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES] {
             for end in ["", "\n", "\r\n", "\r", "\n\n", "\r\nx\n"] {
                 let text = format!("{}{end}", "é".repeat(length / 2) + &"x".repeat(length % 2));
                 let mut lines = Lines::new(text.as_bytes());
@@ -128,8 +127,7 @@ mod tests {
                 while let Next::Line(line) = lines.read_line(MAX_LINE_CHARS).unwrap() {
                     found.push((line.characters, line.start.first().copied()));
                 }
-                let expected: Vec<_> =
-                    text.lines().map(|line| (line.chars().count(), line.bytes().next())).collect();
+                let expected: Vec<_> = text.lines().map(|line| (line.chars().count(), line.bytes().next())).collect();
                 assert_eq!(found, expected, "{length} {end:?}");
             }
         }

@@ -103,11 +103,9 @@ fn unsatisfiable_schema_has_no_sample_and_terminates() {
 fn schemas() -> impl Strategy<Value = Value> {
     let number = -50_i64..50;
     let leaf = prop_oneof![
-        (number.clone(), number.clone())
-            .prop_map(|(a, b)| json!({ "type": "integer", "minimum": a, "maximum": b })),
+        (number.clone(), number.clone()).prop_map(|(a, b)| json!({ "type": "integer", "minimum": a, "maximum": b })),
         (0_u64..30, 0_u64..30).prop_map(|(a, b)| json!({ "type": "string", "minLength": a, "maxLength": b })),
-        (1_i64..9, number)
-            .prop_map(|(step, a)| json!({ "type": "number", "multipleOf": step, "exclusiveMinimum": a })),
+        (1_i64..9, number).prop_map(|(step, a)| json!({ "type": "number", "multipleOf": step, "exclusiveMinimum": a })),
         Just(json!({ "type": "boolean" })),
         Just(json!({ "$ref": "#" })),
         Just(json!({ "type": ["integer", "null"] })),
@@ -148,10 +146,8 @@ fn satisfiable() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         (number.clone(), 0_i64..30)
             .prop_map(|(a, more)| json!({ "type": "integer", "minimum": a, "maximum": a + more })),
-        (0_u64..30, 0_u64..30)
-            .prop_map(|(a, more)| json!({ "type": "string", "minLength": a, "maxLength": a + more })),
-        (1_i64..9, number)
-            .prop_map(|(step, a)| json!({ "type": "number", "multipleOf": step, "exclusiveMinimum": a })),
+        (0_u64..30, 0_u64..30).prop_map(|(a, more)| json!({ "type": "string", "minLength": a, "maxLength": a + more })),
+        (1_i64..9, number).prop_map(|(step, a)| json!({ "type": "number", "multipleOf": step, "exclusiveMinimum": a })),
         Just(json!({ "type": "boolean" })),
         Just(json!({ "type": ["integer", "null"] })),
         Just(json!({ "enum": ["a", 1, null] })),

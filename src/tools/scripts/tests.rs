@@ -183,13 +183,8 @@ fn r11_grant_ends_if_its_script_changes() {
         let mut rule = rules_editor::rule_from_grant(&grant, Path::new("/project"), "a");
         (rule.location.file, rule.location.line) = ("rules.toml".into(), 3);
         let rules = Rules { list: vec![rule], ..Rules::default() };
-        let granted = vec![SessionGrant {
-            grant,
-            entry_index: 0,
-            call_number: 1,
-            call: "c".into(),
-            by: Decider::Headless,
-        }];
+        let granted =
+            vec![SessionGrant { grant, entry_index: 0, call_number: 1, call: "c".into(), by: Decider::Headless }];
         let none = Rules::default();
         assert_eq!(verdict_and_reason(&granted, &none, &plan_before).0, "allow", "{command}");
         assert_eq!(verdict_and_reason(&[], &rules, &plan_before).0, "allow", "{command}");
@@ -209,13 +204,9 @@ fn r11_grant_ends_if_its_script_changes() {
 
 #[test]
 fn r11_files_that_are_only_named_do_not_bind_a_grant() {
-    for command in [
-        "cargo test",
-        "make lint",
-        "git add README.md",
-        "sed -i s/x/y/ README.md",
-        "python3 -m pytest README.md",
-    ] {
+    for command in
+        ["cargo test", "make lint", "git add README.md", "sed -i s/x/y/ README.md", "python3 -m pytest README.md"]
+    {
         let before = plan_command(command, &[("README.md", "x")]);
         let grant = before.grant.clone().unwrap();
         assert_eq!(grant.scripts, [], "{command}");

@@ -13,8 +13,7 @@ fn all_tools() -> Toolbox {
 fn tool_specs_use_few_tokens() {
     let list: Vec<Value> = (all_tools().tool_specs().into_iter())
         .map(|spec| {
-            let function =
-                json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
+            let function = json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
             json!({"type": "function", "function": function})
         })
         .collect();
@@ -71,18 +70,15 @@ fn every_minimum_of_a_schema_is_enforced() {
 #[test]
 fn unknown_tool_error_lists_available_tools() {
     let error = all_tools().find_tool("bash").err().map(|error| error.to_string());
-    let names =
-        "ask_question, read_file, list_files, search_text, edit_file, write_file, bash_exec, sub_agent";
+    let names = "ask_question, read_file, list_files, search_text, edit_file, write_file, bash_exec, sub_agent";
     assert_eq!(error, Some(format!("Unknown tool “bash”. Available tools: {names}.")));
 }
 
 #[test]
 fn r64_command_parser_accepts_any_unicode() {
     let files = MemoryProject::with_files(&[]);
-    let grammar = [
-        "{X}", "{X..3}", "a{1..X}", "${X", "$X", "<X", "2>&X", "((X", "[[ X", "X=1", "<<X\nX\n", "'X' X",
-        "a X>b",
-    ];
+    let grammar =
+        ["{X}", "{X..3}", "a{1..X}", "${X", "$X", "<X", "2>&X", "((X", "[[ X", "X=1", "<<X\nX\n", "'X' X", "a X>b"];
     for letter in ['é', '漢', '\u{2003}', '\u{fffd}', '😀', '\u{10ffff}'] {
         for line in grammar {
             let command = line.replace('X', &letter.to_string());

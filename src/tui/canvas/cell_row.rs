@@ -45,13 +45,7 @@ impl CellRow {
             let width = if blank { 1 } else { width };
             under = width - 1;
             let look = CellStyle::from_cell(cell, blank);
-            self.slots.push(RowCell {
-                width,
-                is_blank: blank,
-                max_width: max_glyph_width(symbol),
-                style: look,
-                link,
-            });
+            self.slots.push(RowCell { width, is_blank: blank, max_width: max_glyph_width(symbol), style: look, link });
         }
     }
 

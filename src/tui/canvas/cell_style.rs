@@ -5,8 +5,7 @@ use ratatui::style::{Color, Modifier};
 use std::io::Write;
 
 /// Modifiers that are visible on a space.
-const VISIBLE_ON_SPACE: Modifier =
-    Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
+const VISIBLE_ON_SPACE: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
 /// Modifiers with the SGR codes that set and unset them.
 const MODIFIERS: [(Modifier, u8, u8); 9] = [
     (Modifier::BOLD, 1, 22),
@@ -48,9 +47,7 @@ impl CellStyle {
     /// Returns whether a space of the style `blank` looks right with this style.
     pub(super) fn fits_space(&self, blank: &CellStyle) -> bool {
         *self == *blank
-            || (blank.is_background_only()
-                && self.bg == blank.bg
-                && !self.modifier.intersects(VISIBLE_ON_SPACE))
+            || (blank.is_background_only() && self.bg == blank.bg && !self.modifier.intersects(VISIBLE_ON_SPACE))
     }
 
     /// Returns this style with the fewest changes that make it right for a space of the style `blank`.

@@ -163,8 +163,7 @@ impl FrameWriter {
             let from = usize::from(from);
             let plain = |x: usize| {
                 let slot = &slots[x];
-                let fits =
-                    if slot.is_blank { self.pen.fits_space(&slot.style) } else { self.pen == slot.style };
+                let fits = if slot.is_blank { self.pen.fits_space(&slot.style) } else { self.pen == slot.style };
                 fits && slot.width == 1 && slot.link == self.link && cells[x].symbol().len() == 1
             };
             if (from..x).all(plain) {

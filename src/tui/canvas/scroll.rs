@@ -100,8 +100,7 @@ pub(super) fn find_shift(was: &[RowHash], is: &[RowHash], changed: &[bool]) -> O
                 let moved = is_from + begin..is_from + at;
                 let spared: usize = moved.filter(|y| changed[*y]).map(|y| is[y].drawn_cells).sum();
                 // A row that would have stayed unchanged has to be drawn again.
-                let lost: usize =
-                    shift.emptied_rows().filter(|y| !changed[*y]).map(|y| is[y].drawn_cells).sum();
+                let lost: usize = shift.emptied_rows().filter(|y| !changed[*y]).map(|y| is[y].drawn_cells).sum();
                 let gain = spared.saturating_sub(lost);
                 if gain > SCROLL_COST && best.as_ref().is_none_or(|(most, _)| gain > *most) {
                     best = Some((gain, shift));

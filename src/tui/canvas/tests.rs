@@ -34,8 +34,7 @@ impl Shows {
             match order.strip_prefix("\x1b]8;") {
                 Some(";\x1b\\") => self.links.process(b"\x1b[m"),
                 Some(open) => {
-                    let number: u32 =
-                        open.rsplit_once("/n").unwrap().1.trim_end_matches("\x1b\\").parse().unwrap();
+                    let number: u32 = open.rsplit_once("/n").unwrap().1.trim_end_matches("\x1b\\").parse().unwrap();
                     self.links.process(format!("\x1b[38;5;{number}m").as_bytes());
                 }
                 None if order.ends_with('m') => {}
@@ -92,10 +91,7 @@ impl Shows {
                 let bare = symbol == " " && !style.add_modifier.intersects(visible);
                 let right = match bare {
                     true => Some(look.bg) == style.bg && !look.modifier.intersects(visible),
-                    false => {
-                        (Some(look.fg), Some(look.bg), look.modifier)
-                            == (style.fg, style.bg, style.add_modifier)
-                    }
+                    false => (Some(look.fg), Some(look.bg), look.modifier) == (style.fg, style.bg, style.add_modifier),
                 };
                 assert!(right, "{look:?} instead of {style:?} at {}", place());
             }
@@ -222,13 +218,11 @@ impl Picture {
                         link.area.y = top + ((y - usize::from(top) + rows - by) % rows) as u16;
                     }
                 }
-                self.buffer.content[usize::from(top) * width..usize::from(bottom) * width]
-                    .rotate_left(by * width);
+                self.buffer.content[usize::from(top) * width..usize::from(bottom) * width].rotate_left(by * width);
             }
             Change::Full(from) => {
                 for y in 0..area.height {
-                    let text =
-                        format!("{:<44}", format!("row {} of words, 漢 and more", from + usize::from(y)));
+                    let text = format!("{:<44}", format!("row {} of words, 漢 and more", from + usize::from(y)));
                     self.buffer.set_string(0, y, text, Style::new());
                 }
             }

@@ -56,9 +56,7 @@ impl Parser {
                         None => {}
                     }
                 }
-                sequence::ParsedInput::Incomplete if self.bytes.len() - at > MAX_SEQUENCE => {
-                    at = self.bytes.len()
-                }
+                sequence::ParsedInput::Incomplete if self.bytes.len() - at > MAX_SEQUENCE => at = self.bytes.len(),
                 sequence::ParsedInput::Incomplete => break,
             }
         }
@@ -89,9 +87,7 @@ impl Parser {
         match bytes.as_slice() {
             [0x1b] => key(KeyCode::Esc, KeyModifiers::NONE),
             // Esc pressed twice, over a slow connection.
-            [0x1b, 0x1b] => {
-                [key(KeyCode::Esc, KeyModifiers::NONE), key(KeyCode::Esc, KeyModifiers::NONE)].concat()
-            }
+            [0x1b, 0x1b] => [key(KeyCode::Esc, KeyModifiers::NONE), key(KeyCode::Esc, KeyModifiers::NONE)].concat(),
             [0x1b, one @ (b'[' | b'O')] => key(KeyCode::Char(char::from(*one)), KeyModifiers::ALT),
             _ => Vec::new(),
         }

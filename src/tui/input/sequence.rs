@@ -1,9 +1,7 @@
 //! Parses one key: a character, or an escape sequence of the legacy or the kitty protocol.
 
 use super::parse::TerminalInput;
-use crossterm::event::{
-    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// Code points of the two Enter keys.
 const ENTER: [u32; 2] = [13, 57414];
@@ -42,9 +40,7 @@ fn parse_escape(bytes: &[u8]) -> ParsedInput {
         Some(b'[') => parse_csi(bytes),
         Some(b'O') => match bytes.get(2) {
             None => ParsedInput::Incomplete,
-            Some(&one) => {
-                ParsedInput::Complete(3, final_key(one).and_then(|code| key_input(code, KeyModifiers::NONE)))
-            }
+            Some(&one) => ParsedInput::Complete(3, final_key(one).and_then(|code| key_input(code, KeyModifiers::NONE))),
         },
         // Strings sent by terminals as answers are dropped.
         Some(b']' | b'P' | b'_' | b'^') => parse_string(bytes),
@@ -246,8 +242,7 @@ fn tilde_key(code: u32) -> Option<KeyCode> {
 
 fn mouse_event(inner: &str, pressed: bool) -> Option<MouseEvent> {
     let mut fields = inner.split(';').map(str::parse::<u16>);
-    let (Some(Ok(bits)), Some(Ok(column)), Some(Ok(row))) = (fields.next(), fields.next(), fields.next())
-    else {
+    let (Some(Ok(bits)), Some(Ok(column)), Some(Ok(row))) = (fields.next(), fields.next(), fields.next()) else {
         return None;
     };
     let button = match bits & 3 {

@@ -181,9 +181,7 @@ mod tests {
         let answer = "he\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\l\x1b]11;rgb:1616/1818/1c1c\x07lo\x1b[?62;22c!";
         assert_eq!(describe_events(answer), [r#""hello!""#]);
         assert_eq!(reported_light(answer.as_bytes()), Some(false));
-        assert!(
-            has_answered(answer.as_bytes()) && !has_answered(b"c\x1b[?62;2") && !has_answered(b"\x1b[A?c")
-        );
+        assert!(has_answered(answer.as_bytes()) && !has_answered(b"c\x1b[?62;2") && !has_answered(b"\x1b[A?c"));
     }
 
     #[test]
@@ -200,11 +198,7 @@ mod tests {
 
     #[test]
     fn does_not_query_terminals_that_answer_in_another_order() {
-        assert!(
-            answers_queries("xterm-256color")
-                && answers_queries("screenlike")
-                && answers_queries("tmux-256color")
-        );
+        assert!(answers_queries("xterm-256color") && answers_queries("screenlike") && answers_queries("tmux-256color"));
         assert!(!["", "dumb", "screen", "screen.xterm-256color", "Eterm"].into_iter().any(answers_queries));
     }
 }

@@ -86,8 +86,7 @@ impl From<&KeyEvent> for Chord {
 /// Formats the chord as written in the settings; [`Chord::from_str`] parses it.
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held =
-            [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")];
+        let held = [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")];
         for (modifier, word) in held {
             if self.modifiers.contains(modifier) {
                 f.write_str(word)?;
@@ -119,14 +118,9 @@ impl FromStr for Chord {
         let mut modifiers = KeyModifiers::empty();
         let mut rest = text.trim();
         loop {
-            let held = [
-                ("ctrl-", KeyModifiers::CONTROL),
-                ("alt-", KeyModifiers::ALT),
-                ("shift-", KeyModifiers::SHIFT),
-            ];
+            let held = [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
             let Some((word, modifier)) = held.into_iter().find(|(word, _)| {
-                rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-                    && rest.len() > word.len()
+                rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) && rest.len() > word.len()
             }) else {
                 break;
             };

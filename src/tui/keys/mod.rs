@@ -96,10 +96,8 @@ impl Keymap {
 
     /// Explains why a chord cannot be bound to this action; `None` if it can.
     fn explain_forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
-        let approves = matches!(
-            action,
-            Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways | Action::Trust
-        );
+        let approves =
+            matches!(action, Action::ApproveOnce | Action::ApproveDestroying | Action::ApproveAlways | Action::Trust);
         if approves && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
             return Some("cannot be used to approve");
         }
@@ -120,9 +118,12 @@ impl Keymap {
         for at in 0..self.rows.len() {
             for chord in self.rows[at].chords.clone() {
                 let (scope, action) = (self.rows[at].scope, self.rows[at].action);
-                let Some(other) = self.rows.iter().enumerate().position(|(other, row)| {
-                    other != at && row.scope == scope && row.chords.contains(&chord)
-                }) else {
+                let Some(other) = self
+                    .rows
+                    .iter()
+                    .enumerate()
+                    .position(|(other, row)| other != at && row.scope == scope && row.chords.contains(&chord))
+                else {
                     continue;
                 };
                 let lost = match (own(action), own(self.rows[other].action)) {

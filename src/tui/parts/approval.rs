@@ -132,9 +132,7 @@ impl Approval {
     /// Returns unsent input for a call of this tool, phrased for the model: the message of a denial, or edited arguments.
     pub fn written_reply(&self, tool: &str) -> Option<String> {
         match &self.view {
-            ApprovalView::DenyMessage(line) => {
-                Some(line.text().trim().to_owned()).filter(|text| !text.is_empty())
-            }
+            ApprovalView::DenyMessage(line) => Some(line.text().trim().to_owned()).filter(|text| !text.is_empty()),
             ApprovalView::Form(form) => form
                 .edited_arguments()
                 .map(|arguments| format!("Call {tool} with these arguments instead: {arguments}")),
@@ -222,12 +220,8 @@ impl Approval {
                 arguments_form::KeyResult::Submit(arguments) if ends => {
                     self.build_decision(Decision::Edited(arguments), key, now)
                 }
-                arguments_form::KeyResult::Submit(_) if !held => {
-                    KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())
-                }
-                arguments_form::KeyResult::Submit(_) | arguments_form::KeyResult::Handled => {
-                    KeyResult::Handled
-                }
+                arguments_form::KeyResult::Submit(_) if !held => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
+                arguments_form::KeyResult::Submit(_) | arguments_form::KeyResult::Handled => KeyResult::Handled,
                 arguments_form::KeyResult::PassedOn => KeyResult::PassedOn,
                 arguments_form::KeyResult::Close => self.show_view(ApprovalView::Plan),
                 arguments_form::KeyResult::OpenEditor(text) => KeyResult::OpenEditor(text),
@@ -239,14 +233,12 @@ impl Approval {
                     let words = line.text().trim().to_owned();
                     self.build_decision(Decision::Deny(words), key, now)
                 }
-                text_field::KeyResult::Accepted if !held => {
-                    KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())
-                }
+                text_field::KeyResult::Accepted if !held => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
                 text_field::KeyResult::Cancelled => self.show_view(ApprovalView::Plan),
                 text_field::KeyResult::PassedOn => KeyResult::PassedOn,
-                text_field::KeyResult::Handled
-                | text_field::KeyResult::Changed
-                | text_field::KeyResult::Accepted => KeyResult::Handled,
+                text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {
+                    KeyResult::Handled
+                }
             };
         }
         if self.is_choosing_scope() {
@@ -345,19 +337,12 @@ impl Approval {
     }
 
     /// Handles a key while the choice of scope is open.
-    fn handle_scope_key(
-        &mut self,
-        key: &KeyEvent,
-        keys: &Keymap,
-        listening: Listening,
-        now: Duration,
-    ) -> KeyResult {
+    fn handle_scope_key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening, now: Duration) -> KeyResult {
         let known = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
         let (Some(action), false) = (known, listening == Listening::Unsent) else {
             return KeyResult::PassedOn;
         };
-        let (up, down, page) =
-            (self.scroll.saturating_sub(self.page_rows), self.scroll + self.page_rows, key.kind);
+        let (up, down, page) = (self.scroll.saturating_sub(self.page_rows), self.scroll + self.page_rows, key.kind);
         let ApprovalView::Scope(choosing) = &mut self.view else { return KeyResult::Handled };
         // Right after the choice opened, a character or Enter is still part of earlier typing.
         if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choosing.is_just_opened(now) {

@@ -92,11 +92,8 @@ fn decider_name(by: &Decider) -> &'static str {
 /// Returns everything known about the call as lines of this width. `whole` includes all of its result.
 pub fn audit_page_lines(record: &Record<'_>, when: EntryTime<'_>, width: usize, whole: bool) -> Vec<String> {
     let times = std::iter::once(record.reply_index).chain(record.steps.iter().map(|(at, _)| *at));
-    let column = times
-        .map(|at| width::text_width(&when(at)) + 2)
-        .max()
-        .unwrap_or(0)
-        .clamp(LABEL_CELLS.0, LABEL_CELLS.1);
+    let column =
+        times.map(|at| width::text_width(&when(at)) + 2).max().unwrap_or(0).clamp(LABEL_CELLS.0, LABEL_CELLS.1);
     let most = if whole { usize::MAX } else { SHORT_TEXT_LINES };
     let mut page = Page { lines: Vec::new(), label_cells: column, width: width.max(1), max_lines: most };
     let whose = record.sub_agent.map_or_else(|| "the model".to_owned(), quote_name);
@@ -149,15 +146,9 @@ impl Page {
         let column = if wide { self.label_cells } else { 0 };
         let inline = if wide || label.is_empty() { String::new() } else { format!("{label} ") };
         let gap = column.saturating_sub(width::text_width(label));
-        let first =
-            if wide { format!("{}{}", width::cut_to_width(label, column), " ".repeat(gap)) } else { inline };
+        let first = if wide { format!("{}{}", width::cut_to_width(label, column), " ".repeat(gap)) } else { inline };
         let piece = |text: String| vec![Piece::new(text, Style::new())];
-        let shape = Shape {
-            width: self.width,
-            first: piece(first),
-            rest: piece(" ".repeat(column)),
-            verbatim: false,
-        };
+        let shape = Shape { width: self.width, first: piece(first), rest: piece(" ".repeat(column)), verbatim: false };
         // Text beyond the limit is not laid out, to save time.
         let end = self.max_lines.saturating_mul(4 * self.width.max(16)).min(words.len());
         let shown = words.get(..words.floor_char_boundary(end)).unwrap_or_default();
@@ -169,11 +160,7 @@ impl Page {
         }
         if cut {
             let more = format!("… {} in total; see --json", live_item::format_bytes(words.len()));
-            let line = format!(
-                "{}{}",
-                " ".repeat(column),
-                width::fit_start(&more, self.width.saturating_sub(column))
-            );
+            let line = format!("{}{}", " ".repeat(column), width::fit_start(&more, self.width.saturating_sub(column)));
             self.lines.push(line);
         }
     }
@@ -243,10 +230,7 @@ impl Page {
     }
 
     fn push_result(&mut self, outcome: &Outcome) {
-        self.push_wrapped(
-            "result",
-            clean::clean_text(&escape_sequences::strip_colors(outcome.text())).trim_end(),
-        );
+        self.push_wrapped("result", clean::clean_text(&escape_sequences::strip_colors(outcome.text())).trim_end());
     }
 }
 
@@ -261,9 +245,7 @@ pub fn describe_step(entry: &Entry) -> Option<String> {
             let hooks = describe_hooks_not_run(hooks_not_run).map(|words| format!("; {words}"));
             format!("{}{between}{why}{}", brief_verdict(verdict), hooks.unwrap_or_default())
         }
-        Entry::Reviewed {
-            reviewer: by, verdict: advice, reason: why, is_failed: failed, took_ms, ..
-        } => {
+        Entry::Reviewed { reviewer: by, verdict: advice, reason: why, is_failed: failed, took_ms, .. } => {
             let said = match (failed, why.is_empty()) {
                 (true, _) => format!("failed: {why}"),
                 (false, true) => format!("returned {}", advice.as_str()),
@@ -289,8 +271,7 @@ pub fn describe_step(entry: &Entry) -> Option<String> {
             format!("{who} {what}{}", describe_key_press(by.as_ref()))
         }
         Entry::Settled { outcome, took_ms, staged, .. } => {
-            let came =
-                staged.as_ref().map(|staged| format!(", {}", staged.describe_origin())).unwrap_or_default();
+            let came = staged.as_ref().map(|staged| format!(", {}", staged.describe_origin())).unwrap_or_default();
             let took = match took_ms {
                 0 => String::new(),
                 ms => format!(" in {}", format_duration(Duration::from_millis(*ms))),

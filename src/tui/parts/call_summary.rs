@@ -28,15 +28,13 @@ pub fn summarize_arguments(arguments: &str) -> CallSummary {
     let mut others = Vec::new();
     let mut json = serde_json::Deserializer::from_str(readable_prefix(arguments));
     drop((&mut json).deserialize_map(ArgumentCollector(&mut others)));
-    let telling =
-        IDENTIFYING_NAMES.iter().find_map(|name| others.iter().position(|(other, _)| other == name));
+    let telling = IDENTIFYING_NAMES.iter().find_map(|name| others.iter().position(|(other, _)| other == name));
     let about = match (telling, others.len()) {
         (Some(at), _) => others.remove(at).1,
         (None, 0) => width::cut_to_width(arguments, MAX_VALUE_CELLS).to_owned(),
         (None, 1) => others.remove(0).1,
         (None, _) => {
-            let words: Vec<String> =
-                others.drain(..).map(|(name, value)| format!("{name} {value}")).collect();
+            let words: Vec<String> = others.drain(..).map(|(name, value)| format!("{name} {value}")).collect();
             words.join(" · ")
         }
     };
@@ -77,21 +75,13 @@ mod tests {
     #[track_caller]
     fn check(arguments: &str, about: &str, others: &[(&str, &str)]) {
         let others = others.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        assert_eq!(
-            summarize_arguments(arguments),
-            CallSummary { subject: about.to_owned(), others },
-            "{arguments}"
-        );
+        assert_eq!(summarize_arguments(arguments), CallSummary { subject: about.to_owned(), others }, "{arguments}");
     }
 
     #[test]
     fn the_path_identifies_a_call_and_its_content_is_secondary() {
         check(r##"{"path": "a.md", "content": "# A\n"}"##, "a.md", &[("content", "# A\n")]);
-        check(
-            r#"{"old_text": "hi", "path": "a", "new_text": "ho"}"#,
-            "a",
-            &[("old_text", "hi"), ("new_text", "ho")],
-        );
+        check(r#"{"old_text": "hi", "path": "a", "new_text": "ho"}"#, "a", &[("old_text", "hi"), ("new_text", "ho")]);
         check(r#"{"command": "make", "timeout": 5}"#, "make", &[("timeout", "5")]);
     }
 

@@ -153,10 +153,7 @@ impl Completion {
 impl Candidate {
     /// Creates a candidate; both texts are sanitized.
     pub fn new(name: &str, words: &str) -> Self {
-        Self {
-            name: clean::clean_line(name).into_owned(),
-            description: clean::clean_line(words).into_owned(),
-        }
+        Self { name: clean::clean_line(name).into_owned(), description: clean::clean_line(words).into_owned() }
     }
 }
 

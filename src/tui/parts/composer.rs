@@ -182,9 +182,7 @@ impl Composer {
         let held = key.modifiers - KeyModifiers::SHIFT;
         let alt_gr = KeyModifiers::CONTROL | KeyModifiers::ALT;
         match key.code {
-            KeyCode::Char(letter)
-                if held.is_empty() || (held == alt_gr && !letter.is_ascii_alphanumeric()) =>
-            {
+            KeyCode::Char(letter) if held.is_empty() || (held == alt_gr && !letter.is_ascii_alphanumeric()) => {
                 let letter = Chord::from(key).typed_character().unwrap_or(letter);
                 self.draft.type_letter(letter);
                 KeyResult::Handled
@@ -241,8 +239,8 @@ impl Composer {
             Some(Action::DeleteBack) => search.shorten_query(&self.history),
             Some(Action::Send | Action::Right) => self.accept_match(),
             Some(Action::HelpWhenEmpty) | None => {
-                let close = keys.lookup(Scope::List, key) == Some(Action::Close)
-                    || Chord::from(key).to_string() == "ctrl-g";
+                let close =
+                    keys.lookup(Scope::List, key) == Some(Action::Close) || Chord::from(key).to_string() == "ctrl-g";
                 match Chord::from(key).typed_character() {
                     Some(letter) => search.extend_query(letter.encode_utf8(&mut [0; 4]), &self.history),
                     None if close => self.search = None,

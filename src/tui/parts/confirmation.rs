@@ -120,8 +120,7 @@ impl Confirmation {
             Some(_) | None => {
                 let which = if key.code == KeyCode::Enter { "Enter" } else { "That key" };
                 let (yes, no) = (self.confirm_key(keys), keys.first_chord(Scope::Approval, Action::Refuse));
-                self.message =
-                    format!("{which} does not answer · {yes} {}, {no} {}", self.answers.0, self.answers.1);
+                self.message = format!("{which} does not answer · {yes} {}, {no} {}", self.answers.0, self.answers.1);
                 return KeyResult::Explained;
             }
         };
@@ -129,13 +128,7 @@ impl Confirmation {
         KeyResult::Scrolled
     }
 
-    fn handle_answer(
-        &mut self,
-        way: Action,
-        key: &KeyEvent,
-        keys: &Keymap,
-        listening: Listening,
-    ) -> KeyResult {
+    fn handle_answer(&mut self, way: Action, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         if !listening.is_listening() {
             self.message = "Too soon, not counted · press it again".to_owned();
             return KeyResult::Explained;

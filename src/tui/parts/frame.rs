@@ -164,17 +164,11 @@ mod tests {
             let theme = Themes::bundled().choose_theme(name, None);
             let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 4));
             let hints = ["y approve".to_owned()];
-            let frame = Frame {
-                title: "run?",
-                right_title: "1 of 2",
-                hints: &hints,
-                is_listening: true,
-                ..Frame::default()
-            };
+            let frame =
+                Frame { title: "run?", right_title: "1 of 2", hints: &hints, is_listening: true, ..Frame::default() };
             frame.draw(buffer.area, &mut buffer, &theme);
             let expected = |role: Style| role.fg.or(theme.text.fg).unwrap_or(Color::Reset);
-            let roles =
-                [((3, 0), theme.prompt), ((23, 0), theme.dim), ((3, 3), theme.prompt), ((5, 3), theme.text)];
+            let roles = [((3, 0), theme.prompt), ((23, 0), theme.dim), ((3, 3), theme.prompt), ((5, 3), theme.text)];
             for (at, role) in roles {
                 let cell = &buffer[at];
                 assert!(cell.symbol() != "─" && cell.fg == expected(role), "{name} {at:?}: {cell:?}");

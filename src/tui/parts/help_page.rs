@@ -65,11 +65,8 @@ impl Help {
     pub fn draw(&self, keys: &Keymap, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let key = |action| keys.first_chord(Scope::Page, action);
         let (up, down, close) = (key(Action::Up), key(Action::Down), key(Action::Close));
-        let arrows = if (up.as_str(), down.as_str()) == ("up", "down") {
-            "↑↓".to_owned()
-        } else {
-            format!("{up} {down}")
-        };
+        let arrows =
+            if (up.as_str(), down.as_str()) == ("up", "down") { "↑↓".to_owned() } else { format!("{up} {down}") };
         let hints = [format!("{arrows} scroll · {close} close"), format!("{close} close")];
         let columns: u16 = if area.width.saturating_sub(4) >= TWO_COLUMN_WIDTH { 2 } else { 1 };
         let width = area.width.saturating_sub(4) / columns;
@@ -79,13 +76,8 @@ impl Help {
         let scroll = self.scroll.get().min(length.saturating_sub(rows));
         let more = length.saturating_sub(scroll + rows);
         let right = if more > 0 { format!("{more} more rows") } else { String::new() };
-        let frame = Frame {
-            title: "Key bindings",
-            right_title: &right,
-            hints: &hints,
-            is_listening: true,
-            ..Frame::default()
-        };
+        let frame =
+            Frame { title: "Key bindings", right_title: &right, hints: &hints, is_listening: true, ..Frame::default() };
         let inside = frame.draw(area, buffer, theme);
         for (column, lines) in (0..).zip(lines.chunks(length)) {
             let x = inside.x + width * column;
@@ -117,10 +109,8 @@ impl Help {
             for row in 0..names.len().max(words.len()) {
                 let name = names.get(row).map_or("", String::as_str);
                 let gap = " ".repeat(column + 2 - width::text_width(name));
-                let mut spans = vec![
-                    Span::styled(width::cut_to_width(name, column).to_owned(), theme.accent),
-                    Span::raw(gap),
-                ];
+                let mut spans =
+                    vec![Span::styled(width::cut_to_width(name, column).to_owned(), theme.accent), Span::raw(gap)];
                 spans.extend(words.get(row).cloned().unwrap_or_default().spans);
                 lines.push(Line::from(spans));
             }
@@ -154,9 +144,7 @@ mod tests {
         let mut buffer = Buffer::empty(area);
         help.draw(&Keymap::default(), area, &mut buffer, &Theme::without_colours());
         let rows = buffer.content.chunks(usize::from(width.max(1)));
-        rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>())
-            .collect::<Vec<_>>()
-            .join("\n")
+        rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).collect::<Vec<_>>().join("\n")
     }
 
     #[test]

@@ -65,9 +65,8 @@ impl Presses {
     /// Returns whether a key is a repeat of the last answer: the same key without a gap of `QUIET_TIME`. Call it for
     /// every key before anything else; a repeat has no effect anywhere. Any other key ends the series.
     pub fn goes_on(&mut self, chord: Chord, now: Duration) -> bool {
-        let goes_on = self
-            .last_answer
-            .is_some_and(|(answer, at)| answer == chord && now.saturating_sub(at) < QUIET_TIME);
+        let goes_on =
+            self.last_answer.is_some_and(|(answer, at)| answer == chord && now.saturating_sub(at) < QUIET_TIME);
         self.last_answer = goes_on.then_some((chord, now));
         goes_on
     }

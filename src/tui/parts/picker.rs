@@ -172,8 +172,7 @@ impl Picker {
 
     /// Returns the filter text if it can be picked and no row has it.
     fn typed_choice(&self) -> Option<&str> {
-        let typed =
-            Some(self.filter_text()).filter(|typed| !typed.is_empty() && self.typed_verb.is_some())?;
+        let typed = Some(self.filter_text()).filter(|typed| !typed.is_empty() && self.typed_verb.is_some())?;
         let is_row = self.matches.iter().any(|row| self.rows[*row].text == typed);
         (!is_row).then_some(typed)
     }
@@ -299,8 +298,7 @@ impl Picker {
         self.matches = if !looks {
             (0..self.rows.len()).collect()
         } else {
-            let mut found =
-                self.build_filter().matching_rows(self.rows.iter().map(|row| row.search_text.as_str()));
+            let mut found = self.build_filter().matching_rows(self.rows.iter().map(|row| row.search_text.as_str()));
             let others = |at: &usize| self.rows[*at].is_pinned && !found.contains(at);
             let others: Vec<usize> = (0..self.rows.len()).filter(others).collect();
             found.extend(others);

@@ -148,20 +148,12 @@ impl QuestionPrompt {
     }
 
     /// Handles a key that was checked with [`super::listening::Presses::goes_on`].
-    pub fn handle_key(
-        &mut self,
-        key: &KeyEvent,
-        keys: &Keymap,
-        asked: &Questions,
-        listening: Listening,
-    ) -> KeyResult {
+    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> KeyResult {
         if self.open_line.is_some() {
             return self.handle_line_key(key, keys, asked, listening);
         }
-        let digit = Chord::from(key)
-            .typed_character()
-            .and_then(|letter| letter.to_digit(10))
-            .filter(|digit| *digit > 0);
+        let digit =
+            Chord::from(key).typed_character().and_then(|letter| letter.to_digit(10)).filter(|digit| *digit > 0);
         let action = keys.lookup(Scope::Question, key);
         if self.is_parked || !listening.is_listening() || (action.is_none() && digit.is_none()) {
             return KeyResult::PassedOn;
@@ -186,13 +178,7 @@ impl QuestionPrompt {
     }
 
     /// Handles a key for the line being edited.
-    fn handle_line_key(
-        &mut self,
-        key: &KeyEvent,
-        keys: &Keymap,
-        asked: &Questions,
-        listening: Listening,
-    ) -> KeyResult {
+    fn handle_line_key(&mut self, key: &KeyEvent, keys: &Keymap, asked: &Questions, listening: Listening) -> KeyResult {
         let Some((what, line)) = &mut self.open_line else { return KeyResult::Handled };
         let what = *what;
         if what == LineKind::TextAnswer
@@ -220,9 +206,7 @@ impl QuestionPrompt {
                 self.store_unfinished_line(what, text);
             }
             text_field::KeyResult::PassedOn => return KeyResult::PassedOn,
-            text_field::KeyResult::Handled
-            | text_field::KeyResult::Changed
-            | text_field::KeyResult::Accepted => {}
+            text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {}
         }
         KeyResult::Handled
     }
@@ -232,18 +216,8 @@ impl QuestionPrompt {
         self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    fn handle_action(
-        &mut self,
-        action: Action,
-        pressed: bool,
-        keys: &Keymap,
-        asked: &Questions,
-    ) -> KeyResult {
-        let last = if self.page < self.pages.len() {
-            self.option_count(asked).saturating_sub(1)
-        } else {
-            usize::MAX
-        };
+    fn handle_action(&mut self, action: Action, pressed: bool, keys: &Keymap, asked: &Questions) -> KeyResult {
+        let last = if self.page < self.pages.len() { self.option_count(asked).saturating_sub(1) } else { usize::MAX };
         let cursor = self.pages.get(self.page).map_or(self.scroll, |page| page.cursor);
         match action {
             Action::Up => self.focus_row(cursor.saturating_sub(1)),
@@ -255,13 +229,9 @@ impl QuestionPrompt {
             Action::ReadUp => self.scroll = self.scroll.saturating_sub(1),
             Action::ReadDown => self.scroll = self.scroll.saturating_add(1),
             Action::NextQuestion => self.show_page((self.page + 1) % self.page_count()),
-            Action::PreviousQuestion => {
-                self.show_page((self.page + self.page_count() - 1) % self.page_count())
-            }
+            Action::PreviousQuestion => self.show_page((self.page + self.page_count() - 1) % self.page_count()),
             Action::Accept | Action::Tick | Action::Decline | Action::Park | Action::Note if !pressed => {}
-            Action::Accept
-                if self.page == self.pages.len() && self.pages.iter().all(AnswerDraft::is_empty) =>
-            {
+            Action::Accept if self.page == self.pages.len() && self.pages.iter().all(AnswerDraft::is_empty) => {
                 let (later, no) = (
                     keys.first_chord(Scope::Question, Action::Park),
                     keys.first_chord(Scope::Question, Action::Decline),
@@ -376,10 +346,7 @@ impl QuestionPrompt {
             return KeyResult::Handled;
         }
         let given = asked.list.iter().zip(&self.pages).map(|(question, page)| page.to_given(question));
-        KeyResult::Answered(Answer {
-            answers: given.collect(),
-            ..Answer::from_status(AnswerStatus::Answered)
-        })
+        KeyResult::Answered(Answer { answers: given.collect(), ..Answer::from_status(AnswerStatus::Answered) })
     }
 
     /// Returns the number of options, including the text answer.

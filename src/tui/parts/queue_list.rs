@@ -113,9 +113,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
         | CallStage::UnderReview(_) => {
             return None;
         }
-        CallStage::AwaitingApproval(plan, _) => {
-            row.describe_plan(&plan.summary, &plan.access, plan.destroys.is_some())
-        }
+        CallStage::AwaitingApproval(plan, _) => row.describe_plan(&plan.summary, &plan.access, plan.destroys.is_some()),
         // The question was opened before its turn and parked.
         CallStage::AwaitingAnswer(questions) => {
             let text = questions.list.first().map_or("", |question| question.text.as_str());
@@ -153,8 +151,7 @@ impl QueueRow {
 
     /// Describes a call that its tool has not planned yet.
     fn describe_unplanned(self) -> Self {
-        let summary =
-            width::cut_to_width(&summarize_arguments(&self.arguments).subject, SUMMARY_BYTES).to_owned();
+        let summary = width::cut_to_width(&summarize_arguments(&self.arguments).subject, SUMMARY_BYTES).to_owned();
         QueueRow { summary, ..self }
     }
 
@@ -212,13 +209,7 @@ impl QueueList {
     }
 
     /// Handles a key that [`super::listening::Presses::goes_on`] has let through.
-    pub fn key(
-        &mut self,
-        key: &KeyEvent,
-        keys: &Keymap,
-        rows: &[QueueRow],
-        listening: Listening,
-    ) -> KeyResult {
+    pub fn key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
         if self.denial_message.is_some() {
             return self.handle_message_key(key, keys, rows, listening);
         }
@@ -321,9 +312,9 @@ impl QueueList {
                 KeyResult::Handled
             }
             text_field::KeyResult::PassedOn => KeyResult::PassedOn,
-            text_field::KeyResult::Handled
-            | text_field::KeyResult::Changed
-            | text_field::KeyResult::Accepted => KeyResult::Handled,
+            text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {
+                KeyResult::Handled
+            }
         }
     }
 

@@ -65,8 +65,7 @@ pub fn step_row_texts(staging: &DryRunSummary, step: &RehearsedCall) -> (String,
     let came = step.origin.as_ref().map_or("", ResultOrigin::as_str);
     let is = |is: bool, words| is.then_some(words);
     let applied = staging.is_applied(step) && !step.is_run_live;
-    let parts =
-        [Some(came), step.failure_status(), is(step.is_run_live, "run live since"), is(applied, "applied")];
+    let parts = [Some(came), step.failure_status(), is(step.is_run_live, "run live since"), is(applied, "applied")];
     let came: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     (words, came.join(" · "))
 }
@@ -75,9 +74,7 @@ pub fn step_row_texts(staging: &DryRunSummary, step: &RehearsedCall) -> (String,
 pub fn change_lines(altered: &DryRunChange, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut say = |words: &str, style: Style| {
-        lines.extend(
-            wrap_pieces(&reveal::revealed_pieces(words, style, theme.mark), &Shape::with_width(width)).lines,
-        );
+        lines.extend(wrap_pieces(&reveal::revealed_pieces(words, style, theme.mark), &Shape::with_width(width)).lines);
     };
     if altered.has_conflict {
         say("CONFLICT: the real file has changed since the dry run; it is not overwritten", theme.danger);
@@ -88,11 +85,8 @@ pub fn change_lines(altered: &DryRunChange, width: usize, theme: &Theme) -> Vec<
             let notes = altered.notes.join("; ");
             if !notes.is_empty() {
                 lines.extend(
-                    wrap_pieces(
-                        &reveal::revealed_pieces(&notes, theme.warning, theme.mark),
-                        &Shape::with_width(width),
-                    )
-                    .lines,
+                    wrap_pieces(&reveal::revealed_pieces(&notes, theme.warning, theme.mark), &Shape::with_width(width))
+                        .lines,
                 );
             }
         }
@@ -101,11 +95,8 @@ pub fn change_lines(altered: &DryRunChange, width: usize, theme: &Theme) -> Vec<
             let path = escape_to_line(&altered.path.to_string_lossy());
             say(&format!("{} {path}{slash}", altered.kind.symbol()), theme.strong);
             // A new folder is no reason for a warning.
-            let style = if altered.kind == ChangeKind::Created && altered.is_folder {
-                theme.dim
-            } else {
-                theme.warning
-            };
+            let style =
+                if altered.kind == ChangeKind::Created && altered.is_folder { theme.dim } else { theme.warning };
             say(&altered.notes.join("; "), style);
         }
     }

@@ -123,18 +123,14 @@ impl ReplyTiming {
             }
             Chunk::Silent { .. } => self.silence_reported_at = now,
             Chunk::ModelChosen { instead: Some(_), .. } => self.sent_at = now,
-            Chunk::ModelChosen { instead: None, .. }
-            | Chunk::WasReasoning
-            | Chunk::Echo(_)
-            | Chunk::Done(_) => {}
+            Chunk::ModelChosen { instead: None, .. } | Chunk::WasReasoning | Chunk::Echo(_) | Chunk::Done(_) => {}
         }
     }
 
     /// Records the end of the reply, whether it succeeded or not.
     pub fn finish_reply(&mut self, now: Duration) {
         if self.first_chunk_at.is_some() {
-            self.figures =
-                self.compute_figures(Some(now.saturating_sub(self.sent_at))).map(|figures| (now, figures));
+            self.figures = self.compute_figures(Some(now.saturating_sub(self.sent_at))).map(|figures| (now, figures));
         }
     }
 
@@ -186,10 +182,7 @@ impl ReplyTiming {
         let left = self.retry_announced_at.saturating_add(why.wait).saturating_sub(now);
         Some(match left.is_zero() || self.is_wait_skipped {
             true => Wait::Retrying(why),
-            false => Wait::Countdown {
-                why,
-                left: left.as_secs().saturating_add(u64::from(left.subsec_nanos() > 0)),
-            },
+            false => Wait::Countdown { why, left: left.as_secs().saturating_add(u64::from(left.subsec_nanos() > 0)) },
         })
     }
 

@@ -160,12 +160,7 @@ impl Review {
 
     /// Handles a key that moves or ticks. Returns the row to scroll to, or `None` if the key means something else.
     /// `top` is the first visible row and `page` the number of visible rows.
-    pub fn handle_action(
-        &mut self,
-        action: Action,
-        batch: &Batch,
-        (top, page): (usize, usize),
-    ) -> Option<usize> {
+    pub fn handle_action(&mut self, action: Action, batch: &Batch, (top, page): (usize, usize)) -> Option<usize> {
         let heads = self.heading_rows();
         let last = heads.len().saturating_sub(1);
         match action {
@@ -241,8 +236,7 @@ impl Review {
 
     /// Returns a row with its tick and cursor, dimmed if it is rejected.
     pub fn draw_row(&self, row: &Row, batch: &Batch, theme: &Theme) -> Line<'static> {
-        let at_cursor =
-            row.tick_target().is_some() && row.tick_target() == tick_targets(batch).nth(self.cursor);
+        let at_cursor = row.tick_target().is_some() && row.tick_target() == tick_targets(batch).nth(self.cursor);
         row.styled_line(|stop| self.ticked(batch, stop), at_cursor, theme)
     }
 

@@ -96,22 +96,12 @@ impl ScopeChoice {
     }
 
     /// Runs an action of [`Keys::Keep`]; `listens` is true if a key may answer now.
-    pub fn handle_action(
-        &mut self,
-        action: Action,
-        keys: &Keymap,
-        listens: bool,
-        now: Duration,
-    ) -> KeyResult {
+    pub fn handle_action(&mut self, action: Action, keys: &Keymap, listens: bool, now: Duration) -> KeyResult {
         let back = keys.first_chord(Keys::GrantScope, Action::Close);
         match action {
             Action::Close => KeyResult::Close,
-            Action::Narrower if self.selected == 0 => {
-                KeyResult::Explained("This is the narrowest scope".to_owned())
-            }
-            Action::Wider if self.selected + 1 >= self.widths.len() => {
-                KeyResult::Explained(self.explain_widest())
-            }
+            Action::Narrower if self.selected == 0 => KeyResult::Explained("This is the narrowest scope".to_owned()),
+            Action::Wider if self.selected + 1 >= self.widths.len() => KeyResult::Explained(self.explain_widest()),
             Action::Narrower => self.select_scope(self.selected - 1, self.span),
             Action::Wider => self.select_scope(self.selected + 1, self.span),
             Action::Up | Action::Down => {
@@ -160,12 +150,8 @@ impl ScopeChoice {
             GrantScope::Command { .. } if !self.selected_width().grant.scripts.is_empty() => {
                 "No wider scope: the command runs a file and is allowed while that file is unchanged"
             }
-            GrantScope::Command { .. } => {
-                "No wider scope: this is not a simple command identified by its first words"
-            }
-            GrantScope::Prefix { .. } => {
-                "This is the widest scope: allowing any command would allow anything"
-            }
+            GrantScope::Command { .. } => "No wider scope: this is not a simple command identified by its first words",
+            GrantScope::Prefix { .. } => "This is the widest scope: allowing any command would allow anything",
             GrantScope::File(_) | GrantScope::Folder(_) => "This is the widest scope",
         }
         .to_owned()
@@ -197,8 +183,7 @@ impl ScopeChoice {
         lines.push((describe_limits(&grant), theme.dim));
         if self.span != GrantSpan::Session {
             lines.push((String::new(), theme.text));
-            let rule =
-                rules_editor::format_rule(&rules_editor::rule_from_grant(&grant, &self.folder, &self.key));
+            let rule = rules_editor::format_rule(&rules_editor::rule_from_grant(&grant, &self.folder, &self.key));
             lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));
         }
         if self.is_storing {
@@ -220,9 +205,9 @@ impl ScopeChoice {
             key_hint(2, &key(Action::Refuse), &["deny"]),
         ];
         match self.end_seen || ends {
-            true => key_hints::hint_rows(
-                [key_hint(0, &enter, &["approve and grant", "grant"])].into_iter().chain(rest),
-            ),
+            true => {
+                key_hints::hint_rows([key_hint(0, &enter, &["approve and grant", "grant"])].into_iter().chain(rest))
+            }
             false => key_hints::hint_rows_with_end_first(&key(Action::Bottom), &enter, "grant", &rest),
         }
     }

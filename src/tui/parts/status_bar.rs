@@ -74,8 +74,7 @@ impl StatusBar {
                 one.text = width::fit_start(&one.text, width::text_width(&one.text) - over).into_owned();
                 break;
             }
-            let Some(at) =
-                (0..words.len()).filter(|&at| words[at].priority > 0).max_by_key(|&at| words[at].priority)
+            let Some(at) = (0..words.len()).filter(|&at| words[at].priority > 0).max_by_key(|&at| words[at].priority)
             else {
                 break;
             };
@@ -113,8 +112,7 @@ impl StatusBar {
 
     fn side_cells(&self, words: &[Segment], right: bool) -> usize {
         let side = words.iter().filter(|one| one.is_right == right);
-        let (count, cells) =
-            side.fold((0, 0), |(count, cells), one| (count + 1, cells + width::text_width(&one.text)));
+        let (count, cells) = side.fold((0, 0), |(count, cells), one| (count + 1, cells + width::text_width(&one.text)));
         cells + width::text_width(self.separator) * usize::saturating_sub(count, 1)
     }
 }
@@ -166,13 +164,7 @@ mod tests {
 
     #[test]
     fn numbers_are_formatted_briefly() {
-        assert_eq!(
-            [format_tokens(950), format_tokens(14_200), format_tokens(1_300_000)],
-            ["950", "14.2k", "1.3M"]
-        );
-        assert_eq!(
-            [format_dollars(0.0), format_dollars(0.001), format_dollars(0.031)],
-            ["$0", "<$0.01", "$0.03"]
-        );
+        assert_eq!([format_tokens(950), format_tokens(14_200), format_tokens(1_300_000)], ["950", "14.2k", "1.3M"]);
+        assert_eq!([format_dollars(0.0), format_dollars(0.001), format_dollars(0.031)], ["$0", "<$0.01", "$0.03"]);
     }
 }

@@ -42,11 +42,8 @@ impl From<StoredTextField> for TextField {
     fn from(kept: StoredTextField) -> Self {
         let mut line = if kept.is_multiline { Self::multiline(&kept.text) } else { Self::new(&kept.text) };
         let mut ends = line.text.grapheme_indices(true).map(|(at, letter)| at + letter.len());
-        line.cursor = if kept.cursor == 0 {
-            0
-        } else {
-            ends.find(|end| *end >= kept.cursor).unwrap_or(line.text.len())
-        };
+        line.cursor =
+            if kept.cursor == 0 { 0 } else { ends.find(|end| *end >= kept.cursor).unwrap_or(line.text.len()) };
         line
     }
 }

@@ -129,8 +129,7 @@ impl Toasts {
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let mut left = area;
-        let lines =
-            self.list.iter().take(MAX_VISIBLE).flat_map(|toast| toast.wrap_text(area.width, Style::new()));
+        let lines = self.list.iter().take(MAX_VISIBLE).flat_map(|toast| toast.wrap_text(area.width, Style::new()));
         let widest = lines.map(|line| line.width()).max().unwrap_or(0) + 3;
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
         for toast in self.list.iter().take(MAX_VISIBLE) {
@@ -144,9 +143,8 @@ impl Toasts {
             lines.truncate(usize::from(left.height));
             if cut && let Some(last) = lines.last_mut() {
                 let words: String = last.spans.iter().map(|span| span.content.as_ref()).collect();
-                let words = width::cut_to_width(&words, usize::from(area.width.saturating_sub(5)))
-                    .trim_end()
-                    .to_owned();
+                let words =
+                    width::cut_to_width(&words, usize::from(area.width.saturating_sub(5))).trim_end().to_owned();
                 last.spans = vec![Span::styled(words, last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {

@@ -186,10 +186,8 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
         ProjectFileKind::Instructions(words) => {
             lines.push("sent to the model with every request, as project instructions".to_owned());
             if words.omitted_bytes() > 0 {
-                let (rest, sent) = (
-                    live_item::format_bytes(words.omitted_bytes()),
-                    live_item::format_bytes(words.text.len()),
-                );
+                let (rest, sent) =
+                    (live_item::format_bytes(words.omitted_bytes()), live_item::format_bytes(words.text.len()));
                 lines.push(format!("only the first {sent} are sent; {rest} are truncated"));
             }
             match count_invisible(&words.text) {
@@ -226,9 +224,7 @@ fn trust_state(file: &ProjectFile) -> &'static str {
         (ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. }, TrustState::Changed) => {
             "changed since you trusted it"
         }
-        (ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. }, TrustState::Unknown) => {
-            "not trusted yet"
-        }
+        (ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. }, TrustState::Unknown) => "not trusted yet",
     }
 }
 

@@ -55,8 +55,7 @@ impl Signals {
     /// arrive on another thread, possibly after that program has ended.
     pub(super) fn is_late_signal(&self, signal: i32) -> bool {
         let [_, _, (_, interrupt), (_, quit)] = &self.ending;
-        [*interrupt, *quit].contains(&signal)
-            && self.terminal_returned.is_some_and(|back| back.elapsed() < LATE_SIGNAL)
+        [*interrupt, *quit].contains(&signal) && self.terminal_returned.is_some_and(|back| back.elapsed() < LATE_SIGNAL)
     }
 
     /// Discards signals that the terminal's keys sent to another program and to this one.

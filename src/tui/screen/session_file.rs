@@ -27,9 +27,6 @@ impl Screen {
         let unsaved = self.link.file.save();
         self.state.saving.record_result(unsaved, Duration::ZERO);
         let reason = &self.state.saving.unsaved()?.reason;
-        Some(format!(
-            "{reason}. Lost: {}",
-            self.state.saving.describe_loss(self.state.agent.session.entries())
-        ))
+        Some(format!("{reason}. Lost: {}", self.state.saving.describe_loss(self.state.agent.session.entries())))
     }
 }

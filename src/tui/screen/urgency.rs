@@ -38,10 +38,9 @@ impl Urgency {
                 | Chunk::Call(_)
                 | Chunk::Usage(_)
                 | Chunk::Echo(_) => Urgency::Soon,
-                Chunk::Retrying { .. }
-                | Chunk::Silent { .. }
-                | Chunk::ModelChosen { .. }
-                | Chunk::Done(_) => Urgency::Now,
+                Chunk::Retrying { .. } | Chunk::Silent { .. } | Chunk::ModelChosen { .. } | Chunk::Done(_) => {
+                    Urgency::Now
+                }
             },
             Event::Key(_)
             | Event::Pasted(_)

@@ -27,11 +27,8 @@ fn screen_with_prompt(intent: Intent) -> Screen {
 fn the_first_screen_and_overlays_are_ascii() {
     check_ascii(&mut Screen::new(), "the first screen");
     for key in ["f1", "ctrl-p", "alt-s", "alt-t", "alt-m", "ctrl-r", "alt-y", "ctrl-o"] {
-        let mut screen = Screen::with_entries([
-            user_message("see src/a.rs"),
-            reply_entry("- b\n\n```\nlet x;\n```"),
-            turn_end(),
-        ]);
+        let mut screen =
+            Screen::with_entries([user_message("see src/a.rs"), reply_entry("- b\n\n```\nlet x;\n```"), turn_end()]);
         screen.press_key(key);
         check_ascii(&mut screen, key);
     }
@@ -50,8 +47,7 @@ fn replies_with_all_markdown_elements_are_ascii() {
         /is/long) ~~x~~ $x^2$ [^1]\n\n[^1]: note\n\n<b>html</b>\n";
     let ends = [Ending::Failed("no".into()), Ending::Interrupted, Ending::Finished];
     for ending in ends {
-        let mut screen =
-            Screen::with_entries([user_message("go"), reply_entry(text), Entry::Ended { ending }]);
+        let mut screen = Screen::with_entries([user_message("go"), reply_entry(text), Entry::Ended { ending }]);
         check_ascii(&mut screen, "a reply");
         screen.press_key("ctrl-home");
         check_ascii(&mut screen, "read back");
@@ -117,11 +113,8 @@ fn spinners_and_waits_are_ascii() {
 
 #[test]
 fn text_in_every_script_is_kept() {
-    let mut screen = Screen::with_entries([
-        user_message("größe 漢字 שלום"),
-        reply_entry("e\u{301} 👩\u{200d}👧"),
-        turn_end(),
-    ]);
+    let mut screen =
+        Screen::with_entries([user_message("größe 漢字 שלום"), reply_entry("e\u{301} 👩\u{200d}👧"), turn_end()]);
     screen.state.settings.is_ascii = true;
     let shows = screen.screen_text();
     for word in ["größe 漢字 שלום", "e\u{301} 👩\u{200d}👧"] {

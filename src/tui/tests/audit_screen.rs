@@ -108,8 +108,7 @@ fn a_page_fits_every_width() {
     let records = crate::chat::audit::collect_records(screen.state.agent.session.entries());
     for width in [0, 1, 2, 5, 11, 33, 40, 80] {
         for (record, when) in records.iter().zip(["14:02:11", "21 Nov 2025 14:02:11"]) {
-            let page =
-                crate::tui::parts::audit_page::audit_page_lines(record, &|_| when.to_owned(), width, false);
+            let page = crate::tui::parts::audit_page::audit_page_lines(record, &|_| when.to_owned(), width, false);
             let widest = page.iter().map(|line| crate::tui::text::width::text_width(line)).max().unwrap();
             assert!(widest <= width.max(1), "{width}: {page:#?}");
         }
@@ -128,8 +127,7 @@ fn r35_long_arguments_and_results_are_cut_in_a_short_page() {
     screen.press_key("y");
     screen.finish_call("a", Outcome::Done("one line\n".repeat(9_000)));
     let records = crate::chat::audit::collect_records(screen.state.agent.session.entries());
-    let page =
-        |whole| crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 77, whole);
+    let page = |whole| crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 77, whole);
     assert!(page(false).len() < 30, "{:#?}", page(false));
     assert!(page(false).iter().any(|line| line.contains("… 200.0 kB in total; see --json")));
     assert!(page(true).len() > 11_000);
@@ -212,13 +210,7 @@ fn screen_with_calls(times: usize, name: &str, text: &str) -> Screen {
         }
         entries.push(reply);
         let outcome = Outcome::Done(text.into());
-        entries.push(Entry::Settled {
-            call: id,
-            outcome,
-            took_ms: 1,
-            sha256: Digest::default(),
-            staged: None,
-        });
+        entries.push(Entry::Settled { call: id, outcome, took_ms: 1, sha256: Digest::default(), staged: None });
     }
     entries.push(turn_end());
     Screen::with_entries(entries)
@@ -250,9 +242,8 @@ fn r32_hostile_names_and_very_long_lines_stay_in_their_rows() {
             assert_eq!(screen.state.overlays.len(), 1, "{}", screen.screen_text());
             for step in ["enter", "end", "esc"] {
                 let shows = screen.screen_text();
-                let strange = |c: char| {
-                    c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{200b}\u{e0041}".contains(c))
-                };
+                let strange =
+                    |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{200b}\u{e0041}".contains(c));
                 assert!(!shows.contains(strange), "{shows:?}");
                 screen.press_key(step);
             }

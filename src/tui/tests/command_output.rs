@@ -43,10 +43,7 @@ fn a_running_command_shows_colours_and_its_latest_progress() {
         more: String::new(),
     }));
     let shows = screen.screen_text();
-    assert!(
-        shows.contains("    error: no\n") && shows.contains("50% done") && !shows.contains("10%"),
-        "{shows}"
-    );
+    assert!(shows.contains("    error: no\n") && shows.contains("50% done") && !shows.contains("10%"), "{shows}");
     let danger = screen.state.theme.danger.fg.unwrap();
     assert_eq!(colour_of(&mut screen, "error: no"), danger);
 }
@@ -82,8 +79,7 @@ fn colours_are_shown_but_neither_copied_nor_sent() {
     assert_eq!(text, "ok 3 tests\npale<U+001B>]0;title<U+0007>\nexit 0");
     let entries = screen.state.agent.session.entries().to_vec();
     let records = crate::chat::audit::collect_records(&entries);
-    let page =
-        crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 80, true).join("\n");
+    let page = crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 80, true).join("\n");
     assert!(page.contains("ok 3 tests") && !page.contains("<U+001B>[1;32m"), "{page}");
     screen.receive_reply("Done.");
     screen.press_key("alt-up");
@@ -197,11 +193,8 @@ fn answer_file_checks(screen: &mut Screen) {
     screen.draw_frame();
     let size = ImageSize { pixels: (1280, 720), bytes: 84_000 };
     let found = screen.cache.take_pending_lookups().into_iter().map(|target| {
-        let there = if target == file_target("docs/shot.png") {
-            LinkStatus::Picture(size)
-        } else {
-            LinkStatus::Missing
-        };
+        let there =
+            if target == file_target("docs/shot.png") { LinkStatus::Picture(size) } else { LinkStatus::Missing };
         (target, there)
     });
     let found = found.collect();
@@ -211,11 +204,8 @@ fn answer_file_checks(screen: &mut Screen) {
 #[test]
 fn a_picture_is_shown_as_a_line_with_size_and_key() {
     let text = "Here:\n\n![the start](docs/shot.png)\n\n![](docs/shot.png)\n\n![gone](docs/none.png)\n";
-    let mut screen = Screen::with_entries([
-        user_message("see @docs/shot.png and @docs/none.png"),
-        reply_entry(text),
-        turn_end(),
-    ]);
+    let mut screen =
+        Screen::with_entries([user_message("see @docs/shot.png and @docs/none.png"), reply_entry(text), turn_end()]);
     answer_file_checks(&mut screen);
     insta::assert_snapshot!(screen.screen_text().lines().skip(2).take(10).collect::<Vec<_>>().join("\n"), @r"
      ▌ see @docs/shot.png and @docs/none.png
@@ -233,8 +223,7 @@ fn a_picture_is_shown_as_a_line_with_size_and_key() {
 
 #[test]
 fn a_picture_line_that_wraps_later_keeps_the_last_line_visible() {
-    let text =
-        format!("{}![the start of it all, as it was](docs/shot.png)\n\nThe end.", "A line.\n\n".repeat(20));
+    let text = format!("{}![the start of it all, as it was](docs/shot.png)\n\nThe end.", "A line.\n\n".repeat(20));
     let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text), turn_end()]);
     assert!(screen.screen_text().contains("The end."));
     answer_file_checks(&mut screen);
@@ -244,8 +233,7 @@ fn a_picture_line_that_wraps_later_keeps_the_last_line_visible() {
 
 #[test]
 fn the_key_of_a_picture_opens_it() {
-    let mut screen =
-        Screen::with_entries([user_message("go"), reply_entry("![the start](docs/shot.png)"), turn_end()]);
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry("![the start](docs/shot.png)"), turn_end()]);
     answer_file_checks(&mut screen);
     screen.draw_frame();
     screen.press_key("ctrl-o");
@@ -287,13 +275,11 @@ fn r10_a_command_to_approve_is_shown_in_logical_order() {
 fn a_link_in_right_to_left_text_is_clicked_where_drawn() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry("ראה src/main.rs"), turn_end()]);
     screen.draw_frame();
-    let found =
-        screen.cache.take_pending_lookups().into_iter().map(|target| (target, LinkStatus::Exists)).collect();
+    let found = screen.cache.take_pending_lookups().into_iter().map(|target| (target, LinkStatus::Exists)).collect();
     screen.handle_event(Event::Host(HostReply::LinkStatuses(found)));
     let buffer = screen.draw_frame();
     let shows = buffer_text(&buffer);
-    let (row, line) =
-        shows.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
+    let (row, line) = shows.lines().enumerate().find(|(_, line)| line.contains("src/main.rs")).expect("it is drawn");
     let column = line[..line.find("src").unwrap()].chars().count();
     assert!(line.find("src") < line.find('ר'), "the path is drawn on the left: {line}");
     screen.effects.clear();

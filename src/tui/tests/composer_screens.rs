@@ -114,8 +114,7 @@ fn toasts_do_not_cover_the_reply() {
         let shows = screen.screen_text();
         assert!(shows.contains("one notice") && shows.contains("another"), "{shows}");
         let whole = |line: &&str| line.trim_start().starts_with('0') && !line.contains('▌');
-        let whole =
-            shows.lines().filter(whole).filter(|line| line.matches('x').count() + 8 == usize::from(width));
+        let whole = shows.lines().filter(whole).filter(|line| line.matches('x').count() + 8 == usize::from(width));
         let begun = shows.lines().filter(|line| line.trim_start().starts_with('0')).count();
         assert_eq!(whole.count(), begun, "{shows}");
         assert!(shows.contains("079 x"), "the end of the reply is seen: {shows}");
@@ -151,11 +150,7 @@ fn warnings_can_be_read_again() {
     screen.state.show_notice("copied", Kind::Info);
     screen.advance_ms(60_000);
     assert!(screen.state.toasts.is_empty());
-    assert!(
-        screen.screen_text().contains("! config.toml:2: mouse is true or false"),
-        "{}",
-        screen.screen_text()
-    );
+    assert!(screen.screen_text().contains("! config.toml:2: mouse is true or false"), "{}", screen.screen_text());
     screen.send_text("go");
     screen.receive_reply("Done.");
     assert!(!screen.screen_text().contains("config.toml"));

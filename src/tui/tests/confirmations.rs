@@ -163,8 +163,7 @@ fn changes_outside_the_project_are_rows_of_the_list() {
         is_by_tool,
     };
     let changes = vec![changed("/a/by-tool", true), changed("/b/by-command", false)];
-    let staging =
-        crate::chat::DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 7 });
+    let staging = crate::chat::DryRunSummary::default().with_outside(OutsideChanges { changes, temporary_files: 7 });
     let of = SessionId("01J".into());
     screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session: of, staging }))));
     screen.draw_frame();

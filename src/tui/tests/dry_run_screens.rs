@@ -4,13 +4,7 @@ use super::*;
 use crate::tui::command::COMMANDS;
 use crate::tui::keys::Keymap;
 
-fn finish_rehearsed_call(
-    screen: &mut Screen,
-    id: &str,
-    line: &str,
-    staged: Option<ResultOrigin>,
-    text: &str,
-) {
+fn finish_rehearsed_call(screen: &mut Screen, id: &str, line: &str, staged: Option<ResultOrigin>, text: &str) {
     screen.receive_call(id, "bash_exec", command_intent(line));
     let turn = screen.state.agent.current_turn().expect("a turn runs");
     let (outcome, took) = (Outcome::Rehearsed(text.into()), Duration::from_millis(12));
@@ -38,13 +32,7 @@ fn r30_the_origin_of_a_result_is_visible_for_long_calls() {
         ..SimulatedResult::from_source(SimulationSource::Sample)
     };
     finish_rehearsed_call(&mut screen, "a", &long, Some(ResultOrigin::Simulated(Box::new(imagined))), "x");
-    finish_rehearsed_call(
-        &mut screen,
-        "b",
-        &long,
-        Some(ResultOrigin::Simulated(Box::new(failed.clone()))),
-        "x",
-    );
+    finish_rehearsed_call(&mut screen, "b", &long, Some(ResultOrigin::Simulated(Box::new(failed.clone()))), "x");
     finish_rehearsed_call(&mut screen, "c", "make", Some(ResultOrigin::Simulated(Box::new(failed))), "x");
     for (width, height) in [(120, 36), (80, 24), (60, 15)] {
         screen.resize_screen(width, height);
@@ -113,10 +101,7 @@ fn r30_the_footer_counts_skipped_prompts_and_calls_name_skipped_hooks() {
         screen.resize_screen(width, height);
         let shown = screen.screen_text();
         let foot = shown.lines().last().unwrap_or_default();
-        assert!(
-            foot.trim_start().starts_with("DRY RUN ·") && foot.contains("would have asked: 2"),
-            "{shown}"
-        );
+        assert!(foot.trim_start().starts_with("DRY RUN ·") && foot.contains("would have asked: 2"), "{shown}");
         assert!(shown.contains("⊘ read_file    .env · withheld, not run"), "{shown}");
         assert_eq!(shown.matches("hook “guard” was not run in this dry run").count(), 2, "{shown}");
     }
@@ -185,8 +170,7 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_overlay() {
 fn the_window_title_and_header_mark_a_dry_run() {
     let mut screen = Screen::dry_run();
     screen.send_text("fix it");
-    let named =
-        |effect: &Effect| matches!(effect, Effect::SetTitle(title) if title.ends_with("[dry run] fix it"));
+    let named = |effect: &Effect| matches!(effect, Effect::SetTitle(title) if title.ends_with("[dry run] fix it"));
     assert!(screen.effects.iter().any(named), "{:?}", screen.effects);
     assert!(screen.screen_text().starts_with(" aye · [dry run] fix it"));
     let mut screen = Screen::new();
@@ -250,9 +234,7 @@ fn the_first_screen_describes_the_mode_and_warns_in_full_mode() {
 #[test]
 fn line_counts_are_never_cut_by_long_paths() {
     for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 15)] {
-        for (path, lines) in
-            [("docs/guide/intro/two.md", 39), ("src/a/b/c/d/e/f/g/h/i/a-rather-long-name.rs", 1234)]
-        {
+        for (path, lines) in [("docs/guide/intro/two.md", 39), ("src/a/b/c/d/e/f/g/h/i/a-rather-long-name.rs", 1234)] {
             for outcome in [Outcome::Rehearsed("x".into()), Outcome::Done("x".into())] {
                 let staged = matches!(outcome, Outcome::Rehearsed(_)).then(ResultOrigin::ran);
                 let mut screen = if staged.is_some() { Screen::dry_run() } else { Screen::new() };
@@ -309,10 +291,7 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     }
     screen.resize_screen(120, 36);
     let shows = screen.screen_text();
-    assert!(
-        shows.contains("— Live from here on, in a copy. The dry run is kept: aye --resume 01DRY"),
-        "{shows}"
-    );
+    assert!(shows.contains("— Live from here on, in a copy. The dry run is kept: aye --resume 01DRY"), "{shows}");
     assert!(shows.contains("careful: this repeats applied changes: a.txt"), "{shows}");
     assert!(shows.contains("Y approve") && !shows.contains(" y approve"), "{shows}");
     screen.advance_ms(2000);
@@ -331,9 +310,5 @@ fn r30_a_turn_without_calls_has_no_summary() {
     screen.receive_call("a", "read_file", read_intent("src/lib.rs"));
     screen.finish_call("a", Outcome::Done("x".into()));
     screen.receive_reply("Read.");
-    assert!(
-        screen
-            .screen_text()
-            .contains("0 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk")
-    );
+    assert!(screen.screen_text().contains("0 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"));
 }

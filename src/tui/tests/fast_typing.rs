@@ -13,10 +13,7 @@ fn screen_with_approval() -> Screen {
 fn three_questions() -> Intent {
     let Intent::Ask(one) = question_intent() else { panic!("a question asks") };
     let question = |keyword: &str| Question { keyword: keyword.into(), ..one.list[0].clone() };
-    Intent::Ask(Questions {
-        list: vec![question("a"), question("b"), question("c")],
-        dropped: Dropped::default(),
-    })
+    Intent::Ask(Questions { list: vec![question("a"), question("b"), question("c")], dropped: Dropped::default() })
 }
 
 /// Presses keys so fast that none is handled before the next arrives.
@@ -185,20 +182,14 @@ fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
         assert!(shows.contains("press it again"), "{opens:?}: {shows}");
         screen.advance_ms(250);
         screen.press_key("enter");
-        assert!(
-            !screen.state.is_typing_in_prompt() && screen.state.composer.is_empty(),
-            "{}",
-            screen.screen_text()
-        );
+        assert!(!screen.state.is_typing_in_prompt() && screen.state.composer.is_empty(), "{}", screen.screen_text());
     }
 }
 
 #[test]
 fn r36_a_web_address_is_shown_before_it_is_opened() {
-    let mut screen =
-        Screen::with_entries([reply_entry("see https://example.com/a?b=c for more"), turn_end()]);
-    let opened =
-        |screen: &Screen| screen.effects.iter().filter(|effect| matches!(effect, Effect::OpenWeb(_))).count();
+    let mut screen = Screen::with_entries([reply_entry("see https://example.com/a?b=c for more"), turn_end()]);
+    let opened = |screen: &Screen| screen.effects.iter().filter(|effect| matches!(effect, Effect::OpenWeb(_))).count();
     screen.press_key("ctrl-o");
     screen.press_key("a");
     let shows = screen.screen_text();
@@ -270,11 +261,7 @@ fn a_session_is_forked_only_between_turns() {
             .any(|effect| matches!(effect, Effect::Request(HostRequest::ForkSession(id, ForkMode::Unchanged)) if id.0 == "01J"))
     };
     let mut screen = Screen::new();
-    assert!(
-        !forks(&mut screen) && screen.screen_text().contains("Nothing to copy yet"),
-        "{}",
-        screen.screen_text()
-    );
+    assert!(!forks(&mut screen) && screen.screen_text().contains("Nothing to copy yet"), "{}", screen.screen_text());
     screen.send_text("go");
     assert!(
         !forks(&mut screen) && screen.screen_text().contains("Wait for the end of the turn"),
@@ -310,10 +297,9 @@ fn a_session_picked_from_the_list_is_forked() {
     assert!(shown.contains("Continue in a copy of") && shown.contains("copy, dry run"), "{shown}");
     screen.press_key("enter");
     assert!(
-        screen.effects.contains(&Effect::Request(HostRequest::ForkSession(
-            SessionId("02".into()),
-            ForkMode::Unchanged
-        ))),
+        screen
+            .effects
+            .contains(&Effect::Request(HostRequest::ForkSession(SessionId("02".into()), ForkMode::Unchanged))),
         "{:?}",
         screen.effects
     );

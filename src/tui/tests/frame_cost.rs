@@ -3,8 +3,8 @@
 use super::*;
 
 fn long_session(count: usize) -> Screen {
-    let entries = (0..count)
-        .flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&format!("answer {n}\n\nmore"))]);
+    let entries =
+        (0..count).flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&format!("answer {n}\n\nmore"))]);
     Screen::with_entries(entries.chain([turn_end()]))
 }
 
@@ -273,9 +273,5 @@ fn a_table_streamed_by_character_is_never_shown_as_text() {
     assert!(screen.screen_text().contains("three │ four"), "{}", screen.screen_text());
     screen.receive_chunk(Chunk::Text("\n| the last".into()));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
-    assert!(
-        screen.screen_text().contains("| the last"),
-        "nothing is held back at the end: {}",
-        screen.screen_text()
-    );
+    assert!(screen.screen_text().contains("| the last"), "nothing is held back at the end: {}", screen.screen_text());
 }

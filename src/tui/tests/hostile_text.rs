@@ -40,11 +40,7 @@ fn r35_hostile_replies_take_few_lines_at_every_size() {
             screen.press_key("page-up");
             let before = screen.cache.reply_lines_laid_out();
             screen.press_key("page-down");
-            assert_eq!(
-                screen.cache.reply_lines_laid_out(),
-                before,
-                "{what} is laid out once at {width}x{height}"
-            );
+            assert_eq!(screen.cache.reply_lines_laid_out(), before, "{what} is laid out once at {width}x{height}");
         }
     }
 }

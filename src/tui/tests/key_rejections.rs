@@ -136,9 +136,7 @@ fn a_question_says_what_there_is_to_pick_and_that_nothing_was_answered() {
 fn r02_what_is_not_a_yes_never_is_one() {
     let acts = |screen: &Screen| {
         let of = |effect: &Effect| match effect {
-            Effect::Agent(effects) => {
-                effects.iter().any(|effect| matches!(effect, agent::Effect::RunCall { .. }))
-            }
+            Effect::Agent(effects) => effects.iter().any(|effect| matches!(effect, agent::Effect::RunCall { .. })),
             _ => false,
         };
         let yes = |entry: &Entry| matches!(entry, Entry::Decided { decision: Decision::Once, .. });
@@ -153,9 +151,7 @@ fn r02_what_is_not_a_yes_never_is_one() {
         |screen| screen.press_key("ctrl-c"),
         |screen| screen.press_key("esc"),
         |screen| screen.press_key("n"),
-        |screen| {
-            ["enter", "q", "1", "f5", "tab", " ", "enter"].into_iter().for_each(|key| screen.press_key(key))
-        },
+        |screen| ["enter", "q", "1", "f5", "tab", " ", "enter"].into_iter().for_each(|key| screen.press_key(key)),
     ];
     for (at, happens) in happen.into_iter().enumerate() {
         for ms in [0, 600] {

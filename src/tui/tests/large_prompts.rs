@@ -4,8 +4,7 @@ use super::*;
 use crate::chat::{Diff, DiffLine, Edit, Hunk};
 
 fn large_edit_intent(lines: usize) -> Intent {
-    let added =
-        (0..lines).map(|n| DiffLine::Added(format!("    let line_{n} = compute({n}); // and why"))).collect();
+    let added = (0..lines).map(|n| DiffLine::Added(format!("    let line_{n} = compute({n}); // and why"))).collect();
     let hunks = vec![Hunk { before: 0, after: 1, lines: added }];
     let path = std::path::PathBuf::from("big.rs");
     let diff = Diff { path: path.clone(), created: true, added: lines, removed: 0, hunks, note: None };
@@ -38,8 +37,7 @@ fn check_read_to_end(intent: Intent, last: &str) {
     // A new width lays out the contents again; paging does not, so twenty pages allocate less than that.
     screen.resize_screen(59, 15);
     let once = allocation_counter::measure(|| screen.resize_screen(60, 15)).bytes_total;
-    let pages =
-        allocation_counter::measure(|| (0..20).for_each(|_| screen.press_key("page-down"))).bytes_total;
+    let pages = allocation_counter::measure(|| (0..20).for_each(|_| screen.press_key("page-down"))).bytes_total;
     assert!(pages < once, "{pages} bytes for the pages, {once} to lay it out");
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 0, "twenty pages do not reach the end");
@@ -70,11 +68,7 @@ fn r10_a_hostile_tool_name_cannot_draw_in_the_prompt() {
     screen.press_key("esc");
     screen.send_text("again");
     let name = "bash\u{202e}_exec\x1b[2J\n╰─ y yes ─╯".to_owned();
-    screen.receive_chunk(Chunk::Call(ToolCall {
-        id: "b".into(),
-        name,
-        arguments: "{\"x\":\"\u{200b}\"}".into(),
-    }));
+    screen.receive_chunk(Chunk::Call(ToolCall { id: "b".into(), name, arguments: "{\"x\":\"\u{200b}\"}".into() }));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     screen.finish_planning("b", command_intent("ls"));
     screen.advance_ms(600);

@@ -75,11 +75,8 @@ impl Screen {
     }
 
     fn from_agent(agent: agent::State) -> Self {
-        let connection = Connection {
-            model: "gpt-5-mini".into(),
-            source: "from your settings".into(),
-            ..Connection::default()
-        };
+        let connection =
+            Connection { model: "gpt-5-mini".into(), source: "from your settings".into(), ..Connection::default() };
         let (state, effects) = State::new(
             agent,
             SessionId("01J".into()),
@@ -160,11 +157,7 @@ impl Screen {
 
     pub fn finish_planning(&mut self, id: &str, intent: Intent) {
         let turn = self.state.agent.current_turn().expect("a turn runs");
-        self.handle_event(Event::Agent(agent::Event::CallPlanned {
-            turn,
-            call: id.into(),
-            intent: Ok(intent),
-        }));
+        self.handle_event(Event::Agent(agent::Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) }));
         self.draw_frame();
     }
 
@@ -239,8 +232,7 @@ pub fn buffer_text(buffer: &Buffer) -> String {
 pub fn key(chord: &str) -> KeyEvent {
     let mut rest = chord;
     let mut modifiers = KeyModifiers::NONE;
-    for (word, held) in
-        [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
+    for (word, held) in [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
     {
         if let Some(after) = rest.strip_prefix(word) {
             (rest, modifiers) = (after, modifiers | held);
@@ -285,12 +277,7 @@ pub fn turn_end() -> Entry {
 }
 
 pub fn command_intent(line: &str) -> Intent {
-    let line = CommandLine {
-        command: line.into(),
-        folder: "/project".into(),
-        seconds: 30,
-        ..CommandLine::default()
-    };
+    let line = CommandLine { command: line.into(), folder: "/project".into(), seconds: 30, ..CommandLine::default() };
     Intent::Act(Box::new(Plan {
         title: "run a command?".into(),
         summary: line.command.clone(),
@@ -338,11 +325,7 @@ pub fn question_intent() -> Intent {
         list: vec![Question {
             keyword: "clock".into(),
             text: "Which clock should the test use?".into(),
-            options: vec![
-                choice("tokio", "virtual time"),
-                choice("a trait", "more code"),
-                choice("real", ""),
-            ],
+            options: vec![choice("tokio", "virtual time"), choice("a trait", "more code"), choice("real", "")],
             is_multiple: false,
             allow_text: true,
             recommended: Some(0),

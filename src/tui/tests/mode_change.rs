@@ -40,10 +40,7 @@ fn r20_every_mode_can_be_picked_from_the_list() {
         let mut screen = Screen::new();
         run_slash_command(&mut screen, "/mode");
         let shows = screen.screen_text();
-        assert!(
-            shows.contains("❯ ask mode ") && shows.contains("in use") && shows.contains("full mode"),
-            "{shows}"
-        );
+        assert!(shows.contains("❯ ask mode ") && shows.contains("in use") && shows.contains("full mode"), "{shows}");
         let now = Mode::ALL.into_iter().position(|mode| mode == Mode::Ask).unwrap();
         (now..row + Mode::ALL.len()).for_each(|_| screen.press_key("down"));
         screen.press_key("enter");

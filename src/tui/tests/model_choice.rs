@@ -27,10 +27,7 @@ fn the_automatic_theme_can_be_chosen_again() {
     screen.type_text("auto");
     assert_eq!(screen.state.theme.name, "dark", "it is previewed");
     screen.press_key("enter");
-    assert_eq!(
-        (kept(&screen), screen.state.theme.name.as_str()),
-        (vec!["light".into(), "auto".into()], "dark")
-    );
+    assert_eq!((kept(&screen), screen.state.theme.name.as_str()), (vec!["light".into(), "auto".into()], "dark"));
 }
 
 #[test]
@@ -65,8 +62,7 @@ fn requested_wishes(screen: &Screen) -> Vec<&HostRequest> {
 }
 
 fn sample_models() -> Vec<ModelRow> {
-    let priced =
-        |model: &str, window, price| ModelRow { context_window: window, price, ..model_row("", model) };
+    let priced = |model: &str, window, price| ModelRow { context_window: window, price, ..model_row("", model) };
     vec![
         priced("gpt-5-mini", Some(400_000), Some((0.25, 0.025, 2.0))),
         priced("a-model-of-many-words/with-a-long-name-2026-11-20-preview-extended", Some(1_000_000), None),
@@ -77,8 +73,7 @@ fn sample_models() -> Vec<ModelRow> {
 
 #[test]
 fn the_list_shows_models_with_context_window_and_price() {
-    let mut screen =
-        open_model_list(sample_models(), vec![model_row("groq", ""), model_row("ollama", "qwen3")]);
+    let mut screen = open_model_list(sample_models(), vec![model_row("groq", ""), model_row("ollama", "qwen3")]);
     insta::assert_snapshot!("models_80x24", screen.screen_text());
     screen.resize_screen(120, 36);
     insta::assert_snapshot!("models_120x36", screen.screen_text());
@@ -114,10 +109,7 @@ fn a_picked_model_is_used_and_stored_on_request() {
     };
     let (asked, screen) = took("free", "enter");
     assert_eq!(asked, [HostRequest::UseModel("free-one".into())]);
-    assert_eq!(
-        (screen.state.connection.price, screen.state.connection.context_window),
-        (Some((0.0, 0.0, 0.0)), None)
-    );
+    assert_eq!((screen.state.connection.price, screen.state.connection.context_window), (Some((0.0, 0.0, 0.0)), None));
     assert_eq!(took("free", "ctrl-s").0, [HostRequest::UseModel("free-one".into()), keep("", "free-one")]);
     let profile = HostRequest::UseProfile { profile: "groq".into(), model: "g1".into() };
     assert_eq!(took("groq", "enter").0, std::slice::from_ref(&profile));
@@ -171,10 +163,7 @@ fn a_provider_is_switched_when_the_session_records_it() {
     let entry = Entry::Switched { model: "b1".into(), profile: Some("two".into()) };
     assert_eq!(
         screen.effects[..2],
-        [
-            Effect::Agent(vec![agent::Effect::AppendEntry(entry)]),
-            Effect::Request(HostRequest::SwitchConnection(7))
-        ]
+        [Effect::Agent(vec![agent::Effect::AppendEntry(entry)]), Effect::Request(HostRequest::SwitchConnection(7))]
     );
     screen.draw_frame();
     assert!(screen.screen_text().contains("switched to b1 (profile two)"), "{}", screen.screen_text());

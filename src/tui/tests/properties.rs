@@ -59,12 +59,7 @@ fn apply_random_event(screen: &mut Screen, (what, number, text): (u8, u16, Strin
                 1 => MouseEventKind::Drag(MouseButton::Left),
                 _ => MouseEventKind::Up(MouseButton::Left),
             };
-            screen.handle_event(Event::Mouse(MouseEvent {
-                kind,
-                column,
-                row,
-                modifiers: KeyModifiers::NONE,
-            }));
+            screen.handle_event(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
         }
         20..=22 if turn.is_some() => {
             let open = screen.state.agent.session.open_calls();

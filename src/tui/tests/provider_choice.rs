@@ -96,8 +96,7 @@ fn opening_the_list_finds_servers_started_later() {
     let mut screen = tour_screen(&[]);
     screen.press_key("alt-c");
     assert!(screen.effects.contains(&Effect::Request(HostRequest::FindLocalServers)));
-    let found =
-        LocalServer { name: "vLLM".into(), address: "http://127.0.0.1:8000/v1".into(), models: vec![] };
+    let found = LocalServer { name: "vLLM".into(), address: "http://127.0.0.1:8000/v1".into(), models: vec![] };
     screen.handle_event(Event::Host(HostReply::LocalServers(vec![found])));
     assert!(screen.screen_text().contains("vLLM, on this machine"), "{}", screen.screen_text());
 }

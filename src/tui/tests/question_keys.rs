@@ -47,11 +47,7 @@ fn reopen_session(before: &Screen, card: &str) -> Screen {
         connection: Default::default(),
         session: SessionId("01J".into()),
         agent: agent::resume(Session::replay(entries), blank).0,
-        link: AgentLink {
-            file: Box::new(NoFile),
-            run: Box::new(|_| None),
-            events: tokio::sync::mpsc::channel(1).1,
-        },
+        link: AgentLink { file: Box::new(NoFile), run: Box::new(|_| None), events: tokio::sync::mpsc::channel(1).1 },
         unsent: UnsentText { questions: vec![card.to_owned()], ..UnsentText::default() },
         folder: "/project".into(),
         history: Vec::new(),
@@ -145,11 +141,7 @@ fn line_break_keys_do_nothing_in_a_note() {
     screen.press_key("a");
     screen.press_key("alt-enter");
     screen.press_key("b");
-    assert!(
-        screen.screen_text().contains("note ab") && screen.state.composer.is_empty(),
-        "{}",
-        screen.screen_text()
-    );
+    assert!(screen.screen_text().contains("note ab") && screen.state.composer.is_empty(), "{}", screen.screen_text());
 }
 
 #[test]
@@ -199,11 +191,7 @@ fn r16_repeated_esc_parks_a_question_without_losing_it() {
     assert!(screen.screen_text().contains("✓ a trait"), "{}", screen.screen_text());
     screen.press_key("esc");
     screen.press_key("alt-x");
-    assert!(
-        screen.count_decisions() == 1 && screen.screen_text().contains("declined"),
-        "{}",
-        screen.screen_text()
-    );
+    assert!(screen.count_decisions() == 1 && screen.screen_text().contains("declined"), "{}", screen.screen_text());
 }
 
 #[test]
@@ -230,11 +218,7 @@ fn choices_are_saved_soon_but_not_at_every_key() {
     let writes = saved_drafts(&screen).len();
     assert!((3..=10).contains(&writes), "{writes} in 3.7 seconds");
     screen.advance_ms(700);
-    assert!(
-        saved_drafts(&screen)
-            .last()
-            .is_some_and(|text| text.contains("words that take a while to be written"))
-    );
+    assert!(saved_drafts(&screen).last().is_some_and(|text| text.contains("words that take a while to be written")));
     let writes = saved_drafts(&screen).len();
     screen.advance_ms(5000);
     assert_eq!(saved_drafts(&screen).len(), writes, "unchanged drafts are not saved again");
@@ -298,12 +282,7 @@ fn the_wheel_scrolls_a_question_prompt_and_picks_nothing() {
     assert!(!screen.screen_text().contains("line 59"));
     for _ in 0..30 {
         let kind = MouseEventKind::ScrollDown;
-        screen.handle_event(Event::Mouse(MouseEvent {
-            kind,
-            column: 10,
-            row: 18,
-            modifiers: KeyModifiers::NONE,
-        }));
+        screen.handle_event(Event::Mouse(MouseEvent { kind, column: 10, row: 18, modifiers: KeyModifiers::NONE }));
         screen.draw_frame();
     }
     assert!(screen.screen_text().contains("line 59"), "{}", screen.screen_text());

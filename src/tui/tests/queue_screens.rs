@@ -24,8 +24,7 @@ fn take_planned_calls(screen: &mut Screen) -> Vec<String> {
         _ => Vec::new(),
     };
     let all = std::mem::take(&mut screen.effects).into_iter().flat_map(looks);
-    let plan =
-        |effect| if let agent::Effect::PlanCall { call, .. } = effect { Some(call.id.0) } else { None };
+    let plan = |effect| if let agent::Effect::PlanCall { call, .. } = effect { Some(call.id.0) } else { None };
     all.filter_map(plan).collect()
 }
 
@@ -68,10 +67,7 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
     screen.press_key("down");
     take_planned_calls(&mut screen);
     screen.press_key("enter");
-    assert_eq!(
-        (take_planned_calls(&mut screen), screen.state.prompt.is_none()),
-        (vec!["c2".to_owned()], true)
-    );
+    assert_eq!((take_planned_calls(&mut screen), screen.state.prompt.is_none()), (vec!["c2".to_owned()], true));
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 0, "its prompt is not open yet");
     screen.press_key("backspace");
@@ -89,10 +85,7 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1);
     let shows = screen.screen_text();
-    assert!(
-        shows.contains("1 of 3") && shows.contains("$ echo 0") && shows.contains("approved, queued"),
-        "{shows}"
-    );
+    assert!(shows.contains("1 of 3") && shows.contains("$ echo 0") && shows.contains("approved, queued"), "{shows}");
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1, "the same key, still held");
     screen.press_key("backspace");
@@ -149,10 +142,7 @@ fn r15_ticked_calls_are_denied_and_the_others_keep_waiting() {
     screen.advance_ms(600);
     screen.press_key("n");
     assert_eq!(denied(&screen)[2], "c0 n", "the selected row");
-    assert!(
-        screen.state.open_queue.is_none() && screen.state.prompt.is_none(),
-        "the next call is being planned"
-    );
+    assert!(screen.state.open_queue.is_none() && screen.state.prompt.is_none(), "the next call is being planned");
 }
 
 #[test]
@@ -334,9 +324,7 @@ fn choices_of_a_parked_question_are_saved() {
     screen.advance_ms(1000);
     assert!(screen.screen_text().contains("$ echo 0"), "{}", screen.screen_text());
     let kept = screen.effects.iter().rev().find_map(|effect| match effect {
-        Effect::Request(crate::tui::host::HostRequest::SaveUnsent(_, unsent)) => {
-            Some(unsent.questions.concat())
-        }
+        Effect::Request(crate::tui::host::HostRequest::SaveUnsent(_, unsent)) => Some(unsent.questions.concat()),
         _ => None,
     });
     assert!(kept.is_some_and(|text| text.contains(r#""picks":[1]"#)));
@@ -353,8 +341,5 @@ fn the_list_counts_its_hidden_rows() {
     few.resize_screen(60, 15);
     few.press_key("l");
     let shows = few.screen_text();
-    assert!(
-        (1..=7).all(|n| shows.contains(&format!("[ ]   {n} bash_exec"))) && !shows.contains("more"),
-        "{shows}"
-    );
+    assert!((1..=7).all(|n| shows.contains(&format!("[ ]   {n} bash_exec"))) && !shows.contains("more"), "{shows}");
 }

@@ -24,11 +24,7 @@ fn receive_retry(screen: &mut Screen, attempt: u32, seconds: u64) {
 
 fn fail_turn(screen: &mut Screen, why: &str) {
     let turn = screen.state.agent.current_turn().expect("a turn runs");
-    screen.handle_event(Event::Agent(agent::Event::RequestFailed {
-        turn,
-        reason: why.into(),
-        too_long: false,
-    }));
+    screen.handle_event(Event::Agent(agent::Event::RequestFailed { turn, reason: why.into(), too_long: false }));
     screen.draw_frame();
 }
 
@@ -177,10 +173,7 @@ fn silence_within_a_reply_is_shown_below_its_text() {
     assert!(came < quiet, "{shows}");
     fail_turn(&mut screen, "the service sent nothing for 90 s");
     let shows = screen.screen_text();
-    assert!(
-        shows.contains("Half a reply") && shows.contains("… cut short: the service sent nothing"),
-        "{shows}"
-    );
+    assert!(shows.contains("Half a reply") && shows.contains("… cut short: the service sent nothing"), "{shows}");
 }
 
 #[test]
@@ -282,10 +275,7 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     };
     let wide = "ask mode · ctx 10% · 14.1k tok · $0.01 · first after 0.8 s · 60 tok/s · took 2.8 s ? help";
     assert_eq!(shows(100, &mut screen), wide);
-    assert_eq!(
-        shows(80, &mut screen),
-        "ask mode · ctx 10% · 14.1k tok · $0.01 · first after 0.8 s · 60 tok/s ? help"
-    );
+    assert_eq!(shows(80, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · first after 0.8 s · 60 tok/s ? help");
     assert_eq!(shows(60, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · 60 tok/s ? help");
     screen.advance_ms(60_000);
     assert!(footer_text(&mut screen).contains("60 tok/s"), "the figures stay");

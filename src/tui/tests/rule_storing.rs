@@ -7,8 +7,7 @@ fn screen_with_approval() -> Screen {
     let mut screen = Screen::new();
     screen.send_text("go");
     let Intent::Act(mut plan) = command_intent("cargo test") else { unreachable!() };
-    let scope =
-        GrantScope::Command { command: "cargo test".into(), folder: "/project".into(), network: false };
+    let scope = GrantScope::Command { command: "cargo test".into(), folder: "/project".into(), network: false };
     plan.grant = Some(Grant::new("bash_exec", scope));
     screen.receive_call("a", "bash_exec", Intent::Act(plan));
     screen.advance_ms(600);
@@ -23,9 +22,7 @@ fn approve_with_rule() -> (Screen, Event) {
         screen.advance_ms(600);
     }
     let wish = screen.effects.iter().find_map(|effect| match effect {
-        Effect::Request(HostRequest::SaveRule { call, grant, by }) => {
-            Some((call.clone(), grant.clone(), by.clone()))
-        }
+        Effect::Request(HostRequest::SaveRule { call, grant, by }) => Some((call.clone(), grant.clone(), by.clone())),
         _ => None,
     });
     let (call, grant, by) = wish.expect("a rule is to be written");

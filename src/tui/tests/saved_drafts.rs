@@ -6,9 +6,7 @@ use crate::tui::host::{HostReply, HostRequest, Opened};
 /// Returns the drafts that the screen has saved, oldest first.
 fn saved_drafts(screen: &Screen) -> Vec<UnsentText> {
     let kept = |effect: &Effect| match effect {
-        Effect::Request(HostRequest::SaveUnsent(session, unsent)) if session.0 == "01J" => {
-            Some((**unsent).clone())
-        }
+        Effect::Request(HostRequest::SaveUnsent(session, unsent)) if session.0 == "01J" => Some((**unsent).clone()),
         _ => None,
     };
     screen.effects.iter().filter_map(kept).collect()
@@ -45,10 +43,7 @@ fn a_draft_is_saved_about_once_a_second_while_typing() {
     let writes = saved_drafts(&screen).len();
     assert!((4..=6).contains(&writes), "{writes} in 4.2 seconds");
     let held = last_draft(&screen).text();
-    assert!(
-        text.starts_with(&held) && held.len() + 10 > text.len(),
-        "less than a second is missing: {held:?}"
-    );
+    assert!(text.starts_with(&held) && held.len() + 10 > text.len(), "less than a second is missing: {held:?}");
     screen.advance_ms(900);
     assert_eq!(last_draft(&screen).text(), text);
     let writes = saved_drafts(&screen).len();
@@ -75,11 +70,7 @@ fn a_restored_draft_keeps_its_pastes_folded() {
     let again = reopen_session(&screen);
     assert_eq!(again.state.composer.text(), format!("see {paste} and \u{10_0003}"));
     let mut again = again;
-    assert!(
-        again.screen_text().contains("see [pasted 120 lines] and [pasted 1 character]"),
-        "{}",
-        again.screen_text()
-    );
+    assert!(again.screen_text().contains("see [pasted 120 lines] and [pasted 1 character]"), "{}", again.screen_text());
     again.advance_ms(2000);
     assert!(saved_drafts(&again).is_empty(), "nothing changed");
 }
@@ -91,17 +82,11 @@ fn a_stored_draft_cannot_control_the_terminal_or_fake_a_paste() {
         DraftPart::Pasted("c\u{1b}]0;title\u{7}d\r\ne".into()),
     ];
     let mut screen = Screen::new();
-    let opened = Opened {
-        unsent: UnsentText { draft, ..UnsentText::default() },
-        ..super::fast_typing::opened_session(None)
-    };
+    let opened =
+        Opened { unsent: UnsentText { draft, ..UnsentText::default() }, ..super::fast_typing::opened_session(None) };
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(opened))));
     assert_eq!(screen.state.composer.text(), "ab\u{10_0000}cd\ne");
-    assert!(
-        screen.screen_text().contains("ab[pasted 1 character][pasted 2 lines]"),
-        "{}",
-        screen.screen_text()
-    );
+    assert!(screen.screen_text().contains("ab[pasted 1 character][pasted 2 lines]"), "{}", screen.screen_text());
 }
 
 #[test]
@@ -167,10 +152,7 @@ fn edited_arguments_are_saved_once_changed() {
     screen.advance_ms(1000);
     let again = reopen_session(&screen);
     let text = again.state.composer.text();
-    assert!(
-        text.starts_with("Call bash_exec with these arguments instead: {") && text.contains('!'),
-        "{text}"
-    );
+    assert!(text.starts_with("Call bash_exec with these arguments instead: {") && text.contains('!'), "{text}");
 }
 
 #[test]

@@ -41,8 +41,7 @@ fn the_row_of_the_cursor_has_one_style_in_every_theme() {
         let rows = |screen: &mut Screen, words: &str| {
             let buffer = screen.draw_frame();
             let width = usize::from(buffer.area.width);
-            let row =
-                buffer_text(&buffer).lines().position(|line| line.contains(words)).expect("it is drawn");
+            let row = buffer_text(&buffer).lines().position(|line| line.contains(words)).expect("it is drawn");
             let cells = &buffer.content[row * width..(row + 1) * width];
             let drawn = |cell: &&ratatui::buffer::Cell| !"│ ".contains(cell.symbol());
             cells.iter().filter(drawn).map(|cell| (cell.fg, cell.bg)).collect::<Vec<(Color, Color)>>()
@@ -71,12 +70,10 @@ fn reply_with_reasoning(reasoning: &str, text: &str, ms: u64) -> Entry {
 
 #[test]
 fn reasoning_is_separate_and_shows_its_time_only_if_long() {
-    let mut screen =
-        Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Short.", 580), turn_end()]);
+    let mut screen = Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Short.", 580), turn_end()]);
     let shows = screen.screen_text();
     assert!(shows.contains(" ▌ go\n\n   ▸ thought\n\n Short."), "{shows}");
-    let mut screen =
-        Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Long.", 3100), turn_end()]);
+    let mut screen = Screen::with_entries([user_message("go"), reply_with_reasoning("hm", "Long.", 3100), turn_end()]);
     assert!(screen.screen_text().contains("   ▸ thought for 3.1 s\n\n Long."), "{}", screen.screen_text());
 }
 
@@ -108,10 +105,7 @@ fn a_long_title_is_cut_not_removed() {
     assert_eq!(head(&mut screen), " aye · why the retry test f…  gpt-5-mini · ~/project ⎇ main");
     screen.resize_screen(80, 24);
     let shows = head(&mut screen);
-    assert!(
-        shows.starts_with(" aye · why the retry test flakes on a") && shows.ends_with("⎇ main"),
-        "{shows}"
-    );
+    assert!(shows.starts_with(" aye · why the retry test flakes on a") && shows.ends_with("⎇ main"), "{shows}");
     screen.resize_screen(120, 24);
     assert!(head(&mut screen).contains(title));
 }
@@ -120,9 +114,7 @@ fn a_long_title_is_cut_not_removed() {
 fn a_toast_is_readable_while_a_list_is_open() {
     let mut screen = Screen::new();
     screen.press_key("alt-m");
-    screen.handle_event(Event::Host(crate::tui::host::HostReply::Notice(
-        "The models could not be listed.".into(),
-    )));
+    screen.handle_event(Event::Host(crate::tui::host::HostReply::Notice("The models could not be listed.".into())));
     assert!(screen.screen_text().contains("The models could not be listed."), "{}", screen.screen_text());
 }
 
@@ -146,11 +138,7 @@ fn a_denied_call_shows_the_users_message() {
         if !words.is_empty() {
             screen.press_key("enter");
         }
-        assert!(
-            line_with(&screen.screen_text(), "bash_exec").ends_with(expected),
-            "{}",
-            screen.screen_text()
-        );
+        assert!(line_with(&screen.screen_text(), "bash_exec").ends_with(expected), "{}", screen.screen_text());
     }
 }
 
@@ -166,18 +154,12 @@ fn an_incomplete_reply_shows_the_reason_once() {
         too_long: false,
     }));
     screen.advance_ms(10_000);
-    assert_eq!(
-        screen.screen_text().matches("the connection was lost").count(),
-        1,
-        "{}",
-        screen.screen_text()
-    );
+    assert_eq!(screen.screen_text().matches("the connection was lost").count(), 1, "{}", screen.screen_text());
 }
 
 #[test]
 fn search_text_can_be_pasted() {
-    let mut screen =
-        Screen::with_entries((0..500).map(|n| reply_entry(&format!("answer {n}"))).chain([turn_end()]));
+    let mut screen = Screen::with_entries((0..500).map(|n| reply_entry(&format!("answer {n}"))).chain([turn_end()]));
     screen.press_key("ctrl-f");
     screen.handle_event(Event::Pasted("answer 123".into()));
     assert!(screen.screen_text().contains(" answer 123\n"), "{}", screen.screen_text());
@@ -206,8 +188,7 @@ fn the_footer_shows_the_keys_of_a_selected_call() {
         screen.receive_call("a", "read_file", read_intent("src/main.rs"));
         screen.finish_call("a", Outcome::Done("fn main() {}".into()));
         screen.receive_reply("Done.");
-        let foot =
-            |screen: &mut Screen| screen.screen_text().lines().next_back().unwrap_or_default().to_owned();
+        let foot = |screen: &mut Screen| screen.screen_text().lines().next_back().unwrap_or_default().to_owned();
         assert!(foot(&mut screen).contains("? help"));
         screen.press_key("alt-up");
         let shows = foot(&mut screen);

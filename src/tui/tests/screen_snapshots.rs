@@ -8,9 +8,7 @@ fn key_descriptions_wrap_next_to_their_key_on_a_narrow_screen() {
     screen.resize_screen(60, 15);
     let shows = screen.screen_text();
     assert!(
-        shows.contains(
-            "\n enter    Send message; nothing is changed or run without\n          your approval\n"
-        ),
+        shows.contains("\n enter    Send message; nothing is changed or run without\n          your approval\n"),
         "{shows}"
     );
 }
@@ -180,8 +178,7 @@ fn a_failure_before_any_text_mentions_no_partial_reply() {
 
 #[test]
 fn new_text_does_not_scroll_while_reading_back() {
-    let mut screen =
-        Screen::with_entries((0..50).map(|n| reply_entry(&format!("answer {n}"))).chain([turn_end()]));
+    let mut screen = Screen::with_entries((0..50).map(|n| reply_entry(&format!("answer {n}"))).chain([turn_end()]));
     screen.send_text("go");
     screen.press_key("page-up");
     screen.advance_ms(10_000);
@@ -200,8 +197,7 @@ fn new_text_does_not_scroll_while_reading_back() {
 
 #[test]
 fn a_search_shows_its_match() {
-    let mut screen =
-        Screen::with_entries((0..500).map(|n| reply_entry(&format!("answer {n}"))).chain([turn_end()]));
+    let mut screen = Screen::with_entries((0..500).map(|n| reply_entry(&format!("answer {n}"))).chain([turn_end()]));
     screen.press_key("ctrl-f");
     screen.type_text("answer 123");
     assert!(screen.screen_text().contains("answer 123"), "{}", screen.screen_text());

@@ -5,8 +5,8 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Modifier;
 
 fn long_session(count: usize) -> Screen {
-    let entries = (0..count)
-        .flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&format!("answer {n}\n\nmore"))]);
+    let entries =
+        (0..count).flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&format!("answer {n}\n\nmore"))]);
     Screen::with_entries(entries.chain([turn_end()]))
 }
 
@@ -29,9 +29,7 @@ const UP: MouseEventKind = MouseEventKind::Up(MouseButton::Left);
 
 #[test]
 fn a_bar_is_shown_only_if_there_is_something_to_scroll() {
-    assert!(
-        thumb_rows(&mut Screen::with_entries([user_message("a"), reply_entry("b"), turn_end()])).is_empty()
-    );
+    assert!(thumb_rows(&mut Screen::with_entries([user_message("a"), reply_entry("b"), turn_end()])).is_empty());
     let mut screen = long_session(20);
     let rows = thumb_rows(&mut screen);
     let last = *rows.last().expect("there is a bar");
@@ -61,8 +59,7 @@ fn dragging_the_bar_scrolls_through_everything_in_order() {
     for row in (0..rows[0]).rev() {
         send_mouse(&mut screen, DRAG, 79, row);
         let shows = screen.screen_text();
-        let number =
-            shows.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
+        let number = shows.lines().find_map(|line| line.split_once("question ")?.1.trim().parse::<usize>().ok());
         seen.push(number.expect("a question can be seen"));
         let at = thumb_rows(&mut screen)[0];
         assert!(at.abs_diff(row.max(2)) <= 1, "the thumb is at {at}, the mouse at {row}");
@@ -87,11 +84,7 @@ fn a_click_outside_the_thumb_moves_it_and_lays_out_only_visible_entries() {
     assert!((2_000..3_000).contains(&number.expect("a question can be seen")), "{shows}");
     send_mouse(&mut screen, DRAG, 79, 5);
     screen.draw_frame();
-    assert!(
-        screen.cache.entries_laid_out - before < 80,
-        "{} entries laid out",
-        screen.cache.entries_laid_out - before
-    );
+    assert!(screen.cache.entries_laid_out - before < 80, "{} entries laid out", screen.cache.entries_laid_out - before);
 }
 
 #[test]
@@ -148,8 +141,7 @@ fn on_a_low_screen_the_thumb_is_one_visible_row() {
 
 #[test]
 fn a_wheel_step_sends_only_new_rows_and_the_ends_of_the_thumb() {
-    let text =
-        "some words of a reply that are long enough to fill a row of the screen and then some more\n\n";
+    let text = "some words of a reply that are long enough to fill a row of the screen and then some more\n\n";
     let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text.repeat(300)), turn_end()]);
     screen.state.theme = Themes::bundled().choose_theme("dark", None);
     screen.resize_screen(120, 40);

@@ -49,10 +49,7 @@ fn sessions_are_found_by_their_text() {
     assert!(screen.screen_text().contains("No matches"), "{}", screen.screen_text());
     receive_results(&mut screen, "apple", &[("03", "you: where does the Apple\u{1b}[2J fall?")], false);
     let shown = screen.screen_text();
-    assert!(
-        shown.contains("an orchard") && shown.contains("you: where does the Apple<U+001B>[2J fall?"),
-        "{shown}"
-    );
+    assert!(shown.contains("an orchard") && shown.contains("you: where does the Apple<U+001B>[2J fall?"), "{shown}");
     assert!(shown.contains("Still searching") && !shown.contains("the flaky clock"), "{shown}");
     receive_results(
         &mut screen,

@@ -19,8 +19,7 @@ fn task_intent(name: &str) -> Intent {
 /// A turn with sub-agents of these names, whose calls are `h0`, `h1` and so on.
 fn screen_with_sub_agents(names: &[&str]) -> Screen {
     let mut screen = Screen::new();
-    screen.state.agent.sub_agent_config =
-        Some(SubAgentConfig { system_prompt: String::new(), tools: vec![] });
+    screen.state.agent.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: vec![] });
     screen.send_text("go");
     for at in 0..names.len() {
         let id = CallId(format!("h{at}"));
@@ -42,18 +41,14 @@ fn sub_agent_turn(screen: &Screen, of: &str) -> TurnId {
 fn sub_agent_calls(screen: &mut Screen, of: &str, text: &str, (id, name): (&str, &str), intent: Intent) {
     sub_agent_replies(screen, of, text, Some((id, name)));
     let turn = sub_agent_turn(screen, of);
-    screen.handle_event(Event::Agent(agent::Event::CallPlanned {
-        turn,
-        call: id.into(),
-        intent: Ok(intent),
-    }));
+    screen.handle_event(Event::Agent(agent::Event::CallPlanned { turn, call: id.into(), intent: Ok(intent) }));
     screen.draw_frame();
 }
 
 fn sub_agent_replies(screen: &mut Screen, of: &str, text: &str, call: Option<(&str, &str)>) {
     let turn = sub_agent_turn(screen, of);
-    let call = call
-        .map(|(id, name)| Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() }));
+    let call =
+        call.map(|(id, name)| Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() }));
     let usage = Usage { input: 1200, cached: 0, output: 30 };
     let words = [Chunk::Text(text.into()), Chunk::Usage(usage)];
     for chunk in words.into_iter().chain(call).chain([Chunk::Done(FinishReason::Stop)]) {
@@ -198,10 +193,7 @@ fn alerts_and_parked_questions_name_the_sub_agent() {
     screen.advance_ms(600);
     screen.press_key("esc");
     let shown = screen.screen_text();
-    assert!(
-        shown.contains("1 question waiting") && shown.contains("asked by sub-agent “licence”"),
-        "{shown}"
-    );
+    assert!(shown.contains("1 question waiting") && shown.contains("asked by sub-agent “licence”"), "{shown}");
 }
 
 /// A session file can be edited by hand, so its contents are trusted no more than the model.
@@ -219,10 +211,8 @@ fn r09_no_name_draws_outside_its_line_at_any_size() {
         }
         screen.resize_screen(60, 15);
         let shown = screen.screen_text();
-        let row = shown
-            .lines()
-            .find(|line| line.contains("asked by sub-agent “"))
-            .expect("the prompt names the sub-agent");
+        let row =
+            shown.lines().find(|line| line.contains("asked by sub-agent “")).expect("the prompt names the sub-agent");
         assert!(row.starts_with("│ asked by") && row.ends_with('│'), "{row}");
         open_sub_agent_at_every_width(&mut screen);
     }
@@ -230,11 +220,8 @@ fn r09_no_name_draws_outside_its_line_at_any_size() {
 
 /// Denies the call, ends the turn, and opens the sub-agent's row at every width.
 fn open_sub_agent_at_every_width(screen: &mut Screen) {
-    let no = agent::Event::CallDecided {
-        call: "a".into(),
-        decision: Decision::Deny("no".into()),
-        by: Decider::Headless,
-    };
+    let no =
+        agent::Event::CallDecided { call: "a".into(), decision: Decision::Deny("no".into()), by: Decider::Headless };
     screen.handle_event(Event::Agent(no));
     sub_agent_replies(screen, "h0", "a [link](src/main.rs) and 漢字", None);
     screen.receive_reply("done");
@@ -248,16 +235,10 @@ fn open_sub_agent_at_every_width(screen: &mut Screen) {
         screen.cache = kept;
         assert_eq!(screen.screen_text(), without);
         let ground = screen.state.layout_context();
-        let item = screen
-            .state
-            .agent
-            .session
-            .entries()
-            .iter()
-            .rposition(|entry| matches!(entry, Entry::Settled { .. }));
+        let item =
+            screen.state.agent.session.entries().iter().rposition(|entry| matches!(entry, Entry::Settled { .. }));
         let outside = &crate::tui::parts::transcript::layout_cache::LinkLookups::default();
-        let page =
-            crate::tui::parts::transcript::entry_layout::lay_out(&ground, item.unwrap(), true, outside);
+        let page = crate::tui::parts::transcript::entry_layout::lay_out(&ground, item.unwrap(), true, outside);
         for line in &page.lines {
             assert!(line.width() <= ground.width.max(1), "{width}: {line:?}");
         }

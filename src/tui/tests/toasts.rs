@@ -5,10 +5,8 @@ use crate::tui::host::HostReply;
 use crate::tui::parts::toast::Kind;
 
 const SIZES: [(u16, u16); 6] = [(120, 36), (80, 24), (60, 15), (60, 12), (40, 10), (30, 8)];
-const WORDS: [&str; 2] = [
-    "this project brings nothing along that would change what aye does",
-    "the second notice, which is newer",
-];
+const WORDS: [&str; 2] =
+    ["this project brings nothing along that would change what aye does", "the second notice, which is newer"];
 
 /// Returns the rows of the screen from the bottom up.
 fn rows_from_bottom(screen: &mut Screen) -> Vec<String> {
@@ -23,17 +21,13 @@ fn show_toasts(screen: &mut Screen, kind: Kind) {
 #[test]
 fn a_toast_covers_neither_the_footer_nor_the_draft() {
     for (width, height) in SIZES {
-        let mut screen = Screen::with_entries([
-            user_message("go"),
-            reply_entry(&"a line of the reply\n\n".repeat(60)),
-            turn_end(),
-        ]);
+        let mut screen =
+            Screen::with_entries([user_message("go"), reply_entry(&"a line of the reply\n\n".repeat(60)), turn_end()]);
         screen.resize_screen(width, height);
         screen.type_text("unsent words that go to the end of the composer");
         let before = rows_from_bottom(&mut screen);
-        let below = usize::from(
-            height - screen.state.size.1.min(view::layout::compute_areas(&screen.state).separator.y),
-        );
+        let below =
+            usize::from(height - screen.state.size.1.min(view::layout::compute_areas(&screen.state).separator.y));
         show_toasts(&mut screen, Kind::Info);
         let after = rows_from_bottom(&mut screen);
         assert_eq!(after[..below], before[..below], "{width}x{height}");

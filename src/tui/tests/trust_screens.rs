@@ -36,21 +36,13 @@ fn unwrapped_text(screen: &mut Screen) -> String {
 
 /// Counts how often the files were trusted.
 fn count_trusted(screen: &Screen) -> usize {
-    screen
-        .effects
-        .iter()
-        .filter(|effect| matches!(effect, Effect::Request(HostRequest::Trust { .. })))
-        .count()
+    screen.effects.iter().filter(|effect| matches!(effect, Effect::Request(HostRequest::Trust { .. }))).count()
 }
 
 fn receive_trust(screen: &mut Screen, text: &str) {
     let instructions = Arc::new(Instructions::from_files([("AGENTS.md", text)], 1_000));
     let rules = agent::Event::RulesLoaded { rules: Arc::default(), notices: vec![] };
-    screen.handle_event(Event::Host(HostReply::TrustChanged {
-        folder: "/project".into(),
-        instructions,
-        rules,
-    }));
+    screen.handle_event(Event::Host(HostReply::TrustChanged { folder: "/project".into(), instructions, rules }));
     screen.draw_frame();
 }
 
@@ -77,10 +69,7 @@ fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     receive_trust(&mut screen, "Use tabs.");
     let text = unwrapped_text(&mut screen);
     assert!(!text.contains("Trust the files") && text.contains("Trusted: AGENTS.md (9 bytes"), "{text}");
-    assert!(
-        text.contains("trusted and sent with every request: AGENTS.md (9 bytes, about 3 tokens)"),
-        "{text}"
-    );
+    assert!(text.contains("trusted and sent with every request: AGENTS.md (9 bytes, about 3 tokens)"), "{text}");
 }
 
 #[test]
@@ -181,10 +170,8 @@ fn esc_continues_without_the_files_and_keeps_the_draft() {
 
 #[test]
 fn r68_the_first_message_waits_for_the_trust_decision() {
-    let says =
-        |screen: &mut Screen| update::apply_start_options(&mut screen.state, "fix it".into(), None, None);
-    let said =
-        |screen: &Screen| screen.state.agent.session.entries().contains(&super::user_message("fix it"));
+    let says = |screen: &mut Screen| update::apply_start_options(&mut screen.state, "fix it".into(), None, None);
+    let said = |screen: &Screen| screen.state.agent.session.entries().contains(&super::user_message("fix it"));
     // Without files the message is sent as soon as that is known.
     let mut screen = Screen::new();
     says(&mut screen);
@@ -277,19 +264,11 @@ fn the_trust_prompt_precedes_an_approval_which_must_be_seen_again() {
     screen.send_text("go");
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     screen.advance_ms(2_000);
-    receive_project_files(
-        &mut screen,
-        changed_files("Use tabs.", TrustState::Unknown),
-        InspectionReason::UserRequest,
-    );
+    receive_project_files(&mut screen, changed_files("Use tabs.", TrustState::Unknown), InspectionReason::UserRequest);
     assert!(unwrapped_text(&mut screen).contains("Trust the files"), "{}", unwrapped_text(&mut screen));
     screen.advance_ms(2_000);
     screen.press_key("y");
-    assert_eq!(
-        (count_trusted(&screen), screen.count_decisions()),
-        (1, 0),
-        "the approval was for the project"
-    );
+    assert_eq!((count_trusted(&screen), screen.count_decisions()), (1, 0), "the approval was for the project");
     receive_trust(&mut screen, "Use tabs.");
     assert!(unwrapped_text(&mut screen).contains("cargo test"), "{}", unwrapped_text(&mut screen));
     for _ in 0..20 {
@@ -310,11 +289,7 @@ fn a_waiting_question_keeps_its_choices_below_the_trust_prompt() {
     screen.advance_ms(600);
     screen.press_key("down");
     assert!(unwrapped_text(&mut screen).contains("❯ 2 a trait"));
-    receive_project_files(
-        &mut screen,
-        changed_files("Use tabs.", TrustState::Unknown),
-        InspectionReason::UserRequest,
-    );
+    receive_project_files(&mut screen, changed_files("Use tabs.", TrustState::Unknown), InspectionReason::UserRequest);
     assert!(unwrapped_text(&mut screen).contains("Trust the files"));
     screen.advance_ms(600);
     screen.press_key("esc");
@@ -368,31 +343,18 @@ fn nothing_to_trust_opens_no_prompt_and_unusable_files_are_reported() {
         ProjectFiles { folder: "/project".into(), ..ProjectFiles::default() },
         InspectionReason::UserRequest,
     );
-    assert!(
-        unwrapped_text(&mut screen).contains("has no files that change"),
-        "{}",
-        unwrapped_text(&mut screen)
-    );
+    assert!(unwrapped_text(&mut screen).contains("has no files that change"), "{}", unwrapped_text(&mut screen));
     let mut unread = changed_files("x", TrustState::Unknown);
-    unread.files[0].kind =
-        crate::config::project_files::ProjectFileKind::Unusable("this is no plain file".into());
+    unread.files[0].kind = crate::config::project_files::ProjectFileKind::Unusable("this is no plain file".into());
     receive_project_files(&mut screen, unread, InspectionReason::SessionStarted);
     assert!(
         unwrapped_text(&mut screen).contains("AGENTS.md of this project is not"),
         "{}",
         unwrapped_text(&mut screen)
     );
-    receive_project_files(
-        &mut screen,
-        changed_files("x", TrustState::Trusted),
-        InspectionReason::SessionStarted,
-    );
+    receive_project_files(&mut screen, changed_files("x", TrustState::Trusted), InspectionReason::SessionStarted);
     assert!(screen.state.prompt.is_none());
-    receive_project_files(
-        &mut screen,
-        changed_files("x", TrustState::Trusted),
-        InspectionReason::UserRequest,
-    );
+    receive_project_files(&mut screen, changed_files("x", TrustState::Trusted), InspectionReason::UserRequest);
     screen.advance_ms(600);
     screen.press_key("n");
     assert!(screen.effects.contains(&Effect::Request(HostRequest::RevokeTrust("/project".into()))));

@@ -7,11 +7,8 @@ fn screen_with_unplanned_calls(calls: &[(&str, &str)]) -> Screen {
     let mut screen = Screen::new();
     screen.send_text("go");
     for (n, (name, arguments)) in calls.iter().enumerate() {
-        let call = ToolCall {
-            id: format!("c{n}").as_str().into(),
-            name: (*name).into(),
-            arguments: (*arguments).into(),
-        };
+        let call =
+            ToolCall { id: format!("c{n}").as_str().into(), name: (*name).into(), arguments: (*arguments).into() };
         screen.receive_chunk(Chunk::Call(call));
     }
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
@@ -34,12 +31,7 @@ fn a_waiting_call_shows_its_path_and_content_but_no_json() {
     ];
     let mut screen = screen_with_unplanned_calls(&calls);
     let closed = screen.screen_text();
-    let rows = [
-        "queued: docs/part-2.md",
-        "queued: docs/long.md",
-        "queued: src/main.rs",
-        "queued: depth 3 · mode fast",
-    ];
+    let rows = ["queued: docs/part-2.md", "queued: docs/long.md", "queued: src/main.rs", "queued: depth 3 · mode fast"];
     assert!(rows.iter().all(|row| closed.contains(row)) && !closed.contains('{'), "{closed}");
     screen.press_key("l");
     screen.press_key("down");

@@ -105,11 +105,7 @@ fn r53_ctrl_c_asks_once_and_then_quits() {
     assert!(screen.screen_text().contains("Quit without saving"), "{}", screen.screen_text());
     screen.advance_ms(2_000);
     screen.press_key("ctrl-c");
-    assert!(
-        screen.screen_text().contains("again to quit and lose 1 message, 1 reply"),
-        "{}",
-        screen.screen_text()
-    );
+    assert!(screen.screen_text().contains("again to quit and lose 1 message, 1 reply"), "{}", screen.screen_text());
     assert_eq!(count_effects(&screen, &Effect::Quit), 0);
     screen.press_key("ctrl-c");
     assert_eq!(count_effects(&screen, &Effect::Quit), 1);
@@ -128,11 +124,7 @@ fn r53_an_unsaved_session_is_not_replaced_by_another() {
 #[test]
 fn the_same_folder_is_offered_once() {
     let files = |home: Option<&str>, project: &str| {
-        crate::tui::session_saving::alternative_files(
-            &SessionId("01J".into()),
-            home.map(Path::new),
-            Path::new(project),
-        )
+        crate::tui::session_saving::alternative_files(&SessionId("01J".into()), home.map(Path::new), Path::new(project))
     };
     let all = ["/home/ada", "/p", "/tmp"].map(|folder| PathBuf::from(folder).join("aye-01J.jsonl"));
     assert_eq!(files(Some("/home/ada"), "/p"), all);

@@ -51,11 +51,7 @@ impl VisualOrder {
     /// Returns the visual order of a line; `None` if it is the logical order.
     pub fn from_line(line: &Line<'_>) -> Option<VisualOrder> {
         // Fast path for nearly every line.
-        if !line
-            .spans
-            .iter()
-            .any(|span| !span.content.is_ascii() && span.content.chars().any(may_be_right_to_left))
-        {
+        if !line.spans.iter().any(|span| !span.content.is_ascii() && span.content.chars().any(may_be_right_to_left)) {
             return None;
         }
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
@@ -177,15 +173,12 @@ fn may_be_right_to_left(c: char) -> bool {
 /// a list bullet and without trailing spaces.
 fn split_runs(letters: &[Grapheme<'_>]) -> Vec<Range<usize>> {
     let blank = |at: usize| letters.get(at).is_some_and(|letter| letter.text == " ");
-    let parts = |at: &usize| {
-        letters[*at].is_separator() || (blank(*at) && (blank(at + 1) || *at > 0 && blank(at - 1)))
-    };
+    let parts = |at: &usize| letters[*at].is_separator() || (blank(*at) && (blank(at + 1) || *at > 0 && blank(at - 1)));
     let mut stretches = Vec::new();
     let mut at = 0;
     while at < letters.len() {
         let end = (at..letters.len()).find(parts).unwrap_or(letters.len());
-        let letter =
-            |at: &usize| matches!(letters[*at].bidi_class(), BidiClass::L | BidiClass::R | BidiClass::AL);
+        let letter = |at: &usize| matches!(letters[*at].bidi_class(), BidiClass::L | BidiClass::R | BidiClass::AL);
         if let Some(first) = (at..end).find(letter) {
             let last = (first..end).rev().find(|at| !blank(*at)).unwrap_or(first);
             stretches.push(first..last + 1);

@@ -35,8 +35,7 @@ pub fn lay_out_diff(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'stati
 /// Lays out the changes and the note without the header.
 pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = Page::default();
-    let last =
-        diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
+    let last = diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
     // A diff with only additions or only removals has one side.
     let two = width >= 2 * MIN_SIDE_COLUMNS + cells(SIDE_SEPARATOR) && diff.added > 0 && diff.removed > 0;
     let side = if two { (width - cells(SIDE_SEPARATOR)) / 2 } else { width };
@@ -172,8 +171,7 @@ impl Gutter<'_> {
         let before = |gutter: String, sign: &str| {
             vec![Piece::new(gutter, self.theme.dim), Piece::new(format!("{sign} "), style)]
         };
-        let shape =
-            Shape { width: self.width, first: before(first, sign), rest: before(rest, " "), verbatim: true };
+        let shape = Shape { width: self.width, first: before(first, sign), rest: before(rest, " "), verbatim: true };
         let mut lines = wrap_pieces(&pieces, &shape).lines;
         // Extend the background to the end of the line, so that a block of changes is one area.
         if style.bg.is_some() {
@@ -223,8 +221,7 @@ fn split_words<'l>(from: &'l str, to: &'l str) -> (Parts<'l>, Parts<'l>) {
     if from.len().max(to.len()) > MAX_WORD_DIFF_LINE {
         return whole();
     }
-    let (old, new): (Vec<&str>, Vec<&str>) =
-        (from.split_word_bounds().collect(), to.split_word_bounds().collect());
+    let (old, new): (Vec<&str>, Vec<&str>) = (from.split_word_bounds().collect(), to.split_word_bounds().collect());
     let changes = TextDiff::configure().timeout(WORD_DIFF_TIMEOUT).diff_slices(&old, &new);
     if changes.ratio() < 0.4 {
         return whole();

@@ -33,12 +33,7 @@ pub fn link_at(page: &Page, line: usize, column: u16) -> Option<&Link> {
 }
 
 /// Splits clean text into pieces: links in the style `look`, the rest in `style`.
-pub fn split_links(
-    text: &str,
-    style: Style,
-    look: Style,
-    exists: &dyn Fn(&LinkTarget) -> bool,
-) -> Vec<Piece> {
+pub fn split_links(text: &str, style: Style, look: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut from = 0;
     for found in link::find_links(text, exists) {

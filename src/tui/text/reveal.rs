@@ -53,9 +53,7 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
             }
         };
         match c {
-            '\t' => {
-                revealed.push_mark(format!("→{}", " ".repeat(TAB_WIDTH - 1 - revealed.column % TAB_WIDTH)))
-            }
+            '\t' => revealed.push_mark(format!("→{}", " ".repeat(TAB_WIDTH - 1 - revealed.column % TAB_WIDTH))),
             '\n' => {
                 revealed.end_line();
                 let (lines, bytes) = count_empty_lines(&text[at + 1..]);
@@ -234,10 +232,7 @@ mod tests {
         );
         assert_revealed("a\u{200d}b", "a<U+200D>b");
         assert_revealed("\u{301}", "<U+0301>");
-        assert_revealed(
-            &format!("a{}", "\u{301}".repeat(6)),
-            &format!("a{}<U+0301><U+0301>", "\u{301}".repeat(4)),
-        );
+        assert_revealed(&format!("a{}", "\u{301}".repeat(6)), &format!("a{}<U+0301><U+0301>", "\u{301}".repeat(4)));
     }
 
     #[test]

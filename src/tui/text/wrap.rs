@@ -146,9 +146,7 @@ fn can_break(before: Option<&Grapheme>, left: &Grapheme, right: &Grapheme) -> bo
         (BreakClass::Blank | BreakClass::Closing, _) => left.kind == BreakClass::Blank || left.cells > 1,
         (BreakClass::Wide, _) | (_, BreakClass::Wide) => true,
         // Between the parts of a word, but not after the dashes of an option.
-        (BreakClass::Hyphen, BreakClass::Letter) => {
-            before.is_some_and(|before| before.kind == BreakClass::Letter)
-        }
+        (BreakClass::Hyphen, BreakClass::Letter) => before.is_some_and(|before| before.kind == BreakClass::Letter),
         (_, BreakClass::Opening) => right.cells > 1,
         (
             BreakClass::Letter | BreakClass::Hyphen | BreakClass::Other,
@@ -196,8 +194,7 @@ impl Wrapper<'_> {
     fn line_prefix(&self, goes_on: bool) -> (Vec<Piece>, usize) {
         let indent = if self.page.lines.is_empty() { &self.shape.first } else { &self.shape.rest };
         let mut indent = indent.clone();
-        let wide =
-            |indent: &[Piece]| indent.iter().map(|piece| width::text_width(&piece.text)).sum::<usize>();
+        let wide = |indent: &[Piece]| indent.iter().map(|piece| width::text_width(&piece.text)).sum::<usize>();
         if let Some(on) = self.continuation.filter(|_| goes_on) {
             // Replaces spaces at the end of the indentation, or is added to it.
             let blanks = " ".repeat(width::text_width(&on.text));
@@ -245,9 +242,8 @@ impl Wrapper<'_> {
             let text = &self.pieces[atom.piece].text[atom.at..atom.at + atom.length];
             matches!(text, "|" | "&" | ";")
         };
-        let redirects = |atom: &Grapheme| {
-            matches!(&self.pieces[atom.piece].text[atom.at..atom.at + atom.length], "<" | ">")
-        };
+        let redirects =
+            |atom: &Grapheme| matches!(&self.pieces[atom.piece].text[atom.at..atom.at + atom.length], "<" | ">");
         match (before.kind, after.kind) {
             (_, BreakClass::Blank) => false,
             (BreakClass::Blank, _) => true,
@@ -258,8 +254,7 @@ impl Wrapper<'_> {
     fn push_line(&mut self, indent: Vec<Piece>, atoms: &[Grapheme], room: usize) {
         let line = self.page.lines.len();
         let mut column: usize = indent.iter().map(|piece| width::text_width(&piece.text)).sum();
-        let mut spans: Vec<Span> =
-            indent.into_iter().map(|piece| Span::styled(piece.text, piece.style)).collect();
+        let mut spans: Vec<Span> = indent.into_iter().map(|piece| Span::styled(piece.text, piece.style)).collect();
         for run in atoms.chunk_by(|left, right| left.piece == right.piece) {
             let piece = &self.pieces[run[0].piece];
             let last = &run[run.len() - 1];

@@ -54,10 +54,8 @@ impl Themes {
     /// Returns the bundled themes and the given ones, as name and TOML.
     pub fn with_themes(own: &[(String, String)]) -> Themes {
         let mut names: Vec<&str> = BUNDLED_THEMES.iter().map(|(name, _)| *name).collect();
-        let mut sources: BTreeMap<&str, ThemeSource> = BUNDLED_THEMES
-            .iter()
-            .map(|(name, text)| (*name, theme_source::parse_theme(name, text)))
-            .collect();
+        let mut sources: BTreeMap<&str, ThemeSource> =
+            BUNDLED_THEMES.iter().map(|(name, text)| (*name, theme_source::parse_theme(name, text))).collect();
         for (name, text) in own {
             if sources.insert(name, theme_source::parse_theme(&format!("{name}.toml"), text)).is_none() {
                 names.push(name);
@@ -77,10 +75,9 @@ impl Themes {
         let mut unread = Vec::new();
         for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = file.path();
-            let (Some(name), Some("toml")) = (
-                path.file_stem().and_then(|name| name.to_str()),
-                path.extension().and_then(|end| end.to_str()),
-            ) else {
+            let (Some(name), Some("toml")) =
+                (path.file_stem().and_then(|name| name.to_str()), path.extension().and_then(|end| end.to_str()))
+            else {
                 continue;
             };
             let text = match file.metadata() {
@@ -135,9 +132,7 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
         next = source.inherits.as_ref().and_then(|(parent, line)| {
             let warn = |message: String| ThemeWarning { file: file(name), line: *line, message };
             if chain.iter().any(|(seen, _)| seen == parent) {
-                warnings.push(warn(format!(
-                    "`{parent}` inherits from this theme; ignoring this circular `inherits`"
-                )));
+                warnings.push(warn(format!("`{parent}` inherits from this theme; ignoring this circular `inherits`")));
                 return None;
             }
             let found = sources.get_key_value(parent.as_str());
@@ -156,8 +151,7 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
     }
     for (from, source) in chain.iter().rev() {
         for (role, look) in &source.roles {
-            let mut warn =
-                |message| warnings.push(ThemeWarning { file: file(from), line: look.line, message });
+            let mut warn = |message| warnings.push(ThemeWarning { file: file(from), line: look.line, message });
             let style = resolve_style(look, &palette, &mut warn);
             if let (Some(role), Some(style)) = (theme.role_mut(role), style) {
                 *role = style;
@@ -168,11 +162,7 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
 }
 
 /// Returns the style; `None` if one of its colours is invalid, which keeps the inherited style.
-fn resolve_style(
-    look: &RoleSource,
-    palette: &BTreeMap<&str, &str>,
-    warn: &mut dyn FnMut(String),
-) -> Option<Style> {
+fn resolve_style(look: &RoleSource, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(String)) -> Option<Style> {
     let mut style = Style::new();
     if let Some(fg) = &look.fg {
         style = style.fg(parse_colour(fg, palette, warn)?);
@@ -205,8 +195,7 @@ fn parse_colour(name: &str, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut
         Ok(colour) => Some(colour),
         Err(_) => {
             let names = palette.keys().copied().collect::<Vec<_>>().join(", ");
-            let of_palette =
-                if names.is_empty() { String::new() } else { format!(", or from the palette: {names}") };
+            let of_palette = if names.is_empty() { String::new() } else { format!(", or from the palette: {names}") };
             warn(format!(
                 "`{written}` is not a colour; allowed are #rrggbb, #rgb, default, 0 to 255, names such as red or \
                  bright-blue{of_palette}"

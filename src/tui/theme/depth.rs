@@ -24,9 +24,7 @@ impl ColourDepth {
         let colours = set("COLORTERM").unwrap_or_default();
         match () {
             () if set("NO_COLOR").is_some() || term == "dumb" => ColourDepth::None,
-            () if colours == "truecolor" || colours == "24bit" || term.contains("direct") => {
-                ColourDepth::True
-            }
+            () if colours == "truecolor" || colours == "24bit" || term.contains("direct") => ColourDepth::True,
             () if term.contains("256color") => ColourDepth::Palette,
             () => ColourDepth::Sixteen,
         }
@@ -90,8 +88,7 @@ mod tests {
 
     #[track_caller]
     fn assert_depth(variables: &[(&str, &str)], expected: ColourDepth) {
-        let found =
-            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        let found = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         assert_eq!(ColourDepth::from_environment(&found), expected, "{variables:?}");
     }
 
@@ -103,10 +100,7 @@ mod tests {
         assert_depth(&[("TERM", "linux")], ColourDepth::Sixteen);
         assert_depth(&[], ColourDepth::Sixteen);
         assert_depth(&[("TERM", "dumb")], ColourDepth::None);
-        assert_depth(
-            &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1")],
-            ColourDepth::None,
-        );
+        assert_depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1")], ColourDepth::None);
         assert_depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "")], ColourDepth::Palette);
     }
 

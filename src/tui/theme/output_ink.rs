@@ -126,8 +126,8 @@ impl Theme {
     fn make_readable(&self, colour: [u8; 3], ground: [u8; 3]) -> Color {
         let towards: u16 = if luminance(ground) < 0.18 { 255 } else { 0 };
         let step = |step: u16| {
-            let mixed = colour
-                .map(|part| (u16::from(part) * (CONTRAST_STEPS - step) + towards * step) / CONTRAST_STEPS);
+            let mixed =
+                colour.map(|part| (u16::from(part) * (CONTRAST_STEPS - step) + towards * step) / CONTRAST_STEPS);
             self.nearest_colour(mixed.map(|part| u8::try_from(part).unwrap_or(u8::MAX)))
         };
         let readable = |colour: &Color| match *colour {
@@ -223,11 +223,7 @@ mod tests {
 
     #[test]
     fn inks_only_use_colours_of_their_depth() {
-        let ink = Ink {
-            background: Tint::Exact([200, 30, 30]),
-            bold: true,
-            ..foreground_ink(Tint::Exact([9, 9, 9]))
-        };
+        let ink = Ink { background: Tint::Exact([200, 30, 30]), bold: true, ..foreground_ink(Tint::Exact([9, 9, 9])) };
         let shown = |depth| load_theme("dark", depth).ink_style(Style::new(), &ink);
         assert!(matches!(shown(ColourDepth::Palette).fg, Some(Color::Indexed(16..))));
         assert_eq!(shown(ColourDepth::Sixteen).fg, Some(Color::Red));

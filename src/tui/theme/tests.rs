@@ -132,9 +132,8 @@ fn with(text: &str) -> (Theme, Vec<ThemeWarning>) {
 
 #[test]
 fn users_theme_inherits_all_other_roles() {
-    let (theme, warnings) = with(
-        "inherits = 'dark'\naccent = { fg = 'blue', bold = true }\ndim = 244\n[palette]\nblue = '#00f'\n",
-    );
+    let (theme, warnings) =
+        with("inherits = 'dark'\naccent = { fg = 'blue', bold = true }\ndim = 244\n[palette]\nblue = '#00f'\n");
     let dark = Themes::bundled().choose_theme("dark", None);
     assert_eq!(warnings, []);
     assert_eq!(theme.accent, Style::new().fg(Color::Rgb(0, 0, 255)).add_modifier(Modifier::BOLD));
@@ -154,28 +153,18 @@ fn invalid_line_causes_a_warning_and_keeps_the_theme() {
     let lines: Vec<usize> = warnings.iter().map(|warning| warning.line).collect();
     assert!([2, 3, 4, 5, 6].iter().all(|line| lines.contains(line)), "{warnings:#?}");
     assert!(warnings.iter().all(|warning| warning.file == "mine.toml"));
-    assert!(
-        warnings
-            .iter()
-            .any(|warning| warning.message.contains("`bleu` is not a colour; allowed are #rrggbb"))
-    );
+    assert!(warnings.iter().any(|warning| warning.message.contains("`bleu` is not a colour; allowed are #rrggbb")));
     assert!(warnings.iter().any(|warning| warning.message.contains("unknown role `textt`")));
 }
 
 #[test]
 fn circular_inheritance_is_ignored_with_a_warning() {
-    let own = [
-        ("a", "inherits = 'b'\ntext = 'red'"),
-        ("b", "inherits = 'a'\ndim = 'blue'"),
-        ("c", "inherits = 'z'"),
-    ];
+    let own = [("a", "inherits = 'b'\ntext = 'red'"), ("b", "inherits = 'a'\ndim = 'blue'"), ("c", "inherits = 'z'")];
     let themes = Themes::with_themes(&own.map(|(name, text)| (name.into(), text.into())));
     let a = themes.get("a").unwrap();
     assert_eq!((a.text.fg, a.dim.fg), (Some(Color::Red), Some(Color::Blue)));
     assert!(themes.warnings.iter().any(|warning| warning.message.contains("ignoring this circular")));
-    assert!(
-        themes.warnings.iter().any(|warning| warning.to_string().starts_with("c.toml:1: unknown theme `z`"))
-    );
+    assert!(themes.warnings.iter().any(|warning| warning.to_string().starts_with("c.toml:1: unknown theme `z`")));
 }
 
 #[test]

@@ -63,10 +63,8 @@ impl ThemeParser<'_> {
                         Some(colour) => {
                             self.source.palette.insert(name.get_ref().to_string(), (colour, line));
                         }
-                        None => self.push_warning(
-                            value.span(),
-                            "a palette entry must be a colour, such as \"#8ab4f8\"".into(),
-                        ),
+                        None => self
+                            .push_warning(value.span(), "a palette entry must be a colour, such as \"#8ab4f8\"".into()),
                     }
                 }
             }
@@ -89,10 +87,8 @@ impl ThemeParser<'_> {
                         .roles
                         .push((name.to_owned(), RoleSource { line, fg: Some(fg), ..RoleSource::default() }));
                 }
-                None => self.push_warning(
-                    key.span(),
-                    format!("`{name}` must be a colour or a table such as {{ {FIELDS} }}"),
-                ),
+                None => self
+                    .push_warning(key.span(), format!("`{name}` must be a colour or a table such as {{ {FIELDS} }}")),
             },
         }
     }
@@ -108,9 +104,7 @@ impl ThemeParser<'_> {
                 ("underline", DeValue::Boolean(on)) => look.underline = *on,
                 ("dim", DeValue::Boolean(on)) => look.dim = *on,
                 ("reverse", DeValue::Boolean(on)) => look.reverse = *on,
-                (name, _) => {
-                    self.push_warning(key.span(), format!("unknown key `{name}`; a role has {{ {FIELDS} }}"))
-                }
+                (name, _) => self.push_warning(key.span(), format!("unknown key `{name}`; a role has {{ {FIELDS} }}")),
             }
         }
         look
@@ -134,10 +128,6 @@ fn read_colour(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(colour) => Some(colour.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
-        DeValue::Float(_)
-        | DeValue::Boolean(_)
-        | DeValue::Datetime(_)
-        | DeValue::Array(_)
-        | DeValue::Table(_) => None,
+        DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
     }
 }

@@ -61,8 +61,7 @@ fn activity_marker(state: &State) -> (Option<crate::chat::TurnId>, usize, usize)
 
 /// Starts a clock for each sub-agent that begins and drops those that ended.
 fn time_sub_agents(state: &mut State) {
-    let at_work =
-        |pending: &agent::PendingCall| pending.sub_agent().is_some_and(agent::SubAgent::has_started);
+    let at_work = |pending: &agent::PendingCall| pending.sub_agent().is_some_and(agent::SubAgent::has_started);
     let begun: Vec<_> = state.agent.pending().iter().filter(|pending| at_work(pending)).collect();
     state.sub_agent_starts.retain(|(id, _)| begun.iter().any(|pending| pending.call.id == *id));
     for pending in begun {

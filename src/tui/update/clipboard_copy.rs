@@ -27,9 +27,10 @@ pub fn offer_copy(state: &mut State) -> Vec<Effect> {
             rows.push((format!("Code: {}", first.trim()), code));
         }
     }
-    let output = entries.iter().rev().find_map(|entry| {
-        if let Entry::Settled { outcome, .. } = entry { Some(outcome.text()) } else { None }
-    });
+    let output = entries
+        .iter()
+        .rev()
+        .find_map(|entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome.text()) } else { None });
     if let Some(text) = output {
         rows.push(("Last output".into(), text.to_owned()));
     }

@@ -39,9 +39,9 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
         KeyResult::Send => send_draft(state, cache),
         KeyResult::PassedOn => match state.keys.lookup(Scope::Composer, &key) {
             Some(Action::DeleteOrQuit) => key_dispatch::quit(state),
-            Some(
-                action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack),
-            ) => key_dispatch::run_action(state, cache, action),
+            Some(action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack)) => {
+                key_dispatch::run_action(state, cache, action)
+            }
             Some(Action::Send) if has_unsent_queue(state) => {
                 state.transcript.follow_end();
                 state.recent_keys.send_key.note_sent(state.now);
@@ -156,8 +156,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
 /// Sends a user message.
 pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
     state.composer.remember(&text);
-    if !state.connection.accepts_images && !state.connection.is_tour && !image::find_images(&text).is_empty()
-    {
+    if !state.connection.accepts_images && !state.connection.is_tour && !image::find_images(&text).is_empty() {
         let words = "Only the picture's name is sent: the profile does not set images = true";
         state.show_notice(words, toast::Kind::Warning);
     }

@@ -40,14 +40,10 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
     state.recent_keys.record_other_press(now);
     state.recent_keys.record_answer(chord, now);
     match asked {
-        Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(of)))
-            if reply == KeyResult::Confirmed =>
-        {
+        Some(Overlay::Confirmation(_, ConfirmedAction::DiscardRehearsal(of))) if reply == KeyResult::Confirmed => {
             vec![Effect::Request(HostRequest::DiscardRehearsal(of))]
         }
-        Some(Overlay::Confirmation(_, ConfirmedAction::RevokeGrant(kept)))
-            if reply == KeyResult::Confirmed =>
-        {
+        Some(Overlay::Confirmation(_, ConfirmedAction::RevokeGrant(kept))) if reply == KeyResult::Confirmed => {
             grant_list::revoke_grant(state, *kept, Decider::from_key(chord.to_string(), after))
         }
         _ => Vec::new(),

@@ -20,18 +20,14 @@ pub fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let loss = state.saving.describe_loss(state.agent.session.entries());
     let settings = &state.settings;
     let files = alternative_files(&state.session, settings.home.as_deref(), &settings.folder);
-    let mut rows =
-        vec![(Row::new("Wait until it is saved").with_secondary("then quit"), UnsavedChoice::QuitWhenSaved)];
+    let mut rows = vec![(Row::new("Wait until it is saved").with_secondary("then quit"), UnsavedChoice::QuitWhenSaved)];
     for file in files {
         rows.push((
             Row::new(&format!("Save to {}", file.display())).with_secondary("then quit"),
             UnsavedChoice::SaveTo(file),
         ));
     }
-    rows.push((
-        Row::new("Quit without saving").with_secondary(&format!("loses {loss}")),
-        UnsavedChoice::Discard,
-    ));
+    rows.push((Row::new("Quit without saving").with_secondary(&format!("loses {loss}")), UnsavedChoice::Discard));
     let (rows, choices): (Vec<Row>, Vec<UnsavedChoice>) = rows.into_iter().unzip();
     let mut picker = Picker::new("This session is not saved", "", rows);
     picker.set_note(&reason);

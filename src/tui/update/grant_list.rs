@@ -22,10 +22,7 @@ const NO_GRANTS: &str = "No grants or rules: each approval was for one call";
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open_grants(state: &mut State) -> Vec<Effect> {
     show_grants(state, 0);
-    vec![
-        Effect::Request(HostRequest::ReloadRules),
-        Effect::Request(HostRequest::ReadEntryTimes(state.session.clone())),
-    ]
+    vec![Effect::Request(HostRequest::ReloadRules), Effect::Request(HostRequest::ReadEntryTimes(state.session.clone()))]
 }
 
 fn show_grants(state: &mut State, row: usize) {
@@ -123,17 +120,12 @@ fn describe_origin(kept: &LastingApproval) -> String {
 
 /// Describes the calls of this session that the grant or rule covered.
 fn describe_covered_calls(kept: &LastingApproval, times: &[String]) -> String {
-    let when =
-        |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
+    let when = |entry: &usize| times.get(*entry).filter(|time| !time.is_empty()).map(|time| format!(" ({time})"));
     match kept.allowed_calls.as_slice() {
         [] => "no calls here yet".to_owned(),
         [(entry, one)] => format!("1 call here: {one}{}", when(entry).unwrap_or_default()),
         [.., (entry, last)] => {
-            format!(
-                "{} calls here, last: {last}{}",
-                kept.allowed_calls.len(),
-                when(entry).unwrap_or_default()
-            )
+            format!("{} calls here, last: {last}{}", kept.allowed_calls.len(), when(entry).unwrap_or_default())
         }
     }
 }
@@ -146,8 +138,7 @@ pub fn pick_grant(state: &mut State, GrantList(kept, calls): GrantList, row: usi
         super::audit_list::open_audit_page(state, call);
     }
     if let Some(kept) = kept.into_iter().nth(row) {
-        let told =
-            vec![kept.describe(), describe_origin(&kept), describe_covered_calls(&kept, &state.entry_times)];
+        let told = vec![kept.describe(), describe_origin(&kept), describe_covered_calls(&kept, &state.entry_times)];
         let card = Confirmation::new("Revoke it?", ("revoke", "keep"), told);
         state.overlays.push(Overlay::Confirmation(card, ConfirmedAction::RevokeGrant(Box::new(kept))));
     }
@@ -160,10 +151,7 @@ pub fn revoke_grant(state: &mut State, kept: LastingApproval, by: Decider) -> Ve
     match kept.source {
         ApprovalSource::Session(standing) => {
             state.show_notice(&format!("Revoked: {what}"), Kind::Info);
-            agent_events::handle_agent_event(
-                state,
-                Event::GrantRevoked { given_on: Some(standing.call), what, by },
-            )
+            agent_events::handle_agent_event(state, Event::GrantRevoked { given_on: Some(standing.call), what, by })
         }
         ApprovalSource::Rule(rule) => vec![Effect::Request(HostRequest::RevokeRule { rule, by })],
     }

@@ -1,8 +1,8 @@
 //! Replies of the host, the part of the program around the screen.
 
 use super::{
-    agent_events, audit_list, grant_list, model_list, prompt_keys, provider_list, rehearsal_list,
-    session_list, trust_decision,
+    agent_events, audit_list, grant_list, model_list, prompt_keys, provider_list, rehearsal_list, session_list,
+    trust_decision,
 };
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostReply, ListState};

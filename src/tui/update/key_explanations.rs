@@ -36,9 +36,7 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
         Some(Action::SwitchKeyboard | Action::Close | Action::Park) => RejectedKey::Nothing,
         Some(_) if matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
         None if digit && matches!(listening, Some(Listening::Until(_))) => RejectedKey::TooSoon,
-        None if key.code == KeyCode::Enter && matches!(scope, Scope::Approval | Scope::Trust) => {
-            RejectedKey::Enter
-        }
+        None if key.code == KeyCode::Enter && matches!(scope, Scope::Approval | Scope::Trust) => RejectedKey::Enter,
         Some(_) | None => RejectedKey::Nothing,
     }
 }
@@ -49,19 +47,13 @@ pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKe
     let key_of = |action| state.keys.first_chord(Scope::Approval, action);
     let words = match meant {
         RejectedKey::Nothing => return,
-        RejectedKey::TooSoon if state.composer.is_empty() => {
-            "Too soon, not counted · press it again".to_owned()
-        }
+        RejectedKey::TooSoon if state.composer.is_empty() => "Too soon, not counted · press it again".to_owned(),
         RejectedKey::TooSoon => {
             format!("Too soon: {} went to your draft · {tab} to answer", Chord::from(key))
         }
         RejectedKey::Enter if state.trust.pending.is_some() => {
             let key_of = |action| state.keys.first_chord(Scope::Trust, action);
-            format!(
-                "Enter does not answer · {} approve, {} deny",
-                key_of(Action::Trust),
-                key_of(Action::Refuse)
-            )
+            format!("Enter does not answer · {} approve, {} deny", key_of(Action::Trust), key_of(Action::Refuse))
         }
         RejectedKey::Enter => {
             let destroys = match state.agent.waiting_call() {
@@ -78,10 +70,7 @@ pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, meant: RejectedKe
 /// Explains that the key of the last answer is repeated or still held: it answers nothing until it is released.
 pub fn explain_held_key(state: &mut State, key: &KeyEvent) {
     if state.open_prompt().is_some() && state.prompt_listening() != Some(Listening::Unseen) {
-        set_prompt_message(
-            state,
-            format!("{} may still be held · release it, then press it again", Chord::from(key)),
-        );
+        set_prompt_message(state, format!("{} may still be held · release it, then press it again", Chord::from(key)));
     }
 }
 

@@ -59,10 +59,7 @@ pub fn open_link(state: &mut State, target: &LinkTarget) -> Vec<Effect> {
             Vec::new()
         }
         LinkTarget::Workspace(address) => {
-            state.show_notice(
-                &format!("Cannot open {address}: it is not a file on this machine"),
-                Kind::Warning,
-            );
+            state.show_notice(&format!("Cannot open {address}: it is not a file on this machine"), Kind::Warning);
             Vec::new()
         }
     }

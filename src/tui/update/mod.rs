@@ -44,11 +44,8 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         }
         Event::Key(key) => key_dispatch::handle_key_event(state, cache, key),
         Event::Pasted(text) => {
-            let begun = if state.held_key.is_some() {
-                key_dispatch::handle_fast_input(state, cache)
-            } else {
-                Vec::new()
-            };
+            let begun =
+                if state.held_key.is_some() { key_dispatch::handle_fast_input(state, cache) } else { Vec::new() };
             begun.into_iter().chain(composer_input::handle_paste(state, cache, &text)).collect()
         }
         Event::TypedEarly(text) => composer_input::insert_early_input(state, &text),
@@ -142,8 +139,7 @@ pub fn apply_start_options(
             state.toasts.push(Kind::Warning, &warned.text, state.now);
         }
     }
-    let mut effects =
-        picks.map(|picking| session_list::open_session_list(state, picking)).unwrap_or_default();
+    let mut effects = picks.map(|picking| session_list::open_session_list(state, picking)).unwrap_or_default();
     if let Some(offered) = offers {
         effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(offered)));
     }

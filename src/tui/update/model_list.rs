@@ -60,10 +60,7 @@ pub fn pick_model(state: &mut State, row: ModelRow, keep: bool) -> Vec<Effect> {
     let mut effects = if row.profile.is_empty() {
         use_model(state, row)
     } else {
-        provider_list::switch_provider(
-            state,
-            HostRequest::UseProfile { profile: row.profile, model: row.model },
-        )
+        provider_list::switch_provider(state, HostRequest::UseProfile { profile: row.profile, model: row.model })
     };
     // If nothing was switched, nothing is stored either.
     effects.extend(kept.filter(|_| !effects.is_empty()));

@@ -68,8 +68,8 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
     let target = hit.and_then(|seen| {
         let (page, line) = seen.layout.find_line(seen.position.line)?;
         let drawn = column.saturating_sub(area.x);
-        let column = visible_lines::visual_order(state, &page.lines[line])
-            .map_or(drawn, |order| order.source_cell(drawn));
+        let column =
+            visible_lines::visual_order(state, &page.lines[line]).map_or(drawn, |order| order.source_cell(drawn));
         link_at(page, line, column).map(|link| link.target.clone())
     });
     if let (None, Some(seen)) = (&target, hit)

@@ -1,8 +1,8 @@
 //! Keys, pastes and the wheel while a list or page is open over the screen.
 
 use super::{
-    audit_list, clipboard_copy, confirmation_keys, exit_prompt, grant_list, link_letters, mode_list,
-    model_list, provider_list, rehearsal_list, session_list, slash_commands,
+    audit_list, clipboard_copy, confirmation_keys, exit_prompt, grant_list, link_letters, mode_list, model_list,
+    provider_list, rehearsal_list, session_list, slash_commands,
 };
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
@@ -77,8 +77,7 @@ pub fn paste_into_overlay(state: &mut State, cache: &mut LayoutCache, text: &str
             line.insert(text);
             return Vec::new();
         }
-        Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Confirmation(..))
-        | None => {
+        Some(Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::Confirmation(..)) | None => {
             return Vec::new();
         }
     };
@@ -201,9 +200,7 @@ fn pick_overlay_row(
             Some(text) => clipboard_copy::copy_text(state, text),
             None => Vec::new(),
         },
-        Overlay::Rehearsal(picker, theatre) => {
-            rehearsal_list::pick_rehearsal_row(state, picker, theatre, row)
-        }
+        Overlay::Rehearsal(picker, theatre) => rehearsal_list::pick_rehearsal_row(state, picker, theatre, row),
         Overlay::Grants(_, ledger) => grant_list::pick_grant(state, ledger, row),
         Overlay::Audit(picker, calls) => audit_list::open_audit_row(state, picker, calls, row),
         Overlay::Modes(_, modes) => match modes.into_iter().nth(row) {
@@ -215,11 +212,9 @@ fn pick_overlay_row(
             Some(choice) => exit_prompt::pick_exit_choice(state, choice),
             None => Vec::new(),
         },
-        Overlay::Help(_)
-        | Overlay::Reader(_)
-        | Overlay::Links(_)
-        | Overlay::ApiKey(_)
-        | Overlay::Confirmation(..) => Vec::new(),
+        Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::ApiKey(_) | Overlay::Confirmation(..) => {
+            Vec::new()
+        }
     }
 }
 

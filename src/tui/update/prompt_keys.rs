@@ -28,10 +28,8 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>
     }
     let now = state.now;
     let chord = Chord::from(&key);
-    let turns = matches!(
-        state.keys.lookup(Scope::Question, &key),
-        Some(Action::NextQuestion | Action::PreviousQuestion)
-    );
+    let turns =
+        matches!(state.keys.lookup(Scope::Question, &key), Some(Action::NextQuestion | Action::PreviousQuestion));
     let waiting = state.agent.waiting_call()?;
     let event = match (&mut state.prompt.as_mut()?.kind, waiting) {
         (PromptKind::Approval(card), WaitingCall::Approval { call, plan, .. }) => {
@@ -133,7 +131,8 @@ pub fn handle_rule_stored(
 ) -> Vec<Effect> {
     // Writing the rule can take as long as another process holds the file. By then a call of another session may wait
     // under the same id, which the user has not approved.
-    let is_it = |card: &PromptKind| matches!(card, PromptKind::Approval(card) if *card.call() == call && card.is_saving_rule());
+    let is_it =
+        |card: &PromptKind| matches!(card, PromptKind::Approval(card) if *card.call() == call && card.is_saving_rule());
     let waits = state.prompt.as_ref().is_some_and(|prompt| is_it(&prompt.kind))
         && matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { call: waiting, .. }) if waiting.id == call);
     if let Some(why) = failed {
@@ -222,8 +221,7 @@ pub fn decline_parked_question(state: &mut State) -> Vec<Effect> {
         Some(prompt) if prompt.is_parked() => {
             let Some(call) = prompt.call().cloned() else { return Vec::new() };
             let after = prompt.first_drawn().map_or(Duration::ZERO, |seen| state.now.saturating_sub(seen));
-            let by =
-                Decider::from_key(state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion), after);
+            let by = Decider::from_key(state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion), after);
             agent_events::handle_agent_event(
                 state,
                 Event::QuestionsAnswered { call, answer: QuestionPrompt::declined_answer(), by },

@@ -89,8 +89,7 @@ fn list_providers(state: &State) -> Vec<ProviderChoice> {
             choices.push(ProviderChoice::Server(server.clone()));
         }
         for model in &server.models {
-            choices
-                .push(ProviderChoice::Server(LocalServer { models: vec![model.clone()], ..server.clone() }));
+            choices.push(ProviderChoice::Server(LocalServer { models: vec![model.clone()], ..server.clone() }));
         }
     }
     choices.push(ProviderChoice::EnterKey);
@@ -112,9 +111,7 @@ fn provider_rows(choices: &[ProviderChoice]) -> Vec<Row> {
         ProviderChoice::EnterKey => {
             Row::new("Enter an API key…").with_secondary("for OpenAI or the provider in your settings")
         }
-        ProviderChoice::KeepCurrent => {
-            Row::new("Tour").with_secondary("scripted replies, no model; no setup needed")
-        }
+        ProviderChoice::KeepCurrent => Row::new("Tour").with_secondary("scripted replies, no model; no setup needed"),
     };
     choices.iter().map(row).collect()
 }

@@ -9,9 +9,7 @@ use crate::tui::host::{HostRequest, Rehearsal};
 use crate::tui::overlay::{ConfirmedAction, Overlay, Reader, ReaderBody, RehearsalPart, RehearsalView};
 use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::rehearsal_lines::{
-    branch_row_texts, escape_to_line, outside_row_texts, step_row_texts,
-};
+use crate::tui::parts::rehearsal_lines::{branch_row_texts, escape_to_line, outside_row_texts, step_row_texts};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 use std::cell::RefCell;
@@ -52,9 +50,7 @@ pub fn run_rehearsal_command(state: &mut State, words: &str) -> Vec<Effect> {
         return Vec::new();
     }
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
-    state
-        .overlays
-        .push(Overlay::Rehearsal(picker, RehearsalView { pending_action: then, ..RehearsalView::default() }));
+    state.overlays.push(Overlay::Rehearsal(picker, RehearsalView { pending_action: then, ..RehearsalView::default() }));
     vec![Effect::Request(HostRequest::LoadRehearsal(state.session.clone()))]
 }
 
@@ -70,8 +66,7 @@ pub fn show_rehearsal(state: &mut State, rehearsed: Result<Rehearsal, String>) -
             return Vec::new();
         }
     };
-    let theatre =
-        RehearsalView { session: of, staging: Arc::new(staging), actions: Vec::new(), pending_action: None };
+    let theatre = RehearsalView { session: of, staging: Arc::new(staging), actions: Vec::new(), pending_action: None };
     match then {
         None => {
             open_rehearsal_list(state, theatre);
@@ -104,17 +99,11 @@ fn open_rehearsal_list(state: &mut State, mut theatre: RehearsalView) {
         let slash = if branch.is_folder { "/" } else { "" };
         let whole = whole.map(|path| format!("{sign}{}{slash}", escape_to_line(&path.to_string_lossy())));
         let row = Row::new(&whole.unwrap_or_else(|| name.clone())).with_secondary(&more).with_detail(&right);
-        push(
-            row.in_tree(branch.depth, &name).with_sign(),
-            RowAction::Read(RehearsalPart::Changes(branch.changes)),
-        );
+        push(row.in_tree(branch.depth, &name).with_sign(), RowAction::Read(RehearsalPart::Changes(branch.changes)));
     }
     for (at, one) in staging.outside.changes.iter().enumerate() {
         let (name, more, right) = outside_row_texts(one);
-        push(
-            Row::new(&name).with_secondary(&more).with_detail(&right),
-            RowAction::Read(RehearsalPart::Outside(at)),
-        );
+        push(Row::new(&name).with_secondary(&more).with_detail(&right), RowAction::Read(RehearsalPart::Outside(at)));
     }
     if let Some(words) = staging.outside.describe_temporary() {
         push(Row::new(&words).with_detail("outside the project"), RowAction::Read(RehearsalPart::All));
@@ -148,12 +137,7 @@ fn open_rehearsal_list(state: &mut State, mut theatre: RehearsalView) {
 }
 
 /// Runs the action of a row.
-pub fn pick_rehearsal_row(
-    state: &mut State,
-    picker: Picker,
-    theatre: RehearsalView,
-    row: usize,
-) -> Vec<Effect> {
+pub fn pick_rehearsal_row(state: &mut State, picker: Picker, theatre: RehearsalView, row: usize) -> Vec<Effect> {
     let Some(does) = theatre.actions.get(row).cloned() else { return Vec::new() };
     if let RowAction::Read(_) = does {
         state.overlays.push(Overlay::Rehearsal(picker, theatre.clone()));
@@ -188,23 +172,15 @@ fn run_row_action(state: &mut State, theatre: RehearsalView, does: RowAction) ->
                 theatre.staging.describe_counts(),
                 "The changes cannot be recovered. The session and its entries stay.".to_owned(),
             ];
-            let card =
-                Confirmation::new("Discard the rehearsed changes?", ("discard", "keep"), facts).destructive();
-            state
-                .overlays
-                .push(Overlay::Confirmation(card, ConfirmedAction::DiscardRehearsal(theatre.session)));
+            let card = Confirmation::new("Discard the rehearsed changes?", ("discard", "keep"), facts).destructive();
+            state.overlays.push(Overlay::Confirmation(card, ConfirmedAction::DiscardRehearsal(theatre.session)));
             Vec::new()
         }
     }
 }
 
 /// Offers every group of changes for approval: in this session if it is live, otherwise in a live copy.
-fn offer_changes(
-    state: &mut State,
-    of: SessionId,
-    staging: &DryRunSummary,
-    wanted: ApplyOptions,
-) -> Vec<Effect> {
+fn offer_changes(state: &mut State, of: SessionId, staging: &DryRunSummary, wanted: ApplyOptions) -> Vec<Effect> {
     let offered = ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls: staging.apply_calls(wanted) };
     if offered.calls.is_empty() {
         state.show_notice("No rehearsed changes to apply", Kind::Info);

@@ -35,9 +35,7 @@ pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEve
     let anywhere = state.keys.lookup(Scope::Anywhere, &key);
     match (action, key.code) {
         (Some(Action::Close), _) => transcript.search = None,
-        (_, KeyCode::Up) | (Some(Action::Accept), _) => {
-            transcript.find_match(&ground, cache, height, true, false)
-        }
+        (_, KeyCode::Up) | (Some(Action::Accept), _) => transcript.find_match(&ground, cache, height, true, false),
         (_, KeyCode::Down) => transcript.find_match(&ground, cache, height, false, false),
         _ if anywhere == Some(Action::SearchTranscript) => {
             transcript.find_match(&ground, cache, height, true, false);

@@ -18,8 +18,7 @@ pub fn open_session_list(state: &mut State, picking: PickedAction) -> Vec<Effect
         PickedAction::Open => "Sessions",
         PickedAction::Fork(_) => "Continue in a copy of",
     };
-    let picker =
-        Picker::new(title, "Loading sessions…", Vec::new()).with_filter_hint("Filter by title or text");
+    let picker = Picker::new(title, "Loading sessions…", Vec::new()).with_filter_hint("Filter by title or text");
     state.overlays.push(Overlay::Sessions(picker, SessionSearch::default(), picking));
     vec![Effect::Request(HostRequest::ListSessions)]
 }
@@ -67,12 +66,7 @@ pub fn set_search_results(state: &mut State, words: &str, lines: Vec<(SessionId,
 }
 
 /// Opens or forks the session in a row.
-pub fn pick_session(
-    state: &mut State,
-    held: SessionSearch,
-    picking: PickedAction,
-    row: usize,
-) -> Vec<Effect> {
+pub fn pick_session(state: &mut State, held: SessionSearch, picking: PickedAction, row: usize) -> Vec<Effect> {
     let none = Effect::Request(HostRequest::SearchSessions(String::new()));
     let mut effects: Vec<Effect> = (!held.query.is_empty()).then_some(none).into_iter().collect();
     effects.extend(match (held.rows.into_iter().nth(row), picking) {
@@ -89,11 +83,9 @@ pub fn pick_session(
 }
 
 fn show_session_rows(picker: &mut Picker, held: &SessionSearch, here: &SessionId) {
-    let lines: HashMap<&SessionId, &str> =
-        held.matches.iter().map(|(id, line)| (id, line.as_str())).collect();
-    picker.set_rows(
-        held.rows.iter().map(|row| session_row(row, row.id == *here, lines.get(&row.id).copied())).collect(),
-    );
+    let lines: HashMap<&SessionId, &str> = held.matches.iter().map(|(id, line)| (id, line.as_str())).collect();
+    picker
+        .set_rows(held.rows.iter().map(|row| session_row(row, row.id == *here, lines.get(&row.id).copied())).collect());
 }
 
 /// Builds the row of a session, with the matching line if it was found by its text.
@@ -106,11 +98,7 @@ fn session_row(row: &SessionRow, here: bool, line: Option<&str>) -> Row {
     ];
     let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
     let marks = marks.join(", ");
-    let more: Vec<&str> =
-        line.into_iter().chain(Some(marks.as_str()).filter(|marks| !marks.is_empty())).collect();
-    let item = Row::new(&row.title)
-        .with_key(&row.id.0)
-        .with_secondary(&more.join(" · "))
-        .with_detail(&row.last_used);
+    let more: Vec<&str> = line.into_iter().chain(Some(marks.as_str()).filter(|marks| !marks.is_empty())).collect();
+    let item = Row::new(&row.title).with_key(&row.id.0).with_secondary(&more.join(" · ")).with_detail(&row.last_used);
     if line.is_some() { item.pinned() } else { item }
 }

@@ -44,9 +44,7 @@ pub fn run_command(state: &mut State, cache: &mut LayoutCache, command: Command,
             state.show_notice("No title given. Example: /title the flaky test", Kind::Info);
             Vec::new()
         }
-        Command::Title => {
-            agent_events::handle_agent_event(state, crate::agent::Event::SessionTitled(words.to_owned()))
-        }
+        Command::Title => agent_events::handle_agent_event(state, crate::agent::Event::SessionTitled(words.to_owned())),
         Command::Compact => compact_session(state),
         Command::Rehearsal => rehearsal_list::run_rehearsal_command(state, words),
         Command::Dry => {
@@ -114,9 +112,7 @@ fn fork_session(state: &mut State, words: &str) -> Vec<Effect> {
         ("dry", false) => Ok(ForkMode::DryRun),
         ("live", false) => Err("This session is already live. /fork copies it"),
         ("dry", true) => Err("This session is already a dry run. /fork copies it"),
-        (_, _) => {
-            Err("Unknown option. Use /fork, /fork live (continue live) or /fork dry (continue as a dry run)")
-        }
+        (_, _) => Err("Unknown option. Use /fork, /fork live (continue live) or /fork dry (continue as a dry run)"),
     };
     let becomes = match becomes {
         Ok(becomes) => becomes,
@@ -131,9 +127,7 @@ fn fork_session(state: &mut State, words: &str) -> Vec<Effect> {
             "Answer the approval prompt first: approvals are not copied"
         }
         // Sub-agents may still be running while the question waits.
-        Some(_) | None if state.agent.is_busy() => {
-            "Not available now. Wait for the end of the turn or for a question"
-        }
+        Some(_) | None if state.agent.is_busy() => "Not available now. Wait for the end of the turn or for a question",
         None if state.agent.session.entries().is_empty() => "Nothing to copy yet",
         Some(_) | None => {
             return leave_session_for(state, HostRequest::ForkSession(state.session.clone(), becomes));
@@ -179,9 +173,7 @@ pub fn open_themes(state: &mut State) -> Vec<Effect> {
     let before = Box::new(state.theme.clone());
     let in_use = |is| if is { IN_USE } else { "" };
     let named = state.themes.all.iter().map(|theme| {
-        Row::new(&theme.name)
-            .with_secondary(kind(theme))
-            .with_detail(in_use(!by_itself && theme.name == before.name))
+        Row::new(&theme.name).with_secondary(kind(theme)).with_detail(in_use(!by_itself && theme.name == before.name))
     });
     let now = match by_itself {
         true => format!("{} now · {IN_USE}", state.settings.auto_theme),

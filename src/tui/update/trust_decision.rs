@@ -50,9 +50,7 @@ pub fn handle_project_files(state: &mut State, brought: ProjectFiles, why: Inspe
         InspectionReason::UserRequest if brought.files.is_empty() => {
             "This project has no files that change how aye works: no AGENTS.md, no .aye/rules.toml"
         }
-        InspectionReason::FilesChanged => {
-            "Nothing was trusted: the files have changed since you approved them"
-        }
+        InspectionReason::FilesChanged => "Nothing was trusted: the files have changed since you approved them",
         InspectionReason::SessionStarted | InspectionReason::UserRequest => "",
     };
     if !words.is_empty() {

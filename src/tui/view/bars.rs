@@ -25,11 +25,7 @@ pub fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut bar = StatusBar::with_separator(" · ", theme.dim);
     bar.push_left("aye", theme.strong, 1);
     let title = state.agent.session.title().unwrap_or_default();
-    bar.push_left(
-        result_origin::mark_dry_run(title, state.agent.is_dry_run() && !title.is_empty()),
-        theme.text,
-        3,
-    );
+    bar.push_left(result_origin::mark_dry_run(title, state.agent.is_dry_run() && !title.is_empty()), theme.text, 3);
     if state.agent.session.title().is_some() {
         bar.shrink_last();
     }
@@ -46,9 +42,12 @@ pub fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
 /// Returns the model that replies: the requested one, or the one the provider used instead.
 fn replying_model(agent: &agent::State) -> &str {
     let replied = || {
-        agent.session.entries().iter().rev().find_map(|entry| {
-            if let Entry::Replied { model, .. } = entry { Some(model.as_str()) } else { None }
-        })
+        agent
+            .session
+            .entries()
+            .iter()
+            .rev()
+            .find_map(|entry| if let Entry::Replied { model, .. } = entry { Some(model.as_str()) } else { None })
     };
     match &agent.phase {
         Phase::Replying(draft) => draft.model.as_deref().unwrap_or(&agent.model),
@@ -153,11 +152,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
         let took = figures.total.filter(|_| state.agent.is_idle());
         bar.push_left(figures.first_chunk_text(), theme.dim, 10);
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
-        bar.push_left(
-            took.map(|took| format!("took {}", format_duration(took))).unwrap_or_default(),
-            theme.dim,
-            11,
-        );
+        bar.push_left(took.map(|took| format!("took {}", format_duration(took))).unwrap_or_default(), theme.dim, 11);
     }
     let help = match state.composer.is_empty() && state.prompt.is_none() {
         true => state.keys.first_chord(Scope::Composer, Action::HelpWhenEmpty),
@@ -179,12 +174,7 @@ fn describe_activity(state: &State) -> Option<String> {
         Phase::Idle => None,
         Phase::Replying(draft) => Some(match state.pace.current_wait(&state.agent, state.now) {
             Some(Wait::Countdown { why, left }) => {
-                format!(
-                    "try {} of {} in {}",
-                    why.attempt,
-                    why.max_attempts,
-                    reply_timing::format_seconds(left)
-                )
+                format!("try {} of {} in {}", why.attempt, why.max_attempts, reply_timing::format_seconds(left))
             }
             Some(Wait::Retrying(_)) => format!("{spin} retrying · {elapsed}"),
             Some(Wait::Silence { since, .. }) => {

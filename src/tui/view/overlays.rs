@@ -94,12 +94,7 @@ fn dim_background(state: &State, buffer: &mut Buffer) {
 }
 
 /// Draws the input of an API key. Only its length is visible.
-fn draw_key_input(
-    state: &State,
-    line: &text_field::TextField,
-    area: Rect,
-    buffer: &mut Buffer,
-) -> DrawnOverlay {
+fn draw_key_input(state: &State, line: &text_field::TextField, area: Rect, buffer: &mut Buffer) -> DrawnOverlay {
     let theme = &state.theme;
     let key = |action| state.keys.first_chord(Scope::TextField, action);
     let hints = [
@@ -122,13 +117,8 @@ fn draw_key_input(
     let height = area.height.min(u16::try_from(words.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
     let area = Rect { x, y, width, height };
-    let frame = Frame {
-        title: "Enter API key",
-        right_title: "",
-        hints: &hints,
-        is_listening: true,
-        ..Frame::default()
-    };
+    let frame =
+        Frame { title: "Enter API key", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, theme);
     let Some(row) = inside.rows().next() else { return DrawnOverlay { area, cursor: None } };
     let dots = "•".repeat(line.text().chars().count());
@@ -153,13 +143,7 @@ fn overlay_area(state: &State, all: Rect) -> Rect {
 
 fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ move · page-up/page-down page · esc back".to_owned(), "esc back".to_owned()];
-    let frame = Frame {
-        title: &reader.title,
-        right_title: "",
-        hints: &hints,
-        is_listening: true,
-        ..Frame::default()
-    };
+    let frame = Frame { title: &reader.title, right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, &state.theme);
     let lines = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme);
     let top = reader.top.min(lines.len().saturating_sub(usize::from(inside.height)));
@@ -171,13 +155,8 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
 /// Shows a web address in full before it is opened.
 fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
-    let frame = Frame {
-        title: "Open this address?",
-        right_title: "",
-        hints: &hints,
-        is_listening: true,
-        ..Frame::default()
-    };
+    let frame =
+        Frame { title: "Open this address?", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
     let shown: String = reveal_text(address)
         .into_iter()
         .map(|shown| match shown {
@@ -201,8 +180,7 @@ fn draw_letters(state: &State, links: &Links, buffer: &mut Buffer) {
             buffer.set_string(link.position.0, link.position.1, link.letter.to_string(), state.theme.found);
         }
     }
-    let words: Vec<String> =
-        links.list.iter().map(|link| format!("{} {}", link.letter, link.target)).collect();
+    let words: Vec<String> = links.list.iter().map(|link| format!("{} {}", link.letter, link.target)).collect();
     let row = Rect { y: all.bottom() - 1, height: 1, ..all };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, state.theme.ground.patch(state.theme.text));

@@ -22,9 +22,8 @@ pub fn replace_controls(buffer: &mut Buffer) {
 
 /// Resolves the addresses of links. Cells with the same address belong to one link, wherever they are.
 pub fn resolve_links(links: &[PlacedLink], settings: &Settings) -> Vec<LinkedCells> {
-    let told = |link: &PlacedLink| {
-        Some(LinkedCells { area: link.area, address: link_address(&link.target, settings)? })
-    };
+    let told =
+        |link: &PlacedLink| Some(LinkedCells { area: link.area, address: link_address(&link.target, settings)? });
     links.iter().filter_map(told).collect()
 }
 
@@ -52,9 +51,7 @@ fn percent_encode(text: &str, also: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         let c = char::from(byte);
-        if byte.is_ascii_graphic() && !also.contains(c) && !"<>\"`{}|\\^;".contains(c)
-            || c == ';' && also.is_empty()
-        {
+        if byte.is_ascii_graphic() && !also.contains(c) && !"<>\"`{}|\\^;".contains(c) || c == ';' && also.is_empty() {
             escaped.push(c);
         } else {
             escaped.push_str(&format!("%{byte:02X}"));

@@ -22,12 +22,7 @@ pub struct PlacedLink {
 }
 
 /// Draws the visible lines and returns their links.
-pub fn draw_lines(
-    state: &State,
-    cache: &mut LayoutCache,
-    area: Rect,
-    buffer: &mut Buffer,
-) -> Vec<PlacedLink> {
+pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) -> Vec<PlacedLink> {
     if area.is_empty() {
         return Vec::new();
     }
@@ -82,11 +77,7 @@ fn is_first_line(seen: &VisibleLine) -> bool {
 }
 
 /// Returns the visible links, each once, with their first cell.
-pub fn visible_targets(
-    state: &State,
-    cache: &mut LayoutCache,
-    area: Rect,
-) -> Vec<((u16, u16), Arc<LinkTarget>)> {
+pub fn visible_targets(state: &State, cache: &mut LayoutCache, area: Rect) -> Vec<((u16, u16), Arc<LinkTarget>)> {
     let ground = state.layout_context();
     let seen = state.transcript.visible_lines(&ground, cache, usize::from(area.height));
     let mut links: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();

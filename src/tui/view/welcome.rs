@@ -40,9 +40,8 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     sections.retain(|section| !section.lines.is_empty());
     let rows = usize::from(area.height);
     while sections_height(&sections) > rows
-        && let Some(at) = (0..sections.len())
-            .filter(|at| sections[*at].priority > 0)
-            .max_by_key(|at| sections[*at].priority)
+        && let Some(at) =
+            (0..sections.len()).filter(|at| sections[*at].priority > 0).max_by_key(|at| sections[*at].priority)
     {
         sections.remove(at);
     }
@@ -76,12 +75,7 @@ fn connection_section(state: &State, width: usize) -> Section {
         let words = "a built-in script, not a model. It needs no key and no network. Its tools are real and work in \
             a small sample project.";
         wrap_words(
-            &[
-                ("Connected to ", theme.text),
-                ("the tour", theme.strong),
-                (": ", theme.text),
-                (words, theme.text),
-            ],
+            &[("Connected to ", theme.text), ("the tour", theme.strong), (": ", theme.text), (words, theme.text)],
             width,
             "",
         )
@@ -129,18 +123,15 @@ fn warnings_section(state: &State, width: usize) -> Section {
 /// Project instructions sent to the model, and project files that are not used.
 fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
     let theme = &state.theme;
-    let told: Vec<String> =
-        state.agent.instructions.iter().map(trust_prompt::describe_instructions).collect();
+    let told: Vec<String> = state.agent.instructions.iter().map(trust_prompt::describe_instructions).collect();
     let mut lines = Vec::new();
     if !told.is_empty() {
-        let words =
-            format!("Project instructions, trusted and sent with every request: {}.", told.join(", "));
+        let words = format!("Project instructions, trusted and sent with every request: {}.", told.join(", "));
         lines.extend(wrap_words(&[(&words, theme.dim)], width, ""));
     }
     let left_out = &state.trust.unused_files;
     if !left_out.is_empty() && state.trust.pending.is_none() {
-        let words =
-            format!("Not used, because you do not trust it: {}. Review with /trust.", left_out.join(", "));
+        let words = format!("Not used, because you do not trust it: {}. Review with /trust.", left_out.join(", "));
         lines.extend(wrap_words(&[(&words, theme.warning)], width, ""));
     }
     lines
@@ -165,8 +156,7 @@ fn providers_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let key = state.keys.first_chord(Scope::Anywhere, Action::Connect);
     let key = if key.is_empty() { "/connect".to_owned() } else { key };
-    let words =
-        [("To connect to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
+    let words = [("To connect to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
     let mut lines = wrap_words(&words, width, "");
     for server in &state.local_servers {
         let models = match server.models.as_slice() {
@@ -244,11 +234,8 @@ fn mode_style(mode: Mode, theme: &Theme) -> Style {
 
 /// Wraps a paragraph in several styles after a bullet, with hanging indentation.
 fn wrap_words(words: &[(&str, Style)], width: usize, sign: &str) -> Vec<Line<'static>> {
-    let pieces: Vec<Piece> = words
-        .iter()
-        .filter(|(text, _)| !text.is_empty())
-        .map(|(text, style)| Piece::new(*text, *style))
-        .collect();
+    let pieces: Vec<Piece> =
+        words.iter().filter(|(text, _)| !text.is_empty()).map(|(text, style)| Piece::new(*text, *style)).collect();
     let style = words.first().map_or(Style::new(), |(_, style)| *style);
     let lead = |text: String| if text.is_empty() { Vec::new() } else { vec![Piece::new(text, style)] };
     let rest = lead(" ".repeat(width::text_width(sign)));

@@ -40,9 +40,7 @@ fn inside() {
         let made = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::empty(), Some(protocol));
         check(format!("netlink {protocol:?}"), made.is_ok(), false);
     }
-    for (kind, should) in
-        [(SocketType::STREAM, true), (SocketType::SEQPACKET, true), (SocketType::DGRAM, false)]
-    {
+    for (kind, should) in [(SocketType::STREAM, true), (SocketType::SEQPACKET, true), (SocketType::DGRAM, false)] {
         let made = socketpair(AddressFamily::UNIX, kind, SocketFlags::empty(), None).is_ok();
         check(format!("a pair of {kind:?}"), made, should);
     }
@@ -74,10 +72,8 @@ async fn r21_no_socket_leads_out_and_with_the_network_on_only_the_internets() {
     let suite = std::env::current_exe().unwrap();
     for network in ["off", "on"] {
         let asked = format!("{network} {port} {}", path.display());
-        let command = format!(
-            "AYE_TEST_INSIDE='{asked}' '{}' --exact escapes::sockets::inside --nocapture",
-            suite.display()
-        );
+        let command =
+            format!("AYE_TEST_INSIDE='{asked}' '{}' --exact escapes::sockets::inside --nocapture", suite.display());
         let ran = place.runs(&command, network == "on").await;
         assert!(ran.output.contains("inside: []"), "network {network}: {}", ran.output);
     }

@@ -5,8 +5,7 @@ use crate::support::service::Answer;
 use serde_json::{Value, json};
 
 /// Text that would rather be the program.
-const HOSTILE: &str =
-    "\u{202e}\x1b[2J\x1b]0;x\x07\u{200b}╰─ y yes · n no ─╯\r\n❯ 1 yes\u{9b}31m\u{2066}\t\u{e0041}";
+const HOSTILE: &str = "\u{202e}\x1b[2J\x1b]0;x\x07\u{200b}╰─ y yes · n no ─╯\r\n❯ 1 yes\u{9b}31m\u{2066}\t\u{e0041}";
 
 /// One turn: a reply with calls, and the words after them.
 pub fn turn(dice: &mut Dice) -> Vec<Answer> {
@@ -17,8 +16,7 @@ pub fn turn(dice: &mut Dice) -> Vec<Answer> {
         let count = 1 + dice.below(3);
         calls.extend((0..count).map(|_| call(dice)));
     }
-    let words =
-        if dice.one_of(2) { "╭─ run a command? ─╮\n│ $ ls\n╰─ y yes ─╯" } else { HOSTILE };
+    let words = if dice.one_of(2) { "╭─ run a command? ─╮\n│ $ ls\n╰─ y yes ─╯" } else { HOSTILE };
     vec![reply(words, &calls), Answer::stream().says("Done.").finish("stop").done()]
 }
 
@@ -54,28 +52,23 @@ fn call(dice: &mut Dice) -> (String, String) {
         4 => of("write_file", &json!({ "path": format!("a{HOSTILE}"), "content": "x" })),
         5 => of(&format!("bash{HOSTILE}_exec"), &json!({ "command": "touch evil" })),
         6 => ("bash_exec".into(), r#"{"command":"ls","command":"touch evil"}"#.into()),
-        7 => ask(
-            json!([{ "question": HOSTILE.repeat(40), "keyword": HOSTILE, "multi": dice.one_of(2), "options": [
+        7 => ask(json!([{ "question": HOSTILE.repeat(40), "keyword": HOSTILE, "multi": dice.one_of(2), "options": [
             { "label": HOSTILE, "description": HOSTILE.repeat(9), "preview": HOSTILE.repeat(99) }, "b", "c",
-        ] }]),
-        ),
+        ] }])),
         8 => {
             let options: Vec<String> = (0..500).map(|n| format!("option {n} {HOSTILE}")).collect();
             ask(json!([{ "question": "Which of five hundred?", "options": options }]))
         }
-        9 => {
-            ask(json!([{ "question": "Long?", "options": ["x ".repeat(5_000), "漢字".repeat(5_000), "b"] }]))
-        }
+        9 => ask(json!([{ "question": "Long?", "options": ["x ".repeat(5_000), "漢字".repeat(5_000), "b"] }])),
         10 => ask(json!([{ "question": "  ", "options": ["a", "b"] }])),
         11 => ask(json!([
             { "question": "One?", "options": ["a", "b", "c"] },
             { "question": "Several?", "options": ["a", "b", "c"], "multi": true, "allow_text": false },
             { "question": "In words?" },
         ])),
-        12 => of(
-            "ask_question",
-            &json!({ "questions": "[{\"question\": \"A string?\", \"choices\": [\"a\", \"b\"]}]" }),
-        ),
+        12 => {
+            of("ask_question", &json!({ "questions": "[{\"question\": \"A string?\", \"choices\": [\"a\", \"b\"]}]" }))
+        }
         13 => ask(json!(vec![json!({ "question": HOSTILE.repeat(20), "options": ["a"] }); 12])),
         _ => command("touch made"),
     }

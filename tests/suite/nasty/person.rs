@@ -2,9 +2,7 @@
 
 use crate::support::Dice;
 use crate::support::program::Program;
-use aye::chat::{
-    AnswerOrigin, AnswerStatus, AnswerValue, CallId, Decider, Decision, Entry, Questions, Session,
-};
+use aye::chat::{AnswerOrigin, AnswerStatus, AnswerValue, CallId, Decider, Decision, Entry, Questions, Session};
 use std::time::{Duration, Instant};
 
 /// A card listens by then, on a machine that is not too busy.
@@ -116,8 +114,7 @@ impl Person {
     }
 
     fn approves(&mut self, call: &CallId, program: &mut Program, dice: &mut Dice) {
-        let deny =
-            |words: &str, key: &str| Pressed::Decided(call.clone(), Decision::Deny(words.into()), key.into());
+        let deny = |words: &str, key: &str| Pressed::Decided(call.clone(), Decision::Deny(words.into()), key.into());
         match dice.below(7) {
             0 => self.press(program, &["n"], &deny("", "n")),
             1 => self.press(program, &["m", "n", "o", "t", " ", "y", "\r"], &deny("not y", "enter")),

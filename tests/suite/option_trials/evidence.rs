@@ -65,9 +65,7 @@ impl Watch {
         let events = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
         let mut decoys = BTreeMap::new();
         for (decoy, _) in DECOYS {
-            let path = decoy
-                .strip_prefix("P/")
-                .map_or_else(|| base.join(decoy), |rest| base.join(project).join(rest));
+            let path = decoy.strip_prefix("P/").map_or_else(|| base.join(decoy), |rest| base.join(project).join(rest));
             if let Ok(watch) = add_watch(&events, path, WatchFlags::OPEN) {
                 decoys.insert(watch, *decoy);
             }
@@ -96,13 +94,7 @@ pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
         .args(["-c", text])
         .current_dir(scratch.project(project))
         .env_clear()
-        .envs([
-            ("PAGER", "cat"),
-            ("GIT_PAGER", "cat"),
-            ("TERM", "dumb"),
-            ("NO_COLOR", "1"),
-            ("LANG", "C.UTF-8"),
-        ])
+        .envs([("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("LANG", "C.UTF-8")])
         .env("PATH", std::env::var_os("PATH").unwrap())
         .env("HOME", scratch.base.join("home"))
         .env("TMPDIR", scratch.base.join("tmp"))
@@ -198,8 +190,7 @@ fn find(forms: &Index, output: &[u8]) -> BTreeSet<&'static str> {
     for at in 0..output.len().saturating_sub(START) {
         let start: &[u8; START] = output[at..at + START].try_into().unwrap();
         let Some(forms) = forms.get(start) else { continue };
-        found
-            .extend(forms.iter().filter(|(_, form)| output[at..].starts_with(form)).map(|(decoy, _)| *decoy));
+        found.extend(forms.iter().filter(|(_, form)| output[at..].starts_with(form)).map(|(decoy, _)| *decoy));
     }
     found
 }
@@ -221,13 +212,7 @@ fn dumped(part: &[u8]) -> Vec<String> {
 }
 
 /// What a line did that it may not do.
-pub fn effects(
-    scratch: &mut Scratch,
-    project: &'static str,
-    line: &str,
-    ran: &Ran,
-    forms: &Forms,
-) -> BTreeSet<Effect> {
+pub fn effects(scratch: &mut Scratch, project: &'static str, line: &str, ran: &Ran, forms: &Forms) -> BTreeSet<Effect> {
     let mut effects: BTreeSet<Effect> = forms.find(&ran.output).into_iter().map(Effect::Printed).collect();
     // Git compares the files that it tracks with its index, and `df` asks an open file for its disk: as long as nothing is printed
     // that discloses nothing.

@@ -90,8 +90,7 @@ impl<'a> Generator<'a> {
             0..=2 => words.splice(0..0, self.words(&["cd", "src", "&&"])).for_each(drop),
             3 => words.splice(0..0, self.words(&["cd", "docs", ";"])).for_each(drop),
             4..=5 => {
-                let wrapper =
-                    self.random.pick(&["LC_ALL=C", "env", "time", "timeout 5", "nice", "command", "env -i"]);
+                let wrapper = self.random.pick(&["LC_ALL=C", "env", "time", "timeout 5", "nice", "command", "env -i"]);
                 words.insert(0, wrapper.to_owned());
             }
             6..=8 => words.extend(self.words(&["|", "head", "-5"])),
@@ -235,10 +234,9 @@ impl<'a> Generator<'a> {
             }
             ValueKind::Revision if self.random.percent(50) => self.path(15),
             ValueKind::Revision => self.random.pick(REVISIONS).to_owned(),
-            ValueKind::Range => self
-                .random
-                .pick(&["1,2:README.md", ":main:src/main.rs", "1,1:.env", "/fn/,+1:src/lib.rs"])
-                .to_owned(),
+            ValueKind::Range => {
+                self.random.pick(&["1,2:README.md", ":main:src/main.rs", "1,1:.env", "/fn/,+1:src/lib.rs"]).to_owned()
+            }
         }
     }
 
@@ -287,13 +285,8 @@ impl<'a> Generator<'a> {
             return self.long(choice, recipe);
         }
         if short.is_empty() || self.random.percent(2) {
-            let none = Choice {
-                name: "-",
-                takes: Takes::Nothing,
-                holds: ValueKind::Word,
-                words: &[],
-                role: Role::Plain,
-            };
+            let none =
+                Choice { name: "-", takes: Takes::Nothing, holds: ValueKind::Word, words: &[], role: Role::Plain };
             return vec![format!("-{}", self.random.pick(VALUES)), self.value(none, recipe)];
         }
         let mut letters = String::from("-");
@@ -305,8 +298,7 @@ impl<'a> Generator<'a> {
                 35..=66 => Takes::Required,
                 _ => Takes::Optional,
             };
-            let fitting: Vec<Choice> =
-                short.iter().copied().filter(|choice| choice.takes == wanted).collect();
+            let fitting: Vec<Choice> = short.iter().copied().filter(|choice| choice.takes == wanted).collect();
             let from = if fitting.is_empty() { &short } else { &fitting };
             last = from[self.random.below(from.len())];
             letters.extend(last.letter());
@@ -376,9 +368,7 @@ fn names_file(kind: ValueKind) -> bool {
         | ValueKind::Delete
         | ValueKind::Folder => true,
         ValueKind::Revision | ValueKind::Range => true,
-        ValueKind::Word | ValueKind::Number | ValueKind::Pattern | ValueKind::Script | ValueKind::Program => {
-            false
-        }
+        ValueKind::Word | ValueKind::Number | ValueKind::Pattern | ValueKind::Script | ValueKind::Program => false,
     }
 }
 

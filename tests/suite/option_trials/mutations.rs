@@ -42,11 +42,7 @@ impl Generator<'_> {
         }
         let mut operands: Vec<String> = recipe.operands.first.iter().map(|_| "SECRET".to_owned()).collect();
         // What is left out may be all that the folder holds.
-        let folder = if self.random.percent(40) {
-            self.random.pick(SECRET_FOLDERS)
-        } else {
-            self.random.pick(FOLDERS)
-        };
+        let folder = if self.random.percent(40) { self.random.pick(SECRET_FOLDERS) } else { self.random.pick(FOLDERS) };
         operands.push(folder.to_owned());
         Some((parts, operands))
     }

@@ -170,13 +170,7 @@ fn add(words: &str, program: &'static Program, recipes: &mut Vec<Recipe>) {
     });
     let options = options.collect();
     let operands = program.operands;
-    recipes.push(Recipe {
-        words: words.to_owned(),
-        options,
-        operands,
-        scripts,
-        may_run: program.is_complete,
-    });
+    recipes.push(Recipe { words: words.to_owned(), options, operands, scripts, may_run: program.is_complete });
 }
 
 fn scripts_of(words: &str) -> &'static [&'static str] {
@@ -185,8 +179,7 @@ fn scripts_of(words: &str) -> &'static [&'static str] {
 
 fn values_of(words: &str, option: &str) -> &'static [&'static str] {
     let knows = |(program, names, _): &&(&str, &str, _)| {
-        (words.starts_with(program) || words.ends_with(program))
-            && names.split(' ').any(|name| name == option)
+        (words.starts_with(program) || words.ends_with(program)) && names.split(' ').any(|name| name == option)
     };
     VALUES.iter().find(knows).map_or(&[], |(_, _, values)| values)
 }

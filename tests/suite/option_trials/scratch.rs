@@ -98,8 +98,7 @@ impl Scratch {
         for (decoy, secret) in DECOYS.iter().filter(|(decoy, _)| here(decoy)) {
             let path = self.base.join(place(name, decoy));
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, format!("# fn main 1\nSECRET={secret}\nname x SECRET {secret}\n{FILLER}"))
-                .unwrap();
+            fs::write(&path, format!("# fn main 1\nSECRET={secret}\nname x SECRET {secret}\n{FILLER}")).unwrap();
             age(&path);
         }
         if name != "bare" {
@@ -121,8 +120,7 @@ impl Scratch {
         use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
         let path = self.project(name).join("pipe");
         mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
-        let both: OwnedFd =
-            open(&path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let both: OwnedFd = open(&path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).unwrap();
         let mut pipe = File::from(both);
         pipe.write_all(&pipe_content()).unwrap();
         self.pipes.insert(name, pipe);
@@ -136,12 +134,8 @@ impl Scratch {
 
     fn repository(&self, root: &Path, staged: bool) {
         let git = |arguments: &[&str]| {
-            let ended = Command::new("git")
-                .args(arguments)
-                .current_dir(root)
-                .envs(IDENTITY)
-                .stdout(Stdio::null())
-                .status();
+            let ended =
+                Command::new("git").args(arguments).current_dir(root).envs(IDENTITY).stdout(Stdio::null()).status();
             assert!(ended.unwrap().success(), "git {arguments:?}");
         };
         git(&["init", "-q", "-b", "main", "--template=", "."]);
@@ -198,8 +192,7 @@ impl Scratch {
                     let bytes = if meta.is_file() {
                         fs::read(&path).unwrap_or_default()
                     } else {
-                        fs::read_link(&path)
-                            .map_or_else(|_| Vec::new(), |to| to.into_os_string().into_encoded_bytes())
+                        fs::read_link(&path).map_or_else(|_| Vec::new(), |to| to.into_os_string().into_encoded_bytes())
                     };
                     tree.contents.insert(path.clone(), (meta.mode(), bytes));
                 }
@@ -208,18 +201,9 @@ impl Scratch {
                 let times = if meta.is_file() { times } else { [0; 4] };
                 let [seconds, nanos, changed, changed_nanos] = times;
                 let number = |number: u64| i64::try_from(number).unwrap_or_default();
-                let (size, number) =
-                    (number(if meta.is_file() { meta.size() } else { 0 }), number(meta.ino()));
-                let stat = [
-                    number,
-                    size,
-                    meta.mode().into(),
-                    seconds,
-                    nanos,
-                    changed,
-                    changed_nanos,
-                    meta.uid().into(),
-                ];
+                let (size, number) = (number(if meta.is_file() { meta.size() } else { 0 }), number(meta.ino()));
+                let stat =
+                    [number, size, meta.mode().into(), seconds, nanos, changed, changed_nanos, meta.uid().into()];
                 tree.stats.insert(path, stat);
             }
         }
@@ -238,7 +222,8 @@ const IDENTITY: [(&str, &str); 6] = [
 ];
 
 /// Lines that a decoy shares with the copy of it.
-const FILLER: &str = "-----\nlong line of filler one\nlong line of filler two\nlong line of filler three\nlong line of filler four\n";
+const FILLER: &str =
+    "-----\nlong line of filler one\nlong line of filler two\nlong line of filler three\nlong line of filler four\n";
 
 const PLAIN: &[(&str, &str)] = &[
     ("README.md", "# Scratch\n\nfn of the readme, e.g. 1 2 3\nlast line\n"),
@@ -261,10 +246,9 @@ fn age(path: &Path) {
 }
 
 fn archives(root: &Path) {
-    for command in [
-        "tar -cf archive.tar README.md data.csv 2>&1",
-        "zip -qX archive.zip README.md data.csv 2>&1 || :>archive.zip",
-    ] {
+    for command in
+        ["tar -cf archive.tar README.md data.csv 2>&1", "zip -qX archive.zip README.md data.csv 2>&1 || :>archive.zip"]
+    {
         let made = Command::new("bash").args(["-c", command]).current_dir(root).output().unwrap();
         assert!(made.status.success(), "{command}: {}", String::from_utf8_lossy(&made.stdout));
     }

@@ -38,8 +38,7 @@ pub struct Trials {
 impl Trials {
     pub fn new(base: &Path) -> Self {
         let scratch = Scratch::new(base);
-        let disks =
-            PROJECTS.iter().map(|(name, _)| (*name, Disk::new(&scratch.project(name)).unwrap())).collect();
+        let disks = PROJECTS.iter().map(|(name, _)| (*name, Disk::new(&scratch.project(name)).unwrap())).collect();
         let mut trials = Self {
             scratch,
             disks,
@@ -93,8 +92,7 @@ impl Trials {
         self.runs += 1;
         let ran = sandbox.run(&self.scratch, project, &text, &self.watches[project]);
         let mut effects = self.judge(project, &text, &ran);
-        effects
-            .retain(|effect| !sandbox::is_known(project, &text, effect) || self.is_allowed(project, &text));
+        effects.retain(|effect| !sandbox::is_known(project, &text, effect) || self.is_allowed(project, &text));
         effects
     }
 
@@ -127,8 +125,7 @@ impl Trials {
                 words.remove(at);
                 words
             });
-            let letters =
-                line.0.iter().enumerate().filter(|(_, word)| word.starts_with('-') && word.len() > 2);
+            let letters = line.0.iter().enumerate().filter(|(_, word)| word.starts_with('-') && word.len() > 2);
             let letters = letters.flat_map(|(at, word)| {
                 let line = &line;
                 word.char_indices().skip(1).map(move |(letter, _)| {

@@ -15,12 +15,7 @@ struct Talk {
 
 impl Talk {
     /// The program with these settings and variables, after this was done in its project.
-    fn new(
-        answers: Vec<Answer>,
-        set: &str,
-        more: &[(&str, &str)],
-        prepare: impl FnOnce(&std::path::Path),
-    ) -> Self {
+    fn new(answers: Vec<Answer>, set: &str, more: &[(&str, &str)], prepare: impl FnOnce(&std::path::Path)) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let service = runtime.block_on(Service::start(answers));
         let mut setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(150, 40);
@@ -59,9 +54,7 @@ fn the_outcome_names_what_was_withheld_and_the_same_command_asks_the_next_time()
     let told = talk.told();
     assert!(!told.contains("elsewhere-4711"), "{told}");
     assert!(
-        told.contains(
-            "Withheld by the read-only sandbox: notes (may hold secrets or configure other programs)."
-        ),
+        told.contains("Withheld by the read-only sandbox: notes (may hold secrets or configure other programs)."),
         "{told}"
     );
     talk.program.keys("y");
@@ -105,10 +98,7 @@ fn without_a_sandbox_all_but_exact_lines_ask_and_the_first_screen_and_the_doctor
     });
     let screen = talk.program.screen().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(screen.contains("No sandbox: shell.sandbox is false"), "{screen}");
-    assert!(
-        screen.contains("exact command lines run without approval; every other command asks"),
-        "{screen}"
-    );
+    assert!(screen.contains("exact command lines run without approval; every other command asks"), "{screen}");
     say(&mut talk.program, "go");
     talk.program.until_asked("no sandbox can restrict it to reading");
     assert!(talk.told().starts_with("mine\nexit 0"), "ls ran: {}", talk.told());

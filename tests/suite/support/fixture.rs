@@ -115,8 +115,7 @@ pub fn read(name: &str, text: &str) -> Result<Fixture, String> {
             _ => return fail("a section is `--- answer`, `--- bytes` or `--- end`"),
         };
         let first = at + 1;
-        at = first
-            + lines[first..].iter().position(|line| line.starts_with("--- ")).unwrap_or(lines.len() - first);
+        at = first + lines[first..].iter().position(|line| line.starts_with("--- ")).unwrap_or(lines.len() - first);
         let answer = bytes::read(&lines[first..at], headed);
         fixture.answers.push(answer.map_err(|(line, why)| format!("{}: {why}", first + line + 1))?);
     }
@@ -139,12 +138,7 @@ pub fn read(name: &str, text: &str) -> Result<Fixture, String> {
     Ok(fixture)
 }
 
-fn head(
-    fixture: &mut Fixture,
-    line: &str,
-    exit: &mut Option<i32>,
-    asked: &mut Option<usize>,
-) -> Result<(), String> {
+fn head(fixture: &mut Fixture, line: &str, exit: &mut Option<i32>, asked: &mut Option<usize>) -> Result<(), String> {
     if line.is_empty() || line.starts_with('#') {
         return Ok(());
     }
@@ -167,9 +161,7 @@ fn head(
             let (name, arguments) = value.split_once(' ').ok_or("a call is `name arguments`")?;
             expected.calls.push((bytes::text(name)?, bytes::text(arguments)?));
         }
-        "usage" if expected.usage.is_none() => {
-            expected.usage = Some(usage(value).ok_or("`input(cached)+output`")?)
-        }
+        "usage" if expected.usage.is_none() => expected.usage = Some(usage(value).ok_or("`input(cached)+output`")?),
         "fails" if expected.fails.is_none() => expected.fails = Some(bytes::text(value)?),
         "again" => expected.again.push(bytes::text(value)?),
         "exit" if exit.is_none() => *exit = Some(i32::try_from(number()?).map_err(|_| "no exit code")?),

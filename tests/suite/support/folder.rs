@@ -65,9 +65,7 @@ fn unmount(folder: &Path) -> io::Result<()> {
     use rustix::mount::UnmountFlags;
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
     let places = mounts.lines().filter_map(|mount| mount.split(' ').nth(4));
-    for place in
-        places.collect::<Vec<_>>().into_iter().rev().filter(|place| Path::new(place).starts_with(folder))
-    {
+    for place in places.collect::<Vec<_>>().into_iter().rev().filter(|place| Path::new(place).starts_with(folder)) {
         // One that is not this process's own fails the removal of its folder.
         let _ = rustix::mount::unmount(place, UnmountFlags::DETACH);
     }

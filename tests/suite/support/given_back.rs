@@ -51,8 +51,7 @@ impl Modes {
                 [0x1b, b']', rest @ ..] => {
                     let length = rest.iter().position(|byte| [0x07, 0x1b].contains(byte));
                     let text = String::from_utf8_lossy(&rest[..length.unwrap_or(rest.len())]).into_owned();
-                    if let Some((_, address)) = text.strip_prefix("8;").and_then(|rest| rest.split_once(';'))
-                    {
+                    if let Some((_, address)) = text.strip_prefix("8;").and_then(|rest| rest.split_once(';')) {
                         modes.link = !address.is_empty();
                     }
                     at += 2 + text.len();
@@ -90,12 +89,7 @@ impl Modes {
         if self.keyboards != 0 {
             left.push(format!("{} kinds of keyboard", self.keyboards));
         }
-        let rest = [
-            (self.pen, "the pen"),
-            (self.rows, "the rows"),
-            (self.shape, "the cursor"),
-            (self.link, "a link"),
-        ];
+        let rest = [(self.pen, "the pen"), (self.rows, "the rows"), (self.shape, "the cursor"), (self.link, "a link")];
         left.extend(rest.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
         left
     }

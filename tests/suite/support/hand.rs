@@ -82,16 +82,13 @@ impl Program {
 
     /// Waits until the text is on the screen and the card there takes a key as an answer.
     pub fn until_asked(&mut self, text: &str) -> String {
-        self.wait(&format!("a card that listens, and {text}"), |cells, screen| {
-            screen.contains(text) && listens(cells)
-        })
+        self.wait(&format!("a card that listens, and {text}"), |cells, screen| screen.contains(text) && listens(cells))
     }
 
     /// Waits until the text is on the screen and nothing runs or waits any more: the foot begins with the mode.
     pub fn until_quiet(&mut self, text: &str) -> String {
         self.wait(&format!("the end of the turn, and {text}"), |_, screen| {
-            screen.contains(text)
-                && screen.lines().last().is_some_and(|foot| foot.trim().starts_with("ask mode"))
+            screen.contains(text) && screen.lines().last().is_some_and(|foot| foot.trim().starts_with("ask mode"))
         })
     }
 

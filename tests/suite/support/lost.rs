@@ -18,8 +18,7 @@ impl Program {
     /// What writes to the terminal presses Enter and the terminal's own key for the end of a file as it is let go,
     /// which is Ctrl-D, and quits. A connection that is dropped presses nothing: there is no such key then.
     fn presses_nothing_at_the_end(&self) {
-        let name =
-            self.master.as_ref().and_then(|master| master.tty_name()).expect("the terminal has a name");
+        let name = self.master.as_ref().and_then(|master| master.tty_name()).expect("the terminal has a name");
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let terminal = rustix::fs::open(name, flags, Mode::empty()).unwrap();
         let mut modes = tcgetattr(&terminal).unwrap();

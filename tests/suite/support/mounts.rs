@@ -21,8 +21,7 @@ pub fn may_mount(test: &str) -> bool {
         command.args([alone, "--propagation", "private", "--"]).args(words);
         command
     };
-    if !unshare(&["mount", "-t", "tmpfs", "none", "/mnt"]).output().is_ok_and(|tried| tried.status.success())
-    {
+    if !unshare(&["mount", "-t", "tmpfs", "none", "/mnt"]).output().is_ok_and(|tried| tried.status.success()) {
         leave_out("nothing can be mounted here");
         return false;
     }

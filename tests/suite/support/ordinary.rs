@@ -26,12 +26,11 @@ pub fn is_ordinary(test: &str) -> bool {
     std::fs::create_dir(&own).unwrap();
     chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
     // Where this suite was built another person may not be let in.
-    let [aye, suite] =
-        [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
-            let to = root.path().join(name);
-            shared(&from, &to);
-            to
-        });
+    let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
+        let to = root.path().join(name);
+        shared(&from, &to);
+        to
+    });
     let mut command = Command::new(suite);
     command.args(["--exact", test, "--nocapture"]).current_dir(&own).env("TMPDIR", &own).env("HOME", &own);
     command.env("AYE_TEST_PROGRAM", aye).env(ORDINARY, test).uid(NOBODY).gid(NOBODY);

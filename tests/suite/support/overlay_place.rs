@@ -53,8 +53,7 @@ impl Place {
 
     /// Whether a secret came into the layer.
     pub fn has_copied(&self) -> bool {
-        let found =
-            Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.overlay_folder()).status().unwrap();
+        let found = Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.overlay_folder()).status().unwrap();
         found.success()
     }
 }

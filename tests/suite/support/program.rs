@@ -48,14 +48,7 @@ impl Setup {
         std::fs::create_dir(place.path().join("home")).unwrap();
         std::fs::create_dir(place.path().join("tmp")).unwrap();
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        Self {
-            arguments,
-            rows: 24,
-            columns: 80,
-            environment: Vec::new(),
-            umask: None,
-            place: Arc::new(place),
-        }
+        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, place: Arc::new(place) }
     }
 
     /// In the same home and project as before.
@@ -83,8 +76,7 @@ impl Setup {
     /// What is started: the program, or a shell that becomes it.
     fn command(&self) -> (PathBuf, Vec<String>) {
         let Some(umask) = self.umask else { return (program(), self.arguments.clone()) };
-        let line =
-            ["-c", "umask \"$0\"; exec \"$@\"", umask, &program().to_string_lossy()].map(str::to_owned);
+        let line = ["-c", "umask \"$0\"; exec \"$@\"", umask, &program().to_string_lossy()].map(str::to_owned);
         ("sh".into(), line.into_iter().chain(self.arguments.iter().cloned()).collect())
     }
 
@@ -327,9 +319,7 @@ impl Program {
     fn read_to_the_end(&mut self) {
         let output = self.output.0.lock().unwrap();
         let limit = Duration::from_secs(2);
-        drop(
-            self.output.1.wait_timeout_while(output, limit, |output| !output.ended && !output.stuck).unwrap(),
-        );
+        drop(self.output.1.wait_timeout_while(output, limit, |output| !output.ended && !output.stuck).unwrap());
         self.take_in();
     }
 
@@ -370,8 +360,7 @@ pub fn nobody_elses_sleep() -> u32 {
 pub fn asleep(seconds: u32) -> usize {
     let line = format!("sleep\0{seconds}\0");
     let all = std::fs::read_dir("/proc").unwrap().flatten();
-    all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes()))
-        .count()
+    all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes())).count()
 }
 
 /// Waits until no process sleeps so many seconds: nothing outlives the program by more than three.

@@ -150,19 +150,12 @@ impl Service {
 
     /// The same, but nothing is answered aside: every request, whatever it is, gets the next answer.
     pub async fn strict(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::with(Answers { talk: answers.into_iter().collect(), talks: vec![], title: None, list: None })
-            .await
+        Self::with(Answers { talk: answers.into_iter().collect(), talks: vec![], title: None, list: None }).await
     }
 
     /// The same as [`Self::start`], where a request for a title gets this answer.
     pub async fn naming(answers: impl IntoIterator<Item = Answer>, title: Answer) -> Self {
-        Self::with(Answers {
-            talk: answers.into_iter().collect(),
-            talks: vec![],
-            title: Some(title),
-            list: None,
-        })
-        .await
+        Self::with(Answers { talk: answers.into_iter().collect(), talks: vec![], title: Some(title), list: None }).await
     }
 
     /// One for talks that go on side by side: a request gets the next answer of the talk whose words are in what was said

@@ -31,15 +31,10 @@ pub fn runs(command: &str) -> Answer {
 }
 
 /// A service with these answers and the program that talks to it, in a terminal of this size.
-pub fn talks(
-    answers: Vec<Answer>,
-    (columns, rows): (u16, u16),
-    more: &[(&str, &str)],
-) -> (Runtime, Service, Program) {
+pub fn talks(answers: Vec<Answer>, (columns, rows): (u16, u16), more: &[(&str, &str)]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
-    let mut setup =
-        Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(columns, rows);
+    let mut setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(columns, rows);
     for (name, value) in more {
         setup = setup.env(name, value);
     }

@@ -17,8 +17,7 @@ fn request(socket: &mut TcpStream) -> Option<(String, Vec<u8>)> {
         let head = said.windows(4).position(|four| four == b"\r\n\r\n");
         if let Some(at) = head {
             let head = String::from_utf8_lossy(&said[..at]).to_lowercase();
-            let length: usize =
-                head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())?;
+            let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())?;
             if said.len() == at + 4 + length {
                 return Some((head, said.split_off(at + 4)));
             }
@@ -32,8 +31,7 @@ fn request(socket: &mut TcpStream) -> Option<(String, Vec<u8>)> {
 
 fn answer(socket: &mut TcpStream) {
     let length = REPLY.len();
-    let head =
-        format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\n\r\n");
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\n\r\n");
     socket.write_all(format!("{head}{REPLY}").as_bytes()).unwrap();
 }
 

@@ -33,12 +33,8 @@ async fn next_request(settings: &Settings, service: &Service) -> Value {
     for call in &mut calls {
         call.id.0.push_str("-2");
     }
-    let outcomes: Vec<_> =
-        calls.iter().map(|call| Message::Tool { call: call.id.clone(), text: "o".into() }).collect();
-    let talk = [go(), Message::Model { text, calls, echo: echo.map(Box::new) }]
-        .into_iter()
-        .chain(outcomes)
-        .collect();
+    let outcomes: Vec<_> = calls.iter().map(|call| Message::Tool { call: call.id.clone(), text: "o".into() }).collect();
+    let talk = [go(), Message::Model { text, calls, echo: echo.map(Box::new) }].into_iter().chain(outcomes).collect();
     let _: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(talk)).collect().await;
     service.received().last().unwrap().body["messages"][1].clone()
 }
@@ -52,11 +48,9 @@ async fn signatures_of_gemini_go_back_beside_their_calls() {
     let signed = json!({"google": {"thought_signature": "CiQB…"}});
     let first = delta(json!({"tool_calls": [call(0, "a", signed.clone())]}));
     let second = delta(json!({"tool_calls": [call(1, "b", Value::Null)]}));
-    let service =
-        Service::strict([Answer::stream().event(first).event(second).finish("tool_calls").done()]).await;
+    let service = Service::strict([Answer::stream().event(first).event(second).finish("tool_calls").done()]).await;
     let message = next_request(&Settings::new(&service.base_url), &service).await;
-    let written =
-        |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let written = |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
     let mut a = written("a-2");
     a["extra_content"] = signed;
     assert_eq!(message["tool_calls"], json!([a, written("b-2")]));
@@ -69,12 +63,10 @@ async fn details_of_openrouter_go_back_as_one() {
             json!({"reasoning": text, "reasoning_details": [{"type": "reasoning.text", "text": text, "index": 0, "format": "x"}]}),
         )
     };
-    let seal = delta(
-        json!({"reasoning_details": [{"type": "reasoning.text", "signature": "sig", "text": "", "index": 0}]}),
-    );
-    let sealed = delta(
-        json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "…", "id": "a", "index": 1}]}),
-    );
+    let seal =
+        delta(json!({"reasoning_details": [{"type": "reasoning.text", "signature": "sig", "text": "", "index": 0}]}));
+    let sealed =
+        delta(json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "…", "id": "a", "index": 1}]}));
     let answer = Answer::stream()
         .event(text("one "))
         .event(text("two"))

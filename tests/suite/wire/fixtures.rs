@@ -155,9 +155,7 @@ fn got(out: &str, err: &str, code: i32, asked: usize) -> Result<String, String> 
     if let Some(usage) = first["usage"].as_object() {
         lines.push(format!("usage: {}({})+{}", usage["input"], usage["cached"], usage["output"]));
     }
-    lines.extend(
-        replies.iter().skip(1).map(|reply| format!("then: {}", reply["text"].as_str().unwrap_or_default())),
-    );
+    lines.extend(replies.iter().skip(1).map(|reply| format!("then: {}", reply["text"].as_str().unwrap_or_default())));
     lines.extend(why.map(|why| format!("fails: {why}")));
     lines.push(format!("exit: {code}, asked: {asked}"));
 
@@ -189,11 +187,7 @@ fn same(wanted: &str, got: &str) -> Result<(), String> {
         return Ok(());
     }
     let (wanted, got) = (format!("{wanted}\n"), format!("{got}\n"));
-    Err(TextDiff::from_lines(&wanted, &got)
-        .unified_diff()
-        .context_radius(9)
-        .header("wanted", "came")
-        .to_string())
+    Err(TextDiff::from_lines(&wanted, &got).unified_diff().context_radius(9).header("wanted", "came").to_string())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -210,8 +204,7 @@ async fn cut_anywhere(fixture: Fixture) -> Result<(), String> {
     let whole = comes_of(&fixture, &fixture.answers).await;
     // Byte by byte or nearly so; then in pieces by chance, which the name alone decides.
     let small = most.div_ceil(often(4000, 50)).max(1);
-    let mut chance =
-        fixture.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    let mut chance = fixture.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let mut by_chance = || {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         1 + (chance >> 33) as usize % (most / 8).max(9)

@@ -45,8 +45,7 @@ fn keys(service: &Service) -> Vec<String> {
 
 #[tokio::test]
 async fn a_key_is_asked_for_with_the_first_request_and_once_more_where_it_is_refused() {
-    let service =
-        Service::strict([says("a"), says("b"), refuses(), says("c"), refuses(), refuses(), says("d")]).await;
+    let service = Service::strict([says("a"), says("b"), refuses(), says("c"), refuses(), refuses(), says("d")]).await;
     let source = Arc::new(Counts::default());
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
     assert_eq!(source.0.load(Ordering::SeqCst), 0, "nothing was sent yet");
@@ -96,20 +95,15 @@ async fn the_first_model_one_can_talk_with_answers_and_its_name_comes_first() {
     let unnamed = || Request { model: String::new(), ..asks("hi") };
     for _ in 0..2 {
         let all: Vec<_> = model.stream(unnamed()).collect().await;
-        assert!(
-            matches!(&all[0], Ok(Chunk::ModelChosen { model, instead: None }) if model == "talker"),
-            "{all:?}"
-        );
+        assert!(matches!(&all[0], Ok(Chunk::ModelChosen { model, instead: None }) if model == "talker"), "{all:?}");
         assert_eq!(told(&all[1..]), "a.");
     }
     let named: Vec<_> = model.stream(asks("hi")).collect().await;
     assert_eq!(told(&named), "a.", "who was named is not said again");
-    let models: Vec<_> =
-        service.received()[1..].iter().map(|request| request.body["model"].clone()).collect();
+    let models: Vec<_> = service.received()[1..].iter().map(|request| request.body["model"].clone()).collect();
     assert_eq!(models, ["talker", "talker", "m"]);
     let drawing =
-        Service::strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), says("a")])
-            .await;
+        Service::strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), says("a")]).await;
     let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&drawing.base_url)));
     let all: Vec<_> = model.stream(unnamed()).collect().await;
     assert_eq!(told(&all), "@image-1@a.", "better than none");
@@ -151,8 +145,7 @@ async fn a_connection_that_is_not_made_in_time_is_given_up() {
 
 #[tokio::test]
 async fn r42_no_list_of_models_follows_a_redirect() {
-    let other =
-        Service::strict([Answer::body(200, "application/json", &[], r#"{"data":[{"id":"stolen"}]}"#)]).await;
+    let other = Service::strict([Answer::body(200, "application/json", &[], r#"{"data":[{"id":"stolen"}]}"#)]).await;
     for to in [other.base_url.clone(), other.base_url.replace("127.0.0.1", "localhost")] {
         for status in [301, 302, 303, 307, 308] {
             let location = format!("location: {to}/models");

@@ -31,9 +31,9 @@ pub fn event(answer: Answer, kind: &str, mut data: Value) -> Answer {
 
 /// A stream of such events.
 pub fn stream(events: &[(&str, Value)]) -> Answer {
-    events.iter().fold(Answer::stream(), |answer, (kind, data)| {
-        event(answer, &format!("response.{kind}"), data.clone())
-    })
+    events
+        .iter()
+        .fold(Answer::stream(), |answer, (kind, data)| event(answer, &format!("response.{kind}"), data.clone()))
 }
 
 pub fn says(text: &str) -> (&'static str, Value) {
@@ -62,21 +62,18 @@ fn text_events(pieces: &[&str]) -> Vec<(&'static str, Value)> {
     let mut events = vec![
         ("created", json!({"response": {"status": "in_progress", "output": []}})),
         ("in_progress", json!({"response": {"status": "in_progress", "output": []}})),
-        (
-            "output_item.added",
-            json!({"output_index": 0, "item": {"type": "message", "id": "m", "content": []}}),
-        ),
+        ("output_item.added", json!({"output_index": 0, "item": {"type": "message", "id": "m", "content": []}})),
         (
             "content_part.added",
             json!({"item_id": "m", "output_index": 0, "content_index": 0, "part": {"type": "output_text", "text": ""}}),
         ),
     ];
     events.extend(pieces.iter().map(|piece| says(piece)));
+    events.push(("output_text.done", json!({"item_id": "m", "output_index": 0, "content_index": 0, "text": all})));
     events.push((
-        "output_text.done",
-        json!({"item_id": "m", "output_index": 0, "content_index": 0, "text": all}),
+        "content_part.done",
+        json!({"item_id": "m", "output_index": 0, "content_index": 0, "part": {"type": "output_text", "text": all}}),
     ));
-    events.push(("content_part.done", json!({"item_id": "m", "output_index": 0, "content_index": 0, "part": {"type": "output_text", "text": all}})));
     events.push(("output_item.done", json!({"output_index": 0, "item": message(&all)})));
     events.push(completed(json!([message(&all)])));
     events
@@ -102,14 +99,9 @@ async fn r48_a_reply_of_the_responses_api_arrives_once_however_often_it_is_told(
         "Hello#9+2.",
     )
     .await;
-    check("the last piece lost", stream(&[says("Hel"), completed(json!([message("Hello")]))]), "Hello#9+2.")
+    check("the last piece lost", stream(&[says("Hel"), completed(json!([message("Hello")]))]), "Hello#9+2.").await;
+    check("told otherwise in the end", stream(&[says("Hello"), completed(json!([message("Bye")]))]), "Hello#9+2.")
         .await;
-    check(
-        "told otherwise in the end",
-        stream(&[says("Hello"), completed(json!([message("Bye")]))]),
-        "Hello#9+2.",
-    )
-    .await;
     check("nothing at all", stream(&[completed(json!([]))]), "#9+2.").await;
     check("no list in the end", stream(&[says("a"), ("completed", json!({"response": {}}))]), "a.").await;
 }
@@ -119,8 +111,7 @@ async fn r48_the_grammar_of_streams_holds_here_too() {
     let body = r#"{"type":"response.output_text.delta","delta":"中👩‍👩‍👧"}"#;
     let end = r#"{"type":"response.completed","response":{"status":"completed"}}"#;
     check("no names", Answer::stream().raw(format!("data: {body}\n\ndata: {end}\n\n")), "中👩‍👩‍👧.").await;
-    let crlf =
-        format!(": hi\r\n\r\nevent:response.output_text.delta\r\ndata:{body}\r\n\r\ndata:{end}\r\n\r\n");
+    let crlf = format!(": hi\r\n\r\nevent:response.output_text.delta\r\ndata:{body}\r\n\r\ndata:{end}\r\n\r\n");
     check("CRLF, no blanks, comment", Answer::stream().raw(&crlf), "中👩‍👩‍👧.").await;
     let mut slow = Answer::stream();
     for byte in crlf.as_bytes() {
@@ -155,12 +146,7 @@ async fn r48_the_grammar_of_streams_holds_here_too() {
     )
     .await;
     let big = "x".repeat(3 << 20);
-    check(
-        "an event of 3 MB",
-        stream(&[says(&big), completed(json!([message(&big)]))]),
-        &format!("{big}#9+2."),
-    )
-    .await;
+    check("an event of 3 MB", stream(&[says(&big), completed(json!([message(&big)]))]), &format!("{big}#9+2.")).await;
 }
 
 #[tokio::test]
@@ -178,37 +164,20 @@ async fn r48_reasoning_and_refusals_are_told_apart_from_text() {
     );
     check(
         "summaries",
-        stream(&[
-            summary(0, "a"),
-            summary(0, "b"),
-            summary(1, "c"),
-            done.clone(),
-            says("x"),
-            completed(json!([])),
-        ]),
+        stream(&[summary(0, "a"), summary(0, "b"), summary(1, "c"), done.clone(), says("x"), completed(json!([]))]),
         "(a)(b)(\n\nc)(d)x#9+2.",
     )
     .await;
     check("only in the end", stream(&[done, says("x"), completed(json!([]))]), "(ab)(\n\ncd)x#9+2.").await;
-    let plain = (
-        "reasoning_text.delta",
-        json!({"item_id": "r", "output_index": 0, "content_index": 0, "delta": "r"}),
-    );
+    let plain = ("reasoning_text.delta", json!({"item_id": "r", "output_index": 0, "content_index": 0, "delta": "r"}));
     check("open models", stream(&[plain.clone(), says("x"), completed(json!([]))]), "(r)x#9+2.").await;
-    check("both at once", stream(&[plain, summary(0, "a"), says("x"), completed(json!([]))]), "(r)x#9+2.")
-        .await;
-    check("tags", stream(&[says("<thi"), says("nk>r</think>\n\nx"), completed(json!([]))]), "(r)x#9+2.")
-        .await;
-    let refusal = |text: &str| {
-        ("refusal.delta", json!({"item_id": "m", "output_index": 0, "content_index": 0, "delta": text}))
-    };
+    check("both at once", stream(&[plain, summary(0, "a"), says("x"), completed(json!([]))]), "(r)x#9+2.").await;
+    check("tags", stream(&[says("<thi"), says("nk>r</think>\n\nx"), completed(json!([]))]), "(r)x#9+2.").await;
+    let refusal =
+        |text: &str| ("refusal.delta", json!({"item_id": "m", "output_index": 0, "content_index": 0, "delta": text}));
     let item = json!({"type": "message", "id": "m", "content": [{"type": "refusal", "refusal": "I can't."}]});
-    check(
-        "a refusal",
-        stream(&[refusal("I ca"), refusal("n't."), completed(json!([item.clone()]))]),
-        "I can't.#9+2.",
-    )
-    .await;
+    check("a refusal", stream(&[refusal("I ca"), refusal("n't."), completed(json!([item.clone()]))]), "I can't.#9+2.")
+        .await;
     check("a refusal in the end", stream(&[completed(json!([item]))]), "I can't.#9+2.").await;
 }
 
@@ -221,20 +190,13 @@ async fn r48_calls_of_the_responses_api_arrive_whole_or_not_at_all() {
         )
     };
     let delta = |at: u64, id: &str, text: &str| {
-        (
-            "function_call_arguments.delta",
-            json!({"output_index": at, "item_id": format!("fc_{id}"), "delta": text}),
-        )
+        ("function_call_arguments.delta", json!({"output_index": at, "item_id": format!("fc_{id}"), "delta": text}))
     };
     let args = |at: u64, id: &str, text: &str| {
-        (
-            "function_call_arguments.done",
-            json!({"output_index": at, "item_id": format!("fc_{id}"), "arguments": text}),
-        )
+        ("function_call_arguments.done", json!({"output_index": at, "item_id": format!("fc_{id}"), "arguments": text}))
     };
-    let done = |at: u64, id: &str, text: &str| {
-        ("output_item.done", json!({"output_index": at, "item": call(id, text)}))
-    };
+    let done =
+        |at: u64, id: &str, text: &str| ("output_item.done", json!({"output_index": at, "item": call(id, text)}));
     let whole = r#"{"x":1}"#;
     check(
         "the usual way",
@@ -260,8 +222,7 @@ async fn r48_calls_of_the_responses_api_arrive_whole_or_not_at_all() {
     )
     .await;
     check("the end alone", stream(&[completed(json!([call("a", whole)]))]), r#"#9+2[a f {"x":1}]."#).await;
-    check("no arguments", stream(&[added(0, "a"), done(0, "a", ""), completed(json!([]))]), "#9+2[a f {}].")
-        .await;
+    check("no arguments", stream(&[added(0, "a"), done(0, "a", ""), completed(json!([]))]), "#9+2[a f {}].").await;
     let object = json!({"type": "function_call", "name": "f", "arguments": {"x": 1}});
     check("an object, no id", stream(&[completed(json!([object]))]), r#"#9+2[call_1 f {"x":1}]."#).await;
     check(
@@ -271,8 +232,7 @@ async fn r48_calls_of_the_responses_api_arrive_whole_or_not_at_all() {
     )
     .await;
     let half = stream(&[added(0, "a"), delta(0, "a", "{\"x\":"), completed(json!([]))]);
-    check("half", half, "#9+2!The connection was lost during the reply: a tool call was never completed")
-        .await;
+    check("half", half, "#9+2!The connection was lost during the reply: a tool call was never completed").await;
     let out = told(&once(stream(&[added(0, "a"), delta(0, "a", whole), args(0, "a", whole)])).await);
     assert!(!out.contains("[a f") && out.starts_with("!The connection was lost"), "{out}");
 }

@@ -11,10 +11,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn r48_every_end_of_a_response_is_understood() {
     let incomplete = |reason: Value| {
-        (
-            "incomplete",
-            json!({"response": {"status": "incomplete", "incomplete_details": {"reason": reason}}}),
-        )
+        ("incomplete", json!({"response": {"status": "incomplete", "incomplete_details": {"reason": reason}}}))
     };
     check("length", stream(&[says("a"), incomplete(json!("max_output_tokens"))]), "a<length>").await;
     check("filter", stream(&[says("a"), incomplete(json!("content_filter"))]), "a<content_filter>").await;
@@ -25,8 +22,7 @@ async fn r48_every_end_of_a_response_is_understood() {
         json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}}),
     );
     check("completed, but is not", stream(&[says("a"), says_completed]), "a<length>").await;
-    let lost =
-        "a!The connection was lost during the reply: the provider closed it before the reply was complete";
+    let lost = "a!The connection was lost during the reply: the provider closed it before the reply was complete";
     check("closed", stream(&[says("a")]), lost).await;
     check("only [DONE]", stream(&[says("a")]).done(), lost).await;
     check(
@@ -36,12 +32,7 @@ async fn r48_every_end_of_a_response_is_understood() {
     )
     .await;
     let broken = stream(&[says("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
-    check(
-        "an event that cannot be read",
-        broken,
-        "a!Cannot read the reply: an event is not valid JSON: {\"type",
-    )
-    .await;
+    check("an event that cannot be read", broken, "a!Cannot read the reply: an event is not valid JSON: {\"type").await;
     let damaged = |more: &[(&str, Value)]| {
         let start = stream(&[says("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
         start.raw(
@@ -54,18 +45,11 @@ async fn r48_every_end_of_a_response_is_understood() {
         )
     };
     check("an event is damaged", damaged(&[says("c"), completed(json!([]))]), "a\u{fffd}c#9+2.").await;
-    let whole =
-        json!([{ "type": "message", "id": "m", "content": [{ "type": "output_text", "text": "abc" }] }]);
+    let whole = json!([{ "type": "message", "id": "m", "content": [{ "type": "output_text", "text": "abc" }] }]);
     check("and comes again at the end", damaged(&[completed(whole)]), "abc#9+2.").await;
-    let reset = told(
-        &once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await,
-    );
-    assert!(
-        reset.starts_with("a!The connection was lost") && reset.to_lowercase().contains("reset"),
-        "{reset}"
-    );
-    let silence =
-        "a!The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.";
+    let reset = told(&once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await);
+    assert!(reset.starts_with("a!The connection was lost") && reset.to_lowercase().contains("reset"), "{reset}");
+    let silence = "a!The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.";
     in_time(silence.to_owned(), async |factor| {
         let service = Service::strict([stream(&[says("a")]).then(Step::Stall)]).await;
         let idle_limit = Duration::from_secs(factor.into());
@@ -79,18 +63,10 @@ async fn r48_every_end_of_a_response_is_understood() {
 
 #[tokio::test]
 async fn r48_errors_of_the_responses_api_keep_their_words() {
-    let failed = (
-        "failed",
-        json!({"response": {"status": "failed", "error": {"code": "odd", "message": "it broke"}}}),
-    );
-    check(
-        "failed",
-        stream(&[says("a"), failed]),
-        "a!The provider reported an error during the reply: it broke (odd)",
-    )
-    .await;
-    let error =
-        json!({"type": "error", "code": "odd", "message": "it broke", "param": null, "sequence_number": 3});
+    let failed = ("failed", json!({"response": {"status": "failed", "error": {"code": "odd", "message": "it broke"}}}));
+    check("failed", stream(&[says("a"), failed]), "a!The provider reported an error during the reply: it broke (odd)")
+        .await;
+    let error = json!({"type": "error", "code": "odd", "message": "it broke", "param": null, "sequence_number": 3});
     let words = "a!The provider reported an error during the reply: it broke (odd)";
     check("named", stream(&[says("a")]).raw(format!("event: error\ndata: {error}\n\n")), words).await;
     check("not named", stream(&[says("a")]).event(error), words).await;
@@ -155,12 +131,8 @@ async fn r48_a_response_in_one_piece_is_read_as_a_reply() {
     let body = json!({"id": "r", "object": "response", "status": "completed", "error": null, "incomplete_details": null,
         "output": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "r"}]}, message("a"), call("c", "{}")],
         "usage": {"input_tokens": 4, "output_tokens": 1}});
-    check(
-        "whole",
-        Answer::body(200, json, &[], &serde_json::to_string_pretty(&body).unwrap()),
-        "(r)a#4+1[c f {}].",
-    )
-    .await;
+    check("whole", Answer::body(200, json, &[], &serde_json::to_string_pretty(&body).unwrap()), "(r)a#4+1[c f {}].")
+        .await;
     let mut cut = body.clone();
     cut["status"] = json!("incomplete");
     cut["incomplete_details"] = json!({"reason": "max_output_tokens"});
@@ -185,9 +157,7 @@ async fn r48_a_response_in_one_piece_is_read_as_a_reply() {
 
 #[tokio::test]
 async fn a_service_that_has_only_chat_completions_says_which_setting_helps() {
-    for (status, body) in
-        [(404, "404 page not found"), (404, ""), (405, r#"{"detail":"Method Not Allowed"}"#)]
-    {
+    for (status, body) in [(404, "404 page not found"), (404, ""), (405, r#"{"detail":"Method Not Allowed"}"#)] {
         let out = told(&once(Answer::body(status, "text/plain", &[], body)).await);
         let start = "!The provider has no responses API at this address (";
         assert!(out.starts_with(start) && out.ends_with("Set `api` of the profile to \"chat\"."), "{out}");

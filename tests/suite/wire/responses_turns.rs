@@ -55,8 +55,7 @@ fn message(id: &str, phase: &str, text: &str) -> Value {
 fn items(all: &[Value]) -> Answer {
     let mut events = Vec::new();
     for (at, item) in all.iter().enumerate() {
-        let mut begun =
-            json!({"type": item["type"], "id": item["id"], "name": item["name"], "phase": item["phase"]});
+        let mut begun = json!({"type": item["type"], "id": item["id"], "name": item["name"], "phase": item["phase"]});
         begun["summary"] = json!([]);
         events.push(("output_item.added", json!({"output_index": at, "item": begun})));
         events.push(("output_item.done", json!({"output_index": at, "item": item})));
@@ -78,10 +77,8 @@ async fn a_request_to_the_responses_api_is_what_services_expect() {
         parameters: json!({"temperature": 0.5, "store": null}).as_object().unwrap().clone(),
         ..here(&service)
     };
-    let request = Request {
-        max_tokens: Some(100),
-        ..with_tools(vec![Message::System("s".into()), Message::User("hi".into())])
-    };
+    let request =
+        Request { max_tokens: Some(100), ..with_tools(vec![Message::System("s".into()), Message::User("hi".into())]) };
     let _: Vec<_> = OpenAi::new(settings).stream(request).collect().await;
     let asked = &service.received()[0];
     assert_eq!(asked.line, "POST /v1/responses?api-version=2026-01-01&a+b=%C3%BC%26 HTTP/1.1");
@@ -153,8 +150,7 @@ async fn sealed_reasoning_goes_to_nobody_else() {
     let other = Service::strict([items(&[])]).await;
     let (text, calls, echo) = reply(&here(&service), with_tools(vec![Message::User("go".into())])).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
-    let talk =
-        vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
+    let talk = vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
     reply(&here(&other), with_tools(talk.clone())).await;
     reply(&Settings::new(&chat.base_url), with_tools(talk.clone())).await;
     reply(&here(&service), Request { model: "another".into(), ..with_tools(talk) }).await;
@@ -185,11 +181,7 @@ async fn reasoning_that_can_be_read_goes_back_only_where_that_is_set() {
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     reply(
         &back,
-        with_tools(vec![
-            Message::User("go".into()),
-            Message::Model { text, calls, echo: echo.map(Box::new) },
-            outcome,
-        ]),
+        with_tools(vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome]),
     )
     .await;
     assert_eq!(
@@ -248,17 +240,10 @@ async fn a_turn_with_a_call_carries_its_sealed_reasoning_through_session_and_log
 #[tokio::test]
 async fn a_talk_that_is_too_long_is_told_as_that() {
     let refused = |code: &str| {
-        Answer::body(
-            400,
-            "application/json",
-            &[],
-            &json!({"error": {"message": "m", "code": code}}).to_string(),
-        )
+        Answer::body(400, "application/json", &[], &json!({"error": {"message": "m", "code": code}}).to_string())
     };
-    let inside = stream(&[(
-        "failed",
-        json!({"response": {"error": {"code": "context_length_exceeded", "message": "m"}}}),
-    )]);
+    let inside =
+        stream(&[("failed", json!({"response": {"error": {"code": "context_length_exceeded", "message": "m"}}}))]);
     for (answer, expected) in
         [(refused("context_length_exceeded"), true), (inside, true), (refused("invalid_value"), false)]
     {
@@ -273,11 +258,9 @@ async fn a_talk_that_is_too_long_is_told_as_that() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_real_program_talks_to_the_responses_api_and_calls_a_tool() {
     let reads = json!({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
-    let service = Service::start([
-        items(&[sealed("r1"), reads]),
-        items(&[message("m1", "final_answer", "It says alpha.")]),
-    ])
-    .await;
+    let service =
+        Service::start([items(&[sealed("r1"), reads]), items(&[message("m1", "final_answer", "It says alpha.")])])
+            .await;
     let setup = Setup::new(&["-p", "--profile", "new", "read it"]).has("a.txt", "alpha\n");
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();

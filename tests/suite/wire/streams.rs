@@ -40,8 +40,7 @@ async fn a_reader_who_waits_holds_the_service_up_instead_of_filling_the_memory()
     for _ in 0..pieces {
         answer = answer.says(&piece);
     }
-    let service =
-        Service::strict([answer.finish("stop").done().raw(": the end\n\n").then(Step::Stall)]).await;
+    let service = Service::strict([answer.finish("stop").done().raw(": the end\n\n").then(Step::Stall)]).await;
     let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(asks("hi"));
     reply.next().await.unwrap().unwrap();
     let sent = || service.received()[0].sent;

@@ -29,8 +29,7 @@ async fn a_reply_streams_and_is_counted() {
     let texts = out.iter().filter(|item| matches!(item, Ok(Chunk::Text(_)))).count();
     assert!(texts > 1, "it streams: {out:?}");
     assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{out:?}");
-    let usage =
-        out.iter().rev().find_map(|item| if let Ok(Chunk::Usage(usage)) = item { Some(usage) } else { None });
+    let usage = out.iter().rev().find_map(|item| if let Ok(Chunk::Usage(usage)) = item { Some(usage) } else { None });
     assert!(usage.is_some_and(|usage| usage.input > 0 && usage.output == 24), "{out:?}");
 }
 

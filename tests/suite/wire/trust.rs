@@ -60,15 +60,10 @@ fn serve(answer: Option<String>) -> (u16, mpsc::Receiver<Vec<u8>>) {
 #[tokio::test]
 async fn r42_a_certificate_that_nobody_trusts_is_refused_before_the_key_is_sent() {
     let (port, said) = serve(None);
-    let settings = Settings {
-        key: Some(Secret::new("sk-secret")),
-        ..Settings::new(&format!("https://127.0.0.1:{port}/v1"))
-    };
+    let settings =
+        Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&format!("https://127.0.0.1:{port}/v1")) };
     let out = told(&collect(&OpenAi::new(settings)).await);
-    assert!(
-        out.starts_with(&format!("!Cannot trust https://127.0.0.1:{port}: ")),
-        "and not tried again: {out}"
-    );
+    assert!(out.starts_with(&format!("!Cannot trust https://127.0.0.1:{port}: ")), "and not tried again: {out}");
     assert_eq!(said.recv().unwrap(), b"");
     assert!(said.try_recv().is_err(), "it was asked again");
 }

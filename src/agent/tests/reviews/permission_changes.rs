@@ -56,10 +56,7 @@ fn r20_mode_narrowed_during_review_applies() {
 #[test]
 fn r11_grant_revoked_during_review_no_longer_applies() {
     let take_back = |state: &mut State| {
-        update(
-            state,
-            Event::GrantRevoked { given_on: Some("z".into()), what: String::new(), by: Decider::Headless },
-        );
+        update(state, Event::GrantRevoked { given_on: Some("z".into()), what: String::new(), by: Decider::Headless });
     };
     assert_eq!(after(granted, |_| {}), "allow");
     assert_eq!(after(granted, take_back), "ask");

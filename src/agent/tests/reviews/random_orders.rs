@@ -11,14 +11,8 @@ fn log_records_reviews_and_detects_mismatches() {
     let record = &collect_records(&entries)[0];
     let json = record.to_json(&|_| None);
     let said = |at: usize, key: &str| json["consulted"][at][key].clone();
-    assert_eq!(
-        (said(0, "who"), said(0, "name"), said(0, "verdict")),
-        ("hook".into(), "h0".into(), "allow".into())
-    );
-    assert_eq!(
-        (said(0, "before"), said(0, "why"), said(0, "failed")),
-        ("ask".into(), "it is so".into(), false.into())
-    );
+    assert_eq!((said(0, "who"), said(0, "name"), said(0, "verdict")), ("hook".into(), "h0".into(), "allow".into()));
+    assert_eq!((said(0, "before"), said(0, "why"), said(0, "failed")), ("ask".into(), "it is so".into(), false.into()));
     assert_eq!(
         (said(1, "who"), said(1, "verdict"), said(1, "failed")),
         ("second_reader".into(), "ask".into(), true.into())
@@ -31,8 +25,7 @@ fn log_records_reviews_and_detects_mismatches() {
     }
     let wrong = collect_records(&entries)[0].verify();
     assert_eq!(wrong, Integrity::Broken("the reviewed plan is not the plan that was shown"));
-    for (does, who) in [(Does::Says(ReviewVerdict::Allow), "hook"), (Does::Says(ReviewVerdict::Deny), "hook")]
-    {
+    for (does, who) in [(Does::Says(ReviewVerdict::Allow), "hook"), (Does::Says(ReviewVerdict::Deny), "hook")] {
         let mut state = asking(1, false);
         judged(&mut state, covered(Access::Write("a".into())), &[does]);
         assert_eq!(collect_records(state.session.entries())[0].decider_name(), Some(who));
@@ -66,10 +59,7 @@ fn in_any_order(steps: &[(u8, u8)]) {
                 replies(&mut state, "", &calls)
             }
             1 => update(&mut state, Event::QueueOpened),
-            2 => update(
-                &mut state,
-                Event::EarlyPromptRequested(Some(format!("c{}", which % 9).as_str().into())),
-            ),
+            2 => update(&mut state, Event::EarlyPromptRequested(Some(format!("c{}", which % 9).as_str().into()))),
             3 if which % 9 == 0 => {
                 open.clear();
                 let (resumed, effects) = resume(state.session.clone(), blank());
@@ -84,43 +74,34 @@ fn in_any_order(steps: &[(u8, u8)]) {
             4 => match state.waiting_call() {
                 Some(WaitingCall::Approval { call, .. }) => {
                     let id = call.id.clone();
-                    let decision =
-                        if which % 2 == 0 { Decision::Once } else { Decision::Deny(String::new()) };
+                    let decision = if which % 2 == 0 { Decision::Once } else { Decision::Deny(String::new()) };
                     update(&mut state, Event::CallDecided { call: id, decision, by: Decider::Headless })
                 }
                 _ => Vec::new(),
             },
-            _ => {
-                match pick(&open).map(|at| if which % 5 == 0 { open[at].clone() } else { open.remove(at) }) {
-                    Some(Effect::PlanCall { turn, call }) => {
-                        let intent = match which % 3 {
-                            0 => read(),
-                            1 => covered(Access::Write("a".into())),
-                            _ => covered(Access::Write("b".into())),
-                        };
-                        update(&mut state, Event::CallPlanned { turn, call: call.id, intent: Ok(intent) })
-                    }
-                    Some(Effect::ReviewCall { turn, call, round, .. }) => {
-                        let said = answer(ALL[usize::from(which / 3) % 4]);
-                        update(&mut state, Event::CallReviewed { turn, call: call.id, round, text: said })
-                    }
-                    Some(Effect::RunCall { turn, call, .. }) => {
-                        let outcome = Outcome::Done(String::new());
-                        let took = Duration::ZERO;
-                        update(
-                            &mut state,
-                            Event::CallFinished {
-                                turn,
-                                call: call.id,
-                                outcome,
-                                result_source: None,
-                                duration: took,
-                            },
-                        )
-                    }
-                    Some(_) | None => Vec::new(),
+            _ => match pick(&open).map(|at| if which % 5 == 0 { open[at].clone() } else { open.remove(at) }) {
+                Some(Effect::PlanCall { turn, call }) => {
+                    let intent = match which % 3 {
+                        0 => read(),
+                        1 => covered(Access::Write("a".into())),
+                        _ => covered(Access::Write("b".into())),
+                    };
+                    update(&mut state, Event::CallPlanned { turn, call: call.id, intent: Ok(intent) })
                 }
-            }
+                Some(Effect::ReviewCall { turn, call, round, .. }) => {
+                    let said = answer(ALL[usize::from(which / 3) % 4]);
+                    update(&mut state, Event::CallReviewed { turn, call: call.id, round, text: said })
+                }
+                Some(Effect::RunCall { turn, call, .. }) => {
+                    let outcome = Outcome::Done(String::new());
+                    let took = Duration::ZERO;
+                    update(
+                        &mut state,
+                        Event::CallFinished { turn, call: call.id, outcome, result_source: None, duration: took },
+                    )
+                }
+                Some(_) | None => Vec::new(),
+            },
         };
         for effect in &effects {
             if let Effect::RunCall { call, plan, .. } = effect {

@@ -97,11 +97,7 @@ fn review_applies_only_to_its_own_call() {
     assert_eq!(shapes, [["CONSULT a"], ["CONSULT b"]]);
     let effects = consulted(&mut state, &asks[1], answer(Does::Says(ReviewVerdict::Allow))).unwrap();
     assert_eq!(shape(&effects), ["two: allow says b", "two: allow b", "ACT b"]);
-    assert_eq!(
-        consulted(&mut state, &asks[1], answer(Does::Says(ReviewVerdict::Allow))),
-        Some(vec![]),
-        "twice"
-    );
+    assert_eq!(consulted(&mut state, &asks[1], answer(Does::Says(ReviewVerdict::Allow))), Some(vec![]), "twice");
     let effects = consulted(&mut state, &asks[0], answer(Does::Says(ReviewVerdict::Deny))).unwrap();
     assert_eq!(shape(&effects)[..2], ["one: deny says a", "one: refuse a"]);
     // An answer after the turn was stopped is ignored.

@@ -152,8 +152,7 @@ impl EntryOutline {
                     Outcome::Rehearsed(_) => "rehearsed",
                     Outcome::Interrupted(_) => "interrupted",
                 };
-                let staged =
-                    staged.as_ref().map(|staged| format!(", {}", staged.as_str())).unwrap_or_default();
+                let staged = staged.as_ref().map(|staged| format!(", {}", staged.as_str())).unwrap_or_default();
                 let text = outcome.text().len();
                 ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged}", of(call)))
             }

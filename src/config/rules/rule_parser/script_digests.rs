@@ -12,11 +12,7 @@ pub(in crate::config::rules) const MISSING: &str = "missing";
 impl RuleParser<'_> {
     /// Returns the bound files, sorted. A rule that allows a command with scripts must list them, because their content
     /// may change later.
-    pub(super) fn read_scripts(
-        &mut self,
-        says: Option<RuleEffect>,
-        about: Option<&RuleTarget>,
-    ) -> Vec<Script> {
+    pub(super) fn read_scripts(&mut self, says: Option<RuleEffect>, about: Option<&RuleTarget>) -> Vec<Script> {
         let given = self.table.contains_key("scripts");
         let command = match about {
             Some(RuleTarget::Command(command)) if says == Some(RuleEffect::Allow) => Some(command),
@@ -81,10 +77,8 @@ impl RuleParser<'_> {
             };
             let odd = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
             if name.is_empty() || Path::new(&name).components().any(odd) {
-                let words = format!(
-                    "{:?} is not a file path relative to the project directory",
-                    truncate_for_display(&name)
-                );
+                let words =
+                    format!("{:?} is not a file path relative to the project directory", truncate_for_display(&name));
                 self.report_error("scripts", words);
             }
             scripts.push(Script { path: PathBuf::from(name), sha256 });

@@ -55,16 +55,14 @@ fn known(reading: &ParsedLine) -> Option<Vec<Vec<String>>> {
                 }
                 Redirect::Read(_) => false,
             });
-        let words: Option<Vec<String>> =
-            simple.words.iter().map(|word| word.known_text().map(str::to_owned)).collect();
+        let words: Option<Vec<String>> = simple.words.iter().map(|word| word.known_text().map(str::to_owned)).collect();
         let words = words.filter(|_| plain)?;
         if !words.is_empty() {
             commands.push(words);
         }
     }
     // Commands with redirected output cannot report themselves.
-    let told =
-        |words: &Vec<String>| !matches!(words[0].as_str(), ":" | "." | "[") && !words[0].starts_with('%');
+    let told = |words: &Vec<String>| !matches!(words[0].as_str(), ":" | "." | "[") && !words[0].starts_with('%');
     commands.iter().all(told).then_some(commands)
 }
 
@@ -87,8 +85,7 @@ fn of_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
         .stdin(Stdio::null())
         .output();
     assert!(ran.is_ok(), "{ran:?}");
-    let complains =
-        |words: &str| ran.as_ref().is_ok_and(|ran| String::from_utf8_lossy(&ran.stderr).contains(words));
+    let complains = |words: &str| ran.as_ref().is_ok_and(|ran| String::from_utf8_lossy(&ran.stderr).contains(words));
     // A command with an unusable redirection is not run, however it was parsed.
     let unrun = ["Bad file descriptor", "ambiguous redirect", "bad substitution"];
     if unrun.iter().any(|words| complains(words)) {
@@ -142,8 +139,7 @@ fn r12_bash_splits_known_lines_into_the_same_words() {
         made += 1;
         if let Some(found) = compare(&bash, &line, place.path()) {
             compared += 1;
-            words +=
-                parse_command_line(&line).commands.iter().map(|simple| simple.words.len()).sum::<usize>();
+            words += parse_command_line(&line).commands.iter().map(|simple| simple.words.len()).sum::<usize>();
             wrong.extend(found.err());
             assert!(wrong.len() < 20, "{wrong:#?}");
         }

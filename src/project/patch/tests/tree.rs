@@ -185,8 +185,7 @@ impl Tree {
         for path in before.0.keys().filter(|path| !self.0.contains_key(*path)) {
             let parent = path.parent().unwrap();
             let is_hidden = whole.iter().any(|folder| path.starts_with(folder));
-            let has_folder =
-                parent.as_os_str().is_empty() || matches!(self.0.get(parent), Some(TreeEntry::Folder(_)));
+            let has_folder = parent.as_os_str().is_empty() || matches!(self.0.get(parent), Some(TreeEntry::Folder(_)));
             if has_folder && !is_hidden {
                 mknodat(CWD, upper.join(path), FileType::CharacterDevice, 0o600.into(), 0).unwrap();
             }
@@ -253,24 +252,13 @@ fn any_path() -> impl Strategy<Value = PathBuf> {
         b"#",
         b"a\r",
     ];
-    vec(proptest::sample::select(names), 1..4)
-        .prop_map(|parts| parts.into_iter().map(OsStr::from_bytes).collect())
+    vec(proptest::sample::select(names), 1..4).prop_map(|parts| parts.into_iter().map(OsStr::from_bytes).collect())
 }
 
 fn any_entry() -> impl Strategy<Value = TreeEntry> {
     let bytes = || {
-        const LINES: [&str; 10] = [
-            "",
-            "one\n",
-            "two\n",
-            "two\r\n",
-            "a\rb\n",
-            "\n",
-            " \n",
-            "-x\n",
-            "@@ -1 +1 @@\n",
-            "diff --git a/a b/a\n",
-        ];
+        const LINES: [&str; 10] =
+            ["", "one\n", "two\n", "two\r\n", "a\rb\n", "\n", " \n", "-x\n", "@@ -1 +1 @@\n", "diff --git a/a b/a\n"];
         prop_oneof![
             3 => (vec(proptest::sample::select(&LINES[..]), 0..12), "[a-z\r]{0,3}").prop_map(|(lines, end)| [lines.concat(), end].concat().into_bytes()),
             1 => vec(any::<u8>(), 0..200),
@@ -278,12 +266,8 @@ fn any_entry() -> impl Strategy<Value = TreeEntry> {
             1 => vec(128..255u8, 0..20),
         ]
     };
-    let link = prop_oneof![
-        Just(b"a".to_vec()),
-        Just(b"../b\n".to_vec()),
-        Just(b"\xff none".to_vec()),
-        Just(b".".to_vec())
-    ];
+    let link =
+        prop_oneof![Just(b"a".to_vec()), Just(b"../b\n".to_vec()), Just(b"\xff none".to_vec()), Just(b".".to_vec())];
     prop_oneof![
         6 => bytes().prop_map(|bytes| TreeEntry::new_file(&bytes)),
         2 => bytes().prop_map(|bytes| TreeEntry::new_program(&bytes)),

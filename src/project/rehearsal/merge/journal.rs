@@ -1,8 +1,8 @@
 //! Journal of the modes and times of folders during a merge, and functions that copy folder attributes.
 
 use rustix::fs::{
-    AtFlags, Gid, Mode, RawMode, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, chmodat, fchmod,
-    fgetxattr, flistxattr, fremovexattr, fsetxattr, fstat, futimens, utimensat,
+    AtFlags, Gid, Mode, RawMode, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, chmodat, fchmod, fgetxattr,
+    flistxattr, fremovexattr, fsetxattr, fstat, futimens, utimensat,
 };
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, OsStr, OsString};
@@ -143,10 +143,7 @@ fn list_extended_attributes(folder: BorrowedFd<'_>) -> Vec<CString> {
 }
 
 pub(super) fn read_attributes(about: &Stat) -> Attributes {
-    Attributes {
-        mode: (about.st_mode & 0o7777) as RawMode,
-        modified: (about.st_mtime, about.st_mtime_nsec as i64),
-    }
+    Attributes { mode: (about.st_mode & 0o7777) as RawMode, modified: (about.st_mtime, about.st_mtime_nsec as i64) }
 }
 
 impl Attributes {

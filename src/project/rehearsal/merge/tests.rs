@@ -37,8 +37,7 @@ impl RandomNumbers {
     }
 
     fn random_path(&mut self) -> String {
-        let names: Vec<&str> =
-            (0..=self.next_below(3)).map(|_| ["a", "b", "c"][self.next_below(3)]).collect();
+        let names: Vec<&str> = (0..=self.next_below(3)).map(|_| ["a", "b", "c"][self.next_below(3)]).collect();
         names.join("/")
     }
 
@@ -142,8 +141,8 @@ fn can_mount(base: &Path) -> bool {
     let probe = base.join("probe");
     fs::create_dir(&probe).unwrap();
     let scene = MergeFixture::new(&probe);
-    let can = scene.run_over_overlay("echo x > probe").is_some()
-        && scene.overlay_path(PENDING_FOLDER).join("probe").exists();
+    let can =
+        scene.run_over_overlay("echo x > probe").is_some() && scene.overlay_path(PENDING_FOLDER).join("probe").exists();
     if !can {
         let _ = writeln!(io::stderr(), "left out: cannot mount an overlay here");
     }
@@ -187,8 +186,7 @@ fn assert_all_seeds_match(base: &Path) {
         return;
     }
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let most =
-        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24).min(64);
+    let most = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24).min(64);
     for seed in seed.map_or(1..most + 1, |seed| seed..seed + 1) {
         let place = base.join(seed.to_string());
         fs::create_dir(&place).unwrap();

@@ -108,10 +108,7 @@ fn r30_all_reads_see_outside_writes_and_live_files_stay_unchanged() {
             assert!(all.iter().any(|one| one == name), "{name}: {all:?}");
         }
     }
-    assert_eq!(
-        (play.live_text("out/real").as_deref(), play.live_text("out/new/deep")),
-        (Some("one\n"), None)
-    );
+    assert_eq!((play.live_text("out/real").as_deref(), play.live_text("out/new/deep")), (Some("one\n"), None));
 }
 
 #[test]
@@ -123,11 +120,7 @@ fn outside_write_is_refused_if_the_file_changed_or_a_live_write_would_fail() {
     let error = play.write_whole("own/config.toml", "x").unwrap_err().to_string();
     assert!(error.ends_with("own/config.toml belongs to aye's own settings, sessions and keys"), "{error}");
     assert!(
-        play.write_whole("out/real/below", "x")
-            .unwrap_err()
-            .to_string()
-            .to_lowercase()
-            .contains("not a directory")
+        play.write_whole("out/real/below", "x").unwrap_err().to_string().to_lowercase().contains("not a directory")
     );
     for path in ["/proc/aye-new", "/sys/aye-new"] {
         let at = play.rehearsal.locate(path).unwrap();
@@ -152,8 +145,7 @@ fn only_content_of_write_file_counts_as_the_models_own() {
     play.edit_file("out/real", "mine, edited\n");
     assert!(
         play.has_only_rehearsed_content("out/real")
-            && OutsideFixture::open_rehearsal(&play.base)
-                .has_only_rehearsed_content(&play.locate_outside("out/real"))
+            && OutsideFixture::open_rehearsal(&play.base).has_only_rehearsed_content(&play.locate_outside("out/real"))
     );
     assert!(!play.has_only_rehearsed_content("out/secret") && !play.has_only_rehearsed_content("out/none"));
     // A command adds a secret to it.
@@ -165,10 +157,7 @@ fn only_content_of_write_file_counts_as_the_models_own() {
     play.write_whole("out/mine", "x").unwrap();
     fs::hard_link(play.upper("out/mine"), play.upper("out/linked")).unwrap();
     assert_eq!(
-        (
-            play.has_only_rehearsed_content("out/mine"),
-            play.rehearsal.link_count(&play.locate_outside("out/mine"))
-        ),
+        (play.has_only_rehearsed_content("out/mine"), play.rehearsal.link_count(&play.locate_outside("out/mine"))),
         (false, 2)
     );
 }
@@ -183,9 +172,7 @@ fn r13_link_created_by_a_command_outside_does_not_expose_its_target() {
     symlink("secret", play.upper("out/mine")).unwrap();
     // A new lookup leads to the secret; the old location has no file.
     assert_eq!(play.locate_outside("out/mine"), play.locate_outside("out/secret"));
-    assert!(
-        !play.has_only_rehearsed_content("out/mine") && !play.rehearsal.has_only_rehearsed_content(&planned)
-    );
+    assert!(!play.has_only_rehearsed_content("out/mine") && !play.rehearsal.has_only_rehearsed_content(&planned));
     assert!(play.rehearsal.read(&planned).is_err() && play.rehearsal.open(&planned).is_err());
     // A link that leads out of the project through the overlay.
     fs::create_dir_all(&play.rehearsal.upper).unwrap();
@@ -220,9 +207,7 @@ fn r13_rehearsed_folder_does_not_lead_to_another_folder() {
     assert!(write.is_err(), "a write to the old location follows no link");
     // The same text in another file does not count either.
     fs::write(play.upper("out/copy"), "mine\n").unwrap();
-    assert!(
-        !play.has_only_rehearsed_content("out/copy") && play.read("out/copy").as_deref() == Some("mine\n")
-    );
+    assert!(!play.has_only_rehearsed_content("out/copy") && play.read("out/copy").as_deref() == Some("mine\n"));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Parses the options of a question in all the shapes that models send.
 
 use super::{
-    MAX_LABEL_CHARS, MAX_OPTIONS, MAX_PREVIEW_CHARS, MAX_SCANNED, MAX_TEXT_CHARS, decode_nested,
-    first_present, scalar_text, truncate_counted,
+    MAX_LABEL_CHARS, MAX_OPTIONS, MAX_PREVIEW_CHARS, MAX_SCANNED, MAX_TEXT_CHARS, decode_nested, first_present,
+    scalar_text, truncate_counted,
 };
 use crate::chat::{Dropped, QuestionOption};
 use serde_json::{Map, Value};
@@ -78,8 +78,7 @@ fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
         Value::Object(fields) => fields,
         Value::Array(_) => return Err("each option to be a string or an object with a 'label'".to_owned()),
         other => {
-            let plain =
-                |label: String| RawOption { choice: QuestionOption::new(&label), is_recommended: false };
+            let plain = |label: String| RawOption { choice: QuestionOption::new(&label), is_recommended: false };
             return Ok(scalar_text(&other).map(plain));
         }
     };
@@ -92,8 +91,7 @@ fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
         return Err(format!("an option's '{name}' to be a string"));
     };
     let of = |names: &[&str]| {
-        let found =
-            names.iter().filter(|other| **other != name).find_map(|name| scalar_text(fields.get(*name)?));
+        let found = names.iter().filter(|other| **other != name).find_map(|name| scalar_text(fields.get(*name)?));
         found.unwrap_or_default()
     };
     let best = RECOMMENDED_FIELDS.iter().any(|name| fields.get(*name) == Some(&Value::Bool(true)));

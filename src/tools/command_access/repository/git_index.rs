@@ -109,13 +109,8 @@ pub(in crate::tools) mod tests {
             return;
         }
         let long = "n".repeat(200);
-        let mut names = vec![
-            ".env".to_owned(),
-            "a".to_owned(),
-            format!("{long}/x"),
-            format!("{long}/y"),
-            "later".to_owned(),
-        ];
+        let mut names =
+            vec![".env".to_owned(), "a".to_owned(), format!("{long}/x"), format!("{long}/y"), "later".to_owned()];
         std::fs::create_dir(folder.path().join(&long)).unwrap();
         names.iter().for_each(|name| std::fs::write(folder.path().join(name), "x").unwrap());
         assert!(git(folder.path(), &["add", ".env", "a", &long]));

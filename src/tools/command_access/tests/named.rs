@@ -116,13 +116,8 @@ async fn r13_named_file_that_was_replaced_is_not_read() {
         }
     };
     for how in ["link", "hard link", "folder"] {
-        let Intent::Act(plan) = tool.plan(&json!({ "command": "cat .env" }), &*files).unwrap() else {
-            panic!("{how}")
-        };
-        assert!(
-            matches!(&plan.access, Access::Run(run) if run.named_secrets == [Path::new(".env")]),
-            "{how}"
-        );
+        let Intent::Act(plan) = tool.plan(&json!({ "command": "cat .env" }), &*files).unwrap() else { panic!("{how}") };
+        assert!(matches!(&plan.access, Access::Run(run) if run.named_secrets == [Path::new(".env")]), "{how}");
         swap(how);
         let project = files.clone();
         let hands = LiveContext {

@@ -115,11 +115,7 @@ fn r13_git_printing_a_tracked_secret_needs_approval() {
         assert_eq!(calls(&prints), Vec::<String>::new(), "{names:?}");
         assert_eq!(calls(&lists), lists, "{names:?}");
     }
-    assert!(
-        reach("git diff", &files).1.contains("git may print config/id_rsa"),
-        "{:?}",
-        reach("git diff", &files)
-    );
+    assert!(reach("git diff", &files).1.contains("git may print config/id_rsa"), "{:?}", reach("git diff", &files));
     fs::write(git.join("index"), "DIRC").unwrap();
     assert!(reach("git diff", &files).1.contains("cannot be read"));
 }
@@ -186,20 +182,11 @@ fn r13_only_regular_files_are_read() {
         "cd docs && cat pipe",
     ] {
         let (found, why) = reach(command, &files);
-        assert!(
-            found == Reach::Runs && why.contains("a pipe, a socket or a device"),
-            "{command}: {found:?} {why}"
-        );
+        assert!(found == Reach::Runs && why.contains("a pipe, a socket or a device"), "{command}: {found:?} {why}");
     }
-    for command in [
-        "ls docs",
-        "stat docs/pipe",
-        "cat dangling",
-        "test -e docs/pipe",
-        "find docs",
-        "grep -r x src",
-        "rg x src",
-    ] {
+    for command in
+        ["ls docs", "stat docs/pipe", "cat dangling", "test -e docs/pipe", "find docs", "grep -r x src", "rg x src"]
+    {
         assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
     }
 }
@@ -278,13 +265,10 @@ fn r13_hard_links_and_pipes_need_approval() {
     for command in reading {
         let (found, why) = reach(command, &files);
         assert!(found == Reach::Runs && why.contains("hard links"), "{command}: {found:?} {why}");
-        let line =
-            CommandLine { command: command.to_owned(), folder: root.to_owned(), ..CommandLine::default() };
+        let line = CommandLine { command: command.to_owned(), folder: root.to_owned(), ..CommandLine::default() };
         assert!(matches!(command_access(line, &files), Access::Run(run) if run.is_sensitive), "{command}");
     }
-    for command in
-        ["cat target/debug/notes.txt", "stat notes.txt", "ls -l notes.txt", "du src", "df", "df src"]
-    {
+    for command in ["cat target/debug/notes.txt", "stat notes.txt", "ls -l notes.txt", "du src", "df", "df src"] {
         assert_eq!(reach(command, &files), (Reach::Reads, String::new()), "{command}");
     }
     let made = std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap();

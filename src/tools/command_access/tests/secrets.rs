@@ -142,11 +142,8 @@ fn r13_no_mode_accesses_protected_files_by_any_spelling() {
                 if arguments.to_string().contains("cd src") && !name.starts_with('/') {
                     continue;
                 }
-                let call = crate::chat::ToolCall {
-                    id: "c".into(),
-                    name: tool.to_owned(),
-                    arguments: arguments.to_string(),
-                };
+                let call =
+                    crate::chat::ToolCall { id: "c".into(), name: tool.to_owned(), arguments: arguments.to_string() };
                 // A call that cannot be planned does not run.
                 let Ok(Intent::Act(plan)) = tools.plan_call(&call, &ground.disk) else { continue };
                 calls += 1;
@@ -154,14 +151,10 @@ fn r13_no_mode_accesses_protected_files_by_any_spelling() {
                     let policy = Policy { mode, ..Policy::default() };
                     let verdict = judge_plan(&policy, &[], &Rules::default(), tool, &plan);
                     let expected = match (kept, writes, mode) {
-                        (_, _, Mode::Plan)
-                        | (Protection::Credentials, _, _)
-                        | (Protection::Settings, true, _) => "refuse",
-                        (
-                            Protection::Secret | Protection::Settings,
-                            _,
-                            Mode::Ask | Mode::Auto | Mode::Full,
-                        ) => "ask",
+                        (_, _, Mode::Plan) | (Protection::Credentials, _, _) | (Protection::Settings, true, _) => {
+                            "refuse"
+                        }
+                        (Protection::Secret | Protection::Settings, _, Mode::Ask | Mode::Auto | Mode::Full) => "ask",
                     };
                     assert_eq!(verdict.as_str(), expected, "{mode:?} {tool} {arguments}: {verdict:?}");
                 }

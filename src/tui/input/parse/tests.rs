@@ -53,10 +53,7 @@ fn paste_is_text_whatever_it_contains() {
 fn parses_mouse_and_focus() {
     check("\x1b[I\x1b[O", &[TerminalInput::Focus(true), TerminalInput::Focus(false)]);
     let wheel = crossterm::event::MouseEventKind::ScrollUp;
-    check(
-        "\x1b[<64;3;4M",
-        &[TerminalInput::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })],
-    );
+    check("\x1b[<64;3;4M", &[TerminalInput::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })]);
 }
 
 #[test]

@@ -89,17 +89,10 @@ impl Approval {
         if shown < rows {
             let more = format!("{} more lines", left + 1);
             let words = width::fit_start(&more, usize::from(inside.width)).into_owned();
-            buffer.set_stringn(
-                inside.x,
-                inside.bottom() - 1,
-                words,
-                usize::from(inside.width),
-                theme.warning,
-            );
+            buffer.set_stringn(inside.x, inside.bottom() - 1, words, usize::from(inside.width), theme.warning);
         }
         seen.rows = rows;
-        seen.is_readable =
-            rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
+        seen.is_readable = rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
         seen.is_at_end = left == 0;
         seen
     }
@@ -183,11 +176,8 @@ impl Approval {
             ApprovalView::Scope(choosing) => choosing.hints(keys, ends),
             ApprovalView::Form(form) => {
                 let editor = keys.first_chord(Scope::Composer, Action::OpenEditor);
-                let rest = if form.is_focused_multiline() {
-                    format!("{editor} open editor · ")
-                } else {
-                    String::new()
-                };
+                let rest =
+                    if form.is_focused_multiline() { format!("{editor} open editor · ") } else { String::new() };
                 vec![
                     format!("↑↓ field · {rest}enter preview · {back} back"),
                     format!("enter preview · {back} back"),
@@ -212,11 +202,7 @@ impl Approval {
                 }
                 let is_many = review.as_ref().is_some_and(|review| review.iter().any(Option::is_some));
                 if let Some(review) = review {
-                    let first = key_hint(
-                        0,
-                        &yes,
-                        if is_many { &["apply selected", "apply"][..] } else { &["apply"] },
-                    );
+                    let first = key_hint(0, &yes, if is_many { &["apply selected", "apply"][..] } else { &["apply"] });
                     return key_hints::hint_rows([first].into_iter().chain(review).chain(rest));
                 }
                 let first = [
@@ -344,10 +330,7 @@ impl BodyBuilder<'_> {
         }
         if !basis.environment.is_empty() {
             let names = basis.environment.join(" ");
-            self.push_text(
-                &format!("{} environment variables: {names}", basis.environment.len()),
-                self.theme.dim,
-            );
+            self.push_text(&format!("{} environment variables: {names}", basis.environment.len()), self.theme.dim);
         }
     }
 }

@@ -84,8 +84,7 @@ impl Form {
             Field::new(name, FieldType::from_schema(of), required(name), written.as_ref())
         });
         let mut fields: Vec<Field> = known.collect();
-        fields
-            .extend(given.iter().map(|(name, value)| Field::new(name, FieldType::Json, false, Some(value))));
+        fields.extend(given.iter().map(|(name, value)| Field::new(name, FieldType::Json, false, Some(value))));
         // Stable sort: filled fields first, otherwise in order.
         fields.sort_by_key(Field::is_empty);
         let opened = fields.iter().map(|field| field.as_str().to_owned()).collect();
@@ -158,8 +157,7 @@ impl Form {
             return None;
         }
         let written = self.fields.iter().filter_map(|field| {
-            let value =
-                field.parse_value().unwrap_or_else(|_| Some(Value::String(field.as_str().to_owned())))?;
+            let value = field.parse_value().unwrap_or_else(|_| Some(Value::String(field.as_str().to_owned())))?;
             Some((field.name.clone(), value))
         });
         Some(Value::Object(written.collect()))
@@ -195,15 +193,8 @@ impl Field {
             Some(value) if kind == FieldType::Text => (FieldType::Json, value.to_string()),
             Some(value) => (kind, value.to_string()),
         };
-        let shown =
-            reveal::revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
-        Self {
-            name: name.to_owned(),
-            display_name: shown.collect(),
-            field_type,
-            required,
-            text: FieldText::new(&text),
-        }
+        let shown = reveal::revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
+        Self { name: name.to_owned(), display_name: shown.collect(), field_type, required, text: FieldText::new(&text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -236,15 +227,11 @@ impl Field {
         let bare = text.trim();
         if text.is_empty() || bare.is_empty() && self.field_type != FieldType::Text {
             // A required text field accepts an empty text.
-            return Ok(
-                (self.field_type == FieldType::Text && self.required).then(|| Value::String(text.to_owned()))
-            );
+            return Ok((self.field_type == FieldType::Text && self.required).then(|| Value::String(text.to_owned())));
         }
         let value = match self.field_type {
             FieldType::Text => Value::String(text.to_owned()),
-            FieldType::Integer => {
-                Value::Number(Number::from(bare.parse::<i64>().map_err(|_| "a whole number")?))
-            }
+            FieldType::Integer => Value::Number(Number::from(bare.parse::<i64>().map_err(|_| "a whole number")?)),
             FieldType::Number => {
                 let number = bare.parse::<f64>().ok().and_then(Number::from_f64);
                 Value::Number(number.ok_or("a number")?)

@@ -82,8 +82,7 @@ pub(super) fn press(card: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -
     let grant = plan.grant.clone().expect("only a plan that can become a rule opens the scope");
     let widths = vec![GrantOption { grant, can_be_rule: true, earlier_calls: vec!["cargo check".into()] }];
     card.open_scope(
-        ScopeChoice::open(widths, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now))
-            .expect("there is one"),
+        ScopeChoice::open(widths, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now)).expect("there is one"),
     );
     KeyResult::Handled
 }
@@ -144,8 +143,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 fn r07_approval_needs_the_end_on_screen_also_at_60_by_15() {
     let plan = plan(&(1..40).map(|n| format!("echo {n}\n")).collect::<String>());
     let mut card = drawn_prompt(&plan, (60, 15));
-    let says =
-        |reply| matches!(reply, KeyResult::Explained(words) if words.starts_with("Read to the end first"));
+    let says = |reply| matches!(reply, KeyResult::Explained(words) if words.starts_with("Read to the end first"));
     assert!(says(press(&mut card, &plan, KeyCode::Char('y'), 1_000)));
     assert!(screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0)).contains("more lines"));
     press(&mut card, &plan, KeyCode::End, 1_000);
@@ -159,11 +157,7 @@ fn r07_approval_needs_the_end_on_screen_also_at_60_by_15() {
 fn r02_only_the_approve_key_approves() {
     let plan = plan("ls");
     for code in [KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::Char(' '), KeyCode::Char('Y')] {
-        assert_eq!(
-            decision_of(press(&mut drawn_prompt(&plan, (60, 15)), &plan, code, 1_000)),
-            None,
-            "{code:?}"
-        );
+        assert_eq!(decision_of(press(&mut drawn_prompt(&plan, (60, 15)), &plan, code, 1_000)), None, "{code:?}");
     }
     let denied = decision_of(press(&mut drawn_prompt(&plan, (60, 15)), &plan, KeyCode::Char('n'), 1_000));
     assert_eq!(denied, Some(Decision::Deny(String::new())));
@@ -186,13 +180,7 @@ fn r03_a_prompt_that_does_not_listen_passes_every_character_on() {
 fn r04_a_repeated_key_decides_nothing() {
     let plan = plan("ls");
     let key = KeyEvent::new_with_kind(KeyCode::Char('y'), KeyModifiers::NONE, KeyEventKind::Repeat);
-    let reply = drawn_prompt(&plan, (60, 15)).handle_key(
-        &key,
-        &Keymap::default(),
-        &plan,
-        Listening::Ready,
-        ms(1_000),
-    );
+    let reply = drawn_prompt(&plan, (60, 15)).handle_key(&key, &Keymap::default(), &plan, Listening::Ready, ms(1_000));
     assert_eq!(reply, KeyResult::Handled);
 }
 
@@ -201,9 +189,7 @@ fn r11_always_shows_its_scope_and_needs_a_second_confirmation() {
     let plan = plan("ls");
     let mut card = drawn_prompt(&plan, (60, 15));
     assert_eq!(press(&mut card, &plan, KeyCode::Char('a'), 1_000), KeyResult::Handled);
-    assert!(
-        screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0)).contains("exactly this command")
-    );
+    assert!(screen_text(&draw(&mut card, &plan, (60, 15), Listening::Ready, 0)).contains("exactly this command"));
     // Keys typed right after the one that opened the scope are ignored; the prompt's approve key has no effect here.
     for code in [KeyCode::Char('y'), KeyCode::Char('n'), KeyCode::Enter] {
         assert_eq!(press(&mut card, &plan, code, 1_499), KeyResult::PassedOn);
@@ -233,10 +219,7 @@ fn r11_always_shows_its_scope_and_needs_a_second_confirmation() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let kept = Grant { span: crate::chat::GrantSpan::Project, ..grant };
-    assert_eq!(
-        decision_of(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)),
-        Some(Decision::Always(kept))
-    );
+    assert_eq!(decision_of(press(&mut card.clone(), &plan, KeyCode::Enter, 1_500)), Some(Decision::Always(kept)));
     assert_eq!(
         decision_of(press(&mut card.clone(), &plan, KeyCode::Char('n'), 1_500)),
         Some(Decision::Deny(String::new()))
@@ -273,10 +256,7 @@ fn r15_a_denial_can_carry_a_message_for_the_model() {
     }
     assert!(card.insert_paste("o\n"));
     draw(&mut card, &plan, (60, 15), Listening::Ready, 0);
-    assert_eq!(
-        decision_of(press(&mut card, &plan, KeyCode::Enter, 1_000)),
-        Some(Decision::Deny("yno".into()))
-    );
+    assert_eq!(decision_of(press(&mut card, &plan, KeyCode::Enter, 1_000)), Some(Decision::Deny("yno".into())));
 }
 
 #[test]
@@ -315,8 +295,7 @@ fn r21_access_beyond_the_sandbox_is_highlighted() {
     let of = |network: bool| {
         let mut plan = plan("cargo fetch");
         let Access::Run(run) = &mut plan.access else { panic!("it runs") };
-        run.line.sandbox =
-            CommandSandbox::enforced(SandboxAccess { write: Vec::new(), network, sockets: network });
+        run.line.sandbox = CommandSandbox::enforced(SandboxAccess { write: Vec::new(), network, sockets: network });
         run.line.network = network.then(|| "to fetch crates".into());
         plan
     };

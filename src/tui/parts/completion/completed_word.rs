@@ -26,8 +26,7 @@ impl Word {
     pub fn at_cursor(text: &str, cursor: usize) -> Option<Self> {
         let before = text.get(..cursor)?;
         let blank = |c: char| c.is_whitespace();
-        let start =
-            before.rfind(blank).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let start = before.rfind(blank).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let end = cursor + text[cursor..].find(blank).unwrap_or(text.len() - cursor);
         // A name may be in brackets or quotes: `(@src/main.rs`.
         let open = before[start..].find(|c| !"([{\"'`".contains(c)).unwrap_or(0);

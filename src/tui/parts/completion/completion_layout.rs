@@ -39,8 +39,7 @@ impl Completion {
 
     /// Returns the status of the file search, if it is not complete.
     fn status(&self) -> Option<String> {
-        let is_shown =
-            self.dismissed_word.is_none() && self.word.as_ref().is_some_and(|word| word.kind == Kind::File);
+        let is_shown = self.dismissed_word.is_none() && self.word.as_ref().is_some_and(|word| word.kind == Kind::File);
         let count = self.files.len();
         match self.file_progress {
             ListState::Scanning if is_shown => Some(format!("searching files, {count} so far")),
@@ -67,12 +66,7 @@ impl Completion {
         let first = (self.cursor + 1).saturating_sub(usize::from(rows));
         if rows < height {
             let words = self.footer_text(first, usize::from(rows).min(all));
-            buffer.set_line(
-                area.x,
-                area.bottom() - 1,
-                &Line::styled(format!("  {words}"), theme.dim),
-                area.width,
-            );
+            buffer.set_line(area.x, area.bottom() - 1, &Line::styled(format!("  {words}"), theme.dim), area.width);
         }
         self.page_rows.set(usize::from(rows));
         if rows == 0 {
@@ -81,12 +75,8 @@ impl Completion {
         let (area, height) = (Rect { height: rows, ..area }, rows);
         let (candidates, mut filter) = (self.candidates(word.kind), self.filter(word));
         let shown = &self.matches[first..self.matches.len().min(first + usize::from(height))];
-        let names = shown
-            .iter()
-            .map(|at| width::text_width(&candidates[*at].name))
-            .max()
-            .unwrap_or(0)
-            .min(MAX_NAME_CELLS);
+        let names =
+            shown.iter().map(|at| width::text_width(&candidates[*at].name)).max().unwrap_or(0).min(MAX_NAME_CELLS);
         let sign = match word.kind {
             Kind::File => "@",
             Kind::Command => "/",
@@ -108,8 +98,7 @@ impl Completion {
             let dropped = if word.kind == Kind::File { dropped } else { 0 };
             let marks = filter.matched_graphemes(&candidate.name);
             let marks: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(dropped)).collect();
-            let mut spans =
-                vec![Span::styled(if picked { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
+            let mut spans = vec![Span::styled(if picked { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
             spans.extend(highlight_matches(&name, &marks, style, theme.found));
             let column = names.max(width::text_width(&name)) + 2;
             if !candidate.description.is_empty() && column + 4 <= room {

@@ -13,8 +13,7 @@ fn sample_completion() -> Completion {
     let mut complete = Completion::default();
     let files = ["README.md", "src/main.rs", "src/domain.rs", "tests/retry.rs", "docs/a b.md"];
     complete.set_files(files.iter().map(|file| Candidate::new(file, "")).collect(), ListState::Complete);
-    let commands =
-        [("help", "the keys that work now"), ("theme", "change the theme"), ("themes", "all themes")];
+    let commands = [("help", "the keys that work now"), ("theme", "change the theme"), ("themes", "all themes")];
     complete.set_commands(commands.iter().map(|(name, words)| Candidate::new(name, words)).collect());
     complete
 }
@@ -92,10 +91,7 @@ fn text_that_only_resembles_a_completion_is_unchanged() {
 fn enter_sends_complete_names_and_completes_others() {
     assert_eq!(press_key(&mut completion_for("/help|"), KeyCode::Enter), CompletionKey::Passed);
     assert_eq!(press_key(&mut completion_for("/theme|"), KeyCode::Enter), CompletionKey::Passed);
-    assert_eq!(
-        press_key(&mut completion_for("/hel|"), KeyCode::Enter),
-        CompletionKey::Replace(0..4, "/help ".into())
-    );
+    assert_eq!(press_key(&mut completion_for("/hel|"), KeyCode::Enter), CompletionKey::Replace(0..4, "/help ".into()));
     assert_eq!(press_key(&mut completion_for("x @src/main.rs|"), KeyCode::Enter), CompletionKey::Passed);
 }
 
@@ -223,11 +219,7 @@ fn rows_that_do_not_fit_are_counted() {
     complete.set_files(files, ListState::Scanning);
     update_word(&mut complete, "@|");
     assert_eq!((complete.height(40), complete.height(12), complete.height(3)), (20, 8, 3));
-    assert!(
-        screen_text(&complete, 60, 12).contains("40 so far · ↓ 33 more"),
-        "{}",
-        screen_text(&complete, 60, 12)
-    );
+    assert!(screen_text(&complete, 60, 12).contains("40 so far · ↓ 33 more"), "{}", screen_text(&complete, 60, 12));
 }
 
 #[test]

@@ -99,8 +99,7 @@ impl Composer {
         let rows = draft.wrap_rows(text_width(area.width));
         let indent = sign_width(area.width);
         let text = Rect { x: above.x + indent, width: above.width - indent, ..above };
-        let words =
-            |row: usize| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect::<String>();
+        let words = |row: usize| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect::<String>();
         let first = (0..rows.len()).find(|row| search.match_range(&words(*row)).is_some()).unwrap_or(0);
         let last = rows.len().saturating_sub(usize::from(text.height));
         draw_rows(&rows, first.min(last), text, buffer, theme);

@@ -69,8 +69,7 @@ impl History {
             self.steps_back += 1;
         }
         let left = std::mem::take(&mut self.edited);
-        self.edited =
-            left.into_iter().map(|(back, draft)| (if back > 0 { back + 1 } else { 0 }, draft)).collect();
+        self.edited = left.into_iter().map(|(back, draft)| (if back > 0 { back + 1 } else { 0 }, draft)).collect();
         true
     }
 
@@ -182,8 +181,6 @@ impl Search {
 
     fn matches_entry(&self, back: usize, history: &History) -> bool {
         let entry = history.entry(back);
-        entry.is_some_and(|entry| {
-            entry.lines().any(|line| self.match_range(&clean::clean_text(line)).is_some())
-        })
+        entry.is_some_and(|entry| entry.lines().any(|line| self.match_range(&clean::clean_text(line)).is_some()))
     }
 }

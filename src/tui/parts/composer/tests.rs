@@ -77,11 +77,7 @@ fn assert_keys(before: &str, pressed: &str, after: &str) {
     assert_eq!(text_with_cursor(&composer), after, "{before} {pressed}");
 }
 
-fn draw_composer(
-    composer: &Composer,
-    width: u16,
-    height: u16,
-) -> (Buffer, Option<ratatui::layout::Position>) {
+fn draw_composer(composer: &Composer, width: u16, height: u16) -> (Buffer, Option<ratatui::layout::Position>) {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let cursor = composer.draw(area, &mut buffer, &Theme::without_colours(), true);
@@ -232,8 +228,7 @@ fn a_range_is_replaced_in_place() {
 
 use history::composer_with_history;
 
-const EDITS: &str =
-    "left|right|home|end|backspace|delete|ctrl-w|ctrl-k|ctrl-u|ctrl-y|ctrl-t|alt-d|ctrl-j|alt-v";
+const EDITS: &str = "left|right|home|end|backspace|delete|ctrl-w|ctrl-k|ctrl-u|ctrl-y|ctrl-t|alt-d|ctrl-j|alt-v";
 
 const CHORDS: &str = "up|down|left|right|home|end|backspace|delete|space|ctrl-w|ctrl-k|ctrl-u|ctrl-y|ctrl-t\
     |alt-b|alt-f|alt-d|ctrl-_|alt-z|ctrl-j|ctrl-r|esc|enter|alt-v|[a-z漢é]";

@@ -43,9 +43,7 @@ impl TextBuffer {
         let mut text = String::new();
         for piece in pieces {
             match piece {
-                DraftPart::Typed(typed) => {
-                    text.push_str(&draft.pastes.fold_private_chars(&clean_paste(typed)))
-                }
+                DraftPart::Typed(typed) => text.push_str(&draft.pastes.fold_private_chars(&clean_paste(typed))),
                 DraftPart::Pasted(paste) => match draft.pastes.fold(clean_paste(paste)) {
                     Ok(letter) => text.push(letter),
                     Err(paste) => text.push_str(&paste),
@@ -68,8 +66,7 @@ impl TextBuffer {
                 typed.push('\n');
             }
             for part in line.split_inclusive(|letter| self.pastes.get(letter).is_some()) {
-                let paste =
-                    part.chars().next_back().and_then(|letter| Some((letter, self.pastes.get(letter)?)));
+                let paste = part.chars().next_back().and_then(|letter| Some((letter, self.pastes.get(letter)?)));
                 let Some((letter, paste)) = paste else {
                     typed.push_str(part);
                     continue;
@@ -199,9 +196,10 @@ impl TextBuffer {
         let before = here[..at].chars().next_back().filter(opens);
         let under = here[at..].chars().next().filter(opens);
         let anywhere = || {
-            self.lines().iter().enumerate().find_map(|(line, text)| {
-                text.char_indices().find(|(_, c)| opens(c)).map(|(at, c)| (line, at, c))
-            })
+            self.lines()
+                .iter()
+                .enumerate()
+                .find_map(|(line, text)| text.char_indices().find(|(_, c)| opens(c)).map(|(at, c)| (line, at, c)))
         };
         let found = match (before, under) {
             (Some(letter), _) => Some((line, at - letter.len_utf8(), letter)),
@@ -254,9 +252,8 @@ impl TextBuffer {
             None => self.move_to(line, text.len()),
             Some(start) => {
                 let start = at + start;
-                let end = text[start..]
-                    .find(|c: char| !word(c) && !is_combining(c))
-                    .map_or(text.len(), |end| start + end);
+                let end =
+                    text[start..].find(|c: char| !word(c) && !is_combining(c)).map_or(text.len(), |end| start + end);
                 self.move_to(line, end);
             }
         }

@@ -49,8 +49,7 @@ impl WrappedRows {
     pub fn new(lines: &[String], paste: impl Fn(char) -> Option<String>, width: usize) -> Self {
         let width = width.max(1);
         let lines: Vec<Vec<Glyph>> = lines.iter().map(|line| split_glyphs(line, &paste)).collect();
-        let rows =
-            lines.iter().enumerate().flat_map(|(line, glyphs)| wrap_line(line, glyphs, width)).collect();
+        let rows = lines.iter().enumerate().flat_map(|(line, glyphs)| wrap_line(line, glyphs, width)).collect();
         Self { lines, rows }
     }
 
@@ -104,11 +103,7 @@ fn split_glyphs(line: &str, paste: &impl Fn(char) -> Option<String>) -> Vec<Glyp
     glyphs
 }
 
-fn build_glyph(
-    grapheme: &str,
-    column: usize,
-    paste: &impl Fn(char) -> Option<String>,
-) -> (String, GlyphKind) {
+fn build_glyph(grapheme: &str, column: usize, paste: &impl Fn(char) -> Option<String>) -> (String, GlyphKind) {
     // Fast path: most of a long text is ASCII, and it is laid out on every key.
     if grapheme.len() == 1 && grapheme.bytes().all(|byte| byte.is_ascii_graphic()) {
         return (grapheme.to_owned(), GlyphKind::Text);
@@ -160,8 +155,7 @@ mod tests {
     fn assert_rows(text: &str, width: usize, expected: &[&str]) {
         let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
         let rows = WrappedRows::new(&lines, |_| None, width);
-        let shown =
-            (0..rows.len()).map(|row| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect());
+        let shown = (0..rows.len()).map(|row| rows.row_glyphs(row).iter().map(|glyph| glyph.text.as_str()).collect());
         assert_eq!(shown.collect::<Vec<String>>(), expected, "{text:?} in {width}");
     }
 

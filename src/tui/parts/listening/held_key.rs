@@ -130,10 +130,7 @@ mod tests {
                         let press = key.classify_press(enter(), seen, now);
                         // If pause and interval differ, the second press has no previous interval to compare with.
                         let may = seen.is_some() && n == 1 && interval >= 500 && interval != pause;
-                        assert!(
-                            press != Press::Deliberate || seen.is_none() || may,
-                            "{pause} {interval} {n}"
-                        );
+                        assert!(press != Press::Deliberate || seen.is_none() || may, "{pause} {interval} {n}");
                         at += interval;
                     }
                 }

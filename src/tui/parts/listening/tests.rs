@@ -11,13 +11,7 @@ fn chord(text: &str) -> Chord {
 }
 
 #[track_caller]
-fn check(
-    seen: Option<u64>,
-    pressed: Option<u64>,
-    (unsent, moved): (bool, bool),
-    now: u64,
-    expected: Listening,
-) {
+fn check(seen: Option<u64>, pressed: Option<u64>, (unsent, moved): (bool, bool), now: u64, expected: Listening) {
     let mut presses = Presses::default();
     if let Some(pressed) = pressed {
         presses.record_other_press(ms(pressed));
@@ -82,9 +76,7 @@ fn r03_typing_ahead_never_answers_and_loses_no_character_in_200_trials() {
             let key = chord(["y", "enter", "1", "space"][dice.next_in_range(0, 4) as usize]);
             typed.push(key);
             let seen = (now >= shown).then_some(shown);
-            if !presses.goes_on(key, now)
-                && !listening(seen, &presses, false, false, false, now).is_listening()
-            {
+            if !presses.goes_on(key, now) && !listening(seen, &presses, false, false, false, now).is_listening() {
                 presses.record_other_press(now);
                 composer.push(key);
             }

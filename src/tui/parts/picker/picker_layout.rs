@@ -55,19 +55,12 @@ impl Picker {
             format!("enter pick{keeps} · esc back"),
             "enter pick · esc back".to_owned(),
         ];
-        let frame = Frame {
-            title: &title,
-            right_title: &count,
-            hints: &hints,
-            is_listening: true,
-            ..Frame::default()
-        };
+        let frame = Frame { title: &title, right_title: &count, hints: &hints, is_listening: true, ..Frame::default() };
         let inside = frame.draw(place, buffer, theme);
         let (line, list) = self.split_area(inside);
         let cursor = self.draw_filter(line, buffer, theme);
         let note = Rect { y: line.bottom(), height: list.y - line.bottom(), ..list };
-        for (row, text) in
-            note.rows().zip(&wrap::wrap_plain(&self.note, theme.warning, usize::from(list.width).max(1)))
+        for (row, text) in note.rows().zip(&wrap::wrap_plain(&self.note, theme.warning, usize::from(list.width).max(1)))
         {
             buffer.set_line(row.x, row.y, text, row.width);
         }
@@ -151,27 +144,16 @@ impl Picker {
     fn scroll_to_cursor(&self, height: usize) {
         let lowest = (self.cursor + 1).saturating_sub(height.max(1));
         let last = self.position_count().saturating_sub(height);
-        self.first_visible
-            .set(self.first_visible.get().clamp(lowest, self.cursor.max(lowest)).min(last.max(lowest)));
+        self.first_visible.set(self.first_visible.get().clamp(lowest, self.cursor.max(lowest)).min(last.max(lowest)));
     }
 
     /// Returns the cells of the main column, which depend on the second columns of these rows.
     fn main_column_cells(&self, shown: &[&Row], list: Rect) -> usize {
-        let main = shown
-            .iter()
-            .filter(|row| !row.secondary.is_empty())
-            .map(|row| width::text_width(&row.text))
-            .max();
+        let main = shown.iter().filter(|row| !row.secondary.is_empty()).map(|row| width::text_width(&row.text)).max();
         let widest = |of: fn(&Row) -> &str, most| {
-            shown
-                .iter()
-                .map(|row| width::text_width(of(row)))
-                .filter(|cells| *cells <= most)
-                .max()
-                .unwrap_or(0)
+            shown.iter().map(|row| width::text_width(of(row))).filter(|cells| *cells <= most).max().unwrap_or(0)
         };
-        let beside =
-            6 + widest(|row| &row.secondary, SHORT_SECONDARY_CELLS) + widest(|row| &row.detail, usize::MAX);
+        let beside = 6 + widest(|row| &row.secondary, SHORT_SECONDARY_CELLS) + widest(|row| &row.detail, usize::MAX);
         let most = match shown.iter().any(|row| row.is_pinned) {
             true => (usize::from(list.width) / 3).clamp(12, MAX_MAIN_CELLS),
             // The second column is short and describes the row; for a long main text the beginning is enough.
@@ -190,14 +172,13 @@ impl Picker {
     /// True if second columns wrap: in a list of few rows that all fit that way.
     fn wraps_secondary(&self, shown: &[&Row], list: Rect) -> bool {
         let offered = usize::from(self.typed_choice().is_some());
-        self.rows.len() <= MAX_WRAPPING_ROWS
-            && self.count_lines(shown, list) + offered <= usize::from(list.height)
+        self.rows.len() <= MAX_WRAPPING_ROWS && self.count_lines(shown, list) + offered <= usize::from(list.height)
     }
 
     fn draw_rows(&self, list: Rect, buffer: &mut Buffer, theme: &Theme) {
         let mut filter = self.build_filter();
-        let places = self.first_visible.get()
-            ..self.matches.len().min(self.first_visible.get() + usize::from(list.height));
+        let places =
+            self.first_visible.get()..self.matches.len().min(self.first_visible.get() + usize::from(list.height));
         let shown: Vec<&Row> = self.matches[places.clone()].iter().map(|row| &self.rows[*row]).collect();
         let main = self.main_column_cells(&shown, list);
         let wraps = self.wraps_secondary(&shown, list);
@@ -323,9 +304,7 @@ fn colour_signs(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> 
 fn detail_cells(row: &Row, room: usize, main: usize) -> (usize, usize) {
     match width::text_width(&row.detail) {
         0 => (0, room),
-        cells if width::text_width(&row.text).min(main.max(12)) + cells + 2 <= room => {
-            (cells, room - cells - 2)
-        }
+        cells if width::text_width(&row.text).min(main.max(12)) + cells + 2 <= room => (cells, room - cells - 2),
         _ => (0, room),
     }
 }

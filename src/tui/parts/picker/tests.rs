@@ -190,9 +190,7 @@ fn the_list_scrolls_only_when_the_cursor_leaves_it() {
     let mut picker = Picker::new("rows", "none", rows);
     assert!(screen_text(&picker, 30, 8).contains("row 4") && !screen_text(&picker, 30, 8).contains("row 5"));
     press_keys(&mut picker, "down down down down down");
-    assert!(
-        screen_text(&picker, 30, 8).contains("row 1\n") || screen_text(&picker, 30, 8).contains("row 1 ")
-    );
+    assert!(screen_text(&picker, 30, 8).contains("row 1\n") || screen_text(&picker, 30, 8).contains("row 1 "));
     press_keys(&mut picker, "up");
     assert!(!screen_text(&picker, 30, 8).contains("row 0"), "scrolled although the cursor was visible");
     press_keys(&mut picker, "page-down page-down end");
@@ -201,14 +199,10 @@ fn the_list_scrolls_only_when_the_cursor_leaves_it() {
 
 #[test]
 fn r32_outside_text_is_sanitized() {
-    let rows =
-        vec![Row::from_path("a\x1b[2J\nb\u{202e}").with_secondary("\x07c").with_detail("\x1b]0;x\x07d")];
+    let rows = vec![Row::from_path("a\x1b[2J\nb\u{202e}").with_secondary("\x07c").with_detail("\x1b]0;x\x07d")];
     let picker = Picker::new("files", "none", rows);
     let screen = screen_text(&picker, 40, 6);
-    assert!(
-        screen.contains("a<U+001B>[2J b<U+202E>") && !screen.contains(['\x1b', '\u{202e}', '\x07']),
-        "{screen}"
-    );
+    assert!(screen.contains("a<U+001B>[2J b<U+202E>") && !screen.contains(['\x1b', '\u{202e}', '\x07']), "{screen}");
 }
 
 #[test]

@@ -117,12 +117,8 @@ impl QuestionPrompt {
         if kept.call != card.call || kept.pages.len() != asked.list.len() {
             return card;
         }
-        card.pages = kept
-            .pages
-            .into_iter()
-            .zip(&asked.list)
-            .map(|(page, question)| page.remove_invalid(question))
-            .collect();
+        card.pages =
+            kept.pages.into_iter().zip(&asked.list).map(|(page, question)| page.remove_invalid(question)).collect();
         card.is_parked = kept.parked;
         card.page = kept.page.min(card.page_count() - 1);
         let on_question = asked.list.get(card.page);

@@ -14,8 +14,7 @@ impl QuestionPrompt {
     /// Returns the text of the chip of a parked prompt.
     pub fn chip_text(&self, keys: &Keymap) -> String {
         let count = self.pages.len();
-        let words =
-            if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
+        let words = if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
         let key = |action| keys.first_chord(Scope::Anywhere, action);
         format!("{words} · {} · {} decline", key(Action::BringQuestion), key(Action::DeclineQuestion))
     }
@@ -74,15 +73,10 @@ impl QuestionPrompt {
                 let wraps = keys.chords_of(Scope::TextField, Action::BreakLine);
                 // Every terminal reports Alt chords as distinct keys.
                 let wraps = wraps.iter().find(|chord| chord.starts_with("alt")).or(wraps.first());
-                hints.extend(
-                    wraps.map(|wraps| format!("{enter} {take} · {wraps} new line · {back} back, keep text")),
-                );
+                hints.extend(wraps.map(|wraps| format!("{enter} {take} · {wraps} new line · {back} back, keep text")));
                 hints.extend(wraps.map(|wraps| format!("{enter} {take} · {wraps} new line · {back} back")));
             }
-            hints.extend([
-                format!("{enter} {take} · {back} back, keep text"),
-                format!("{enter} {take} · {back} back"),
-            ]);
+            hints.extend([format!("{enter} {take} · {back} back, keep text"), format!("{enter} {take} · {back} back")]);
             return hints;
         }
         let (enter, later) = (key(Action::Accept), key_hint(3, &key(Action::Park), &["later"]));

@@ -23,12 +23,7 @@ pub(super) struct PickerRows {
 }
 
 /// Lays out every row of a question.
-pub(super) fn lay_out_rows(
-    question: &Question,
-    page: &AnswerDraft,
-    cells: usize,
-    theme: &Theme,
-) -> PickerRows {
+pub(super) fn lay_out_rows(question: &Question, page: &AnswerDraft, cells: usize, theme: &Theme) -> PickerRows {
     lay_out_rows_limited(question, page, cells, theme, MAX_UNFOCUSED_LINES)
 }
 
@@ -61,13 +56,7 @@ fn lay_out_rows_limited(
     closed: usize,
 ) -> PickerRows {
     let mut rows = PickerRows { lines: Vec::new(), focused: 0..0 };
-    let list = PickerLayout {
-        question,
-        page,
-        width: cells,
-        label_width: label_column_width(question, cells),
-        theme,
-    };
+    let list = PickerLayout { question, page, width: cells, label_width: label_column_width(question, cells), theme };
     for row in 0..question.options.len() + usize::from(accepts_text(question)) {
         let from = rows.lines.len();
         let mut lines = list.lay_out_row(row);
@@ -110,8 +99,7 @@ impl PickerLayout<'_> {
         let theme = self.theme;
         // The focused row has a single style: not every colour is readable on its background.
         let picked = theme.text.patch(theme.selected);
-        let (style, dim, accent) =
-            if at { (picked, picked, picked) } else { (theme.text, theme.dim, theme.accent) };
+        let (style, dim, accent) = if at { (picked, picked, picked) } else { (theme.text, theme.dim, theme.accent) };
         let number = if row < 9 { (row + 1).to_string() } else { " ".to_owned() };
         let Some(choice) = self.question.options.get(row) else {
             let taken = matches!(self.page.source(), AnswerValue::Text(_));
@@ -121,8 +109,7 @@ impl PickerLayout<'_> {
                 (own, false) => format!("in my own words: {own}"),
             };
             let pieces = reveal::revealed_pieces(&words, style, theme.mark);
-            let lead =
-                row_prefix(at, &number, selection_mark(self.question.is_multiple, taken), self.width, accent);
+            let lead = row_prefix(at, &number, selection_mark(self.question.is_multiple, taken), self.width, accent);
             return wrap::wrap_pieces(&pieces, &lead).lines;
         };
         let tick = selection_mark(self.question.is_multiple, self.page.picks.contains(&row));
@@ -194,8 +181,7 @@ impl PickerLayout<'_> {
         };
         let open = row == self.page.cursor;
         let style = if open { theme.text.patch(theme.selected) } else { style };
-        let mut lead =
-            row_prefix(false, " ", selection_mark(self.question.is_multiple, false), self.width, style);
+        let mut lead = row_prefix(false, " ", selection_mark(self.question.is_multiple, false), self.width, style);
         lead.first.clone_from(&lead.rest);
         let mut lines = wrap::wrap_pieces(&[Piece::new(words, style)], &lead).lines;
         if !open && lines.len() > 1 {

@@ -84,9 +84,8 @@ impl QuestionPrompt {
         let more = self.draw_body(asked, inside, buffer, sight, &mut seen);
         let hints = self.build_hints(asked, sight.keys, more);
         Frame { hints: &hints, ..frame }.draw_hints(area, buffer, theme);
-        seen.is_readable = seen.visible_rows > 0
-            && inside.width >= MIN_READABLE_CELLS
-            && area == area.intersection(buffer.area);
+        seen.is_readable =
+            seen.visible_rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
         seen
     }
 
@@ -148,8 +147,7 @@ impl QuestionPrompt {
         let [head, rest] = split_rows(inside, text_rows);
         let [_, rest] = split_rows(rest, blank);
         // The picker has priority: if both do not fit, scrolling past the picker shows the preview.
-        let tight =
-            wish > 0 && !beside && lines.len() + 1 + wish.min(MIN_PREVIEW_ROWS) > usize::from(rest.height);
+        let tight = wish > 0 && !beside && lines.len() + 1 + wish.min(MIN_PREVIEW_ROWS) > usize::from(rest.height);
         let PickerRows { lines, focused: open } = match tight || beside {
             true => fit_rows(question, page, wide, theme, usize::from(rest.height)),
             false => lay_out_rows(question, page, wide, theme),
@@ -157,8 +155,7 @@ impl QuestionPrompt {
         let text_over = text.len() - text_rows;
         // Until then the picker has all of this area.
         let whole_over = open.len().saturating_sub(usize::from(rest.height));
-        let turned =
-            tight && usize::from(rest.height) >= 2 * MIN_PREVIEW_ROWS && self.scroll > text_over + whole_over;
+        let turned = tight && usize::from(rest.height) >= 2 * MIN_PREVIEW_ROWS && self.scroll > text_over + whole_over;
         let (list, preview) = match (wish, beside) {
             (0, _) => (rest, None),
             (_, false) if tight && !turned => (rest, None),
@@ -174,8 +171,8 @@ impl QuestionPrompt {
         let row_over = if tight { whole_over } else { open.len().saturating_sub(list_rows) };
         // One scroll step switches from the picker to the preview.
         let turn = usize::from(tight && usize::from(rest.height) >= 2 * MIN_PREVIEW_ROWS);
-        let page_of = preview
-            .map(|area| (area, lay_out_preview(question, page.cursor, usize::from(area.width), theme)));
+        let page_of =
+            preview.map(|area| (area, lay_out_preview(question, page.cursor, usize::from(area.width), theme)));
         let preview_over =
             page_of.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
         // One offset scrolls everything: the question to its end, then the focused option, then its preview.
@@ -200,20 +197,11 @@ impl QuestionPrompt {
         }
         draw_scrolled_lines(&lines, from, list, buffer, theme);
         if let Some((area, lines)) = &page_of {
-            draw_scrolled_lines(
-                lines,
-                read.saturating_sub(text_over + row_over + turn),
-                *area,
-                buffer,
-                theme,
-            );
+            draw_scrolled_lines(lines, read.saturating_sub(text_over + row_over + turn), *area, buffer, theme);
         }
         if turn > 0 && !turned && lines.len() < list_rows {
-            let words = if down.is_empty() {
-                PREVIEW_HEADING.to_owned()
-            } else {
-                format!("{PREVIEW_HEADING} ↓ {down}")
-            };
+            let words =
+                if down.is_empty() { PREVIEW_HEADING.to_owned() } else { format!("{PREVIEW_HEADING} ↓ {down}") };
             draw_preview_heading(&words, Rect { y: list.bottom() - 1, height: 1, ..list }, buffer, theme);
         }
         (seen.visible_rows, seen.scroll, seen.question_scroll) = (list_rows, read, text_over);
@@ -242,16 +230,12 @@ impl QuestionPrompt {
             let mut say = |words: &str, style| {
                 let first = vec![Piece::new("  ", style)];
                 let shape = Shape { width: cells, rest: first.clone(), first, verbatim: false };
-                lines.extend(
-                    wrap::wrap_pieces(&reveal::revealed_pieces(words, style, theme.mark), &shape).lines,
-                );
+                lines.extend(wrap::wrap_pieces(&reveal::revealed_pieces(words, style, theme.mark), &shape).lines);
             };
             match &given.value {
                 AnswerValue::Skipped => say("no answer: sent as skipped", theme.warning),
                 AnswerValue::Text(words) => say(words, theme.text),
-                AnswerValue::Selected(_) => {
-                    say(&reveal::reveal_line(&given.answer_text(question)), theme.text)
-                }
+                AnswerValue::Selected(_) => say(&reveal::reveal_line(&given.answer_text(question)), theme.text),
             }
             for note in &given.notes {
                 let option = question.options.get(note.option).map_or("", |choice| choice.label.as_str());
@@ -315,23 +299,18 @@ fn wrap_revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<T
 
 /// Returns the width of the picker in cells.
 fn picker_width(question: &Question, cells: usize) -> usize {
-    let beside =
-        cells >= SIDE_PREVIEW_WIDTH && question.options.iter().any(|choice| !choice.preview.is_empty());
+    let beside = cells >= SIDE_PREVIEW_WIDTH && question.options.iter().any(|choice| !choice.preview.is_empty());
     if beside { (cells * 9 / 20).clamp(30, 52) } else { cells }
 }
 
 /// Estimates the lines of the longest preview; 0 if no option has one. Counts characters instead of laying out, because
 /// it runs for each frame.
 fn estimate_preview_rows(question: &Question, cells: usize) -> usize {
-    let cells = if cells >= SIDE_PREVIEW_WIDTH {
-        cells.saturating_sub(picker_width(question, cells) + 3)
-    } else {
-        cells
-    }
-    .max(1);
+    let cells =
+        if cells >= SIDE_PREVIEW_WIDTH { cells.saturating_sub(picker_width(question, cells) + 3) } else { cells }
+            .max(1);
     let lines = |text: &str| {
-        let each =
-            text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
+        let each = text.lines().take(MAX_PREVIEW_ROWS).map(|line| 1 + line.chars().take(2_000).count() / cells);
         each.sum::<usize>().clamp(3, MAX_PREVIEW_ROWS)
     };
     let shown = question.options.iter().filter(|choice| !choice.preview.is_empty());

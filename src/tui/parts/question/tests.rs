@@ -71,9 +71,7 @@ fn press(card: &mut QuestionPrompt, asked: &Questions, letters: &str) -> KeyResu
 fn assert_answer(asked: &Questions, letters: &str, expected: Option<&[AnswerValue]>) {
     let mut card = QuestionPrompt::new("1".into(), asked);
     let sources = match press(&mut card, asked, letters) {
-        KeyResult::Answered(answer) => {
-            Some(answer.answers.into_iter().map(|given| given.value).collect::<Vec<_>>())
-        }
+        KeyResult::Answered(answer) => Some(answer.answers.into_iter().map(|given| given.value).collect::<Vec<_>>()),
         KeyResult::Handled
         | KeyResult::Explained(_)
         | KeyResult::Selected
@@ -159,8 +157,7 @@ fn r16_a_prompt_that_does_not_listen_passes_every_key_on() {
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::MAX)] {
         for code in [KeyCode::Enter, KeyCode::Char('1'), KeyCode::Char('x'), KeyCode::Esc] {
             let key = KeyEvent::new(code, KeyModifiers::NONE);
-            let reply =
-                QuestionPrompt::new("1".into(), &one).handle_key(&key, &Keymap::default(), &one, listening);
+            let reply = QuestionPrompt::new("1".into(), &one).handle_key(&key, &Keymap::default(), &one, listening);
             assert_eq!(reply, KeyResult::PassedOn);
         }
     }

@@ -34,13 +34,7 @@ impl QueueList {
         (rows.clamp(1, MAX_ROWS) + MAX_DETAIL_ROWS + 3) as u16
     }
 
-    pub fn draw(
-        &self,
-        rows: &[QueueRow],
-        sight: &PromptContext<'_>,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) -> DrawnFrame {
+    pub fn draw(&self, rows: &[QueueRow], sight: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) -> DrawnFrame {
         let PromptContext { listening, keys, theme, message: says } = *sight;
         let at = self.cursor.min(rows.len().saturating_sub(1));
         let ticked = rows.iter().filter(|row| self.ticked.contains(&row.call)).count();
@@ -88,8 +82,7 @@ impl QueueList {
 
     /// Divides the height between rows and details. If every call and some details fit, every call is shown.
     fn divide_height(&self, rows: usize, at: usize, area: Rect) -> QueueLayout {
-        let inside =
-            usize::from(area.height).saturating_sub(if area.height < 3 || area.width < 5 { 0 } else { 2 });
+        let inside = usize::from(area.height).saturating_sub(if area.height < 3 || area.width < 5 { 0 } else { 2 });
         let height = inside.saturating_sub(usize::from(self.denial_message.is_some()));
         let more = match height.saturating_sub(rows) {
             0..=1 if height > MAX_DETAIL_ROWS + rows.min(3) => MAX_DETAIL_ROWS + 1,
@@ -176,8 +169,7 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
 
 /// Returns the cells of the columns for tool and access: no more than the longest text needs.
 fn column_widths(rows: &[QueueRow], cells: usize) -> (usize, usize) {
-    let widest =
-        |text: fn(&QueueRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+    let widest = |text: fn(&QueueRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
     (
         widest(|row| &row.tool).min(MAX_TOOL_CELLS).min(cells / 4),
         widest(|row| &row.access).min(MAX_ACCESS_CELLS).min(cells / 3),
@@ -185,13 +177,7 @@ fn column_widths(rows: &[QueueRow], cells: usize) -> (usize, usize) {
 }
 
 /// Draws the message of a denial. Returns the position of its cursor.
-fn draw_denial_message(
-    calls: usize,
-    line: &TextField,
-    area: Rect,
-    buffer: &mut Buffer,
-    theme: &Theme,
-) -> Position {
+fn draw_denial_message(calls: usize, line: &TextField, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
     let label = match calls {
         1 => "deny because ".to_owned(),
         calls => format!("deny {calls} because "),

@@ -94,10 +94,7 @@ fn the_list_shows_tool_summary_and_access_of_each_call() {
 fn r18_calls_cannot_be_approved_from_the_list() {
     let rows = sample_rows();
     for code in ['y', 'Y', 'a', 'e', 'd'].map(KeyCode::Char) {
-        assert!(
-            matches!(press_key(&mut QueueList::default(), &rows, code), KeyResult::Explained(_)),
-            "{code:?}"
-        );
+        assert!(matches!(press_key(&mut QueueList::default(), &rows, code), KeyResult::Explained(_)), "{code:?}");
     }
     for code in ['q', '1', '?'].map(KeyCode::Char) {
         assert_eq!(press_key(&mut QueueList::default(), &rows, code), KeyResult::PassedOn, "{code:?}");
@@ -108,11 +105,7 @@ fn r18_calls_cannot_be_approved_from_the_list() {
     press_key(&mut waits, &rows, KeyCode::Down);
     assert!(matches!(press_key(&mut waits, &rows, KeyCode::Enter), KeyResult::Explained(_)));
     press_key(&mut waits, &rows, KeyCode::Down);
-    assert_eq!(
-        press_key(&mut waits, &rows, KeyCode::Enter),
-        KeyResult::OpenPrompt("c4".into()),
-        "a question"
-    );
+    assert_eq!(press_key(&mut waits, &rows, KeyCode::Enter), KeyResult::OpenPrompt("c4".into()), "a question");
 }
 
 #[test]
@@ -134,11 +127,7 @@ fn r15_a_denial_message_is_for_ticked_calls_or_the_selected_one() {
     assert!(shown.contains("deny 2 because not now"), "{shown}");
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
     let pasted = waits.key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
-    assert_eq!(
-        pasted,
-        KeyResult::Explained(TOO_SOON_AFTER_PASTE),
-        "an enter that came with a paste ends nothing"
-    );
+    assert_eq!(pasted, KeyResult::Explained(TOO_SOON_AFTER_PASTE), "an enter that came with a paste ends nothing");
     // The first of them has started in the meantime.
     let reply = press_key(&mut waits, &rows[1..], KeyCode::Enter);
     assert_eq!(reply, KeyResult::Deny(vec!["c2".into()], "not now".into()));
@@ -156,11 +145,7 @@ fn destructive_calls_keep_their_colour_in_the_selected_row() {
             let row: String = (0..80).map(|x| buffer[(x, 2)].symbol()).collect();
             let at = row[..row.find("destroys").unwrap()].chars().count() as u16;
             let cell = &buffer[(at, 2)];
-            assert_eq!(
-                (Some(cell.fg), cell.modifier),
-                (theme.danger.fg, theme.danger.add_modifier),
-                "{name} {row}"
-            );
+            assert_eq!((Some(cell.fg), cell.modifier), (theme.danger.fg, theme.danger.add_modifier), "{name} {row}");
             press_key(&mut waits, &rows, KeyCode::Down);
         }
     }
@@ -173,28 +158,18 @@ fn a_denial_is_for_ticked_calls_or_the_selected_one() {
     press_key(&mut waits, &rows, KeyCode::Char(' '));
     press_key(&mut waits, &rows, KeyCode::Down);
     press_key(&mut waits, &rows, KeyCode::Char(' '));
-    assert!(
-        matches!(press_key(&mut waits, &rows, KeyCode::Char(' ')), KeyResult::Explained(_)),
-        "a question"
-    );
+    assert!(matches!(press_key(&mut waits, &rows, KeyCode::Char(' ')), KeyResult::Explained(_)), "a question");
     assert_eq!(
         press_key(&mut waits, &rows, KeyCode::Char('n')),
         denied_without_message(vec!["c1".into(), "c3".into()])
     );
-    assert!(
-        matches!(press_key(&mut waits, &rows, KeyCode::Char('n')), KeyResult::Explained(_)),
-        "a question"
-    );
+    assert!(matches!(press_key(&mut waits, &rows, KeyCode::Char('n')), KeyResult::Explained(_)), "a question");
     press_key(&mut waits, &rows, KeyCode::Home);
     press_key(&mut waits, &rows, KeyCode::Char(' '));
     press_key(&mut waits, &rows, KeyCode::Home);
     press_key(&mut waits, &rows, KeyCode::Char(' '));
     press_key(&mut waits, &rows, KeyCode::End);
-    assert_eq!(
-        press_key(&mut waits, &rows, KeyCode::Char('n')),
-        denied_without_message(vec!["c5".into()]),
-        "unticked"
-    );
+    assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('n')), denied_without_message(vec!["c5".into()]), "unticked");
 }
 
 #[test]
@@ -204,11 +179,7 @@ fn tick_all_skips_approved_calls() {
     let mut waits = QueueList::default();
     press_key(&mut waits, &rows, KeyCode::Char('t'));
     press_key(&mut waits, &rows, KeyCode::Char('t'));
-    assert_eq!(
-        press_key(&mut waits, &rows, KeyCode::Char('n')),
-        denied_without_message(vec!["c1".into()]),
-        "none"
-    );
+    assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]), "none");
     press_key(&mut waits, &rows, KeyCode::Char('t'));
     let all = ["c1", "c2", "c3", "c5"].map(CallId::from).to_vec();
     assert_eq!(press_key(&mut waits, &rows, KeyCode::Char('n')), denied_without_message(all));
@@ -232,10 +203,7 @@ fn r03_a_list_that_does_not_listen_denies_nothing() {
         }
     }
     let held = KeyEvent::new_with_kind(KeyCode::Char('n'), KeyModifiers::NONE, KeyEventKind::Repeat);
-    assert_eq!(
-        QueueList::default().key(&held, &Keymap::default(), &rows, Listening::Ready),
-        KeyResult::Handled
-    );
+    assert_eq!(QueueList::default().key(&held, &Keymap::default(), &rows, Listening::Ready), KeyResult::Handled);
 }
 
 #[test]
@@ -254,8 +222,7 @@ fn r10_hostile_names_and_summaries_stay_in_their_row() {
 
 #[test]
 fn a_row_shows_what_is_known_about_its_call() {
-    let line =
-        CommandLine { command: "ls".into(), folder: "/p".into(), seconds: 9, ..CommandLine::default() };
+    let line = CommandLine { command: "ls".into(), folder: "/p".into(), seconds: 9, ..CommandLine::default() };
     let plan = Plan {
         title: "run?".into(),
         summary: "ls".into(),
@@ -271,24 +238,15 @@ fn a_row_shows_what_is_known_about_its_call() {
     for id in ["a", "b"] {
         let call = ToolCall { id: id.into(), name: "t".into(), arguments: "{\"x\": 1}".into() };
         let (turn, chunk) = (state.current_turn().expect("it runs"), crate::chat::Chunk::Call(call));
-        crate::agent::update(
-            &mut state,
-            crate::agent::Event::ReplyChunk { turn, chunk, after: Duration::ZERO },
-        );
+        crate::agent::update(&mut state, crate::agent::Event::ReplyChunk { turn, chunk, after: Duration::ZERO });
     }
     let turn = state.current_turn().expect("it runs");
     let done = crate::chat::Chunk::Done(crate::chat::FinishReason::Stop);
-    crate::agent::update(
-        &mut state,
-        crate::agent::Event::ReplyChunk { turn, chunk: done, after: Duration::ZERO },
-    );
+    crate::agent::update(&mut state, crate::agent::Event::ReplyChunk { turn, chunk: done, after: Duration::ZERO });
     let intent = Ok(crate::chat::Intent::Act(Box::new(plan)));
     crate::agent::update(&mut state, crate::agent::Event::CallPlanned { turn, call: "a".into(), intent });
     let rows = queue_rows(&state);
-    assert_eq!(
-        (rows[0].access.as_str(), rows[0].summary.as_str(), rows[0].needs_care),
-        ("destroys", "ls", true)
-    );
+    assert_eq!((rows[0].access.as_str(), rows[0].summary.as_str(), rows[0].needs_care), ("destroys", "ls", true));
     assert_eq!((rows[1].access.as_str(), rows[1].summary.as_str()), ("not planned yet", "1"));
     assert_eq!(state.pending()[1].preapproval, Preapproval::default());
 }

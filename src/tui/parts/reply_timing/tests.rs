@@ -46,13 +46,7 @@ impl TimedSession {
 
     fn receive_retry(&mut self, wait: u64, at: u64) {
         self.receive_chunk(
-            Chunk::Retrying {
-                attempt: 2,
-                max_attempts: 5,
-                wait: ms(wait),
-                why: "busy".into(),
-                kind: String::new(),
-            },
+            Chunk::Retrying { attempt: 2, max_attempts: 5, wait: ms(wait), why: "busy".into(), kind: String::new() },
             at,
         );
     }
@@ -133,11 +127,7 @@ fn call_arguments_are_measured_and_retry_waits_are_not() {
     for (bytes, at) in [(0, 5500), (200, 6000), (400, 6500), (100, 7000), (400, 7500)] {
         talk.receive_chunk(Chunk::CallProgress { name: "f".into(), bytes }, at);
     }
-    assert_eq!(
-        talk.figures_text(),
-        "first after 0.4 s, ~100 tok/s",
-        "800 bytes in two seconds, sent at 5.1 s"
-    );
+    assert_eq!(talk.figures_text(), "first after 0.4 s, ~100 tok/s", "800 bytes in two seconds, sent at 5.1 s");
 }
 
 #[test]
@@ -175,17 +165,10 @@ fn silence_is_counted_until_a_chunk_arrives() {
 
 #[test]
 fn times_and_speeds_are_formatted_briefly() {
-    let soon =
-        |first| TimingFigures { first_chunk_after: ms(first), speed: None, total: None }.first_chunk_text();
+    let soon = |first| TimingFigures { first_chunk_after: ms(first), speed: None, total: None }.first_chunk_text();
     assert_eq!(
         [soon(0), soon(99), soon(800), soon(9_960), soon(75_000)],
-        [
-            "first after 0 ms",
-            "first after 99 ms",
-            "first after 0.8 s",
-            "first after 10.0 s",
-            "first after 75 s"
-        ]
+        ["first after 0 ms", "first after 99 ms", "first after 0.8 s", "first after 10.0 s", "first after 75 s"]
     );
     let fast = |tokens, estimated| {
         let speed = Some(Speed { tokens, estimated });

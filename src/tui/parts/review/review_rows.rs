@@ -35,12 +35,7 @@ impl Row {
     }
 
     /// Returns the row with its tick and cursor.
-    pub fn styled_line(
-        &self,
-        ticked: impl Fn(TickTarget) -> Ticked,
-        at_cursor: bool,
-        theme: &Theme,
-    ) -> Line<'static> {
+    pub fn styled_line(&self, ticked: impl Fn(TickTarget) -> Ticked, at_cursor: bool, theme: &Theme) -> Line<'static> {
         let Some(stop @ (_, hunk)) = self.target else { return self.line.clone() };
         let ticked = ticked(stop);
         let mut line = self.line.clone();

@@ -3,8 +3,7 @@
 use super::*;
 use crate::chat::dry_run_summary::ChangeKind;
 use crate::chat::{
-    Access, BatchWork, CallId, Decision, Digest, Edit, Group, Item, Plan, Preconditions, Preview, ToolCall,
-    Work,
+    Access, BatchWork, CallId, Decision, Digest, Edit, Group, Item, Plan, Preconditions, Preview, ToolCall, Work,
 };
 use crate::tui::parts::approval::{Approval, ApprovalContent, KeyResult};
 use crate::tui::parts::frame::PromptContext;
@@ -34,11 +33,8 @@ fn review_item(path: &str, before: Option<&str>, after: &str) -> Item {
 fn sample_items() -> Vec<Item> {
     let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
     let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
-    let gone = Item {
-        kind: ChangeKind::Deleted,
-        destroys: Some("deletes c".into()),
-        ..review_item("c", Some("x\n"), "")
-    };
+    let gone =
+        Item { kind: ChangeKind::Deleted, destroys: Some("deletes c".into()), ..review_item("c", Some("x\n"), "") };
     vec![review_item("a", Some(&before), &after), review_item("b", None, "new\n"), gone]
 }
 
@@ -143,10 +139,7 @@ fn each_file_and_hunk_is_ticked_separately() {
     prompt.press_key(KeyCode::Down);
     prompt.press_key(KeyCode::Char(' '));
     let shown = prompt.screen_text();
-    assert!(
-        shown.contains("[-] ~ a") && shown.contains("[x] hunk 1 of 2") && shown.contains("[ ] hunk 2"),
-        "{shown}"
-    );
+    assert!(shown.contains("[-] ~ a") && shown.contains("[x] hunk 1 of 2") && shown.contains("[ ] hunk 2"), "{shown}");
     let second = sample_items()[0].diff.as_ref().unwrap().hunks[1].after;
     let rejected = Rejected { item: 0, hunks: vec![second] };
     assert_eq!(decision_of(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Selected(vec![rejected])));
@@ -174,10 +167,7 @@ fn ticked_items_decide_whether_a_capital_is_needed() {
     prompt.press_key(KeyCode::Char('t'));
     for key in ['y', 'Y'] {
         let reply = prompt.press_key(KeyCode::Char(key));
-        assert!(
-            matches!(&reply, KeyResult::Explained(words) if words.contains("Nothing is ticked")),
-            "{reply:?}"
-        );
+        assert!(matches!(&reply, KeyResult::Explained(words) if words.contains("Nothing is ticked")), "{reply:?}");
     }
     prompt.press_key(KeyCode::Char('t'));
     assert_eq!(decision_of(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Once));
@@ -188,19 +178,12 @@ fn ticked_items_decide_whether_a_capital_is_needed() {
 fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
     for size in [(60, 15), (80, 24), (120, 36)] {
         let long: String = (1..=3000).map(|n| format!("line {n}\n")).collect();
-        let all = vec![
-            review_item("a", None, "x\n"),
-            review_item("b", None, &long),
-            review_item("z", None, "end\n"),
-        ];
+        let all = vec![review_item("a", None, "x\n"), review_item("b", None, &long), review_item("z", None, "end\n")];
         let mut prompt = Prompt::new(all, size);
         let shown = prompt.screen_text();
         assert!(shown.contains("more lines") && shown.contains("end jump to the end"), "{shown}");
         let reply = prompt.press_key(KeyCode::Char('y'));
-        assert!(
-            matches!(&reply, KeyResult::Explained(words) if words.contains("Read to the end first")),
-            "{reply:?}"
-        );
+        assert!(matches!(&reply, KeyResult::Explained(words) if words.contains("Read to the end first")), "{reply:?}");
         // Reading does not tick, and a key pressed too soon goes to the composer.
         for _ in 0..30 {
             prompt.press_key(KeyCode::Down);
@@ -215,10 +198,7 @@ fn approval_needs_the_end_to_be_seen_and_ticks_need_a_listening_prompt() {
         prompt.press_key(KeyCode::Char(' '));
         assert!(prompt.screen_text().contains("2 of 3 ticked"));
         let rejected = Rejected { item: 2, hunks: vec![] };
-        assert_eq!(
-            decision_of(prompt.press_key(KeyCode::Char('y'))),
-            Some(Decision::Selected(vec![rejected]))
-        );
+        assert_eq!(decision_of(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
     }
 }
 

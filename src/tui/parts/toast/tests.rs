@@ -113,8 +113,7 @@ fn r32_r34_outside_text_is_sanitized_at_every_size() {
 
 #[test]
 fn only_errors_and_saved_settings_outlive_a_session() {
-    let rows =
-        |toasts: &Toasts| -> Vec<String> { toasts.list.iter().map(|toast| toast.text.clone()).collect() };
+    let rows = |toasts: &Toasts| -> Vec<String> { toasts.list.iter().map(|toast| toast.text.clone()).collect() };
     let mut toasts = Toasts::default();
     toasts.push(Kind::Info, "copied", seconds_after_start(0));
     toasts.push(Kind::Setting, "kept: the model", seconds_after_start(1));

@@ -13,8 +13,8 @@ use crate::chat::hidden_chars::mark_hidden;
 use crate::chat::session::CallState;
 use crate::chat::tool::parse_failure_status;
 use crate::chat::{
-    Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Decider, Decision, Diff, Entry, Outcome,
-    Preview, Questions, ResultOrigin,
+    Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Decider, Decision, Diff, Entry, Outcome, Preview,
+    Questions, ResultOrigin,
 };
 use crate::tui::text::output::StyledOutput;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
@@ -60,9 +60,9 @@ pub fn lay_out_call(
     let not_applied = find_not_applied(call, outcome);
     if (short.is_some() || not_applied.is_some()) != toggled {
         match short {
-            Some(diff) => page
-                .lines
-                .extend(indent_lines(diff::lay_out_diff(diff, inner_width(ground), ground.theme), 4).skip(1)),
+            Some(diff) => {
+                page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(ground), ground.theme), 4).skip(1))
+            }
             None if let Some(words) = not_applied => {
                 page.append_page(lay_out_block(ground, words, ground.theme.warning, outside));
             }
@@ -137,9 +137,7 @@ pub fn call_row(
         Outcome::Rehearsed(_) => {
             staged.map_or_else(|| "rehearsed, nothing changed".to_owned(), ResultOrigin::describe_origin)
         }
-        Outcome::Failed(why) => {
-            why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
-        }
+        Outcome::Failed(why) => why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned(),
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Interrupted(_) => String::new(),
     };
     let took = match took_ms {
@@ -246,12 +244,7 @@ pub fn build_row(
     Line::from(spans)
 }
 
-fn lay_out_details(
-    ground: &LayoutContext<'_>,
-    call: &CallState,
-    outcome: &Outcome,
-    outside: &LinkLookups,
-) -> Page {
+fn lay_out_details(ground: &LayoutContext<'_>, call: &CallState, outcome: &Outcome, outside: &LinkLookups) -> Page {
     let theme = ground.theme;
     let mut page = Page::default();
     match call.plan.as_ref().map(|shown| &shown.preview) {
@@ -267,19 +260,12 @@ fn lay_out_details(
             }
         }
         Some(Preview::Text(_)) | None => {
-            page.append_page(lay_out_block(
-                ground,
-                &format_arguments(&call.call.arguments),
-                theme.dim,
-                outside,
-            ));
+            page.append_page(lay_out_block(ground, &format_arguments(&call.call.arguments), theme.dim, outside));
         }
     }
     let style = match outcome {
         Outcome::Failed(_) => theme.danger,
-        Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => {
-            theme.text
-        }
+        Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => theme.text,
     };
     let text = outcome.text().trim_end();
     let shown = match call.is_command() {
@@ -369,24 +355,16 @@ fn find_answer<'a>(ground: &LayoutContext<'a>, index: usize, id: &CallId) -> Opt
 }
 
 /// Lays out questions and answers. They are never folded.
-fn lay_out_answers(
-    ground: &LayoutContext<'_>,
-    asked: &Questions,
-    answer: Option<&Answer>,
-    outcome: &Outcome,
-) -> Page {
+fn lay_out_answers(ground: &LayoutContext<'_>, asked: &Questions, answer: Option<&Answer>, outcome: &Outcome) -> Page {
     let theme = ground.theme;
     let mut page = Page::default();
     for question in &asked.list {
         page.append_page(lay_out_plain(&question.text, theme.prompt, ground.width, "? "));
-        let given =
-            answer.and_then(|answer| answer.answers.iter().find(|given| given.keyword == question.keyword));
+        let given = answer.and_then(|answer| answer.answers.iter().find(|given| given.keyword == question.keyword));
         let (words, style) = match (answer.map(|answer| answer.status), given) {
             (Some(AnswerStatus::Answered), Some(given)) => match given.value {
                 AnswerValue::Skipped => ("skipped".to_owned(), theme.dim),
-                AnswerValue::Selected(_) | AnswerValue::Text(_) => {
-                    (given.answer_text(question), theme.person)
-                }
+                AnswerValue::Selected(_) | AnswerValue::Text(_) => (given.answer_text(question), theme.person),
             },
             (Some(AnswerStatus::Declined), _) => ("declined".to_owned(), theme.dim),
             (Some(AnswerStatus::Answered), None) => ("skipped".to_owned(), theme.dim),

@@ -71,12 +71,9 @@ pub fn lay_out(ground: &LayoutContext<'_>, index: usize, toggled: bool, outside:
             let end = call_layout::CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
             call_layout::lay_out_call(ground, index, call, &end, toggled, outside)
         }
-        Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(ground, index) => lay_out_plain(
-            "Partial results are kept. Send a message to continue.",
-            ground.theme.dim,
-            ground.width,
-            "",
-        ),
+        Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(ground, index) => {
+            lay_out_plain("Partial results are kept. Send a message to continue.", ground.theme.dim, ground.width, "")
+        }
         Entry::Ended { ending: Ending::Failed(why) } => {
             let why = why.trim_end_matches('.');
             let kept = match has_partial_results(ground, index) {
@@ -143,9 +140,7 @@ pub fn add_spacing(ground: &LayoutContext<'_>, index: usize, page: Page) -> Page
 /// Returns the text of a reply that is shown in place; `None` for other entries and replies without text.
 pub fn reply_text(entry: &Entry) -> Option<&str> {
     match entry {
-        Entry::Replied { text, .. } if !text.trim().is_empty() => {
-            Some(truncate_at_line(text, MAX_INLINE_BYTES))
-        }
+        Entry::Replied { text, .. } if !text.trim().is_empty() => Some(truncate_at_line(text, MAX_INLINE_BYTES)),
         _ => None,
     }
 }
@@ -172,18 +167,12 @@ pub fn lay_out_before_text(ground: &LayoutContext<'_>, entry: &Entry, toggled: b
 /// Lays out the notes after the text of a reply. `follows` is true if any line precedes them.
 pub fn lay_out_after_text(ground: &LayoutContext<'_>, entry: &Entry, follows: bool) -> Page {
     let Entry::Replied { text, incomplete, .. } = entry else { return Page::default() };
-    let mut page =
-        reply_text(entry).map(|shown| lay_out_truncation_note(ground, text, shown)).unwrap_or_default();
+    let mut page = reply_text(entry).map(|shown| lay_out_truncation_note(ground, text, shown)).unwrap_or_default();
     if let Some(why) = incomplete {
         if follows || !page.lines.is_empty() {
             page.lines.push(Line::default());
         }
-        page.append_page(lay_out_plain(
-            &format!("… cut short: {why}"),
-            ground.theme.warning,
-            ground.width,
-            "",
-        ));
+        page.append_page(lay_out_plain(&format!("… cut short: {why}"), ground.theme.warning, ground.width, ""));
     }
     page
 }
@@ -247,9 +236,7 @@ pub fn ends_in_row(ground: &LayoutContext<'_>, entries: &[Entry]) -> bool {
 /// Returns whether an entry starts with a row in the column of the calls.
 fn is_row(ground: &LayoutContext<'_>, entry: &Entry) -> bool {
     match entry {
-        Entry::Settled { call, .. } => {
-            ground.agent.session.call(call).is_none_or(|call| call.questions.is_none())
-        }
+        Entry::Settled { call, .. } => ground.agent.session.call(call).is_none_or(|call| call.questions.is_none()),
         Entry::Decided { .. } => true,
         Entry::Replied { reasoning, .. } => !reasoning.trim().is_empty(),
         Entry::UserMessage { .. }
@@ -341,11 +328,7 @@ fn lay_out_summary(
     let mut page = lay_out_plain(&words, ground.theme.dim, ground.width, "  ");
     if open {
         page.lines.push(Line::default());
-        page.append_page(outside.lay_out_markdown(
-            ground,
-            ground.width,
-            truncate_at_line(summary, MAX_INLINE_BYTES),
-        ));
+        page.append_page(outside.lay_out_markdown(ground, ground.width, truncate_at_line(summary, MAX_INLINE_BYTES)));
         page.lines.push(Line::default());
         page.append_page(lay_out_plain("Kept verbatim:", ground.theme.dim, ground.width, "  "));
         page.append_page(lay_out_plain(

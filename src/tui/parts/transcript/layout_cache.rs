@@ -156,14 +156,8 @@ impl LayoutCache {
         self.heights[item] = Some((toggled, u32::try_from(laid.height).unwrap_or(u32::MAX)));
         let (weight, laid) = (laid.estimate_bytes(), Arc::new(laid));
         self.weight += weight;
-        let kept = CachedItem {
-            layout: laid.clone(),
-            last_used: self.frame,
-            weight,
-            pieces,
-            toggled,
-            lookup_count: known,
-        };
+        let kept =
+            CachedItem { layout: laid.clone(), last_used: self.frame, weight, pieces, toggled, lookup_count: known };
         self.items.insert(item, Box::new(kept));
         if self.weight > CACHE_BUDGET {
             self.evict_far_from(item);
@@ -197,12 +191,7 @@ impl LayoutCache {
     }
 
     /// Returns the height of an item in lines.
-    pub fn item_height(
-        &mut self,
-        ground: &LayoutContext<'_>,
-        toggled: &HashSet<usize>,
-        item: usize,
-    ) -> usize {
+    pub fn item_height(&mut self, ground: &LayoutContext<'_>, toggled: &HashSet<usize>, item: usize) -> usize {
         self.match_layout_inputs(ground);
         match self.heights.get(item) {
             Some(Some((as_now, height))) if *as_now == toggled.contains(&item) => *height as usize,

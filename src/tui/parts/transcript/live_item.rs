@@ -129,8 +129,7 @@ fn lay_out_thinking(ground: &LayoutContext<'_>, draft: &StreamingReply, has_text
         return entry_layout::lay_out_reasoning(ground, "", took, false);
     }
     // Only the last lines. The finished entry can be opened for the rest.
-    let tail: String =
-        draft.reasoning.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
+    let tail: String = draft.reasoning.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
     let lines = wrap::wrap_plain(&tail, ground.theme.dim, ground.width.saturating_sub(4).max(1));
     let mut page = Page::default();
     for mut line in lines.into_iter().rev().take(3).rev() {
@@ -184,12 +183,8 @@ fn lay_out_wait(ground: &LayoutContext<'_>, wait: Wait<'_>) -> Page {
             page.append_page(line(&why.reason, theme.warning, "  ↻ "));
             let now = ground.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
             let now = if now.is_empty() { String::new() } else { format!(" · {now} retry now") };
-            let try_in = format!(
-                "try {} of {} in {}",
-                why.attempt,
-                why.max_attempts,
-                reply_timing::format_seconds(left)
-            );
+            let try_in =
+                format!("try {} of {} in {}", why.attempt, why.max_attempts, reply_timing::format_seconds(left));
             page.append_page(line(&format!("{try_in}{now}{stop}"), theme.text, "    "));
         }
         Wait::Retrying(why) => {
@@ -299,11 +294,8 @@ fn lay_out_calls(ground: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             &right,
             (theme.text, theme.dim),
         ));
-        let shown =
-            output::parse_output(escape_sequences::trim_unfinished(&pending.latest_output), theme.dim, theme);
-        page.lines.extend(
-            shown.last_lines(MAX_OUTPUT_LINES).iter().map(|line| fit_output_line(line, ground.width)),
-        );
+        let shown = output::parse_output(escape_sequences::trim_unfinished(&pending.latest_output), theme.dim, theme);
+        page.lines.extend(shown.last_lines(MAX_OUTPUT_LINES).iter().map(|line| fit_output_line(line, ground.width)));
     }
     if !page.lines.is_empty() && !entry_layout::ends_in_row(ground, ground.agent.session.entries()) {
         page.lines.insert(0, Line::default());

@@ -109,12 +109,7 @@ impl Transcript {
     }
 
     /// Returns the first visible line when the end is at the bottom. Lays out backwards from the end, only as needed.
-    fn end_position(
-        &self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-    ) -> LinePosition {
+    fn end_position(&self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> LinePosition {
         let mut left = height;
         for item in (0..=live_item_index(ground)).rev() {
             let lines = cache.item_height(ground, &self.toggled, item);
@@ -144,13 +139,7 @@ impl Transcript {
     }
 
     /// Scrolls by a number of lines, up if negative. Follows again at the end.
-    pub fn scroll_by(
-        &mut self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-        by: isize,
-    ) {
+    pub fn scroll_by(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, by: isize) {
         if height == 0 {
             return;
         }
@@ -227,13 +216,7 @@ impl Transcript {
     }
 
     /// Scrolls to the previous or next user message, relative to the top of the screen.
-    pub fn jump_to_message(
-        &mut self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-        back: bool,
-    ) {
+    pub fn jump_to_message(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, back: bool) {
         let top = self.top_line(ground, cache, height);
         let entries = ground.agent.session.entries();
         let said = |index: &usize| matches!(entries.get(*index), Some(Entry::UserMessage { .. }));
@@ -242,9 +225,7 @@ impl Transcript {
             false => (top.item + 1..entries.len()).find(said),
         };
         match to {
-            Some(item) => {
-                self.scroll_to(ground, cache, height, LinePosition { item, line: usize::from(item > 0) })
-            }
+            Some(item) => self.scroll_to(ground, cache, height, LinePosition { item, line: usize::from(item > 0) }),
             None if back => self.scroll_to_top(ground, cache, height),
             None => self.follow_end(),
         }
@@ -256,13 +237,7 @@ impl Transcript {
 
     /// Selects the next entry above or below that can be opened, and scrolls to it. Moving below the last one clears the
     /// selection.
-    pub fn select_entry(
-        &mut self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-        up: bool,
-    ) {
+    pub fn select_entry(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize, up: bool) {
         let opens = |index: &usize| entry_layout::can_open(ground, *index);
         let count = ground.agent.session.entries().len();
         let to = match (self.selected, up) {

@@ -34,13 +34,8 @@ const REFUSAL_STARTS: [(&str, &str); 14] = [
     ("Denied: ", "denied: "),
 ];
 /// Ends of the reason, at which the advice to the model starts.
-const REASON_ENDS: [&str; 5] = [
-    ". Do not ",
-    ". It was not run",
-    ". The call was not run",
-    ". Nothing was done",
-    " with the same arguments",
-];
+const REASON_ENDS: [&str; 5] =
+    [". Do not ", ". It was not run", ". The call was not run", ". Nothing was done", " with the same arguments"];
 /// Phrases for a stop by the user, in lower case.
 const USER_STOP_PHRASES: [&str; 4] = ["user stopped", "person stopped", "user interrupted", "by the user"];
 /// Phrases for the end of the program, in lower case.
@@ -149,10 +144,7 @@ mod tests {
             ("The person stopped it in the middle. What it had done", "stopped by you while it ran"),
             ("Not done: the program ended before its turn came.", "not run: aye exited"),
             ("Not run: the user stopped the turn first.", "stopped by you"),
-            (
-                "The user stopped the sub-agent. Completed calls keep their effects.",
-                "stopped by you while it ran",
-            ),
+            ("The user stopped the sub-agent. Completed calls keep their effects.", "stopped by you while it ran"),
             ("The program exited while this ran: its outcome is unknown.", "aye exited while it ran"),
             ("something else", "something else"),
         ] {

@@ -111,8 +111,7 @@ impl ReplyPieces {
             while !rest.is_char_boundary(from) {
                 from += 1;
             }
-            let words =
-                format!("… {} above, shown when the block is complete", super::live_item::format_bytes(from));
+            let words = format!("… {} above, shown when the block is complete", super::live_item::format_bytes(from));
             page.append_page(entry_layout::lay_out_plain(&words, ground.theme.dim, ground.width, ""));
             page.lines.extend(wrap::wrap_plain(&rest[from..], ground.theme.text, ground.width));
         }
@@ -138,13 +137,7 @@ impl ReplyPieces {
     }
 
     /// Makes the layout of the next bytes final.
-    fn add_final_bytes(
-        &mut self,
-        ground: &LayoutContext<'_>,
-        text: &str,
-        bytes: usize,
-        outside: &LinkLookups,
-    ) {
+    fn add_final_bytes(&mut self, ground: &LayoutContext<'_>, text: &str, bytes: usize, outside: &LinkLookups) {
         let range = self.final_bytes..self.final_bytes + bytes;
         self.hash.write(&text.as_bytes()[range.clone()]);
         self.final_bytes = range.end;

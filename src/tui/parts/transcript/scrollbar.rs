@@ -88,12 +88,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
 
 impl Transcript {
     /// Returns the scrollbar at this height; `None` if everything is visible.
-    pub fn scrollbar(
-        &self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        height: usize,
-    ) -> Option<Scrollbar> {
+    pub fn scrollbar(&self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, height: usize) -> Option<Scrollbar> {
         let rows = u16::try_from(height).ok().filter(|rows| *rows >= 3)?;
         let end = self.end_position(ground, cache, height);
         if end == LinePosition::default() {
@@ -101,8 +96,7 @@ impl Transcript {
         }
         let all = self.estimate_offset(ground, cache, end).max(1.0);
         let height = f64::from(rows);
-        let length =
-            ((height * height / (all + height)).round() as u16).clamp(if rows < 8 { 1 } else { 2 }, rows - 1);
+        let length = ((height * height / (all + height)).round() as u16).clamp(if rows < 8 { 1 } else { 2 }, rows - 1);
         let room = rows - length;
         let top = self.top_line(ground, cache, usize::from(rows));
         let share = self.estimate_offset(ground, cache, top) / all;
@@ -117,13 +111,7 @@ impl Transcript {
     }
 
     /// Scrolls so that the thumb starts at this row of the scrollbar.
-    pub fn drag_scrollbar(
-        &mut self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        bar: Scrollbar,
-        to: u16,
-    ) {
+    pub fn drag_scrollbar(&mut self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, bar: Scrollbar, to: u16) {
         let (height, room) = (usize::from(bar.rows), bar.rows - bar.length);
         if to >= room {
             return self.follow_end();
@@ -147,12 +135,7 @@ impl Transcript {
     }
 
     /// Returns the line with about this many rows before it.
-    fn position_at_offset(
-        &self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        wanted: f64,
-    ) -> LinePosition {
+    fn position_at_offset(&self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, wanted: f64) -> LinePosition {
         self.estimate_item_rows(ground, cache, 0);
         let last = live_item_index(ground);
         let (mut low, mut high) = (0, last);
@@ -170,12 +153,7 @@ impl Transcript {
     }
 
     /// Estimates the rows before an item and of the item. The height of the live item is exact.
-    fn estimate_item_rows(
-        &self,
-        ground: &LayoutContext<'_>,
-        cache: &mut LayoutCache,
-        item: usize,
-    ) -> (f64, f64) {
+    fn estimate_item_rows(&self, ground: &LayoutContext<'_>, cache: &mut LayoutCache, item: usize) -> (f64, f64) {
         cache.extent.measure_new_entries(ground.agent.session.entries());
         let before = cache.extent.rows_before(item, ground.width);
         let rows = match item < live_item_index(ground) {

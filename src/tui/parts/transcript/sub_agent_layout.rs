@@ -34,11 +34,7 @@ pub fn quote_name(name: &str) -> String {
 }
 
 /// Lays out a running sub-agent: its activity and its latest calls.
-pub fn lay_out_running(
-    ground: &LayoutContext<'_>,
-    pending: &PendingCall,
-    sub_agent: &SubAgent,
-) -> Vec<Line<'static>> {
+pub fn lay_out_running(ground: &LayoutContext<'_>, pending: &PendingCall, sub_agent: &SubAgent) -> Vec<Line<'static>> {
     let theme = ground.theme;
     let asks = sub_agent.state.waiting_call().is_some();
     let (mark, style) = match (asks, sub_agent.has_started()) {
@@ -52,18 +48,15 @@ pub fn lay_out_running(
     let right = format_figures(ground, session.calls().count(), session.usage(), time);
     let words = format!("{} · {}", sub_agent.name, describe_activity(sub_agent));
     let look = (theme.text, theme.dim);
-    let mut lines =
-        vec![call_layout::build_row(ground.width, (mark, style), &pending.call.name, &words, &right, look)];
+    let mut lines = vec![call_layout::build_row(ground.width, (mark, style), &pending.call.name, &words, &right, look)];
     let at_work = ground.agent.pending().iter().filter(|pending| pending.sub_agent().is_some()).count();
     let most = (LATEST_CALL_ROWS / at_work.max(1)).max(1);
     let did = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
         let Entry::Settled { call, outcome, staged, took_ms, .. } = entry else { return None };
         let end = call_layout::CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
         let call = session.call(call)?;
-        let no = session.entries()[..index]
-            .iter()
-            .rev()
-            .find_map(|entry| call_layout::denial_message(entry, &call.call.id));
+        let no =
+            session.entries()[..index].iter().rev().find_map(|entry| call_layout::denial_message(entry, &call.call.id));
         Some(indent_row(ground, |ground| call_layout::call_row(ground, call, &end, no)))
     });
     let mut did: Vec<Line<'static>> = did.take(most).collect();
@@ -162,16 +155,14 @@ pub fn lay_out_transcript(
                 // The `Answered` entry shows questions.
                 if let Some(call) = session.call(call).filter(|call| call.questions.is_none()) {
                     let no = call_layout::find_denial_message(ground, *index, &call.call.id);
-                    page.lines
-                        .push(indent_row(ground, |ground| call_layout::call_row(ground, call, &end, no)));
+                    page.lines.push(indent_row(ground, |ground| call_layout::call_row(ground, call, &end, no)));
                 }
             }
             Entry::Answered { call, answer, .. } => {
                 let questions = session.call(call).and_then(|call| call.questions.as_ref());
                 for question in questions.into_iter().flat_map(|questions| &questions.list) {
                     let given = answer.answers.iter().find(|given| given.keyword == question.keyword);
-                    let given =
-                        given.map_or_else(|| "no answer".to_owned(), |given| given.answer_text(question));
+                    let given = given.map_or_else(|| "no answer".to_owned(), |given| given.answer_text(question));
                     let words = format!("{} → {given}", question.text);
                     push_message(&mut page, ground, &words, theme.dim, "    ? ");
                 }
@@ -223,9 +214,7 @@ pub fn lay_out_transcript(
         let by = if ground.width > 16 { 4 } else { 0 };
         let width = ground.width - usize::from(by);
         page.append_page(
-            outside
-                .lay_out_markdown(&LayoutContext { width, ..*ground }, width, outcome.text())
-                .indent_lines(by),
+            outside.lay_out_markdown(&LayoutContext { width, ..*ground }, width, outcome.text()).indent_lines(by),
         );
     }
     page
@@ -243,20 +232,12 @@ fn push_message(page: &mut Page, ground: &LayoutContext<'_>, text: &str, style: 
     page.append_page(shown);
     if more > 0 {
         let blank = " ".repeat(width::text_width(mark));
-        page.append_page(lay_out_plain(
-            &format!("… {more} more lines"),
-            ground.theme.dim,
-            ground.width,
-            &blank,
-        ));
+        page.append_page(lay_out_plain(&format!("… {more} more lines"), ground.theme.dim, ground.width, &blank));
     }
 }
 
 /// Indents the row of a nested call, if the width allows.
-fn indent_row(
-    ground: &LayoutContext<'_>,
-    row: impl Fn(&LayoutContext<'_>) -> Line<'static>,
-) -> Line<'static> {
+fn indent_row(ground: &LayoutContext<'_>, row: impl Fn(&LayoutContext<'_>) -> Line<'static>) -> Line<'static> {
     let by = if ground.width > 8 { 2 } else { 0 };
     let mut line = row(&LayoutContext { width: ground.width - by, ..*ground });
     line.spans.insert(0, Span::raw(" ".repeat(by)));

@@ -51,9 +51,8 @@ impl Transcript {
             search.match_entry = found.or(search.match_entry);
         }
         let Some(item) = found else { return };
-        let opens = |transcript: &Self, cache: &mut LayoutCache| {
-            transcript.find_matching_line(ground, cache, item, &words)
-        };
+        let opens =
+            |transcript: &Self, cache: &mut LayoutCache| transcript.find_matching_line(ground, cache, item, &words);
         let mut line = opens(self, cache);
         if line.is_none() {
             // The match may be in a folded part.
@@ -111,10 +110,8 @@ fn displayed_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         | Entry::DryRunChanged { .. } => ("", ""),
     };
     // Colour escape sequences may split a word.
-    [first, second].into_iter().filter(|text| !text.is_empty()).map(|text| {
-        match escape_sequences::strip_colors(text) {
-            Cow::Borrowed(text) => clean::clean_text(text),
-            Cow::Owned(text) => Cow::Owned(clean::clean_text(&text).into_owned()),
-        }
+    [first, second].into_iter().filter(|text| !text.is_empty()).map(|text| match escape_sequences::strip_colors(text) {
+        Cow::Borrowed(text) => clean::clean_text(text),
+        Cow::Owned(text) => Cow::Owned(clean::clean_text(&text).into_owned()),
     })
 }

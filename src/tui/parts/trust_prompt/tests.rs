@@ -42,12 +42,7 @@ pub(crate) fn rules_file(told: &[&str], look: TrustState) -> ProjectFile {
 }
 
 pub(crate) fn project_files(files: Vec<ProjectFile>) -> ProjectFiles {
-    ProjectFiles {
-        folder: "/home/a/src/app".into(),
-        files,
-        other_names: Vec::new(),
-        trusted_on: "2026-11-20".into(),
-    }
+    ProjectFiles { folder: "/home/a/src/app".into(), files, other_names: Vec::new(), trusted_on: "2026-11-20".into() }
 }
 
 fn trust_prompt(files: Vec<ProjectFile>) -> TrustPrompt {
@@ -132,10 +127,7 @@ fn r68_approval_counts_only_after_the_end_was_shown() {
     let long = "a line of words\n".repeat(60);
     let mut card = trust_prompt(vec![instructions_file(&long, TrustState::Unknown)]);
     let shown = draw_prompt(&mut card, (60, 13), 0).join("\n");
-    assert!(
-        shown.contains("60 more lines") && shown.contains("end jump to the end, then y trust"),
-        "{shown}"
-    );
+    assert!(shown.contains("60 more lines") && shown.contains("end jump to the end, then y trust"), "{shown}");
     let said = press_key(&mut card, KeyCode::Char('y'));
     assert_eq!(said, KeyResult::Explained("Read to the end first · end to jump there".into()));
     assert_eq!(press_key(&mut card, KeyCode::Enter), KeyResult::PassedOn, "enter never trusts");
@@ -192,8 +184,7 @@ fn r68_file_contents_cannot_draw_over_the_prompt() {
         ..project_files(vec![])
     };
     let shown =
-        draw_prompt(&mut TrustPrompt::new(Arc::new(hostile), InspectionReason::FilesChanged), (60, 15), 0)
-            .join("\n");
+        draw_prompt(&mut TrustPrompt::new(Arc::new(hostile), InspectionReason::FilesChanged), (60, 15), 0).join("\n");
     assert!(shown.contains("<U+001B>[2Ja<U+000A>b") && shown.contains("<U+001B>]0;x<U+0007>"), "{shown}");
 }
 
@@ -254,11 +245,8 @@ fn r34_every_size_draws_and_60_by_15_can_read_it_all() {
             );
         }
     }
-    let text = read_all_rows(
-        &mut trust_prompt(vec![instructions_file(&long[..990], TrustState::Unknown)]),
-        (60, 13),
-    )
-    .join("\n");
+    let text = read_all_rows(&mut trust_prompt(vec![instructions_file(&long[..990], TrustState::Unknown)]), (60, 13))
+        .join("\n");
     for n in 0..26 {
         assert!(text.contains(&format!("line {n} of the words")), "{n}: {text}");
     }

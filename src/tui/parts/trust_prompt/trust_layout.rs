@@ -73,8 +73,7 @@ impl TrustPrompt {
             let words = width::fit_start(&more, room).into_owned();
             buffer.set_stringn(inside.x, inside.bottom() - 1, words, room, theme.warning);
         }
-        let readable =
-            rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
+        let readable = rows > 0 && inside.width >= MIN_READABLE_CELLS && area == area.intersection(buffer.area);
         DrawnFrame { scroll, visible_rows: rows, is_readable: readable, is_at_end: left == 0 }
     }
 
@@ -150,38 +149,25 @@ impl PromptLines<'_> {
         self.push_text(&reveal::reveal_line(&folder), theme.strong);
         let words = match (card.is_trusted(), card.has_changed()) {
             (true, _) => {
-                format!(
-                    "You trusted these files on {}. They may change how aye works here.",
-                    card.files.trusted_on
-                )
+                format!("You trusted these files on {}. They may change how aye works here.", card.files.trusted_on)
             }
             (false, true) => format!(
                 "You trusted files here on {}. Changes since then are not used until you approve them.",
                 card.files.trusted_on
             ),
-            (false, false) => {
-                "These files would change how aye works here. They are not used until you approve \
+            (false, false) => "These files would change how aye works here. They are not used until you approve \
                                them."
-                    .to_owned()
-            }
+                .to_owned(),
         };
         self.push_text(&words, theme.text);
         for file in &card.files.files {
             self.lines.push(Line::default());
-            self.push_file(
-                file,
-                about.context_window,
-                card.is_trusted() || file.trust_state != TrustState::Trusted,
-            );
+            self.push_file(file, about.context_window, card.is_trusted() || file.trust_state != TrustState::Trusted);
         }
         if !card.files.other_names.is_empty() {
             self.lines.push(Line::default());
-            let names: Vec<String> =
-                card.files.other_names.iter().map(|name| reveal::reveal_line(name)).collect();
-            self.push_text(
-                &format!(".aye/ also contains {}, which aye does not read", names.join(", ")),
-                theme.dim,
-            );
+            let names: Vec<String> = card.files.other_names.iter().map(|name| reveal::reveal_line(name)).collect();
+            self.push_text(&format!(".aye/ also contains {}, which aye does not read", names.join(", ")), theme.dim);
         }
         let stands = card.is_trusted();
         for file in card.files.usable().filter(|file| stands || file.trust_state != TrustState::Trusted) {
@@ -228,8 +214,7 @@ impl PromptLines<'_> {
                 }));
             }
             (None, ProjectFileKind::Instructions(words)) => {
-                let known =
-                    if file.trust_state == TrustState::Changed { " (previous version unknown)" } else { "" };
+                let known = if file.trust_state == TrustState::Changed { " (previous version unknown)" } else { "" };
                 self.push_text(&format!("{}, text sent to the model{known}:", file.name), theme.strong);
                 // In prose a tab hides nothing, so it is not marked.
                 let text = words.text.replace("\r\n", "\n").replace('\t', "    ");

@@ -72,10 +72,7 @@ pub(super) fn find_language(written: &str) -> Option<&'static Language> {
     let ending = file.rsplit_once('.').map(|(_, ending)| ending);
     [Some(word), Some(file), ending].into_iter().flatten().find_map(|name| {
         let name = name.to_ascii_lowercase();
-        [large::LANGUAGES, small::LANGUAGES]
-            .into_iter()
-            .flatten()
-            .find(|language| has_word(language.names, &name))
+        [large::LANGUAGES, small::LANGUAGES].into_iter().flatten().find(|language| has_word(language.names, &name))
     })
 }
 

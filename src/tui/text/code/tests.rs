@@ -43,11 +43,7 @@ fn tokenizes_every_kind_of_language() {
         &[("const", SyntaxRole::Keyword), ("number", SyntaxRole::Type)],
     );
     check("ts", "g(`a\\n`)", &[("g", SyntaxRole::Function), ("\\n", SyntaxRole::Number)]);
-    check(
-        "rust",
-        "fn f<'a>(c: char) -> Vec<&'a str> {",
-        &[("'a", SyntaxRole::Type), ("Vec", SyntaxRole::Type)],
-    );
+    check("rust", "fn f<'a>(c: char) -> Vec<&'a str> {", &[("'a", SyntaxRole::Type), ("Vec", SyntaxRole::Type)]);
     check(
         "rust",
         "let c = 'x'; println!(r#\"a\"b\"#);",
@@ -62,11 +58,7 @@ fn tokenizes_every_kind_of_language() {
         &[("grep", SyntaxRole::Function), ("-n", SyntaxRole::Number), ("$x", SyntaxRole::Type)],
     );
     check("bash", "echo a#b | sort", &[("sort", SyntaxRole::Function)]);
-    check(
-        "sql",
-        "select count(*) FROM t -- c",
-        &[("select", SyntaxRole::Keyword), ("FROM", SyntaxRole::Keyword)],
-    );
+    check("sql", "select count(*) FROM t -- c", &[("select", SyntaxRole::Keyword), ("FROM", SyntaxRole::Keyword)]);
     check("json", "{\"a\": [1, true, \"b\"]}", &[("\"a\"", SyntaxRole::Type), ("\"b\"", SyntaxRole::String)]);
     check("yaml", "name: \"x\" # c", &[("name", SyntaxRole::Type), ("\"x\"", SyntaxRole::String)]);
     check("css", "a { color: #fff; }", &[("color", SyntaxRole::Type)]);

@@ -41,9 +41,8 @@ impl KeywordTable {
             (language.values, SyntaxRole::Number),
             (language.types, SyntaxRole::Type),
         ];
-        let each = |(words, role): (&'static str, SyntaxRole)| {
-            words.split_ascii_whitespace().map(move |word| (word, role))
-        };
+        let each =
+            |(words, role): (&'static str, SyntaxRole)| words.split_ascii_whitespace().map(move |word| (word, role));
         let mut all: Vec<_> = roles.into_iter().flat_map(each).collect();
         all.sort_unstable_by_key(|(word, _)| *word);
         Self(all)
@@ -95,13 +94,8 @@ impl<'a> TokenizedLine<'a> {
 
 impl Tokenizer {
     fn read_line(&mut self, text: &str) {
-        let mut line = TokenizedLine {
-            text,
-            position: 0,
-            tokens: Vec::new(),
-            previous_role: None,
-            expects_command: true,
-        };
+        let mut line =
+            TokenizedLine { text, position: 0, tokens: Vec::new(), previous_role: None, expects_command: true };
         if self.language.kind == Kind::Lines {
             let role = line_role(text, self.language.line_comments.is_empty());
             line.push_token(text.len(), role);
@@ -151,9 +145,7 @@ impl Tokenizer {
             }
             let mut letters = rest.chars();
             match (letters.next(), letters.next()) {
-                (Some('\\'), Some(escaped)) if !raw => {
-                    line.push_token(1 + escaped.len_utf8(), SyntaxRole::Number)
-                }
+                (Some('\\'), Some(escaped)) if !raw => line.push_token(1 + escaped.len_utf8(), SyntaxRole::Number),
                 (Some(letter), _) => line.push_token(letter.len_utf8(), SyntaxRole::String),
                 (None, _) => {}
             }
@@ -205,10 +197,7 @@ impl Tokenizer {
             }
             '@' => {
                 let name = leading_name(&rest[1..], ".").len();
-                line.push_token(
-                    1 + name,
-                    if name > 0 { SyntaxRole::Function } else { SyntaxRole::Punctuation },
-                );
+                line.push_token(1 + name, if name > 0 { SyntaxRole::Function } else { SyntaxRole::Punctuation });
             }
             _ => {
                 line.expects_command = matches!(first, '|' | '&' | ';' | '(' | '{' | '`');
@@ -229,11 +218,7 @@ impl Tokenizer {
         let letters = if letters <= 2 && language.kind == Kind::Code { letters } else { 0 };
         let is_rust = language.names.starts_with("rust");
         let marks = rest[letters..].bytes().take_while(|byte| *byte == b'#').count();
-        if is_rust
-            && letters > 0
-            && rest[..letters].ends_with('r')
-            && rest[letters + marks..].starts_with('"')
-        {
+        if is_rust && letters > 0 && rest[..letters].ends_with('r') && rest[letters + marks..].starts_with('"') {
             line.push_token(letters + marks + 1, SyntaxRole::String);
             self.inside = OpenConstruct::Raw(marks);
             return true;
@@ -303,8 +288,9 @@ impl Tokenizer {
             None => SyntaxRole::Plain,
         };
         line.previous_role = match word {
-            "fn" | "def" | "func" | "function" | "fun" | "sub" | "defn" | "defun" | "proc" | "macro"
-            | "rpc" => Some(SyntaxRole::Function),
+            "fn" | "def" | "func" | "function" | "fun" | "sub" | "defn" | "defun" | "proc" | "macro" | "rpc" => {
+                Some(SyntaxRole::Function)
+            }
             "class" | "struct" | "enum" | "trait" | "interface" | "typedef" | "protocol" | "message"
                 if known.is_some() =>
             {

@@ -25,22 +25,15 @@ fn check(before: Option<&str>, after: &str, width: usize, expected: &[&str]) {
 
 #[test]
 fn lines_have_numbers_and_signs() {
-    check(
-        Some("a\nb\nc\n"),
-        "a\nB\nc\nd\n",
-        30,
-        &["src/a.rs · +2 −1", "1   a", "2 − b", "2 + B", "3   c", "4 + d"],
-    );
+    check(Some("a\nb\nc\n"), "a\nB\nc\nd\n", 30, &["src/a.rs · +2 −1", "1   a", "2 − b", "2 + B", "3   c", "4 + d"]);
     check(None, "x", 30, &["src/a.rs · new file · +1 −0", "1 + x"]);
 }
 
 #[test]
 fn changes_come_without_the_header() {
     let long = Diff { path: "a/very/long/path/to/a/file.rs".into(), ..diff(None, "x") };
-    let (all, header) = (
-        lay_out_diff(&long, 14, &dark()),
-        wrap_pieces(&header_pieces(&long, &dark()), &Shape::with_width(14)),
-    );
+    let (all, header) =
+        (lay_out_diff(&long, 14, &dark()), wrap_pieces(&header_pieces(&long, &dark()), &Shape::with_width(14)));
     assert_eq!(all[header.lines.len()..], lay_out_changes(&long, 14, &dark()));
     assert!(header.lines.len() > 1);
 }
@@ -51,10 +44,7 @@ fn distant_changes_are_separated() {
     let after = before.replace("line 2\n", "line two\n").replace("line 29\n", "line 29b\n");
     let lines = text(&lay_out_diff(&diff(Some(&before), &after), 40, &dark()));
     assert_eq!(lines.iter().filter(|line| *line == "⋯").count(), 1);
-    assert!(
-        lines.contains(&" 2 + line two".to_owned()) && lines.contains(&"29 − line 29".to_owned()),
-        "{lines:?}"
-    );
+    assert!(lines.contains(&" 2 + line two".to_owned()) && lines.contains(&"29 − line 29".to_owned()), "{lines:?}");
 }
 
 #[test]
@@ -65,12 +55,7 @@ fn long_lines_wrap_and_are_never_truncated() {
 
 #[test]
 fn r10_marks_invisible_characters() {
-    check(
-        Some("a\n"),
-        "a\u{202e}b\x1b[0m\n",
-        60,
-        &["src/a.rs · +1 −1", "1 − a", "1 + a<U+202E>b<U+001B>[0m"],
-    );
+    check(Some("a\n"), "a\u{202e}b\x1b[0m\n", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a<U+202E>b<U+001B>[0m"]);
     check(None, "\tx", 60, &["src/a.rs · new file · +1 −0", "1 + →   x"]);
     check(None, &format!("a{}b", " ".repeat(40)), 60, &["src/a.rs · new file · +1 −0", "1 + a<40 blanks>b"]);
     let hostile = Diff { path: "a\nb\x1b[1m".into(), ..diff(None, "x") };

@@ -51,9 +51,7 @@ impl BlockLayout<'_> {
                 let mark = format!("[^{name}] ");
                 let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
                 let mark = Piece::new(mark, self.theme.dim);
-                self.add_prefix(&mark, &rest, width, &mut |laying, width| {
-                    laying.lay_out_blocks(blocks, width)
-                })
+                self.add_prefix(&mark, &rest, width, &mut |laying, width| laying.lay_out_blocks(blocks, width))
             }
             Block::List { start, items } => self.lay_out_list(*start, items, width),
             Block::Table { aligned, rows } => table::lay_out_table(rows, aligned, width, self.theme),
@@ -67,8 +65,7 @@ impl BlockLayout<'_> {
     fn lay_out_list(&mut self, start: Option<u64>, items: &[Item], width: usize) -> Page {
         let roomy = items.iter().any(needs_blank_lines);
         let mut page = Page::default();
-        let last =
-            start.map_or(0, |start| start.saturating_add(items.len() as u64 - u64::from(!items.is_empty())));
+        let last = start.map_or(0, |start| start.saturating_add(items.len() as u64 - u64::from(!items.is_empty())));
         let digits = last.to_string().len();
         for (at, item) in (0u64..).zip(items) {
             let mut mark = match start {
@@ -82,9 +79,8 @@ impl BlockLayout<'_> {
             }
             let rest = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
             let mark = Piece::new(mark, self.theme.dim);
-            let item = self.add_prefix(&mark, &rest, width, &mut |laying, width| {
-                laying.lay_out_item(item, roomy, width)
-            });
+            let item =
+                self.add_prefix(&mark, &rest, width, &mut |laying, width| laying.lay_out_item(item, roomy, width));
             append_below(&mut page, item, roomy);
         }
         page

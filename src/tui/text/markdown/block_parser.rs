@@ -72,11 +72,7 @@ struct BlockParser<'a> {
 }
 
 impl<'a> BlockParser<'a> {
-    fn new(
-        source: &'a str,
-        theme: &'a Theme,
-        (exists, picture): (Exists<'a>, Picture<'a>),
-    ) -> BlockParser<'a> {
+    fn new(source: &'a str, theme: &'a Theme, (exists, picture): (Exists<'a>, Picture<'a>)) -> BlockParser<'a> {
         BlockParser {
             source,
             theme,
@@ -130,17 +126,14 @@ impl<'a> BlockParser<'a> {
                 let looks = match level {
                     HeadingLevel::H1 => Modifier::UNDERLINED,
                     HeadingLevel::H2 => Modifier::empty(),
-                    HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => {
-                        Modifier::ITALIC
-                    }
+                    HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => Modifier::ITALIC,
                 };
                 reader.push_style(reader.theme.heading.add_modifier(looks));
             }),
             Tag::BlockQuote(kind) => self.end_text_then(|reader| {
                 reader.open_frame(Kind::Quote);
                 if let Some(kind) = kind {
-                    reader
-                        .push_block(Block::Text(vec![Piece::new(alert_heading(kind), reader.theme.heading)]));
+                    reader.push_block(Block::Text(vec![Piece::new(alert_heading(kind), reader.theme.heading)]));
                 }
                 reader.push_style(reader.theme.quote);
             }),
@@ -171,8 +164,7 @@ impl<'a> BlockParser<'a> {
                     self.push_style(Style::new());
                 }
                 let title = clean_line(&title).into_owned();
-                self.link =
-                    Some(OpenLink { target, address: written, title, first_piece: self.inline.len() });
+                self.link = Some(OpenLink { target, address: written, title, first_piece: self.inline.len() });
             }
             Tag::FootnoteDefinition(name) => {
                 self.end_text_then(|reader| reader.open_frame(Kind::Note(clean_line(&name).into_owned())));
@@ -218,14 +210,10 @@ impl<'a> BlockParser<'a> {
             TagEnd::Link => self.end_link(false),
             TagEnd::Image => self.end_link(true),
             TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) => self.end_text(),
-            TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
-                self.end_text()
-            }
+            TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => self.end_text(),
             TagEnd::TableRow => {
                 let excess = excess_cells(self.source, self.cell_end);
-                if let Some(cell) =
-                    self.rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !excess.is_empty())
-                {
+                if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !excess.is_empty()) {
                     cell.push(Piece::new(format!(" | {excess}"), self.theme.dim));
                 }
             }
@@ -262,13 +250,7 @@ impl<'a> BlockParser<'a> {
         }
     }
 
-    fn add_address(
-        &mut self,
-        target: Option<Arc<LinkTarget>>,
-        written: String,
-        first: usize,
-        is_image: bool,
-    ) {
+    fn add_address(&mut self, target: Option<Arc<LinkTarget>>, written: String, first: usize, is_image: bool) {
         let told = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
         let words: String = self.inline.iter().skip(first).map(|piece| piece.text.as_str()).collect();
         let bare = |text: &str| -> String {
@@ -331,9 +313,7 @@ impl<'a> BlockParser<'a> {
         for piece in std::mem::take(&mut self.inline) {
             match piece.link {
                 Some(_) => pieces.push(piece),
-                None => {
-                    pieces.extend(links::split_links(&piece.text, piece.style, self.theme.link, self.exists))
-                }
+                None => pieces.extend(links::split_links(&piece.text, piece.style, self.theme.link, self.exists)),
             }
         }
         pieces
@@ -363,9 +343,7 @@ impl<'a> BlockParser<'a> {
         }
         let Some(Frame { kind, blocks }) = self.frames.pop() else { return };
         match (kind, self.frames.last_mut()) {
-            (Kind::Item(task), Some(Frame { kind: Kind::List(_, items), .. })) => {
-                items.push(Item { task, blocks })
-            }
+            (Kind::Item(task), Some(Frame { kind: Kind::List(_, items), .. })) => items.push(Item { task, blocks }),
             (Kind::List(start, items), _) => self.push_block(Block::List { start, items }),
             (Kind::Quote, _) => self.push_block(Block::Quote(blocks)),
             (Kind::Note(name), _) => self.push_block(Block::Note(name, blocks)),

@@ -33,8 +33,7 @@ pub fn defines_reference(source: &str) -> bool {
     let source = clean_text(source);
     source.contains("]:") && {
         let parser = Parser::new_ext(&source, parser_options());
-        parser.reference_definitions().iter().next().is_some()
-            || parser.into_iter().any(|event| is_odd_note(&event))
+        parser.reference_definitions().iter().next().is_some() || parser.into_iter().any(|event| is_odd_note(&event))
     }
 }
 

@@ -12,15 +12,13 @@ fn lay(source: &str, width: usize) -> Page {
 }
 
 fn text(page: &Page) -> Vec<String> {
-    let line =
-        |line: &ratatui::text::Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
+    let line = |line: &ratatui::text::Line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
     page.lines.iter().map(line).collect()
 }
 
 #[track_caller]
 fn check(source: &str, width: usize, expected: &[&str]) {
-    let lines: Vec<String> =
-        text(&lay(source, width)).iter().map(|line| line.trim_end().to_owned()).collect();
+    let lines: Vec<String> = text(&lay(source, width)).iter().map(|line| line.trim_end().to_owned()).collect();
     assert_eq!(lines, expected, "{source:?}");
 }
 
@@ -29,8 +27,7 @@ const GALLERY: &str = include_str!("gallery.md");
 #[test]
 fn gallery_at_all_widths() {
     for width in [100, 60, 24] {
-        let lines: Vec<String> =
-            text(&lay(GALLERY, width)).iter().map(|line| line.trim_end().to_owned()).collect();
+        let lines: Vec<String> = text(&lay(GALLERY, width)).iter().map(|line| line.trim_end().to_owned()).collect();
         insta::assert_snapshot!(format!("gallery_{width}"), lines.join("\n"));
     }
 }
@@ -61,11 +58,7 @@ fn quotes_have_a_bar_on_every_line() {
 fn tables_shrink_evenly_and_finally_become_lists() {
     let table = "| a | long heading |\n|--:|---|\n| 1 | some words here |\n| 200 | |\n";
     check(table, 40, &["  a │ long heading", "────┼────────────────", "  1 │ some words here", "200 │"]);
-    check(
-        table,
-        16,
-        &["  a │ long", "    │ heading", "────┼───────────", "  1 │ some words", "    │ here", "200 │"],
-    );
+    check(table, 16, &["  a │ long", "    │ heading", "────┼───────────", "  1 │ some words", "    │ here", "200 │"]);
     check(
         table,
         10,
@@ -81,11 +74,9 @@ fn link_shows_its_address_unless_its_text_does() {
     check("[run](javascript:alert(1))", 60, &["run (javascript:alert(1))"]);
     check("![cat](cat.png)", 60, &["cat (cat.png)"]);
     let page = lay("go [docs](https://a.example) and src/a.rs:3 and `b.rs`", 80);
-    let links: Vec<_> =
-        page.links.iter().map(|link| (link.start, link.end, link.target.to_string())).collect();
+    let links: Vec<_> = page.links.iter().map(|link| (link.start, link.end, link.target.to_string())).collect();
     let web = "https://a.example".to_owned();
-    let expected =
-        [(3, 7, web.clone()), (9, 26, web), (32, 42, "src/a.rs:3".into()), (47, 51, "b.rs".into())];
+    let expected = [(3, 7, web.clone()), (9, 26, web), (32, 42, "src/a.rs:3".into()), (47, 51, "b.rs".into())];
     assert_eq!(links, expected);
     assert_eq!(lay("[run](javascript:alert)", 60).links, []);
 }
@@ -137,9 +128,7 @@ fn r37_html_and_roles_are_shown_as_text() {
 
 #[test]
 fn r32_cleans_characters_from_entities() {
-    for source in
-        ["a&#27;[31mb", "a&#x202E;b", "`a\x1b[31mb`", "```\na\u{202e}b\n```", "[a&#x202E;b](x&#x202e;)"]
-    {
+    for source in ["a&#27;[31mb", "a&#x202E;b", "`a\x1b[31mb`", "```\na\u{202e}b\n```", "[a&#x202E;b](x&#x202e;)"] {
         let shown = text(&lay(source, 40)).join("\n");
         assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{source:?}: {shown:?}");
     }

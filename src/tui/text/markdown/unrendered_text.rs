@@ -36,11 +36,10 @@ impl ShownLinks {
 
     /// Returns the link definitions that no link uses, as written and in their order.
     pub fn unused_definitions<'s>(&self, source: &'s str, definitions: &RefDefs<'_>) -> Vec<&'s str> {
-        let is_shown =
-            |address: &str, title: &str| self.0.iter().any(|shown| shown.0 == address && shown.1 == title);
-        let unused = definitions.iter().filter(|(_, definition)| {
-            !is_shown(&definition.dest, definition.title.as_deref().unwrap_or_default())
-        });
+        let is_shown = |address: &str, title: &str| self.0.iter().any(|shown| shown.0 == address && shown.1 == title);
+        let unused = definitions
+            .iter()
+            .filter(|(_, definition)| !is_shown(&definition.dest, definition.title.as_deref().unwrap_or_default()));
         let mut spans: Vec<_> = unused.map(|(_, definition)| definition.span.clone()).collect();
         spans.sort_by_key(|span| span.start);
         spans.into_iter().filter_map(|span| source.get(span)).map(str::trim).collect()

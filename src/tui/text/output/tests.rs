@@ -66,10 +66,7 @@ fn expands_tabs_across_colours() {
 fn parses_colours_with_colons() {
     let theme = dark();
     let found = parse_output("\x1b[38:2::250:250:250;1mx", theme.text, &theme);
-    assert_eq!(
-        found.style_ends,
-        parse_output("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).style_ends
-    );
+    assert_eq!(found.style_ends, parse_output("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).style_ends);
 }
 
 #[test]
@@ -80,11 +77,7 @@ fn finds_a_link_across_colours() {
     let linked: Vec<&Piece> = pieces.iter().filter(|piece| piece.link.is_some()).collect();
     let words: String = linked.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(words, "src/main.rs:3");
-    assert!(
-        linked
-            .windows(2)
-            .all(|two| Arc::ptr_eq(two[0].link.as_ref().unwrap(), two[1].link.as_ref().unwrap()))
-    );
+    assert!(linked.windows(2).all(|two| Arc::ptr_eq(two[0].link.as_ref().unwrap(), two[1].link.as_ref().unwrap())));
     let all: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(all, found.text);
 }

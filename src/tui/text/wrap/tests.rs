@@ -61,8 +61,7 @@ fn space_with_a_combining_mark_is_a_glyph() {
 
 #[test]
 fn indentation_is_dropped_if_the_width_is_too_small() {
-    let shape =
-        |width| Shape { first: vec![piece("• ")], rest: vec![piece("  ")], ..Shape::with_width(width) };
+    let shape = |width| Shape { first: vec![piece("• ")], rest: vec![piece("  ")], ..Shape::with_width(width) };
     assert_eq!(text(&wrap_pieces(&[piece("one two")], &shape(6))), ["• one", "  two"]);
     assert_eq!(text(&wrap_pieces(&[piece("ab")], &shape(2))), ["ab"]);
 }
@@ -109,8 +108,7 @@ fn goes_on(command: &str, width: usize) -> Vec<String> {
     let first = vec![Piece::new("$ ", Style::new())];
     let rest = vec![Piece::new("  ", Style::new())];
     let shape = Shape { width, first, rest, verbatim: true };
-    let page =
-        wrap_code(&[Piece::new(command, Style::new())], &shape, &Piece::new(CONTINUATION_MARK, Style::new()));
+    let page = wrap_code(&[Piece::new(command, Style::new())], &shape, &Piece::new(CONTINUATION_MARK, Style::new()));
     let words = |line: &Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect();
     page.lines.iter().map(words).collect()
 }
@@ -127,8 +125,7 @@ fn command_breaks_after_spaces_and_before_operators_with_a_continuation_mark() {
 #[test]
 fn long_word_breaks_anywhere_and_nothing_is_lost() {
     assert_eq!(goes_on("curl abcdefghij", 8), ["$ curl ", "↪ abcdef", "↪ ghij"]);
-    for command in
-        ["a && b || c; d | e & f", "漢字漢字 &&& 漢字", "    x  y  ", "", "&&&&&&&&", "a b  c   d    e"]
+    for command in ["a && b || c; d | e & f", "漢字漢字 &&& 漢字", "    x  y  ", "", "&&&&&&&&", "a b  c   d    e"]
     {
         for width in 1..30 {
             let lines = goes_on(command, width);

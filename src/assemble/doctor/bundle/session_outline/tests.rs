@@ -73,10 +73,6 @@ fn shows_beginning_and_end_of_a_long_session() {
 #[test]
 fn name_of_an_unknown_kind_is_not_shown() {
     let notice = Notice { first: 3, last: 4, problem: Problem::Unknown(WORD.to_owned()) };
-    let text =
-        outline_lines(&StoredSession { notices: vec![notice], ..StoredSession::default() }, &[]).join("\n");
-    assert!(
-        text.contains("line 3 and on: written by a newer aye, skipped") && !text.contains(WORD),
-        "{text}"
-    );
+    let text = outline_lines(&StoredSession { notices: vec![notice], ..StoredSession::default() }, &[]).join("\n");
+    assert!(text.contains("line 3 and on: written by a newer aye, skipped") && !text.contains(WORD), "{text}");
 }

@@ -26,8 +26,7 @@ impl Form {
         let below = usize::from(rows > 1);
         let room = rows.saturating_sub(below);
         let first = (self.focused + 1).saturating_sub(room);
-        let widest =
-            self.fields.iter().map(|field| width::text_width(&field.display_name)).max().unwrap_or(0);
+        let widest = self.fields.iter().map(|field| width::text_width(&field.display_name)).max().unwrap_or(0);
         let names = widest.min(usize::from(area.width) / 3);
         let mut cursor = None;
         for (at, row) in (first..self.fields.len()).zip(area.rows().take(room)) {
@@ -50,14 +49,7 @@ impl Form {
 }
 
 impl Field {
-    fn draw(
-        &self,
-        open: bool,
-        names: usize,
-        row: Rect,
-        buffer: &mut Buffer,
-        theme: &Theme,
-    ) -> Option<Position> {
+    fn draw(&self, open: bool, names: usize, row: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let put = |buffer: &mut Buffer, x: u16, text: &str, style| {
             let cells = usize::from(row.right().saturating_sub(x));
             buffer.set_stringn(x, row.y, width::fit_start(text, cells), cells, style).0
@@ -82,8 +74,7 @@ impl Field {
             }
             FieldText::Multiline(text) => {
                 let lines = text.lines().count();
-                let first =
-                    reveal::revealed_pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
+                let first = reveal::revealed_pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
                 let first: String = first.into_iter().map(|piece| piece.text).collect();
                 let count = format!("{lines} lines: ");
                 let x = put(buffer, x, &count, theme.dim);

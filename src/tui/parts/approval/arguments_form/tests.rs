@@ -86,13 +86,8 @@ fn a_field_accepts_only_values_of_its_schema_type() {
 #[test]
 fn a_required_field_must_be_filled() {
     let mut missing = form(json!({"seconds": 3}));
-    assert!(
-        matches!(press(&mut missing, KeyCode::Enter), KeyResult::Submit(value) if value["command"] == "")
-    );
-    let spec = ToolSpec {
-        parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}),
-        ..tool()
-    };
+    assert!(matches!(press(&mut missing, KeyCode::Enter), KeyResult::Submit(value) if value["command"] == ""));
+    let spec = ToolSpec { parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}), ..tool() };
     let mut missing = Form::new(Some(&spec), "{}").expect("a field");
     assert_eq!(press(&mut missing, KeyCode::Enter), KeyResult::Handled);
     assert_eq!(missing.error.as_deref(), Some("n is required"));

@@ -15,8 +15,7 @@ fn prompt_with_scope(widths: Vec<GrantOption>) -> Approval {
 }
 
 fn script_scopes() -> Vec<GrantOption> {
-    let scope =
-        Wide::Command { command: "sh check.sh".into(), folder: "/home/ada/src/app".into(), network: false };
+    let scope = Wide::Command { command: "sh check.sh".into(), folder: "/home/ada/src/app".into(), network: false };
     let script = crate::chat::Script { path: "check.sh".into(), sha256: None };
     vec![GrantOption {
         grant: Grant::new("bash_exec", scope).with_scripts(vec![script]),

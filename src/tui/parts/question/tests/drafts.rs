@@ -98,8 +98,5 @@ fn a_text_answer_edited_without_enter_is_not_sent() {
     let two = questions(vec![question("a", false), question("b", false)]);
     let mut card = QuestionPrompt::new("1".into(), &two);
     press(&mut card, &two, "4yes!<4 no_");
-    assert_eq!(
-        (card.pages[0].source(), card.pages[0].text_answer.as_str()),
-        (AnswerValue::Skipped, "yes no")
-    );
+    assert_eq!((card.pages[0].source(), card.pages[0].text_answer.as_str()), (AnswerValue::Skipped, "yes no"));
 }

@@ -34,10 +34,7 @@ fn the_focused_row_of_a_huge_prompt_is_always_visible() {
             for row in 0..rows {
                 let shown = draw(&mut card, &asked, size);
                 assert_framed(&shown);
-                assert!(
-                    shown.contains('❯') && shown.contains(&format!(" {row}")),
-                    "{size:?} {page} {row}: {shown}"
-                );
+                assert!(shown.contains('❯') && shown.contains(&format!(" {row}")), "{size:?} {page} {row}: {shown}");
                 press(&mut card, &asked, "v");
             }
             press(&mut card, &asked, ">");
@@ -157,8 +154,7 @@ fn r09_a_hostile_option_stays_inside_the_prompt() {
     let mut one = question("a", true);
     one.text.clone_from(&hostile);
     for option in &mut one.options {
-        *option =
-            QuestionOption { label: hostile.clone(), description: hostile.clone(), preview: hostile.clone() };
+        *option = QuestionOption { label: hostile.clone(), description: hostile.clone(), preview: hostile.clone() };
     }
     let asked = Questions { list: vec![one], dropped: Dropped { questions: 1, options: 2, shortened: 3 } };
     for size in SIZES {
@@ -211,8 +207,7 @@ fn every_option_and_preview_is_readable_at_60_by_15() {
         description: "count the attempts, and look at no clock at all".into(),
         ..QuestionOption::new("none")
     });
-    one.options[2].description =
-        "widen the window to 200 ms and hope that the machine is not too busy then".into();
+    one.options[2].description = "widen the window to 200 ms and hope that the machine is not too busy then".into();
     for option in &mut one.options {
         option.preview = format!("This is how it looks with {}.", option.label);
     }
@@ -237,8 +232,7 @@ fn every_option_and_preview_is_readable_at_60_by_15() {
 "#);
     for (at, option) in one.options.iter().enumerate() {
         let shown = draw(&mut card, &asked, size);
-        let words: String =
-            shown.lines().map(|row| row.trim_matches(['│', '┃', ' '])).collect::<Vec<_>>().join(" ");
+        let words: String = shown.lines().map(|row| row.trim_matches(['│', '┃', ' '])).collect::<Vec<_>>().join(" ");
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(&option.label) && words.contains(&option.description), "{at}: {shown}");
         press(&mut card, &asked, "]");
@@ -255,9 +249,7 @@ fn every_option_and_preview_is_readable_at_60_by_15() {
 #[test]
 fn recommended_is_shown_once_per_option() {
     let mut one = question("clock", false);
-    for (label, means) in
-        [("paused (recommended)", ""), ("paused", "Recommended: takes no time"), ("paused", "")]
-    {
+    for (label, means) in [("paused (recommended)", ""), ("paused", "Recommended: takes no time"), ("paused", "")] {
         one.options[0] = QuestionOption { description: means.into(), ..QuestionOption::new(label) };
         let asked = questions(vec![one.clone()]);
         for size in [(60, 15), (110, 20)] {
@@ -322,8 +314,7 @@ fn recommended_never_reads_as_part_of_a_description() {
             let mut at = shown.lines().filter_map(|row| row.find(words).map(|at| row[..at].chars().count()));
             at.next()
         };
-        let below =
-            row.trim_matches(['│', ' ']).starts_with("recommended") && from("recommended") == from("tokio");
+        let below = row.trim_matches(['│', ' ']).starts_with("recommended") && from("recommended") == from("tokio");
         assert!(label || below, "{width}: {shown}");
     }
 }

@@ -90,21 +90,11 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     for _ in 0..9 {
-        card.handle_key(
-            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
-            &Keymap::default(),
-            &one,
-            Listening::Ready,
-        );
+        card.handle_key(&KeyEvent::new(KeyCode::Up, KeyModifiers::NONE), &Keymap::default(), &one, Listening::Ready);
     }
     press(&mut card, &one, "So: ");
     for _ in 0..9 {
-        card.handle_key(
-            &KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
-            &Keymap::default(),
-            &one,
-            Listening::Ready,
-        );
+        card.handle_key(&KeyEvent::new(KeyCode::Up, KeyModifiers::NONE), &Keymap::default(), &one, Listening::Ready);
     }
     press(&mut card, &one, "So: ");
     assert!(draw(&mut card, &one, (60, 7)).contains("So: "));

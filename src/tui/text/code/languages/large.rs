@@ -55,13 +55,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         types: "any boolean bigint never number object string symbol unknown",
         ..CODE
     },
-    Language {
-        names: "c h objc objective-c m",
-        keywords: C,
-        values: "true false NULL",
-        types: C_TYPES,
-        ..CODE
-    },
+    Language { names: "c h objc objective-c m", keywords: C, values: "true false NULL", types: C_TYPES, ..CODE },
     Language {
         names: "cpp c++ cc cxx hpp hh hxx h++ cuda cu ino arduino",
         keywords: "alignas auto break case catch class co_await co_return co_yield concept const const_cast consteval constexpr \
