@@ -217,7 +217,7 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
 }
 
 /// Starts a call: live, or in a dry run as a rehearsal, which never emits `Act`. For `approved` see
-/// [`Effect::Rehearse`].
+/// [`Effect::RehearseCall`].
 pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
     let Some(turn) = ctx.state.current_turn() else { return };
     if let Work::Task(task) = &plan.work {

@@ -59,7 +59,7 @@ pub enum Effect {
         /// reads may go to the model.
         approved: bool,
     },
-    /// Ask the model for a session title in parallel to everything else. Answered by [`super::Event::Named`], or not at
+    /// Ask the model for a session title in parallel to everything else. Answered by [`super::Event::TitleSuggested`], or not at
     /// all.
     RequestTitle { request: Box<Request> },
     /// Retry the failed request now.

@@ -15,7 +15,7 @@ pub enum Event {
     UserMessage(String),
     /// The user wants to decide on these calls, which no model made. Ignored while a turn runs and in a dry run.
     ApplyRequested(super::ApplyRequest),
-    /// The user withdrew the queued messages. The caller reads [`super::State::queue`] first, to put them back into the
+    /// The user withdrew the queued messages. The caller reads [`super::State::queued_messages`] first, to put them back into the
     /// draft.
     QueueWithdrawn,
     /// A part of a reply arrived.

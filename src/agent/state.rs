@@ -40,7 +40,7 @@ pub struct State {
     pub(super) title_requests: u32,
     /// System prompt, with facts about the project.
     pub system_prompt: String,
-    /// Trusted instructions of the project; [`State::instruct`] changes them.
+    /// Trusted instructions of the project; [`State::set_instructions`] changes them.
     pub instructions: Arc<Vec<Instructions>>,
     /// True if every rehearsed result is labelled as rehearsed in requests.
     pub labels_rehearsed: bool,

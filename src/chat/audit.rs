@@ -107,7 +107,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Returns the reviews before the last verdict, in order, each an [`Entry::Consulted`].
+    /// Returns the reviews before the last verdict, in order, each an [`Entry::Reviewed`].
     pub fn reviews(&self) -> Vec<&'a Entry> {
         let steps = self.steps.iter().map(|(_, entry)| *entry);
         let before: Vec<&'a Entry> = match self.steps.iter().rposition(|(_, entry)| is_planned(entry)) {

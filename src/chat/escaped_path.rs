@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Escapes every character of the path that is not visible as itself: `a\nb`, `\u{1b}[31m`. A path without such
-/// characters is unchanged. [`unescape`] is the inverse.
+/// characters is unchanged. [`unescape_path`] is the inverse.
 pub fn escape_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     if !text.chars().any(is_unprintable) {
@@ -21,7 +21,7 @@ pub fn escape_path(path: &Path) -> String {
     escaped
 }
 
-/// Reverses [`escape`]. `None` if the text holds no escape, or one that `escape` does not write.
+/// Reverses [`escape_path`]. `None` if the text holds no escape, or one that `escape_path` does not write.
 pub fn unescape_path(text: &str) -> Option<String> {
     let mut path = String::with_capacity(text.len());
     let mut rest = text;

@@ -84,8 +84,8 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// Marks every hidden character as `<U+202E>`: controls other than line feeds and tabs, bidirectional, zero-width and
-/// tag characters, joiners outside of emoji, and combining characters beyond [`MARKS`]. A run of one character longer
-/// than [`RUN`] is marked once, as `<U+0000 x12>`. Carriage returns before a line feed are removed.
+/// tag characters, joiners outside of emoji, and combining characters beyond [`MAX_COMBINING_MARKS`]. A run of one character longer
+/// than [`MAX_MARKED_RUN`] is marked once, as `<U+0000 x12>`. Carriage returns before a line feed are removed.
 pub fn mark_hidden(text: &str) -> Cow<'_, str> {
     replace_hidden(text, |out, c, run, rest| match run {
         _ if c == '\r' && rest.starts_with('\n') => {}

@@ -13,7 +13,7 @@ pub const MAX_CHANGED_PATHS: usize = 64;
 #[serde(from = "StoredOrigin", into = "StoredOrigin")]
 pub enum ResultOrigin {
     /// The call ran in the overlay. For a command, the paths of the project that it changed there, as text, at most
-    /// [`PATHS_KEPT`]; older versions recorded none.
+    /// [`MAX_CHANGED_PATHS`]; older versions recorded none.
     Ran(Vec<String>),
     /// The call did not run; the result is simulated.
     Simulated(Box<SimulatedResult>),

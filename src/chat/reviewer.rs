@@ -34,9 +34,9 @@ pub enum ReviewVerdict {
 /// Result of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
-    /// The verdict; [`Advice::Ask`] if the review failed.
+    /// The verdict; [`ReviewVerdict::Ask`] if the review failed.
     pub verdict: ReviewVerdict,
-    /// The reason, or the error; one line of at most [`WHY`] characters.
+    /// The reason, or the error; one line of at most [`MAX_REASON_CHARS`] characters.
     pub reason: String,
     /// True if the answer was missing or invalid.
     pub is_failed: bool,
@@ -145,7 +145,7 @@ fn quote_excerpt(text: &str) -> String {
     format!("'{short}{more}'")
 }
 
-/// Reduces a text to one line of at most [`WHY`] characters without control, invisible and bidirectional characters and
+/// Reduces a text to one line of at most [`MAX_REASON_CHARS`] characters without control, invisible and bidirectional characters and
 /// without typographic quotes, so that it can be quoted safely.
 pub fn to_one_line(text: &str) -> String {
     let hides = |c: &char| {

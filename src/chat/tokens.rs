@@ -55,7 +55,7 @@ pub fn estimate_text(text: &str) -> u64 {
     hundredths.div_ceil(100)
 }
 
-/// Estimates the tokens of a message, including [`FRAME`].
+/// Estimates the tokens of a message, including [`MESSAGE_OVERHEAD`].
 pub fn estimate_message(message: &Message) -> u64 {
     MESSAGE_OVERHEAD
         + match message {

@@ -7,7 +7,7 @@ use std::fmt;
 /// Maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 32;
 
-/// Parses one value; also returns the error of whatever follows it. A duplicate key, or nesting deeper than [`DEPTH`],
+/// Parses one value; also returns the error of whatever follows it. A duplicate key, or nesting deeper than [`MAX_DEPTH`],
 /// is an error of the kind [`Error::is_data`].
 pub fn parse_unique(text: &str) -> Result<(Value, Option<Error>), Error> {
     let mut json = serde_json::Deserializer::from_str(text);
@@ -15,7 +15,7 @@ pub fn parse_unique(text: &str) -> Result<(Value, Option<Error>), Error> {
     Ok((value, json.end().err()))
 }
 
-/// Builds a value as serde_json does, but rejects duplicate keys and nesting deeper than [`DEPTH`].
+/// Builds a value as serde_json does, but rejects duplicate keys and nesting deeper than [`MAX_DEPTH`].
 #[derive(Clone, Copy)]
 struct UniqueKeys {
     depth: usize,

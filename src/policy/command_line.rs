@@ -13,7 +13,7 @@ pub use file_words::{FileWord, WordPosition};
 pub use word::Word;
 pub(super) use wrapper::{FOUND_FILES, is_interpreter, is_launcher, is_shell};
 
-/// Most characters of a command line; a longer one is [`Unclear`], but its commands are still listed.
+/// Most characters of a command line; a longer one is [`UnclearReason`], but its commands are still listed.
 pub const MAX_CHARACTERS: usize = 10_000;
 /// Most simple commands of a command line.
 pub const MAX_COMMANDS: usize = 50;

@@ -172,8 +172,8 @@ pub enum Role {
 /// Operands of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operands {
-    /// Kinds of the first operands. A first [`Holds::Pattern`] or [`Holds::Script`] is missing if an option that
-    /// [`Role::Replaces`] it is given.
+    /// Kinds of the first operands. A first [`ValueKind::Pattern`] or [`ValueKind::Script`] is missing if an option that
+    /// [`Role::HoldsScript`] it is given.
     pub first: &'static [ValueKind],
     /// Kind of all others; `None` if there are no others.
     pub rest: Option<ValueKind>,

@@ -44,7 +44,7 @@ pub(super) async fn run_call(
     finish_call(&means, turn, &call, done, &printed).await;
 }
 
-/// Rehearses a call in the overlay. `approved` is that of [`crate::agent::Effect::Rehearse`].
+/// Rehearses a call in the overlay. `approved` is that of [`crate::agent::Effect::RehearseCall`].
 pub(super) async fn rehearse_call(
     means: EffectContext,
     turn: TurnId,
@@ -107,7 +107,7 @@ async fn finish_call(
     means.send_event(event).await;
 }
 
-/// Waits for a call, at most [`LIMIT`]. Errors, panics and a timeout are outcomes too.
+/// Waits for a call, at most [`CALL_TIMEOUT`]. Errors, panics and a timeout are outcomes too.
 async fn await_outcome(
     name: &str,
     work: impl Future<Output = Result<(Outcome, Option<ResultOrigin>), Error>>,

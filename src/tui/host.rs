@@ -100,7 +100,7 @@ pub enum HostRequest {
     Trust {
         /// The project's folder.
         folder: PathBuf,
-        /// The files as the user saw them: [`Brought::signature`].
+        /// The files as the user saw them: [`ProjectFiles::signature`](crate::config::project_files::ProjectFiles::signature).
         seen: Vec<(String, Digest)>,
     },
     /// Revoke all trust in the project in this folder. Reply: `TrustChanged`.

@@ -88,7 +88,7 @@ fn written_sequence_length(bytes: &[u8]) -> Option<usize> {
     bytes.get(from + inner).filter(|byte| matches!(byte, b'@'..=b'~')).map(|_| from + inner + 1)
 }
 
-/// Returns the length of a mark that replaces hidden characters, as [`hidden::mark_hidden`] writes it, and of the
+/// Returns the length of a mark that replaces hidden characters, as [`crate::chat::hidden_chars::mark_hidden`] writes it, and of the
 /// escape sequence that it begins.
 fn mark_length(bytes: &[u8]) -> Option<usize> {
     let inner = bytes.strip_prefix(b"<U+")?;

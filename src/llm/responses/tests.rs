@@ -293,7 +293,7 @@ fn an_incomplete_call_is_never_emitted() {
     let half = json!({"type": "response.output_item.done", "item": {"type": "function_call", "id": "a", "status": "incomplete", "name": "f", "arguments": "{\"x\":"}});
     let completed = json!({"type": "response.completed", "response": {}});
     let out = text(&gather(&[half.clone(), completed], End::Unmarked));
-    assert_eq!(out, "!Cut(\"a tool call was never completed\")");
+    assert_eq!(out, "!ConnectionLost(\"a tool call was never completed\")");
     let cut =
         json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}});
     assert_eq!(text(&gather(&[half, cut], End::Unmarked)), "<Length>");
@@ -359,16 +359,16 @@ fn r65_a_reply_with_too_many_items_is_aborted() {
     assert_eq!(text(&gather(&[endless(1000)], End::Unmarked)), "a".repeat(1000) + "<Stop>");
     let out = text(&gather(&[endless(5000)], End::Unmarked));
     assert!(
-        out.ends_with("!NotAModel(\"The reply was aborted: it has more than 1000 items\")"),
+        out.ends_with("!InvalidReply(\"The reply was aborted: it has more than 1000 items\")"),
         "{}",
         &out[out.len() - 80..]
     );
     let added = json!({"type": "response.output_item.added", "item": {"type": "message"}});
     let out = text(&gather(&vec![added; 5000], End::Unmarked));
-    assert_eq!(out, "!NotAModel(\"The reply was aborted: it has more than 1000 items\")");
+    assert_eq!(out, "!InvalidReply(\"The reply was aborted: it has more than 1000 items\")");
     let parts = vec![json!({"type": "output_text", "text": "a"}); 5000];
     let item = json!({"type": "response.output_item.done", "item": {"type": "message", "content": parts}});
-    assert!(text(&gather(&[item], End::Unmarked)).starts_with(&("a".repeat(1000) + "!Cut")));
+    assert!(text(&gather(&[item], End::Unmarked)).starts_with(&("a".repeat(1000) + "!ConnectionLost")));
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) fn parse_read_only(
     }
 }
 
-/// Parses arguments like [`read`] whatever the options do. Fails only if the meaning of an argument is not certain.
+/// Parses arguments like [`parse_read_only`] whatever the options do. Fails only if the meaning of an argument is not certain.
 pub(super) fn parse_certain(
     called: &str,
     program: &'static Program,

@@ -1,4 +1,4 @@
-//! Parsing of arguments by the grammar of a program. Nothing is guessed: anything uncertain is a [`Problem`].
+//! Parsing of arguments by the grammar of a program. Nothing is guessed: anything uncertain is a [`ArgumentProblem`].
 
 use super::{AttachedValue, OptionSpec, OptionValue, Program, Role, ValueKind, flag};
 use crate::policy::command_line::Word;

@@ -158,7 +158,7 @@ impl Rehearsal {
     }
 
     /// Returns the sorted paths of the project that commands changed since the last call. For a folder that was created
-    /// or deleted only the folder itself is listed. At most [`PATHS_KEPT`] per command.
+    /// or deleted only the folder itself is listed. At most [`MAX_CHANGED_PATHS`] per command.
     pub fn take_changed(&self) -> Vec<PathBuf> {
         std::mem::take(&mut self.changed_paths.lock().unwrap_or_else(PoisonError::into_inner))
     }

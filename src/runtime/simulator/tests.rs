@@ -113,7 +113,7 @@ impl Play {
     }
 }
 
-const UNDONE: &str = "Dry run: this was not done. It would have been: to ada (mail). It is so.";
+const UNDONE: &str = "Dry run: this call was not run: to ada (mail). It is so.";
 
 #[tokio::test]
 async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {

@@ -73,13 +73,13 @@ pub enum KeyResult {
     Explained(String),
     /// The key is not for the prompt: it goes to the composer and delays the prompt like any key typed there.
     PassedOn,
-    /// Open the choice of scope with [`Approval::choose`].
+    /// Open the choice of scope with [`Approval::open_scope`].
     OpenScope,
     /// Open the queue.
     OpenQueue,
-    /// Open the arguments form with [`Approval::edit`].
+    /// Open the arguments form with [`Approval::open_form`].
     OpenForm,
-    /// Open this text in `$EDITOR`; pass the edited text to [`Approval::edited`].
+    /// Open this text in `$EDITOR`; pass the edited text to [`Approval::apply_editor_text`].
     OpenEditor(String),
     /// The user decided.
     Decided {
@@ -89,7 +89,7 @@ pub enum KeyResult {
     },
 }
 
-/// Part of the prompt that a frame showed. Pass it to [`Approval::drawn`] once the frame is on the screen.
+/// Part of the prompt that a frame showed. Pass it to [`Approval::record_frame`] once the frame is on the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DrawnFrame {
     /// Position of the terminal's cursor if a line is being edited.

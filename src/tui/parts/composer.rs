@@ -38,7 +38,7 @@ pub enum KeyResult {
     PassedOn,
     /// The composer handled the key. Its text may have changed.
     Handled,
-    /// The user sends the text: call [`Composer::take`]. Never returned for blank text.
+    /// The user sends the text: call [`Composer::take_text`]. Never returned for blank text.
     Send,
 }
 
@@ -131,7 +131,7 @@ impl Composer {
         }
     }
 
-    /// Replaces a byte range of [`Composer::written`] and moves the cursor after the new text.
+    /// Replaces a byte range of [`Composer::folded_text`] and moves the cursor after the new text.
     pub fn replace(&mut self, range: Range<usize>, with: &str) {
         self.preferred_column = None;
         self.draft.replace(range, with);

@@ -95,7 +95,7 @@ impl ScopeChoice {
         }
     }
 
-    /// Runs an action of [`Keys::Keep`]; `listens` is true if a key may answer now.
+    /// Runs an action of the table `Scope::Grant`; `listens` is true if a key may answer now.
     pub fn handle_action(&mut self, action: Action, keys: &Keymap, listens: bool, now: Duration) -> KeyResult {
         let back = keys.first_chord(Keys::GrantScope, Action::Close);
         match action {
