@@ -253,7 +253,7 @@ impl State {
     /// Describes the source of simulated results; follows “is”.
     pub fn describe_simulation(&self) -> String {
         match &self.simulator {
-            Some(model) => format!("an example, or simulated by {model}"),
+            Some(model) => format!("an example or a result simulated by {model}"),
             None => "an example or a sample".to_owned(),
         }
     }

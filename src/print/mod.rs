@@ -105,7 +105,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
                 }
                 if let Entry::FellBack { model, reason: why } = entry {
                     let why = why.trim_end_matches('.');
-                    writeln!(err, "aye: {}", tidy(&format!("{why}; {model} answers this time")))?;
+                    writeln!(err, "aye: {}", tidy(&format!("{why}; fell back to {model}")))?;
                 }
                 if let Entry::Ended { ending: Ending::Failed(why) } = entry {
                     exit = Exit::Failed;

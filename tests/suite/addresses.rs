@@ -169,9 +169,9 @@ fn the_key_of_the_profile_in_use_goes_to_the_address_of_the_flag_and_help_says_s
     let (help, _, _) = Setup::new(&["--help"]).print("");
     let about = help.split("--base-url").nth(1).and_then(|rest| rest.split("--profile <").next());
     says_so(about.expect("help has the flag"));
-    let readme = include_str!("../../README.md");
-    let line = readme.lines().position(|line| line.contains("`--base-url` gets")).expect("README says it");
-    says_so(&readme.lines().skip(line).take(2).collect::<Vec<_>>().join(" "));
+    let manual = include_str!("../../docs/providers.md");
+    let line = manual.lines().position(|line| line.contains("`--base-url` uses")).expect("the manual says it");
+    says_so(&manual.lines().skip(line).take(2).collect::<Vec<_>>().join(" "));
 }
 
 #[test]

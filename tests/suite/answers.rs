@@ -217,6 +217,6 @@ async fn r16_calls_behind_a_question_are_not_begun_and_not_done_when_it_is_answe
     let (out, err, code) = prints(&service, setup, note).await;
     assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "", 0));
     let told = service.received()[1].body["messages"].to_string();
-    assert!(told.contains("the small one") && told.matches("Not done").count() == 2, "{told}");
+    assert!(told.contains("the small one") && told.matches("Not run").count() == 2, "{told}");
     assert!(!place.path().join("project/made").exists());
 }

@@ -77,7 +77,7 @@ fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
     program.until("I see.");
     assert_eq!(service.received().len(), before + 1);
     let told = service.received().last().unwrap().body.to_string();
-    assert!(told.contains("a.txt: applied") && told.contains("goes on for real"), "{told}");
+    assert!(told.contains("a.txt: applied") && told.contains("is now live"), "{told}");
     let offered: Vec<Value> =
         audited(&place).into_iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect();
     let word = |call: &Value, field: &str| call[field].as_str().unwrap_or_default().to_owned();

@@ -99,10 +99,10 @@ fn models_that_cannot_be_listed_are_told() {
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24).start();
     program.until("Connected to");
     say(&mut program, "/model");
-    let screen = program.until("could not be listed");
+    let screen = program.until("Cannot list");
     assert!(!screen.contains("<html>"), "{screen}");
     program.keys("\x1b");
-    program.until_gone("could not be listed");
+    program.until_gone("Cannot list");
     program.types("still here");
     program.until("still here");
 }

@@ -160,7 +160,7 @@ fn a_list_that_fails_says_why_and_a_name_can_be_typed_all_the_same() {
     write(&setup, ALONE);
     let mut program = ready(setup.start());
     program.keys("\x1bm");
-    program.until("could not be listed");
+    program.until("Cannot list the models");
     program.types("nonesuch");
     program.until("use “nonesuch”");
     program.keys("\r");
@@ -262,7 +262,7 @@ fn the_models_of_a_service_are_listed_without_a_screen() {
     assert_eq!(lines[1]["talks"], false);
     let (out, err, code) = asks(&[]);
     assert_eq!((out.as_str(), code), ("", 1), "{err}");
-    assert!(err.contains("could not be listed") && err.contains("oh no") && !err.contains(KEY_ONE), "{err}");
+    assert!(err.contains("Cannot list the models") && err.contains("oh no") && !err.contains(KEY_ONE), "{err}");
     let (_, err, code) = Setup::new(&["models"]).print("");
     assert_eq!(code, 2);
     assert!(err.contains("no provider is configured"), "{err}");

@@ -46,7 +46,7 @@ fn what_is_written_in_the_editor_stands_in_the_composer() {
 fn an_editor_that_fails_or_dies_loses_no_word_and_no_key() {
     for (script, says) in [
         ("exit 3", "exited with code 3"),
-        ("kill -9 $$", "ended by signal 9"),
+        ("kill -9 $$", "terminated by signal 9"),
         ("stty raw -echo; printf '\\033[?1000h\\033[?1049h'; exit 1", "exited with code 1"),
     ] {
         let mut program = with_editor(script);
@@ -93,7 +93,7 @@ fn an_interrupt_meant_for_the_editor_ends_only_that() {
     calls_it(&mut program);
     // In the terminal's own mode ctrl-c goes to everyone in front.
     program.keys("\x03");
-    program.until("ended by signal 2");
+    program.until("terminated by signal 2");
     program.types(" and on");
     program.until("half a thought and on");
     leaves(&mut program);

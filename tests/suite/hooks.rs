@@ -102,7 +102,7 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
         ("echo no good >&2; exit 1", "", "it exited with status 1: no good"),
         (&format!("{ALLOWS}; exit 1"), "", "it exited with status 1"),
         (&format!("{ALLOWS}; kill -9 $$"), "", "it was killed by signal 9"),
-        ("kill -9 $PPID", "", "it was"),
+        ("kill -9 $PPID", "", "its guard was lost"),
         ("", "", "the answer is empty"),
         ("echo allow", "", "the answer is not JSON: 'allow'"),
         ("echo '{\"verdict\":\"allow\"}'; echo '{\"verdict\":\"allow\"}'", "", "the answer has more than one line"),
@@ -235,7 +235,7 @@ fn r07_the_card_says_which_hook_asks_and_why_and_the_audit_keeps_it() {
     let script = r#"printf '{"verdict":"ask","why":"pushes\\n\\u001b[31mto main \\u202e"}'"#;
     let mut program = starts(with_hook(Setup::new(&[]), script, ""), &service);
     say(&mut program, "go");
-    let screen = program.until_asked("the hook “check” says: pushes [31mto main");
+    let screen = program.until_asked("the hook “check”: pushes [31mto main");
     assert!(screen.contains("reason: write to made; the hook"), "{screen}");
     program.keys("y");
     program.until_quiet("Done.");

@@ -101,7 +101,7 @@ async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_s
     let swaps: [(&str, Swap<'_>, &str); 4] = [
         ("cat *.txt", &|at| leads_out(at, "b.txt"), "The files that the command reads changed"),
         ("cat a.txt | wc -l >> new", &|at| leads_out(at, "new"), "The files that the command reads or writes changed"),
-        ("echo x > new", &|at| std::fs::write(at.join("new"), "mine").unwrap(), "reads or writes has changed"),
+        ("echo x > new", &|at| std::fs::write(at.join("new"), "mine").unwrap(), "reads or writes changed"),
         ("echo x > new", &|at| std::fs::write(at.join("other"), "").unwrap(), "exit 0"),
     ];
     for (command, swap, told) in swaps {

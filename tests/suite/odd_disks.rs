@@ -73,7 +73,7 @@ async fn r25_reading_never_waits_and_never_leaves_the_project_unasked() {
         ("read_file", read("binary"), false, "is a binary file, 4 bytes"),
         ("read_file", read(&"x".repeat(10_000_000)), false, "there is no file xxx"),
         ("list_files", read("a.txt"), false, "a.txt is not a folder. Use read_file."),
-        ("list_files", read("pipe"), false, "pipe is no folder"),
+        ("list_files", read("pipe"), false, "pipe is not a folder"),
         ("list_files", read("loop"), false, "leads through too many links"),
         ("search_text", json!({ "pattern": "one", "path": "pipe" }), false, "pipe is a pipe, not a file"),
         ("search_text", json!({ "pattern": "(x+x+)+y", "path": "wide.txt" }), false, "No line matches"),

@@ -51,7 +51,7 @@ fn a_model_that_cannot_see_gets_the_name_alone_and_the_person_is_told() {
     let mut program = Setup::again(&setup.place, &[]).start();
     program.until("Connected to");
     say(&mut program, "look at @shot.png please");
-    program.until("the picture's name alone");
+    program.until("Only the picture's name");
 }
 
 #[test]

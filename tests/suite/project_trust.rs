@@ -44,7 +44,9 @@ fn r68_nothing_of_a_project_is_used_before_the_card_and_all_of_it_after_a_yes() 
     person.has(".aye/config.toml", "[approval]\nmode = \"full\"\n");
     let mut program = person.start(&[]);
     let shown = program.until_asked("Trust the files of this project?");
-    for part in ["AGENTS.md · 28 bytes, about", "careful: 1 rule lets calls go ahead", "also holds config.toml"] {
+    for part in
+        ["AGENTS.md · 28 bytes, about", "careful: 1 rule allows calls without approval", "also contains config.toml"]
+    {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     program.insists("n", "Not used: AGENTS.md");
@@ -231,10 +233,10 @@ fn r68_nothing_in_place_of_the_file_hangs_the_program_or_leads_out_of_the_projec
     fs::write(person.place.path().join("home/.ssh/id_rsa"), "canary-of-the-key").unwrap();
     type Makes<'a> = &'a dyn Fn(&Path);
     let makes: [(Makes<'_>, &str); 6] = [
-        (&|file| assert!(Command::new("mkfifo").arg(file).status().unwrap().success()), "no plain file"),
+        (&|file| assert!(Command::new("mkfifo").arg(file).status().unwrap().success()), "not a regular file"),
         (&|file| symlink("../home/.ssh/id_rsa", file).unwrap(), "outside the project"),
         (&|file| symlink("/dev/zero", file).unwrap(), "outside the project"),
-        (&|file| fs::create_dir(file).unwrap(), "no plain file"),
+        (&|file| fs::create_dir(file).unwrap(), "not a regular file"),
         (&|file| fs::File::create(file).unwrap().set_len(100 << 20).unwrap(), "longer than 256 KiB"),
         (&|file| fs::write(file, b"\xff\xfe").unwrap(), "not text in UTF-8"),
     ];

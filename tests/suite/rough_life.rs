@@ -170,7 +170,7 @@ fn r65_a_model_that_turns_in_a_circle_is_stopped_by_a_card() {
     let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
     std::fs::write(program.project().join("a.txt"), "one\n").unwrap();
     say(&mut program, "go");
-    let card = program.until_asked("the same call was made 3 times in this turn already");
+    let card = program.until_asked("3 equal calls with the same outcome in this turn");
     assert!(card.contains("a.txt"), "{card}");
     assert_eq!(service.received().len(), 4);
     program.keys("y");

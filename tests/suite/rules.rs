@@ -74,7 +74,7 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     assert_eq!(verdict, "allow");
     assert!(why.contains("your rule: allow bash_exec touch … (") && why.contains("rules.toml:"), "{why}");
     let (audit, _, _) = person.told(&["audit"]);
-    assert!(audit.replace(['\n', ' '], "").contains("rules.toml:4,kept"), "{audit}");
+    assert!(audit.replace(['\n', ' '], "").contains("rules.toml:4,saved"), "{audit}");
 
     say(&mut program, "/grants");
     let shown = program.until("1 call here: touch two");
@@ -177,7 +177,7 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
     // A notice is narrow and has several lines.
     program.until_that("that it has changed", |program| {
         let words: String = program.screen().replace(['▌', '│'], " ");
-        words.split_whitespace().collect::<Vec<_>>().join(" ").contains("since you trusted it, so nothing")
+        words.split_whitespace().collect::<Vec<_>>().join(" ").contains("since you trusted it, so none")
     });
     program.until_asked("touch three");
 }
@@ -323,7 +323,7 @@ fn r12_a_command_too_long_to_be_followed_or_of_sixty_parts_asks_in_every_mode_an
     let mut program = person.start(&["--mode", "full"]);
     program.until("Connected to");
     say(&mut program, "go");
-    program.until_asked("made of more than 50 commands");
+    program.until_asked("more than 50 commands");
     program.insists("n", "One.");
     say(&mut program, "again");
     program.until_asked("run a command?");

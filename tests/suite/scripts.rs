@@ -109,7 +109,7 @@ fn r11_where_a_script_cannot_be_seen_nothing_lasting_is_offered_and_it_is_said_w
     program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("for f in");
-    program.insists("a", "Needs approval each time: it holds a loop");
+    program.insists("a", "Needs approval each time: ");
     program.insists("y", "Done.");
     assert_eq!(ran(person.place.path()), 1);
 }

@@ -121,7 +121,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
             program.until(&format!("{profile} · m-{profile}"));
             program.types(&format!("m-{profile}"));
             program.keys("\r");
-            program.until(&format!("m-{profile} of {profile} answers"));
+            program.until(&format!("switched to m-{profile} (profile {profile})"));
         }
         say(&mut program, "go");
         if profile != "three" {

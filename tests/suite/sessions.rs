@@ -168,7 +168,7 @@ fn one_is_named_by_its_person_for_good() {
     assert!(out.contains("the orchard plan"), "{out}");
     home.refuses(&["rename", TWO], "takes a session ID and a new title");
     home.refuses(&["rename", TWO, "\u{1b}[2J \u{200b}"], "has no visible characters");
-    home.refuses(&["rename", TWO, &"x".repeat(300)], "200 letters");
+    home.refuses(&["rename", TWO, &"x".repeat(300)], "200 characters");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     let talk = play.talk([runs("make test"), runs("make test"), says("Done.")]);
     let mut program = play.starts(&talk, &["--dry-run"], (100, 24));
     let first = program.until("Commands do not");
-    assert!(first.contains("is an example, or simulated by sim-7b."), "{first}");
+    assert!(first.contains("simulated by sim-7b."), "{first}");
     say(&mut program, "try it with my words");
     let screen = program.until("changed on disk");
     assert!(screen.contains("◌ bash_exec    make test · simulated by sim-7b  "), "{screen}");
@@ -245,8 +245,8 @@ fn r30_the_card_the_record_and_the_doctor_say_where_a_result_comes_from() {
     };
     let record: Value = serde_json::from_str(aye(&["audit", "--json"]).lines().next().unwrap()).unwrap();
     assert_eq!((record["staged"].as_str(), record["simulated"]["by"].as_str()), (Some("imagined"), Some("sim-7b")));
-    assert!(aye(&["rehearsal"]).contains("imagined by sim-7b"));
-    assert!(aye(&["sessions", "export"]).contains("imagined by sim-7b"));
+    assert!(aye(&["rehearsal"]).contains("simulated by sim-7b"));
+    assert!(aye(&["sessions", "export"]).contains("simulated by sim-7b"));
     let doctor = aye(&["doctor"]);
     assert!(doctor.contains("simulator   results are simulated by sim-7b"), "{doctor}");
     let words = doctor.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -381,10 +381,10 @@ async fn r30_the_program_runs_commands_on_the_stage_unless_the_settings_say_off(
         if runs_it {
             assert_eq!(first, "real\nchanged\nexit 0");
             assert_eq!(told(2).1, "changed\nexit 0");
-            assert!(system.contains("commands run over that layer"), "{system}");
+            assert!(system.contains("Commands run in an overlay sandbox"), "{system}");
         } else {
             assert!(first.starts_with("Dry run: this call was not run"), "{first}");
-            assert!(system.contains("commands and everything else are not run"), "{system}");
+            assert!(system.contains("Commands and all other calls are not run"), "{system}");
         }
         assert_eq!(std::fs::read_to_string(place.path().join("project/a.txt")).unwrap(), "real\n");
         assert!(!place.path().join("home/x").exists());

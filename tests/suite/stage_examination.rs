@@ -71,7 +71,7 @@ async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_say
     let line = line(command, &project);
     let (ran, ()) = tokio::join!(place.shell.run_in_overlay(&line, View::Hidden, &|_| {}), makes);
     let error = ran.expect_err("its output is withheld").to_string();
-    assert!(error.starts_with(".env was made") && error.contains("stay in the overlay"), "{error}");
+    assert!(error.starts_with(".env was created or replaced") && error.contains("stay in the overlay"), "{error}");
     let copy = place.play.locate("copy.env").unwrap();
     assert!(!place.play.has_only_rehearsed_content(&copy), "it is not the model's own");
 }

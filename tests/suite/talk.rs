@@ -90,7 +90,7 @@ async fn a_no_with_words_reaches_the_model() {
             say(program, "make it");
             program.until_asked("$ touch made");
             program.keys("m");
-            program.until("enter no, with these words");
+            program.until("enter deny");
             program.types("use the other folder");
             // Letters that came at once are no hand's, and an Enter on their heels ends no line.
             program.insists("\r", "As you like.");

@@ -195,14 +195,14 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
         program.until("Connected to the tour");
         program.types("hello");
         program.keys("\r");
-        program.until("It understands nothing");
+        program.until("There are three ways to fix it");
         program.types("a draft");
         program.until("a draft");
         program.signal(Signal::TERM);
         program.ends();
         let again = |arguments: &[&str]| Setup::again(&place, arguments).umask(umask);
         let mut program = again(&["--continue"]).start();
-        program.until("It understands nothing");
+        program.until("There are three ways to fix it");
         program.signal(Signal::KILL);
         program.ends();
         assert_eq!(again(&[]).env("AYE_PANIC", "main").start().ends(), 101);

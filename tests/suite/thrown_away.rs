@@ -89,7 +89,7 @@ fn r54_another_process_throws_nothing_away_while_the_session_is_open() {
     program.keys("\x04");
     program.ends();
     let (out, _, code) = Setup::again(&place, &["rehearsal", "drop", &id, "--yes"]).print("");
-    assert!(code == 0 && out.contains("Nothing was rehearsed"), "{out}");
+    assert!(code == 0 && out.contains("has no rehearsal"), "{out}");
 }
 
 #[test]

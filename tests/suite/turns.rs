@@ -117,7 +117,8 @@ async fn r65_the_same_call_that_fails_three_times_is_not_tried_a_fourth() {
     let other = || calls("read_file", json!({ "path": "other.txt" }));
     let mut scene = Scene::new([missing(), missing(), other(), missing(), missing(), missing(), says("I give up.")]);
     scene.say("go").await;
-    let words: Vec<bool> = scene.outcomes().iter().map(|outcome| outcome.text().starts_with("STOP")).collect();
+    let words: Vec<bool> =
+        scene.outcomes().iter().map(|outcome| outcome.text().starts_with("Refused: this call of")).collect();
     assert_eq!(words, [false, false, false, false, true, true]);
     assert!(scene.state.is_idle());
 }
@@ -130,7 +131,7 @@ async fn r65_a_model_that_never_comes_to_an_end_is_stopped_after_fifty_rounds() 
     assert_eq!((scene.outcomes().len(), scene.model.requests().lock().unwrap().len()), (50, 50));
     let entries = scene.log.entries.lock().unwrap().clone();
     let last = entries.last().unwrap();
-    assert!(matches!(last, Entry::Ended { ending: Ending::Failed(why) } if why.contains("50 times")), "{last:?}");
+    assert!(matches!(last, Entry::Ended { ending: Ending::Failed(why) } if why.contains("50 requests")), "{last:?}");
     assert!(scene.state.is_idle());
 }
 

@@ -352,7 +352,7 @@ fn r24_a_file_with_several_names_is_written_only_with_a_prompt_that_says_so() {
         let (judged, _) = judge(&place, None, mode, &calls);
         check(&judged, "ask", mode, &calls);
         for (judged, (_, arguments)) in judged.iter().zip(&calls) {
-            let says = judged.why.contains("one.txt has 2 hard links");
+            let says = judged.why.contains("hard link: one.txt (2 names)");
             assert!(says, "{mode} {arguments}: {}", judged.why);
         }
     }

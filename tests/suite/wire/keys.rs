@@ -52,7 +52,7 @@ async fn a_key_is_asked_for_with_the_first_request_and_once_more_where_it_is_ref
     assert_eq!((reply(&model).await, reply(&model).await), ("a.".into(), "b.".into()));
     assert_eq!(reply(&model).await, "c.", "with a new key");
     let refused = reply(&model).await;
-    assert!(refused.contains("refused the key") && refused.contains("(401)"), "{refused}");
+    assert!(refused.contains("rejected the key") && refused.contains("(401)"), "{refused}");
     assert_eq!(reply(&model).await, "d.");
     assert_eq!(keys(&service), ["key-1", "key-1", "key-1", "key-2", "key-2", "key-3", "key-3"]);
     assert!(!refused.contains("key-3") && !format!("{model:?}").contains("key-"));
