@@ -1,32 +1,32 @@
-//! Somebody between the program and a server, to see who hangs up.
+//! A proxy between the program and a server, which shows whether the program closes its connection.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The address of one that hands everything on, and whether the program has hung up.
+/// Starts the proxy. Returns its base URL, and a flag that is set once the program has closed a connection.
 pub fn between(base: &str) -> (String, Arc<AtomicBool>) {
     let server = base.trim_start_matches("http://").trim_end_matches("/v1").to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let hung_up = Arc::new(AtomicBool::new(false));
-    let seen = hung_up.clone();
+    let is_closed = Arc::new(AtomicBool::new(false));
+    let flag = is_closed.clone();
     std::thread::spawn(move || {
-        for near in listener.incoming() {
-            let (mut near, Ok(mut far)) = (near.unwrap(), TcpStream::connect(&server)) else { return };
-            let (mut from_far, mut to_near) = (far.try_clone().unwrap(), near.try_clone().unwrap());
-            std::thread::spawn(move || std::io::copy(&mut from_far, &mut to_near));
+        for client in listener.incoming() {
+            let (mut client, Ok(mut server_side)) = (client.unwrap(), TcpStream::connect(&server)) else { return };
+            let (mut from_server, mut to_client) = (server_side.try_clone().unwrap(), client.try_clone().unwrap());
+            std::thread::spawn(move || std::io::copy(&mut from_server, &mut to_client));
             let mut buffer = [0; 65536];
-            while let Ok(count) = near.read(&mut buffer) {
+            while let Ok(count) = client.read(&mut buffer) {
                 if count == 0 {
-                    seen.store(true, Ordering::SeqCst);
-                    let _ = far.shutdown(std::net::Shutdown::Both);
+                    flag.store(true, Ordering::SeqCst);
+                    let _ = server_side.shutdown(std::net::Shutdown::Both);
                     break;
                 }
-                far.write_all(&buffer[..count]).unwrap();
+                server_side.write_all(&buffer[..count]).unwrap();
             }
         }
     });
-    (address, hung_up)
+    (address, is_closed)
 }

@@ -1,9 +1,9 @@
-//! A port at which nobody listens.
+//! A port on which nothing listens.
 
 use std::net::SocketAddr;
 use tokio::net::TcpSocket;
 
-/// Such a port of this machine. It is taken while the socket lives, so that nobody comes to listen at it meanwhile.
+/// Reserves such a port. While the socket lives, no other process can listen on it.
 pub fn closed_port() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! A service behind TLS with a certificate of any kind, and what was said to it inside the encryption.
+//! A service behind TLS with a certificate of any kind, and the requests it received.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -7,15 +7,15 @@ use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Who vouches for certificates.
+/// A certificate authority.
 pub struct Authority {
-    /// Its own certificate, in PEM, as a file of authorities holds it.
+    /// Its certificate in PEM, as in a file of trusted authorities.
     pub pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    /// One that nobody knows yet.
+    /// Creates an authority that no system trusts.
     pub fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -24,8 +24,8 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// A certificate for this host, until this year.
-    pub fn vouches(&self, host: &str, until: i32) -> Shown {
+    /// Issues a certificate for this host, valid until this year.
+    pub fn issue_certificate(&self, host: &str, until: i32) -> Shown {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
         params.not_after = date_time_ymd(until, 1, 1);
@@ -34,15 +34,15 @@ impl Authority {
     }
 }
 
-/// What a service shows of itself.
+/// A certificate and its key, as a server uses them.
 pub struct Shown {
     chain: Vec<CertificateDer<'static>>,
     key: Vec<u8>,
 }
 
 impl Shown {
-    /// A self-signed certificate that is one of an authority, as plain `openssl req -x509` makes it, for this host and
-    /// until this year; and the same in PEM.
+    /// A self-signed certificate of an authority, as plain `openssl req -x509` creates it, for this host and until this
+    /// year; and the certificate in PEM.
     pub fn authority(host: &str, until: i32) -> (Self, String) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
@@ -52,24 +52,24 @@ impl Shown {
         (Self { chain: vec![made.der().clone()], key: key.serialize_der() }, made.pem())
     }
 
-    /// A certificate that vouches for itself.
-    pub fn alone(host: &str) -> Self {
+    /// A self-signed certificate.
+    pub fn self_signed(host: &str) -> Self {
         let made = rcgen::generate_simple_self_signed(vec![host.to_owned()]).unwrap();
         Self { chain: vec![made.cert.der().clone()], key: made.signing_key.serialize_der() }
     }
 }
 
-/// A service that says the same to everybody.
+/// A service that gives every request the same answer.
 pub struct Encrypted {
-    /// Its port on the loopback.
+    /// Its port on the loopback interface.
     pub port: u16,
-    /// What each connection said inside the encryption.
+    /// The request of each connection, decrypted.
     pub heard: Arc<Mutex<Vec<String>>>,
     met: Arc<AtomicUsize>,
 }
 
 impl Encrypted {
-    /// Starts one.
+    /// Starts the service.
     pub fn start(shown: Shown, answer: Vec<u8>) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -87,9 +87,9 @@ impl Encrypted {
             count.fetch_add(1, Ordering::SeqCst);
             let connection = rustls::ServerConnection::new(config.clone()).unwrap();
             let mut stream = rustls::StreamOwned::new(connection, socket);
-            let said = request(&mut stream);
-            log.lock().unwrap().push(said.clone());
-            if !said.is_empty() {
+            let received = request(&mut stream);
+            log.lock().unwrap().push(received.clone());
+            if !received.is_empty() {
                 let _ = stream.write_all(&answer);
                 stream.conn.send_close_notify();
                 let _ = stream.flush();
@@ -98,13 +98,13 @@ impl Encrypted {
         Self { port, heard, met }
     }
 
-    /// How many connections were made to it, whatever came over them.
+    /// The number of connections, including failed ones.
     pub fn met(&self) -> usize {
         self.met.load(Ordering::SeqCst)
     }
 }
 
-/// Serves each connection to a free port of the loopback; gives the port.
+/// Serves each connection to a free port of the loopback interface; returns the port.
 pub fn plain(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -118,12 +118,12 @@ pub fn plain(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> u16
     port
 }
 
-/// One request, head and body; what came of it where the client hung up.
+/// Reads one request with head and body, or the part received before the client disconnected.
 pub fn request(stream: &mut impl Read) -> String {
-    let mut said = Vec::new();
+    let mut received = Vec::new();
     let mut buffer = [0; 4096];
     loop {
-        let text = String::from_utf8_lossy(&said).into_owned();
+        let text = String::from_utf8_lossy(&received).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let head = head.to_lowercase();
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
@@ -133,12 +133,12 @@ pub fn request(stream: &mut impl Read) -> String {
         }
         match stream.read(&mut buffer) {
             Ok(0) | Err(_) => return text,
-            Ok(count) => said.extend_from_slice(&buffer[..count]),
+            Ok(count) => received.extend_from_slice(&buffer[..count]),
         }
     }
 }
 
-/// A whole answer of a model, as bytes.
+/// A complete answer with a reply, as bytes.
 pub fn says(text: &str) -> Vec<u8> {
     let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": text } }] });
     let end = serde_json::json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });

@@ -1,4 +1,4 @@
-//! One quirk of a real server, written down in a file: the bytes it sends, and what must come of them.
+//! A fixture file for one quirk of a real server: the bytes that it sends, and the expected result.
 //!
 //! ```text
 //! # A remark.
@@ -15,27 +15,28 @@
 //! --- end
 //! ```
 //!
-//! The head says what must come of it. What is not said must not come: no text, no calls, no usage, no failure.
+//! The head defines the expected result. Anything it does not list must be absent: no text, no calls, no usage, no
+//! error.
 //!
-//! - `what`, `source`: what the server does, and where that is told: `owner/repo#number`, an `https://` page,
-//!   `grammar: …` (a standard) or `own: …` (thought up here). Both may stand more than once.
-//! - `text`, `reasoning`: of the first reply. `call: name arguments`, once for each, in their order; the arguments as
-//!   the program keeps them. After a reply with calls the service says `Done.`, unless the file has a further answer.
+//! - `what`, `source`: the quirk, and where it is documented: `owner/repo#number`, an `https://` page, `grammar: …` (a
+//!   standard) or `own: …` (made up for this test). Both may be repeated.
+//! - `text`, `reasoning`: of the first reply. `call: name arguments`, once per call, in order, with the arguments as
+//!   the program saves them. After a reply with calls the service replies `Done.`, unless the file has another answer.
 //! - `usage: input+output` or `input(cached)+output`.
-//! - `fails`: the one sentence that the person reads; the exit code is 1. `again`: one such sentence for each attempt
-//!   that failed before. `exit`: where it is neither 0 nor, with `fails`, 1.
-//! - `asked`: how often the service is asked, where that is not once for each answer.
-//! - `sent: 2 lacks stream_options`, `sent: 1 has tools`: what a request has at its top.
-//! - `idle`: the profile's `idle_seconds`, 30 where it is not said.
+//! - `fails`: the error that the user sees; the exit code is 1. `again`: the error of an attempt that is retried, once
+//!   per attempt. `exit`: the exit code, if it is neither 0 nor, with `fails`, 1.
+//! - `asked`: the number of requests, if it is not the number of answers.
+//! - `sent: 2 lacks stream_options`, `sent: 1 has tools`: a top-level field of a request.
+//! - `idle`: the profile's `idle_seconds`; 30 by default.
 //!
-//! How an answer is written is told in `bytes.rs`.
+//! The format of an answer is documented in `bytes.rs`.
 
 mod bytes;
 
 use super::service::Answer;
 use std::path::{Path, PathBuf};
 
-/// Where the fixtures are.
+/// The folder with the fixtures.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire")
 }
@@ -43,30 +44,30 @@ pub fn folder() -> PathBuf {
 /// One quirk.
 #[derive(Debug, Clone, Default)]
 pub struct Fixture {
-    /// Its path below the folder, without its ending.
+    /// Path in the folder, without the extension.
     pub name: String,
-    /// What the server does.
+    /// Description of the quirk.
     pub what: Vec<String>,
-    /// Where that is told.
+    /// Where it is documented.
     pub source: Vec<String>,
-    /// What the service answers, one after another.
+    /// The answers of the service, in order.
     pub answers: Vec<Answer>,
-    /// What must come of it.
+    /// The expected result.
     pub expected: Expected,
-    /// The longest silence, in seconds.
+    /// The `idle_seconds` of the profile.
     pub idle: Option<u64>,
-    /// What requests must have at their top: which one, whether it has it, and its name.
+    /// Expected top-level fields of requests: request number, whether the field is present, and its name.
     pub sent: Vec<(usize, bool, String)>,
 }
 
-/// What must come of an answer.
+/// The expected result of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expected {
     pub text: String,
     pub reasoning: String,
     /// Names and arguments.
     pub calls: Vec<(String, String)>,
-    /// Input, cached, output.
+    /// Input, cached and output tokens.
     pub usage: Option<(u64, u64, u64)>,
     pub fails: Option<String>,
     pub again: Vec<String>,
@@ -74,8 +75,8 @@ pub struct Expected {
     pub asked: usize,
 }
 
-/// All fixtures, by their names. An error names the file and the line.
-pub fn all() -> Result<Vec<Fixture>, String> {
+/// Reads all fixtures, sorted by name. An error names the file and the line.
+pub fn read_all() -> Result<Vec<Fixture>, String> {
     let mut files = Vec::new();
     let mut folders = vec![folder()];
     while let Some(at) = folders.pop() {
@@ -85,24 +86,24 @@ pub fn all() -> Result<Vec<Fixture>, String> {
         }
     }
     files.sort();
-    files.iter().map(|file| one(file)).collect()
+    files.iter().map(|file| read_file(file)).collect()
 }
 
-fn one(file: &Path) -> Result<Fixture, String> {
+fn read_file(file: &Path) -> Result<Fixture, String> {
     let short = file.strip_prefix(folder()).unwrap_or(file).to_string_lossy().into_owned();
     let Some(name) = short.strip_suffix(".wire") else { return Err(format!("{short}: not a .wire file")) };
     let text = std::fs::read_to_string(file).map_err(|error| format!("{short}: {error}"))?;
-    read(name, &text).map_err(|error| format!("tests/wire/{short}:{error}"))
+    parse(name, &text).map_err(|error| format!("tests/wire/{short}:{error}"))
 }
 
-/// Reads one. An error begins with the line.
-pub fn read(name: &str, text: &str) -> Result<Fixture, String> {
+/// Parses one fixture. An error begins with the line.
+pub fn parse(name: &str, text: &str) -> Result<Fixture, String> {
     let mut fixture = Fixture { name: name.to_owned(), ..Fixture::default() };
     let (mut exit, mut asked) = (None, None);
     let lines: Vec<&str> = text.lines().collect();
     let mut at = 0;
     while at < lines.len() && !lines[at].starts_with("--- ") {
-        head(&mut fixture, lines[at], &mut exit, &mut asked).map_err(|why| format!("{}: {why}", at + 1))?;
+        parse_head_line(&mut fixture, lines[at], &mut exit, &mut asked).map_err(|why| format!("{}: {why}", at + 1))?;
         at += 1;
     }
     loop {
@@ -121,14 +122,14 @@ pub fn read(name: &str, text: &str) -> Result<Fixture, String> {
     }
     let fail = |why: &str| Err(format!("{}: {why}", at + 1));
     if at + 1 != lines.len() {
-        return fail("something stands behind `--- end`");
+        return fail("there is text after `--- end`");
     }
     if fixture.what.is_empty() || fixture.source.is_empty() || fixture.answers.is_empty() {
-        return fail("a fixture says `what` and `source`, and has an answer");
+        return fail("a fixture needs `what`, `source` and an answer");
     }
     let expected = &mut fixture.expected;
     if !expected.calls.is_empty() && expected.fails.is_some() {
-        return fail("what fails runs no calls");
+        return fail("a fixture with `fails` cannot have calls");
     }
     if !expected.calls.is_empty() && fixture.answers.len() == 1 {
         fixture.answers.push(Answer::stream().says("Done.").finish("stop").done());
@@ -138,16 +139,21 @@ pub fn read(name: &str, text: &str) -> Result<Fixture, String> {
     Ok(fixture)
 }
 
-fn head(fixture: &mut Fixture, line: &str, exit: &mut Option<i32>, asked: &mut Option<usize>) -> Result<(), String> {
+fn parse_head_line(
+    fixture: &mut Fixture,
+    line: &str,
+    exit: &mut Option<i32>,
+    asked: &mut Option<usize>,
+) -> Result<(), String> {
     if line.is_empty() || line.starts_with('#') {
         return Ok(());
     }
     let (key, value) = line.split_once(':').ok_or("a line of the head is `key: value`")?;
     let value = value.strip_prefix(' ').unwrap_or(value);
     if value.is_empty() {
-        return Err(format!("`{key}` says nothing"));
+        return Err(format!("`{key}` has no value"));
     }
-    let number = || value.parse::<u64>().map_err(|_| format!("`{value}` is no number"));
+    let number = || value.parse::<u64>().map_err(|_| format!("`{value}` is not a number"));
     let expected = &mut fixture.expected;
     match key {
         "what" => fixture.what.push(value.to_owned()),
@@ -155,35 +161,37 @@ fn head(fixture: &mut Fixture, line: &str, exit: &mut Option<i32>, asked: &mut O
         "source" => {
             return Err("a source is `owner/repo#1`, `https://…`, `grammar: …` or `own: …`".to_owned());
         }
-        "text" => once(&mut expected.text, bytes::text(value)?)?,
-        "reasoning" => once(&mut expected.reasoning, bytes::text(value)?)?,
+        "text" => set_once(&mut expected.text, bytes::text(value)?)?,
+        "reasoning" => set_once(&mut expected.reasoning, bytes::text(value)?)?,
         "call" => {
             let (name, arguments) = value.split_once(' ').ok_or("a call is `name arguments`")?;
             expected.calls.push((bytes::text(name)?, bytes::text(arguments)?));
         }
-        "usage" if expected.usage.is_none() => expected.usage = Some(usage(value).ok_or("`input(cached)+output`")?),
+        "usage" if expected.usage.is_none() => {
+            expected.usage = Some(parse_usage(value).ok_or("`input(cached)+output`")?)
+        }
         "fails" if expected.fails.is_none() => expected.fails = Some(bytes::text(value)?),
         "again" => expected.again.push(bytes::text(value)?),
-        "exit" if exit.is_none() => *exit = Some(i32::try_from(number()?).map_err(|_| "no exit code")?),
+        "exit" if exit.is_none() => *exit = Some(i32::try_from(number()?).map_err(|_| "not an exit code")?),
         "asked" if asked.is_none() => *asked = usize::try_from(number()?).ok(),
         "idle" if fixture.idle.is_none() => fixture.idle = Some(number()?),
         "sent" => {
-            let words: Vec<&str> = value.split(' ').collect();
-            let [which, has @ ("has" | "lacks"), name] = words[..] else {
+            let parts: Vec<&str> = value.split(' ').collect();
+            let [which, has @ ("has" | "lacks"), name] = parts[..] else {
                 return Err("`sent` is `1 has name` or `1 lacks name`".to_owned());
             };
-            let which = which.parse().map_err(|_| format!("`{which}` is no number"))?;
+            let which = which.parse().map_err(|_| format!("`{which}` is not a number"))?;
             fixture.sent.push((which, has == "has", name.to_owned()));
         }
-        "usage" | "fails" | "exit" | "asked" | "idle" => return Err(format!("`{key}` stands twice")),
-        _ => return Err(format!("`{key}` is no key of a fixture")),
+        "usage" | "fails" | "exit" | "asked" | "idle" => return Err(format!("`{key}` is given twice")),
+        _ => return Err(format!("`{key}` is not a key of a fixture")),
     }
     Ok(())
 }
 
-fn once(place: &mut String, value: String) -> Result<(), String> {
+fn set_once(place: &mut String, value: String) -> Result<(), String> {
     if !place.is_empty() {
-        return Err("stands twice".to_owned());
+        return Err("given twice".to_owned());
     }
     *place = value;
     Ok(())
@@ -198,7 +206,7 @@ fn is_source(value: &str) -> bool {
     thread || ["https://", "grammar: ", "own: "].iter().any(|start| value.starts_with(start))
 }
 
-fn usage(value: &str) -> Option<(u64, u64, u64)> {
+fn parse_usage(value: &str) -> Option<(u64, u64, u64)> {
     let (input, output) = value.split_once('+')?;
     let (input, cached) = match input.split_once('(') {
         Some((input, cached)) => (input, cached.strip_suffix(')')?),

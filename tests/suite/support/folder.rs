@@ -1,4 +1,4 @@
-//! Temporary folders of tests that are gone when the test is over, whatever it left in them.
+//! Temporary folders that are removed at the end of a test, whatever it left in them.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -8,23 +8,23 @@ use std::thread::{panicking, sleep};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a process that a test started may go on writing after the test is over.
+/// How long a process that a test started may keep writing after the test.
 const LAST_WRITES: Duration = Duration::from_secs(10);
 
 /// A temporary folder that is removed on drop.
 ///
-/// Unlike [`TempDir`] it also removes folders without permissions, such as those that overlayfs keeps for itself, and
-/// what the test mounted in it, and waits for a process that still writes in it. A folder that cannot be removed fails the test.
+/// Unlike [`TempDir`] it also removes folders without permissions, such as those of overlayfs, and mounts of the test,
+/// and waits for processes that still write. A folder that cannot be removed fails the test.
 #[derive(Debug)]
 pub struct Folder(Option<TempDir>);
 
 impl Folder {
-    /// Makes one in the system's temporary folder, readable by its owner alone.
+    /// Creates a folder in the system's temporary folder, accessible only to its owner.
     pub fn new() -> Self {
         Self(Some(tempfile::tempdir().unwrap()))
     }
 
-    /// Its path.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.0.as_ref().expect("it is taken on drop alone").path()
     }
@@ -45,7 +45,7 @@ impl Drop for Folder {
     }
 }
 
-/// Removes a folder with everything in it. A folder that is not there is removed already.
+/// Removes a folder with everything in it. A missing folder counts as removed.
 fn remove(folder: &Path) -> io::Result<()> {
     if fs::remove_dir_all(folder).is_ok() {
         return Ok(());
@@ -59,14 +59,14 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes away what this process mounted in a folder, the newest mount first.
+/// Unmounts everything that this process mounted in a folder, the newest mount first.
 #[cfg(target_os = "linux")]
 fn unmount(folder: &Path) -> io::Result<()> {
     use rustix::mount::UnmountFlags;
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
     let places = mounts.lines().filter_map(|mount| mount.split(' ').nth(4));
     for place in places.collect::<Vec<_>>().into_iter().rev().filter(|place| Path::new(place).starts_with(folder)) {
-        // One that is not this process's own fails the removal of its folder.
+        // A mount of another process makes the removal of its folder fail.
         let _ = rustix::mount::unmount(place, UnmountFlags::DETACH);
     }
     Ok(())
@@ -79,7 +79,7 @@ fn unlock(folder: &Path) -> io::Result<()> {
     }
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)?.flatten() {
-        // One that is gone by now needs no permission.
+        // The entry may be gone by now.
         let _ = unlock(&entry.path());
     }
     Ok(())

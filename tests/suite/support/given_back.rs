@@ -1,37 +1,37 @@
-//! What a program that has ended leaves behind in its terminal, read from every byte that it sent.
+//! The state in which the program leaves its terminal, read from every byte that it sent.
 
 use super::program::Program;
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 use std::collections::BTreeMap;
 
 impl Program {
-    /// Whatever is not as it was before the program began: modes, keyboard, pen, scrolling, a link that is open, and
-    /// the terminal's own settings. Empty where all was given back.
-    pub fn left_on(&mut self) -> Vec<String> {
-        let mut left = Modes::read(&self.bytes()).left();
+    /// Everything that is not as before the start: modes, keyboard, colors, scroll region, an open link, and the
+    /// settings of the terminal device. Empty if all is restored.
+    pub fn find_unrestored_modes(&mut self) -> Vec<String> {
+        let mut left = Modes::read(&self.bytes()).list_unrestored();
         let modes = |master: &(dyn MasterPty + Send)| master.get_termios().map(|modes| format!("{modes:?}"));
-        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize { scroll_region: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
         let untouched = native_pty_system().openpty(size).unwrap();
-        // A terminal that was lost has none.
+        // A disconnected terminal has no settings.
         if let Some(now) = self.master.as_ref().and_then(|master| modes(&**master))
             && Some(&now) != modes(&*untouched.master).as_ref()
         {
-            left.push(format!("the line is set otherwise: {now}"));
+            left.push(format!("the settings of the terminal device differ: {now}"));
         }
         left
     }
 }
 
-/// What a terminal was told that lasts.
+/// The lasting state that was set in a terminal.
 #[derive(Default)]
 struct Modes {
-    /// Private modes by their number, and others by their number and a letter.
+    /// Private modes by number, and other modes by number and character.
     set: BTreeMap<String, bool>,
-    /// How many kinds of keyboard lie on each other.
-    keyboards: i64,
-    /// Whether anything but resetting it was done to the pen, the rows that scroll, the cursor's shape.
-    pen: bool,
-    rows: bool,
+    /// Depth of the stack of keyboard modes.
+    keyboard_depth: i64,
+    /// Whether colors and attributes, the scroll region, or the cursor shape differ from the default.
+    attributes: bool,
+    scroll_region: bool,
     shape: bool,
     link: bool,
 }
@@ -72,24 +72,29 @@ impl Modes {
             (_, b'h' | b'l') => {
                 self.set.insert(parameters.to_owned(), last == b'h');
             }
-            (Some(b'>'), b'u') => self.keyboards += 1,
-            (Some(b'<'), b'u') => self.keyboards -= parameters[1..].parse().unwrap_or(1),
-            (None | Some(b'0'..=b'9'), b'm') => self.pen = !["", "0"].contains(&parameters),
-            (None | Some(b'0'..=b'9'), b'r') => self.rows = !parameters.is_empty(),
+            (Some(b'>'), b'u') => self.keyboard_depth += 1,
+            (Some(b'<'), b'u') => self.keyboard_depth -= parameters[1..].parse().unwrap_or(1),
+            (None | Some(b'0'..=b'9'), b'm') => self.attributes = !["", "0"].contains(&parameters),
+            (None | Some(b'0'..=b'9'), b'r') => self.scroll_region = !parameters.is_empty(),
             (_, b'q') if parameters.ends_with(' ') => self.shape = !["0 ", " "].contains(&parameters),
             _ => {}
         }
     }
 
-    fn left(&self) -> Vec<String> {
-        // A terminal begins with a cursor, and with letters that may turn around.
-        let begins = |mode: &str| ["?25", "8"].contains(&mode);
-        let otherwise = self.set.iter().filter(|(mode, on)| **on != begins(mode));
-        let mut left: Vec<String> = otherwise.map(|(mode, on)| format!("mode {mode} is {on}")).collect();
-        if self.keyboards != 0 {
-            left.push(format!("{} kinds of keyboard", self.keyboards));
+    fn list_unrestored(&self) -> Vec<String> {
+        // Initially the cursor is visible, and bidirectional text is enabled.
+        let is_initial = |mode: &str| ["?25", "8"].contains(&mode);
+        let changed = self.set.iter().filter(|(mode, on)| **on != is_initial(mode));
+        let mut left: Vec<String> = changed.map(|(mode, on)| format!("mode {mode} is {on}")).collect();
+        if self.keyboard_depth != 0 {
+            left.push(format!("{} keyboard modes", self.keyboard_depth));
         }
-        let rest = [(self.pen, "the pen"), (self.rows, "the rows"), (self.shape, "the cursor"), (self.link, "a link")];
+        let rest = [
+            (self.attributes, "colors or attributes"),
+            (self.scroll_region, "the scroll region"),
+            (self.shape, "the cursor shape"),
+            (self.link, "an open link"),
+        ];
         left.extend(rest.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
         left
     }

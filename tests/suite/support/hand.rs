@@ -1,31 +1,31 @@
-//! What a hand at the keyboard does, and what eyes at the screen wait for.
+//! Key presses of a user, and waiting for the screen.
 
 use super::program::Program;
 use rustix::fs::{Mode, OFlags};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// How long anything may take to appear, on a machine that is busy with much else.
+/// How long anything may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
-/// No hand presses the next key sooner, and what comes sooner is taken for a paste.
+/// Minimum time between keys; keys that come faster count as a paste.
 const NEXT_KEY: Duration = Duration::from_millis(15);
-/// Between an Enter and its neighbours: in a paste it would break the line, and a busy machine may be late by some
-/// milliseconds in reading what came before.
+/// Time before and after Enter. In a paste, Enter would be a line break, and a busy machine may read earlier keys some
+/// milliseconds late.
 const AROUND_ENTER: Duration = Duration::from_millis(40);
-/// What comes sooner behind an Esc is taken for the rest of another key.
+/// A key that follows Esc sooner is read as one escape sequence with it.
 const AFTER_ESC: Duration = Duration::from_millis(70);
 
 impl Program {
-    /// Presses a key, or sends what a terminal sends at once, as a hand does: when what was pressed before has been
-    /// read, and not on its heels.
+    /// Presses a key, or sends a sequence that a terminal sends at once, as a user does: after the previous keys were
+    /// read, with a pause.
     pub fn keys(&mut self, keys: &str) {
         if let Some((_, gap)) = &mut self.typed
             && keys.starts_with('\r')
         {
             *gap = AROUND_ENTER.max(*gap);
         }
-        self.is_heard();
-        self.sends(keys);
+        self.wait_until_read();
+        self.send_bytes(keys);
         let gap = match keys.chars().last() {
             Some('\x1b') => AFTER_ESC,
             Some('\r') => AROUND_ENTER,
@@ -34,25 +34,24 @@ impl Program {
         self.typed = Some((Instant::now(), gap));
     }
 
-    /// Types the way a person does: one key, a moment, the next.
+    /// Types text as a user does, with a pause between keys.
     pub fn types(&mut self, text: &str) {
         for key in text.chars() {
             self.keys(key.encode_utf8(&mut [0; 4]));
         }
     }
 
-    /// Sends these bytes at once, whatever was sent before.
-    pub fn sends(&mut self, bytes: &str) {
+    /// Sends these bytes at once, without waiting.
+    pub fn send_bytes(&mut self, bytes: &str) {
         if let Some(writer) = &mut self.writer {
-            // A terminal whose program has ended takes no more keys.
+            // A terminal whose program has ended accepts no keys.
             let _ = writer.write_all(bytes.as_bytes());
             let _ = writer.flush();
         }
     }
 
-    /// Waits until the program has read what was typed, and a moment more. One that does not read is not waited for
-    /// very long.
-    fn is_heard(&mut self) {
+    /// Waits until the program has read the previous keys, and for the pause after them. Gives up after some seconds.
+    fn wait_until_read(&mut self) {
         let Some((mut at, gap)) = self.typed.take() else { return };
         let end = at + Duration::from_secs(5);
         while self.unread() > 0 && Instant::now() < end {
@@ -62,7 +61,7 @@ impl Program {
         std::thread::sleep((at + gap).saturating_duration_since(Instant::now()));
     }
 
-    /// How many bytes wait in the terminal for whoever reads it.
+    /// The number of bytes in the terminal that the program has not read.
     fn unread(&self) -> u64 {
         let Some(name) = self.master.as_ref().and_then(|master| master.tty_name()) else { return 0 };
         let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -75,24 +74,27 @@ impl Program {
         self.wait(text, |_, screen| screen.contains(text))
     }
 
-    /// Waits until all of these are on the screen together.
+    /// Waits until all of these texts are on the screen together.
     pub fn until_all(&mut self, texts: &[&str]) -> String {
         self.wait(&texts.join(" and "), |_, screen| texts.iter().all(|text| screen.contains(text)))
     }
 
-    /// Waits until the text is on the screen and the card there takes a key as an answer.
+    /// Waits until the text is on the screen and the open prompt takes an answer.
     pub fn until_asked(&mut self, text: &str) -> String {
-        self.wait(&format!("a card that listens, and {text}"), |cells, screen| screen.contains(text) && listens(cells))
+        self.wait(&format!("an active prompt and {text}"), |cells, screen| {
+            screen.contains(text) && is_prompt_active(cells)
+        })
     }
 
-    /// Waits until the text is on the screen and nothing runs or waits any more: the foot begins with the mode.
+    /// Waits until the text is on the screen and the program is idle, which the mode at the start of the status line
+    /// shows.
     pub fn until_quiet(&mut self, text: &str) -> String {
-        self.wait(&format!("the end of the turn, and {text}"), |_, screen| {
+        self.wait(&format!("the end of the turn and {text}"), |_, screen| {
             screen.contains(text) && screen.lines().last().is_some_and(|foot| foot.trim().starts_with("ask mode"))
         })
     }
 
-    /// Waits until the text is on the screen and looks like a link: what it names was found.
+    /// Waits until the text is on the screen as a link, because its target was found.
     pub fn until_linked(&mut self, text: &str) -> String {
         let is_linked = |cells: &vt100::Screen, screen: &str| {
             screen.lines().zip(0..).any(|(line, row)| {
@@ -103,8 +105,9 @@ impl Program {
         self.wait(&format!("{text} as a link"), is_linked)
     }
 
-    /// Presses a key until the text is on the screen: nothing shows when the same key is an answer again.
-    pub fn insists(&mut self, key: &str, text: &str) {
+    /// Presses a key repeatedly until the text is on the screen. Nothing on the screen shows when the key is accepted
+    /// again.
+    pub fn press_until(&mut self, key: &str, text: &str) {
         self.until_that(&format!("{key:?} makes {text}"), |program| {
             if !program.screen().contains(text) {
                 program.keys(key);
@@ -114,29 +117,29 @@ impl Program {
         });
     }
 
-    /// Waits until the text is not on the screen any more.
+    /// Waits until the text is no longer on the screen.
     pub fn until_gone(&mut self, text: &str) -> String {
         self.wait(&format!("the end of {text}"), |_, screen| !screen.contains(text))
     }
 
-    /// Waits until the program is stopped and has given the terminal back.
+    /// Waits until the program is stopped and the terminal is restored.
     pub fn until_suspended(&mut self) {
         let stat = format!("/proc/{}/stat", self.pid());
-        self.until_that("it stops as any program does", |program| {
+        self.until_that("the program is stopped", |program| {
             std::fs::read_to_string(&stat).unwrap().contains(") T ") && program.is_restored()
         });
     }
 
-    /// Whether the card that is open takes a key as an answer now.
+    /// Returns whether the open prompt takes an answer now.
     pub fn is_asked(&mut self) -> bool {
         self.take_in();
-        listens(self.parser.screen())
+        is_prompt_active(self.parser.screen())
     }
 
-    /// Waits until this holds, of the program or of what it leaves behind.
+    /// Waits until this condition holds for the program or its files.
     pub fn until_that(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
         let end = Instant::now() + PATIENCE;
-        // A terminal shows a frame that is marked as one at once.
+        // A terminal shows a synchronized frame at once.
         while self.is_in_a_frame() || !holds(self) {
             let screen = self.screen();
             assert!(Instant::now() < end, "{what}: that never came:\n{screen}");
@@ -148,7 +151,7 @@ impl Program {
         let end = Instant::now() + PATIENCE;
         loop {
             let screen = self.screen();
-            // A terminal shows a frame that is marked as one at once.
+            // A terminal shows a synchronized frame at once.
             if holds(self.parser.screen(), &screen) && !self.is_in_a_frame() {
                 return screen;
             }
@@ -164,7 +167,7 @@ impl Program {
         }
     }
 
-    /// Whether the last frame that was marked as one has not come to its end.
+    /// Returns whether the last synchronized frame is incomplete.
     fn is_in_a_frame(&self) -> bool {
         let output = self.output.0.lock().unwrap();
         let seen = &output.bytes[self.read.saturating_sub(1 << 18)..self.read];
@@ -173,13 +176,13 @@ impl Program {
     }
 }
 
-/// Whether the card on the screen takes a key as an answer: its border is not as dim as the rule below the head.
-fn listens(screen: &vt100::Screen) -> bool {
+/// Returns whether the prompt on the screen takes an answer: its border is then brighter than the line below the head.
+fn is_prompt_active(screen: &vt100::Screen) -> bool {
     let first = |row: u16| screen.cell(row, 0).expect("a screen has cells");
-    let look = |row: u16| (first(row).fgcolor(), first(row).dim());
-    let card = (0..screen.size().0.get()).rev().find(|row| ["╭", "┏"].contains(&first(*row).contents()));
-    card.is_some_and(|card| {
+    let color = |row: u16| (first(row).fgcolor(), first(row).dim());
+    let top = (0..screen.size().0.get()).rev().find(|row| ["╭", "┏"].contains(&first(*row).contents()));
+    top.is_some_and(|top| {
         assert_eq!(first(1).contents(), "─", "there is no rule to compare the border with");
-        look(card) != look(1)
+        color(top) != color(1)
     })
 }

@@ -1,4 +1,4 @@
-//! What a run of the program finds in its home, and what it leaves there.
+//! The files that a run of the program reads from its home and leaves there.
 
 use super::program::{Program, Setup};
 use aye::chat::Entry;
@@ -8,29 +8,30 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Writes the settings that the next start reads.
+/// Writes the settings for the next start.
 pub fn settings(setup: &Setup, text: &str) {
     let folder = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), text).unwrap();
 }
 
-/// Puts a script of the shell there that can be run. Another process writes it: while this one, which has many threads,
-/// holds it open for writing, each process that a thread begins holds it too for a moment, and then nobody can run it.
+/// Writes an executable shell script. Another process writes it: while this process, which has many threads, has the
+/// file open for writing, a child that a thread starts holds it open too for a moment, and then the script cannot be
+/// executed.
 pub fn script(file: &Path, text: &str) {
     let write = "umask 022; printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
     let status = Command::new("sh").args(["-c", write]).arg(file).arg(text).status().unwrap();
     assert!(status.success());
 }
 
-/// Copies a program there for everybody, by another process for the same reason.
+/// Copies a program and makes it executable for everyone; done by another process for the same reason.
 pub fn copied(program: &Path, to: &Path) {
     let status = Command::new("cp").arg("--").args([program, to]).status().unwrap();
     assert!(status.success());
     std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Puts a program there for everybody, which nobody is to write: another name of the same file where that can be.
+/// Makes a program executable for everyone at this path, as a hard link if possible. The file must not be written.
 pub fn shared(program: &Path, to: &Path) {
     let for_all = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
     if !for_all || std::fs::hard_link(program, to).is_err() {
@@ -38,16 +39,16 @@ pub fn shared(program: &Path, to: &Path) {
     }
 }
 
-/// Settings with which nothing is asked of a service beside the talk, where `--base-url` says which it is.
+/// Settings under which only replies are requested from a service, which `--base-url` selects: no titles.
 pub const ALONE: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_window = 100000000\n";
 
-/// The one session on disk, whole. A line that is being written may be there in part for a moment.
+/// Reads the only session on disk. Waits until no line is half written.
 pub fn session(setup: &Setup) -> Vec<Entry> {
     entries(setup.place.path())
 }
 
-/// The one session on disk, whole, of what was set up in this place. Nothing where there is none yet; what lies beside it
-/// (partial replies, locks) is no session.
+/// Reads the only session of the home in this folder, or nothing if there is none. Other files (partial replies, locks)
+/// are ignored. Waits until no line is half written.
 pub fn entries(place: &Path) -> Vec<Entry> {
     let Ok(files) = std::fs::read_dir(place.join("home/aye/data/sessions")) else { return Vec::new() };
     let mut files = files.map(|file| file.unwrap().path());
@@ -66,18 +67,18 @@ pub fn entries(place: &Path) -> Vec<Entry> {
     }
 }
 
-/// How many turns have ended.
+/// Counts the turns that have ended.
 pub fn ended(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count()
 }
 
-/// Waits until so many turns have ended on disk.
+/// Waits until this many turns have ended on disk.
 pub fn until_ended(program: &mut Program, setup: &Setup, turns: usize) {
     program.until_that(&format!("the end of turn {turns}"), |_| ended(&session(setup)) >= turns);
 }
 
-/// Every file below this place that holds this text. It is read here: what a program is given to look for stands on its
-/// command line, where trials that watch all of those would find it.
+/// Finds every file in this folder that contains the text. Files are read here, because a search program would have the
+/// text on its command line, where tests that inspect all processes would find it.
 pub fn holders(place: &Path, text: &str) -> Vec<PathBuf> {
     let all = ignore::WalkBuilder::new(place).standard_filters(false).build().map(|entry| entry.unwrap());
     let files = all.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));

@@ -1,23 +1,23 @@
-//! A terminal that goes away, and one that goes dead.
+//! A terminal that disconnects, and one that stops reading.
 
 use super::program::Program;
 use rustix::fs::{Mode, OFlags};
 use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
 impl Program {
-    /// Takes the terminal away, as a dropped connection does.
+    /// Disconnects the terminal, as a dropped connection does.
     pub fn lose_terminal(&mut self) {
         self.output.0.lock().unwrap().lost = true;
-        // What is drawn anew wakes the reader, which holds the terminal too.
+        // Drawing again wakes the reader thread, which holds the terminal too.
         self.resize(70, 20);
-        self.presses_nothing_at_the_end();
+        self.disable_eof_key();
         self.writer = None;
         self.master = None;
     }
 
-    /// What writes to the terminal presses Enter and the terminal's own key for the end of a file as it is let go,
-    /// which is Ctrl-D, and quits. A connection that is dropped presses nothing: there is no such key then.
-    fn presses_nothing_at_the_end(&self) {
+    /// Disables the end-of-file key of the terminal. When the writer is dropped it sends Enter and that key, usually
+    /// Ctrl-D, which would quit the program; a dropped connection sends nothing.
+    fn disable_eof_key(&self) {
         let name = self.master.as_ref().and_then(|master| master.tty_name()).expect("the terminal has a name");
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let terminal = rustix::fs::open(name, flags, Mode::empty()).unwrap();
@@ -26,8 +26,8 @@ impl Program {
         tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();
     }
 
-    /// Reads nothing any more of what the program writes, as a line that went dead.
-    pub fn stops_reading(&mut self) {
+    /// Stops reading the program's output, as a dead connection does.
+    pub fn stop_reading(&mut self) {
         self.output.0.lock().unwrap().stuck = true;
     }
 }

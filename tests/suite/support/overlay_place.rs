@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// What every secret of these tests is.
+/// The content of every secret file in these tests.
 pub const SECRET: &str = "zq8-hunter-27xw";
 
-/// A project and everything around it.
+/// A project, the home and the overlay.
 pub struct Place {
     root: PathBuf,
     pub play: Arc<Rehearsal>,
@@ -25,7 +25,7 @@ impl Place {
         Self::with_overlay(root, &root.join("layers/one"), disclosed)
     }
 
-    /// With the overlay in this folder.
+    /// Stores the overlay in this folder.
     pub fn with_overlay(root: &Path, overlay: &Path, disclosed: DisclosedPaths) -> Self {
         let own = root.join("home/.aye");
         let shell = Shell::new(super::program::program())
@@ -46,12 +46,12 @@ impl Place {
         ran.unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 
-    /// What it prints where nothing is approved.
+    /// The output of a command for which nothing is approved.
     pub async fn says(&self, command: &str) -> String {
         self.runs(command, View::Hidden).await.output
     }
 
-    /// Whether a secret came into the layer.
+    /// Returns whether a secret was copied into the overlay.
     pub fn has_copied(&self) -> bool {
         let found = Command::new("grep").arg("-rsq").arg(SECRET).arg(self.play.overlay_folder()).status().unwrap();
         found.success()

@@ -1,4 +1,4 @@
-//! A test in a process of its own, with a home, a folder for temporary files and variables of its own, as any user.
+//! A test in a separate process, with its own home, folder for temporary files and environment variables.
 
 use super::kept::shared;
 use super::program::program;
@@ -8,14 +8,15 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder that everything of the test is in, in that process.
+/// Environment variable with the folder of the test in that process.
 const FOLDER: &str = "AYE_TEST_OWN_PROCESS";
 
 /// A user who is not root.
 pub const NOBODY: u32 = 65534;
 
-/// Returns the folder in which the test of this name has `home`, `project` and `elsewhere`, in a process of its own; otherwise starts
-/// that process, as the user who runs this one and, for root, as an ordinary user too. Each must end well.
+/// Returns the folder with `home`, `project` and `elsewhere` if this process was started for the test with this name.
+/// Otherwise starts that process, as the current user and, for root, as an ordinary user too, and checks that the test
+/// passes.
 pub fn own_process(test: &str) -> Option<PathBuf> {
     if let Some(root) = std::env::var_os(FOLDER) {
         return Some(root.into());
@@ -32,9 +33,9 @@ pub fn own_process(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// Starts it, by a program with these words first if there are any; `ROOT` in them stands for the folder that everything is in.
-pub fn start(test: &str, user: Option<u32>, by: &[&str]) {
-    // Not in `/tmp`, which is another one for commands.
+/// Starts the process through a wrapper command, if any. `ROOT` in its arguments is replaced by the folder of the test.
+pub fn start(test: &str, user: Option<u32>, wrapper: &[&str]) {
+    // Not in `/tmp`, because commands in the sandbox see another `/tmp`.
     let place = tempfile::Builder::new().prefix("aye-test-").tempdir_in("/var/tmp").unwrap();
     let root = place.path().canonicalize().unwrap();
     let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -44,27 +45,27 @@ pub fn start(test: &str, user: Option<u32>, by: &[&str]) {
         open(&root.join(folder));
         std::os::unix::fs::chown(root.join(folder), user, user).unwrap();
     }
-    // Another user may not be let in where this suite was built.
+    // Another user may not be able to enter the folder where the suite was built.
     let programs = [("aye", program()), ("suite", std::env::current_exe().unwrap())];
     let [aye, suite] = programs.map(|(name, from)| {
         let to = root.join("programs").join(name);
         shared(&from, &to);
         to
     });
-    let by: Vec<String> = by.iter().map(|word| word.replace("ROOT", root.to_str().unwrap())).collect();
-    let mut words = by.into_iter().chain([suite.display().to_string()]);
-    let mut command = Command::new(words.next().unwrap());
-    command.args(words).args(["--exact", test, "--nocapture"]).current_dir(root.join("project"));
+    let wrapper: Vec<String> = wrapper.iter().map(|word| word.replace("ROOT", root.to_str().unwrap())).collect();
+    let mut arguments = wrapper.into_iter().chain([suite.display().to_string()]);
+    let mut command = Command::new(arguments.next().unwrap());
+    command.args(arguments).args(["--exact", test, "--nocapture"]).current_dir(root.join("project"));
     command.env(FOLDER, &root).env("AYE_TEST_PROGRAM", aye).env("HOME", root.join("home"));
     command.env("AYE_TEST_VARIABLE", "zq8-hunter-27xw").env_remove("TMPDIR");
     if let Some(user) = user {
         command.uid(user).gid(user);
     }
     let done = command.output().unwrap();
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "user {user:?}: {said}\n{}", String::from_utf8_lossy(&done.stderr));
-    assert!(said.contains("1 passed"), "no test is called {test}:\n{said}");
-    for line in said.lines().filter(|line| line.starts_with("LEFT OUT")) {
+    let output = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "user {user:?}: {output}\n{}", String::from_utf8_lossy(&done.stderr));
+    assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
+    for line in output.lines().filter(|line| line.starts_with("LEFT OUT")) {
         aloud(line);
     }
 }

@@ -1,4 +1,4 @@
-//! A person who has one project, and a service that answers: the program begins again in them as often as a test wants.
+//! A user with one project, and a scripted service: the program can be started in them as often as a test needs.
 
 use super::folder::Folder;
 use super::kept::{ALONE, settings};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// The person, the project and the service.
+/// The user, the project and the service.
 pub struct Person {
     _runtime: Runtime,
     pub service: Service,
@@ -17,7 +17,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// A project without a file; the service gives these answers, in order.
+    /// An empty project; the service gives these replies, in order.
     pub fn new(answers: Vec<Answer>) -> Self {
         let runtime = Runtime::new().unwrap();
         let service = runtime.block_on(Service::start(answers));
@@ -26,19 +26,19 @@ impl Person {
         Self { _runtime: runtime, service, place: setup.place.clone() }
     }
 
-    /// With a file of the project that was there before.
+    /// Adds a file to the project.
     pub fn with(self, name: &str, text: &str) -> Self {
         self.has(name, text);
         self
     }
 
-    /// With these rules of the person's own.
+    /// Replaces the user's own rules.
     pub fn with_rules(self, text: &str) -> Self {
         fs::write(self.rules(), text).unwrap();
         self
     }
 
-    /// Writes a file of the project, and the folders that it needs.
+    /// Writes a file of the project, and creates its folders.
     pub fn has(&self, name: &str, text: &str) {
         let file = self.project().join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -50,29 +50,29 @@ impl Person {
         self.path("project")
     }
 
-    /// The file where the person's rules are kept.
+    /// The file with the user's rules.
     pub fn rules(&self) -> PathBuf {
         self.path("home/aye/config/rules.toml")
     }
 
-    /// A path below the folder that holds both the project and the home.
+    /// A path in the folder that contains the project and the home.
     pub fn path(&self, path: &str) -> PathBuf {
         self.place.path().join(path)
     }
 
-    /// The program with these arguments, about to begin.
+    /// The program with these arguments, ready to start.
     pub fn setup(&self, more: &[&str]) -> Setup {
         let address = ["--base-url", &self.service.base_url, "--model", "scripted-7b"];
         let arguments: Vec<&str> = address.iter().copied().chain(more.iter().copied()).collect();
         Setup::again(&self.place, &arguments).size(110, 36)
     }
 
-    /// The program with these arguments on a terminal.
+    /// Starts the program with these arguments in a terminal.
     pub fn start(&self, more: &[&str]) -> Program {
         self.setup(more).start()
     }
 
-    /// What a program without a terminal says, what it complains of, and its exit code.
+    /// Runs the program without a terminal; returns its output, its errors and its exit code.
     pub fn told(&self, arguments: &[&str]) -> (String, String, i32) {
         Setup::again(&self.place, arguments).print("")
     }

@@ -1,15 +1,15 @@
-//! Small C libraries that stand between the program and the system (`LD_PRELOAD`).
+//! Small C libraries that replace system calls of the program (`LD_PRELOAD`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Builds a shared library from this source and returns its path; `None` if no C compiler can build it here.
 ///
-/// It is built again in each run, in the folder that cargo keeps for the files of tests.
+/// The library is built again in each run, in cargo's folder for temporary test files.
 pub fn build(name: &str, source: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("preload");
     std::fs::create_dir_all(&folder).ok()?;
-    // Another user's run may have left its own file, which this one cannot replace.
+    // Another user's run may have left a file that this user cannot replace.
     let library = folder.join(format!("{name}-{}.so", rustix::process::geteuid().as_raw()));
     let text = library.with_extension("c");
     std::fs::write(&text, source).ok()?;

@@ -1,4 +1,4 @@
-//! The real program in a pty, its screen read through a terminal parser.
+//! The real program in a pseudo-terminal; a terminal parser reads its screen.
 
 use super::folder::Folder;
 use super::hand::PATIENCE;
@@ -11,26 +11,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// What came out so far, read by a thread of its own.
+/// The output so far, read by a separate thread.
 #[derive(Default)]
 pub(super) struct Output {
     pub(super) bytes: Vec<u8>,
-    /// Nothing more comes.
+    /// The output has ended.
     pub(super) ended: bool,
-    /// Nobody is to read on: the terminal goes.
+    /// The terminal is about to disconnect, so the thread stops reading.
     pub(super) lost: bool,
-    /// Nobody reads, and the terminal stays.
+    /// The thread stops reading, but the terminal stays connected.
     pub(super) stuck: bool,
 }
 
 pub(super) type Shared = Arc<(Mutex<Output>, Condvar)>;
 
-/// The program under test; `AYE_TEST_PROGRAM` names another build of it, as measuring wants one.
+/// Path of the program under test. `AYE_TEST_PROGRAM` names another build, for measurements.
 pub fn program() -> PathBuf {
     std::env::var_os("AYE_TEST_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from)
 }
 
-/// How to start the program: nothing of this machine reaches it.
+/// The command to start, isolated from the settings of this machine.
 pub struct Setup {
     arguments: Vec<String>,
     rows: u16,
@@ -41,7 +41,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The program with these arguments, in an empty project and a home of its own.
+    /// The program with these arguments, in an empty project and a new home.
     pub fn new(arguments: &[&str]) -> Self {
         let place = Folder::new();
         std::fs::create_dir(place.path().join("project")).unwrap();
@@ -51,7 +51,7 @@ impl Setup {
         Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, place: Arc::new(place) }
     }
 
-    /// In the same home and project as before.
+    /// The program in an existing home and project.
     pub fn again(place: &Arc<Folder>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, place: place.clone() }
@@ -67,20 +67,20 @@ impl Setup {
         self
     }
 
-    /// Whom the files that it makes are kept from, unless it says otherwise.
+    /// Sets the umask of the program.
     pub fn umask(mut self, umask: &'static str) -> Self {
         self.umask = Some(umask);
         self
     }
 
-    /// What is started: the program, or a shell that becomes it.
+    /// The command line: the program, or a shell that sets the umask and executes it.
     fn command(&self) -> (PathBuf, Vec<String>) {
         let Some(umask) = self.umask else { return (program(), self.arguments.clone()) };
         let line = ["-c", "umask \"$0\"; exec \"$@\"", umask, &program().to_string_lossy()].map(str::to_owned);
         ("sh".into(), line.into_iter().chain(self.arguments.iter().cloned()).collect())
     }
 
-    /// Puts a file into the project.
+    /// Writes a file into the project.
     pub fn has(self, path: &str, text: &str) -> Self {
         let path = self.place.path().join("project").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -94,7 +94,7 @@ impl Setup {
         let mut variables = vec![
             ("HOME".to_owned(), text(&home)),
             ("AYE_HOME".to_owned(), text(&home.join("aye"))),
-            // Not the machine's own, which holds the home of this program: no command may write there then.
+            // Not the system's folder, which contains this home: no command could write there then.
             ("TMPDIR".to_owned(), text(&self.place.path().join("tmp"))),
             ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
             ("TERM".to_owned(), "xterm-256color".to_owned()),
@@ -106,12 +106,12 @@ impl Setup {
         variables
     }
 
-    /// The program without a terminal: what it printed, and its exit code.
+    /// Runs the program without a terminal; returns its output, its errors and its exit code.
     pub fn print(&self, input: &str) -> (String, String, i32) {
         self.print_to(input, std::process::Stdio::piped())
     }
 
-    /// The same with its output going elsewhere.
+    /// The same with the output redirected.
     pub fn print_to(&self, input: &str, out: std::process::Stdio) -> (String, String, i32) {
         let (program, arguments) = self.command();
         let mut child = std::process::Command::new(program)
@@ -124,14 +124,14 @@ impl Setup {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // A program that ends without reading closes the pipe; that is its right.
+        // A program may end without reading its input, which closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let done = child.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (text(&done.stdout), text(&done.stderr), done.status.code().unwrap_or(-1))
     }
 
-    /// Starts it in a terminal.
+    /// Starts the program in a terminal.
     pub fn start(self) -> Program {
         let size = PtySize { rows: self.rows, cols: self.columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
@@ -178,7 +178,7 @@ impl Setup {
     }
 }
 
-/// A running program and the terminal it runs in.
+/// A running program and its terminal.
 pub struct Program {
     child: Box<dyn Child + Send + Sync>,
     pub(super) master: Option<Box<dyn MasterPty + Send>>,
@@ -186,32 +186,32 @@ pub struct Program {
     pub(super) output: Shared,
     pub(super) parser: vt100::Parser,
     pub(super) read: usize,
-    /// When the last key was pressed, and what must pass before the next.
+    /// When the last key was pressed, and the pause before the next.
     pub(super) typed: Option<(Instant, Duration)>,
     pub place: Arc<Folder>,
 }
 
 impl Program {
-    /// The project's folder.
+    /// The project folder.
     pub fn project(&self) -> PathBuf {
         self.place.path().join("project")
     }
 
-    /// What a file of the project holds.
+    /// The content of a file in the project.
     pub fn file(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(self.project().join(path)).ok()
     }
 
-    /// The program's process id.
+    /// The process ID of the program.
     pub fn pid(&self) -> i32 {
         i32::try_from(self.child.process_id().expect("it was started")).unwrap()
     }
 
-    /// Takes in what came, and answers what a terminal answers: its device attributes.
+    /// Processes new output, and answers the query for device attributes as a terminal does.
     pub(super) fn take_in(&mut self) {
         let output = self.output.0.lock().unwrap();
         let new = output.bytes[self.read..].to_vec();
-        // The question may have come in two pieces.
+        // The query may be split between two reads.
         let from = self.read.saturating_sub(2);
         let asked = output.bytes[from..].windows(3).filter(|window| *window == b"\x1b[c").count();
         self.read = output.bytes.len();
@@ -222,13 +222,13 @@ impl Program {
         }
     }
 
-    /// The screen as text, a line a row.
+    /// The screen as text, one line per row.
     pub fn screen(&mut self) -> String {
         self.take_in();
         self.parser.screen().contents()
     }
 
-    /// Whether the alternate screen is shown, and whether mouse reports and bracketed paste are off.
+    /// Returns whether the alternate screen, mouse reports and bracketed paste are off and the cursor is visible.
     pub fn is_restored(&mut self) -> bool {
         self.take_in();
         let screen = self.parser.screen();
@@ -238,7 +238,7 @@ impl Program {
             && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
     }
 
-    /// Whether the terminal shows what is typed and takes it by the line, as before the program began.
+    /// Returns whether the terminal echoes and buffers lines, as before the start of the program.
     pub fn echoes(&self) -> bool {
         let modes = self.master.as_ref().and_then(|master| master.get_termios());
         modes.is_some_and(|modes| {
@@ -247,7 +247,7 @@ impl Program {
         })
     }
 
-    /// What can be seen of every cell: its letter and its looks; of a blank its ground.
+    /// The visible content of every cell: its character and attributes, or the background color of a blank.
     pub fn colours(&mut self) -> Vec<String> {
         self.take_in();
         let screen = self.parser.screen();
@@ -255,56 +255,56 @@ impl Program {
         let cells = (0..rows.get()).flat_map(|y| (0..columns.get()).map(move |x| (y, x)));
         let seen = |(y, x)| {
             let cell = screen.cell(y, x).unwrap();
-            let letter = cell.contents().trim();
+            let text = cell.contents().trim();
             let marks = (cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse());
-            match letter.is_empty() && !cell.underline() && !cell.inverse() {
+            match text.is_empty() && !cell.underline() && !cell.inverse() {
                 true => format!("{:?}", cell.bgcolor()),
-                false => format!("{letter} {:?} on {:?} {marks:?}", cell.fgcolor(), cell.bgcolor()),
+                false => format!("{text} {:?} on {:?} {marks:?}", cell.fgcolor(), cell.bgcolor()),
             }
         };
         cells.map(seen).collect()
     }
 
-    /// Cells of a row.
+    /// The width of the screen in columns.
     pub fn screen_width(&self) -> usize {
         usize::from(self.parser.screen().size().1.get())
     }
 
-    /// Everything that came out, as bytes.
+    /// All output so far.
     pub fn bytes(&self) -> Vec<u8> {
         self.output.0.lock().unwrap().bytes.clone()
     }
 
-    /// Lets time pass: for what must not happen. Nothing else may sleep.
+    /// Waits, to check that something does not happen. No other code may sleep.
     pub fn lets_pass(&mut self, milliseconds: u64) {
         std::thread::sleep(Duration::from_millis(milliseconds));
         self.take_in();
     }
 
-    /// Changes the terminal's size.
+    /// Resizes the terminal.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         self.master.as_ref().expect("the terminal is there").resize(size).unwrap();
         self.parser.screen_mut().set_size(cells(rows), cells(columns));
     }
 
-    /// Sends a signal to the program alone.
+    /// Sends a signal to the program, but not to its children.
     pub fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_raw(self.pid()).expect("a process id");
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// The exit code of a program that has ended, without waiting for one that has not.
+    /// The exit code if the program has ended; does not wait.
     pub fn ends_early(&mut self) -> Option<u32> {
         self.child.try_wait().unwrap().map(|status| status.exit_code())
     }
 
-    /// Waits until the program has ended; its exit code, or 128 and the signal.
+    /// Waits until the program has ended; returns its exit code, or 128 plus the signal.
     pub fn ends(&mut self) -> u32 {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some(code) = self.ends_early() {
-                self.read_to_the_end();
+                self.read_rest();
                 return code;
             }
             if Instant::now() > end {
@@ -315,16 +315,17 @@ impl Program {
         }
     }
 
-    /// What it wrote last may still be on its way; what it left running may hold the terminal, and is not waited for.
-    fn read_to_the_end(&mut self) {
+    /// Reads the last output, which may still be in transit. Processes left running may hold the terminal open and are
+    /// not waited for.
+    fn read_rest(&mut self) {
         let output = self.output.0.lock().unwrap();
         let limit = Duration::from_secs(2);
         drop(self.output.1.wait_timeout_while(output, limit, |output| !output.ended && !output.stuck).unwrap());
         self.take_in();
     }
 
-    /// The same, within a promised time.
-    pub fn ends_within(&mut self, promised: Duration) -> u32 {
+    /// The same with a time limit.
+    pub fn ends_within(&mut self, limit: Duration) -> u32 {
         let began = Instant::now();
         let mut took = Duration::ZERO;
         while self.ends_early().is_none() && took < PATIENCE {
@@ -332,12 +333,12 @@ impl Program {
             took = began.elapsed();
         }
         let code = self.ends();
-        assert!(kept(promised, took), "the program ended after {took:?}:\n{}", self.screen());
+        assert!(kept(limit, took), "the program took {took:?}:\n{}", self.screen());
         code
     }
 }
 
-/// The processes that this one started, and theirs.
+/// The child processes of a process, and theirs.
 pub fn below(pid: i32) -> Vec<i32> {
     let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let child: i32 = entry.file_name().to_str()?.parse().ok()?;
@@ -348,7 +349,8 @@ pub fn below(pid: i32) -> Vec<i32> {
     children.flat_map(|child| [vec![child], below(child)].concat()).collect()
 }
 
-/// A time in seconds that no other test on this machine sleeps, to know its processes by; another each time.
+/// A number of seconds that no other test on this machine passes to `sleep`, to recognize processes by; a new one each
+/// time.
 pub fn nobody_elses_sleep() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -356,14 +358,14 @@ pub fn nobody_elses_sleep() -> u32 {
     1_000_000 + 256 * std::process::id() + number
 }
 
-/// How many processes of this machine sleep so many seconds.
+/// Counts the processes on this machine that sleep this many seconds.
 pub fn asleep(seconds: u32) -> usize {
     let line = format!("sleep\0{seconds}\0");
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes())).count()
 }
 
-/// Waits until no process sleeps so many seconds: nothing outlives the program by more than three.
+/// Waits until no process sleeps this many seconds; fails after three seconds.
 pub fn none_sleeps(seconds: u32) {
     let began = Instant::now();
     while asleep(seconds) > 0 {
@@ -378,7 +380,8 @@ fn cells(count: u16) -> NonZeroU16 {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // One that has ended may have lent its number to another by now. Whoever begins next finds its locks open.
+        // The process ID of an ended program may be in use by another process. A killed program is reaped, so that its
+        // locks are released.
         if self.ends_early().is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! A project, a scripted model, and nobody or a person: everything real but the model and the screen.
+//! One session with a project and a scripted model, without a screen; everything else is real.
 
 use super::folder::Folder;
 use aye::agent::{self, Effect, Event, State, SubAgentConfig, WaitingCall};
@@ -16,10 +16,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// No test of a turn takes longer; a lost event fails instead of hanging.
+/// Time limit for a test of a turn; a lost event fails instead of hanging.
 const LIMIT: Duration = super::hand::PATIENCE;
 
-/// Entries in memory, and how often to fail first.
+/// A session log in memory, with the number of writes to fail first.
 #[derive(Clone, Default)]
 pub struct Memory {
     pub entries: Arc<Mutex<Vec<Entry>>>,
@@ -46,19 +46,19 @@ impl Log for Memory {
     }
 }
 
-/// Everything one session needs.
+/// Everything that one session needs.
 pub struct Scene {
     pub state: State,
     pub runtime: Runtime,
     events: Events,
     pub log: Memory,
     pub model: Scripted,
-    pub trouble: Vec<String>,
+    pub errors: Vec<String>,
     place: Folder,
 }
 
 impl Scene {
-    /// A project without files and a model that replies this, one after the other.
+    /// A project without files, and a model with these replies, in order.
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::build(replies, false)
     }
@@ -68,7 +68,7 @@ impl Scene {
         Self::build(replies, true)
     }
 
-    /// A model that says this slowly, so that it can be stopped in the middle.
+    /// A model that replies slowly, so that it can be stopped in the middle.
     pub fn slow(text: &str) -> Self {
         Self::with(Scripted::new([says(text)]).paced(60), false)
     }
@@ -77,7 +77,7 @@ impl Scene {
         Self::with(Scripted::new(replies), dry_run)
     }
 
-    /// A model behind a connection.
+    /// A session with this model client.
     pub fn asking(model: impl Llm + 'static) -> Self {
         Self::at(Scripted::new([]), Arc::new(model), false)
     }
@@ -99,21 +99,21 @@ impl Scene {
         let log = Memory::default();
         let disk = Arc::new(Disk::new(&project).unwrap());
         let (runtime, events) = if dry_run {
-            let stage = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
-            Runtime::new(llm, tools, stage, None, Box::new(log.clone()))
+            let overlay = Arc::new(Rehearsal::new(disk, place.path().join("layer")));
+            Runtime::new(llm, tools, overlay, None, Box::new(log.clone()))
         } else {
             let shell = Arc::new(Shell::new(env!("CARGO_BIN_EXE_aye").into()));
             Runtime::new(llm, tools, disk, Some(shell), Box::new(log.clone()))
         };
-        Self { state, runtime, events, log, model, trouble: Vec::new(), place }
+        Self { state, runtime, events, log, model, errors: Vec::new(), place }
     }
 
-    /// The project's folder.
+    /// The project folder.
     pub fn project(&self) -> std::path::PathBuf {
         self.place.path().join("project")
     }
 
-    /// Puts a file into the project.
+    /// Writes a file into the project.
     pub fn has(self, path: &str, text: &str) -> Self {
         let path = self.project().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -121,64 +121,64 @@ impl Scene {
         self
     }
 
-    /// What a file of the real project holds.
+    /// The content of a file in the real project.
     pub fn file(&self, path: impl AsRef<Path>) -> Option<String> {
         std::fs::read_to_string(self.project().join(path)).ok()
     }
 
-    /// Lets something happen, and everything that follows until the person is next.
-    pub async fn happens(&mut self, event: Event) {
-        self.takes(event);
-        self.settles().await;
+    /// Applies an event, and waits until the agent is idle or waits for the user.
+    pub async fn run_event(&mut self, event: Event) {
+        self.apply_event(event);
+        self.run_until_idle().await;
     }
 
-    /// Lets something happen and does not wait for what follows.
-    pub fn takes(&mut self, event: Event) {
+    /// Applies an event without waiting.
+    pub fn apply_event(&mut self, event: Event) {
         let effects = agent::update(&mut self.state, event);
         self.run(effects);
     }
 
     fn run(&mut self, effects: Vec<Effect>) {
-        self.trouble.extend(self.runtime.execute(effects));
+        self.errors.extend(self.runtime.execute(effects));
     }
 
-    /// Waits until the agent is idle or waits for the person.
-    pub async fn settles(&mut self) {
+    /// Waits until the agent is idle or waits for the user.
+    pub async fn run_until_idle(&mut self) {
         while !self.state.is_idle() && self.state.waiting_call().is_none() {
             self.step().await;
         }
     }
 
-    /// Takes one event.
+    /// Applies the next event.
     pub async fn step(&mut self) {
         let event = self.next().await;
-        self.takes(event);
+        self.apply_event(event);
     }
 
-    /// The next event, not taken.
+    /// The next event, not applied.
     pub async fn next(&mut self) -> Event {
         let event = tokio::time::timeout(LIMIT, self.events.recv()).await.expect("an event within the limit");
         event.expect("the runtime is there")
     }
 
-    /// The person says something.
+    /// Sends a user message.
     pub async fn say(&mut self, text: &str) {
-        self.happens(Event::UserMessage(text.into())).await;
+        self.run_event(Event::UserMessage(text.into())).await;
     }
 
-    /// The person says yes to what waits.
-    pub async fn yes(&mut self) {
+    /// Approves the waiting call.
+    pub async fn approve(&mut self) {
         self.decide(Decision::Once).await;
     }
 
-    /// The person decides what waits.
+    /// Decides the waiting call.
     pub async fn decide(&mut self, decision: Decision) {
         let Some(WaitingCall::Approval { call, .. }) = self.state.waiting_call() else {
-            panic!("nothing waits for a yes")
+            panic!("no call waits for approval")
         };
         let by = Decider::User { key: "y".into(), after_ms: 900 };
         let event = Event::CallDecided { call: call.id.clone(), decision, by };
-        self.happens(event).await;
+        self.run_event(event).await;
     }
 
     /// The outcome of every call, in the order they were settled.
@@ -190,15 +190,15 @@ impl Scene {
         self.state.session.entries().iter().filter_map(outcome).collect()
     }
 
-    /// What the model was told last of a call.
-    pub fn told(&self) -> String {
+    /// The last tool result in the last request to the model.
+    pub fn last_tool_result(&self) -> String {
         let requests = self.model.requests();
         let requests = requests.lock().unwrap();
         let request = requests.last().expect("the model was asked");
-        let told = |message: &Message| match message {
+        let last_tool_result = |message: &Message| match message {
             Message::Tool { text, .. } => Some(text.clone()),
             _ => None,
         };
-        request.messages.iter().rev().find_map(told).unwrap_or_default()
+        request.messages.iter().rev().find_map(last_tool_result).unwrap_or_default()
     }
 }

@@ -1,4 +1,5 @@
-//! A model service on the loopback that speaks the real wire: every byte, pause and break of it is written by the test.
+//! A scripted model service on the loopback interface with the real wire format: the test defines every byte, pause and
+//! disconnection.
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -7,25 +8,25 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a service does, one after another, once it has read a request.
+/// One step of an answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Sends these bytes.
     Send(Vec<u8>),
-    /// Does nothing for so long.
+    /// Waits this long.
     Pause(Duration),
-    /// Breaks the connection, so that the client sees a reset.
+    /// Resets the connection.
     Reset,
-    /// Neither sends nor closes until the client does.
+    /// Neither sends nor closes until the client closes the connection.
     Stall,
 }
 
-/// One answer: its steps, and then the connection is closed.
+/// One answer: its steps, after which the connection is closed.
 #[derive(Debug, Clone, Default)]
 pub struct Answer(Vec<Step>);
 
 impl Answer {
-    /// A head with this status and these headers, each as `name: value`.
+    /// Head with this status and these headers, each as `name: value`.
     pub fn head(status: u16, headers: &[&str]) -> Self {
         let mut head = format!("HTTP/1.1 {status} Words\r\nconnection: close\r\n");
         for header in headers {
@@ -35,51 +36,51 @@ impl Answer {
         Self::default().raw(format!("{head}\r\n"))
     }
 
-    /// The head of a stream of events.
+    /// Head of an event stream.
     pub fn stream() -> Self {
         Self::head(200, &["content-type: text/event-stream"])
     }
 
-    /// A whole answer with a body.
+    /// A complete answer with a body.
     pub fn body(status: u16, kind: &str, headers: &[&str], body: &str) -> Self {
         let mut all = vec![format!("content-type: {kind}"), format!("content-length: {}", body.len())];
         all.extend(headers.iter().map(|header| (*header).to_owned()));
         Self::head(status, &all.iter().map(String::as_str).collect::<Vec<_>>()).raw(body)
     }
 
-    /// Then these bytes.
+    /// Adds these bytes.
     pub fn raw(mut self, bytes: impl AsRef<[u8]>) -> Self {
         self.0.push(Step::Send(bytes.as_ref().to_vec()));
         self
     }
 
-    /// Then an event.
+    /// Adds an event.
     pub fn event(self, data: Value) -> Self {
         self.raw(format!("data: {data}\n\n"))
     }
 
-    /// Then an event with text.
+    /// Adds an event with text.
     pub fn says(self, text: &str) -> Self {
         self.event(json!({"choices": [{"index": 0, "delta": {"content": text}}]}))
     }
 
-    /// Then the reason why it ends.
+    /// Adds an event with the finish reason.
     pub fn finish(self, reason: &str) -> Self {
         self.event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}))
     }
 
-    /// Then the word that everything was said.
+    /// Adds the event that ends the stream.
     pub fn done(self) -> Self {
         self.raw("data: [DONE]\n\n")
     }
 
-    /// Everything it sends, in one.
+    /// All bytes that the answer sends.
     pub fn bytes(&self) -> Vec<u8> {
         let sent = |step: &Step| if let Step::Send(bytes) = step { bytes.clone() } else { Vec::new() };
         self.0.iter().flat_map(sent).collect()
     }
 
-    /// The same bytes, written in other pieces: as `next` says how long each is, with a moment after it.
+    /// The same bytes in other pieces: `next` gives the length of each, and a short pause follows it.
     pub fn recut(&self, mut next: impl FnMut() -> usize) -> Self {
         let mut out = Self::default();
         for step in &self.0 {
@@ -89,53 +90,53 @@ impl Answer {
             };
             let mut rest = &bytes[..];
             while !rest.is_empty() {
-                let (piece, behind) = rest.split_at(next().clamp(1, rest.len()));
+                let (piece, rest_of_bytes) = rest.split_at(next().clamp(1, rest.len()));
                 out = out.raw(piece).then(Step::Pause(Duration::from_millis(1)));
-                rest = behind;
+                rest = rest_of_bytes;
             }
         }
         out
     }
 
-    /// Then something else.
+    /// Adds a step.
     pub fn then(mut self, step: Step) -> Self {
         self.0.push(step);
         self
     }
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Received {
     /// Such as `POST /v1/chat/completions HTTP/1.1`.
     pub line: String,
-    /// Lower-case names.
+    /// Names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body; null where there is none.
+    /// The body; null if there is none.
     pub body: Value,
-    /// When it was whole.
+    /// When the request was complete.
     pub at: Instant,
-    /// When the client closed the connection, if it did before the answer was over.
+    /// When the client closed the connection, if it did so before the end of the answer.
     pub closed_early: Option<Instant>,
-    /// How many bytes of the answer the client's side has taken.
+    /// The number of bytes of the answer that the client's side has accepted.
     pub sent: usize,
 }
 
 impl Received {
-    /// A header's value.
+    /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What a service says where it is asked for a title.
+/// The title that the service returns.
 pub const TITLE: &str = "A title from the model";
 
-/// A service that gives each request the next answer, and the last one forever; or the next of the talk that the request
-/// belongs to, where several go on side by side. What a program asks beside the talk it
-/// answers aside: a title with a fixed one, and the list of models with none unless the next answer is one.
+/// A service that gives each request the next answer, and repeats the last one; or the next answer of the session that
+/// the request belongs to, if several run in parallel. Requests outside of the session have separate answers: a title
+/// request gets a fixed title, and a request for the list of models gets 404 unless the next answer is a list.
 pub struct Service {
-    /// As settings want it.
+    /// Base URL for the settings.
     pub base_url: String,
     received: Arc<Mutex<Vec<Received>>>,
     titles: Arc<Mutex<Vec<Received>>>,
@@ -143,28 +144,29 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts one on a free port.
+    /// Starts a service on a free port.
     pub async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self::naming(answers, Answer::stream().says(TITLE).finish("stop").done()).await
     }
 
-    /// The same, but nothing is answered aside: every request, whatever it is, gets the next answer.
+    /// The same without separate answers: every request gets the next answer.
     pub async fn strict(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::with(Answers { talk: answers.into_iter().collect(), talks: vec![], title: None, list: None }).await
+        Self::with(Answers { session: answers.into_iter().collect(), sessions: vec![], title: None, list: None }).await
     }
 
-    /// The same as [`Self::start`], where a request for a title gets this answer.
+    /// The same as [`Self::start`], with this answer to a title request.
     pub async fn naming(answers: impl IntoIterator<Item = Answer>, title: Answer) -> Self {
-        Self::with(Answers { talk: answers.into_iter().collect(), talks: vec![], title: Some(title), list: None }).await
+        Self::with(Answers { session: answers.into_iter().collect(), sessions: vec![], title: Some(title), list: None })
+            .await
     }
 
-    /// One for talks that go on side by side: a request gets the next answer of the talk whose words are in what was said
-    /// in it first.
-    pub async fn of_talks(talks: impl IntoIterator<Item = (&'static str, Vec<Answer>)>) -> Self {
+    /// A service for parallel sessions: a request gets the next answer of the session whose key text is in the first
+    /// user message.
+    pub async fn of_talks(sessions: impl IntoIterator<Item = (&'static str, Vec<Answer>)>) -> Self {
         let answers = |(first, answers): (&'static str, Vec<Answer>)| (first, answers.into_iter().collect());
-        let talks = talks.into_iter().map(answers).collect();
+        let sessions = sessions.into_iter().map(answers).collect();
         let title = Some(Answer::stream().says(TITLE).finish("stop").done());
-        Self::with(Answers { talk: VecDeque::new(), talks, title, list: None }).await
+        Self::with(Answers { session: VecDeque::new(), sessions, title, list: None }).await
     }
 
     async fn with(answers: Answers) -> Self {
@@ -181,7 +183,7 @@ impl Service {
         Self { base_url, received, titles, task }
     }
 
-    /// The requests for a title so far, which are not among the others.
+    /// The title requests so far, which are not among the others.
     pub fn titles(&self) -> Vec<Received> {
         self.titles.lock().unwrap().clone()
     }
@@ -212,28 +214,28 @@ impl Drop for Service {
 
 /// The answers to come.
 struct Answers {
-    talk: VecDeque<Answer>,
-    /// Those of talks beside it, by the words that they began with.
-    talks: Vec<(&'static str, VecDeque<Answer>)>,
-    /// What a request for a title gets; `None` where nothing is answered aside.
+    session: VecDeque<Answer>,
+    /// Answers of parallel sessions, by the text in their first user message.
+    sessions: Vec<(&'static str, VecDeque<Answer>)>,
+    /// Answer to a title request; `None` if there are no separate answers.
     title: Option<Answer>,
-    /// The list of models that was given out.
+    /// The list of models that was sent.
     list: Option<Answer>,
 }
 
-/// Where the answer to a request is kept with it.
-enum For {
-    Talk,
+/// Which log a request belongs to.
+enum RequestKind {
+    Session,
     Title,
-    Nobody,
+    Ignored,
 }
 
 impl Answers {
-    fn to(&mut self, request: &Received) -> (Answer, For) {
-        let Some(title) = &self.title else { return (self.next(), For::Talk) };
-        let standing = [&request.body["messages"][0]["content"], &request.body["instructions"]];
-        let words = standing.into_iter().find_map(|words| words.as_str()).unwrap_or_default();
-        if words.contains("a title") && request.body.get("tools").is_none() {
+    fn to(&mut self, request: &Received) -> (Answer, RequestKind) {
+        let Some(title) = &self.title else { return (self.next(), RequestKind::Talk) };
+        let system_prompt = [&request.body["messages"][0]["content"], &request.body["instructions"]];
+        let text = system_prompt.into_iter().find_map(|text| text.as_str()).unwrap_or_default();
+        if text.contains("a title") && request.body.get("tools").is_none() {
             let title = if request.line.contains("/responses") {
                 Answer::stream()
                     .event(json!({"type": "response.output_text.delta", "delta": TITLE}))
@@ -241,42 +243,42 @@ impl Answers {
             } else {
                 title.clone()
             };
-            return (title, For::Title);
+            return (title, RequestKind::Title);
         }
-        if let Some(talk) = self.beside(request) {
-            return (next(talk), For::Talk);
+        if let Some(session) = self.parallel_session(request) {
+            return (next(session), RequestKind::Talk);
         }
         if request.line.starts_with("GET") {
             let is_list = self.talk.front().is_some_and(Answer::is_list);
             return match (&self.list, is_list) {
                 (None, true) => {
                     self.list = Some(self.next());
-                    (self.list.clone().unwrap(), For::Talk)
+                    (self.list.clone().unwrap(), RequestKind::Talk)
                 }
-                (Some(list), _) => (list.clone(), For::Nobody),
-                (None, false) => (Answer::body(404, "text/plain", &[], "no"), For::Nobody),
+                (Some(list), _) => (list.clone(), RequestKind::Nobody),
+                (None, false) => (Answer::body(404, "text/plain", &[], "no"), RequestKind::Nobody),
             };
         }
-        // A list is no answer to what is said: it was meant for a question that was not asked again.
+        // A list does not answer a message: it was meant for a request of the list that was not repeated.
         while self.talk.len() > 1 && self.talk.front().is_some_and(Answer::is_list) {
             self.list = self.talk.pop_front();
         }
-        (self.next(), For::Talk)
+        (self.next(), RequestKind::Talk)
     }
 
     fn next(&mut self) -> Answer {
         next(&mut self.talk)
     }
 
-    fn beside(&mut self, request: &Received) -> Option<&mut VecDeque<Answer>> {
+    fn parallel_session(&mut self, request: &Received) -> Option<&mut VecDeque<Answer>> {
         let messages = request.body["messages"].as_array()?;
         let first = messages.iter().find(|message| message["role"] == "user")?["content"].as_str()?;
-        self.talks.iter_mut().find(|(words, _)| first.contains(words)).map(|(_, talk)| talk)
+        self.talks.iter_mut().find(|(text, _)| first.contains(text)).map(|(_, session)| session)
     }
 }
 
-fn next(talk: &mut VecDeque<Answer>) -> Answer {
-    let next = if talk.len() > 1 { talk.pop_front() } else { talk.front().cloned() };
+fn next(session: &mut VecDeque<Answer>) -> Answer {
+    let next = if session.len() > 1 { session.pop_front() } else { session.front().cloned() };
     next.unwrap_or_default()
 }
 
@@ -291,13 +293,13 @@ impl Answer {
     }
 }
 
-/// How an answer came to its end.
-enum Over {
+/// How an answer ended.
+enum Sent {
     /// All of it was sent.
-    Said,
-    /// The client had closed the connection: writing says so too, and often first.
+    Complete,
+    /// The client closed the connection. A failed write often shows this first.
     Closed,
-    /// It is to be broken.
+    /// The connection is to be reset.
     Reset,
 }
 
@@ -311,9 +313,9 @@ async fn serve(
     let Some(request) = read(&mut socket).await else { return };
     let (answer, whose) = next.lock().unwrap().to(&request);
     let log = match whose {
-        For::Talk => received,
-        For::Title => titles,
-        For::Nobody => Arc::default(),
+        RequestKind::Talk => received,
+        RequestKind::Title => titles,
+        RequestKind::Nobody => Arc::default(),
     };
     let at = {
         let mut log = log.lock().unwrap();
@@ -332,30 +334,30 @@ async fn serve(
             match step {
                 Step::Send(bytes) => {
                     if to.write_all(&bytes).await.is_err() {
-                        return Over::Closed;
+                        return Sent::Closed;
                     }
                     sending.lock().unwrap()[at].sent += bytes.len();
                 }
                 Step::Pause(time) => tokio::time::sleep(time).await,
                 Step::Stall => std::future::pending().await,
-                Step::Reset => return Over::Reset,
+                Step::Reset => return Sent::Reset,
             }
         }
         let _ = to.shutdown().await;
-        Over::Said
+        Sent::Said
     };
     let closed_early = || log.lock().unwrap()[at].closed_early = Some(Instant::now());
     tokio::select! {
         biased;
         over = play => match over {
-            Over::Said => {}
-            Over::Closed => closed_early(),
-            Over::Reset => {
-                // Closing with no lingering makes the kernel send a reset, and drops what was not sent: so let it go
-                // out first.
+            Sent::Said => {}
+            Sent::Closed => closed_early(),
+            Sent::Reset => {
+                // With a linger time of zero the kernel sends a reset and drops unsent bytes, so these must be
+                // sent first.
                 tokio::time::sleep(Duration::from_millis(30)).await;
                 to.as_ref().set_zero_linger().unwrap();
-                // An ordinary drop would say goodbye first.
+                // Dropping it would shut the connection down in the regular way first.
                 to.forget();
             }
         },

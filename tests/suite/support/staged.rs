@@ -1,4 +1,4 @@
-//! A stage over a project, without a screen and without a model: commands run on it, and what they changed is looked at.
+//! An overlay over a project, without a screen and without a model: runs commands in it and lists their changes.
 
 use super::folder::Folder;
 use super::program::program;
@@ -10,14 +10,14 @@ use aye::project::shell::Shell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A stage over a project, with the layer in `layer`.
+/// Opens an overlay over a project, stored in `layer`.
 pub fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<OverlayShell>) {
     let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), layer));
     let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
     (play, shell)
 }
 
-/// A command as it is run in this folder.
+/// A command to run in this folder.
 pub fn line(command: &str, folder: &Path) -> CommandLine {
     let (command, folder) = (command.to_owned(), folder.canonicalize().unwrap());
     CommandLine { command, folder, seconds: 60, ..CommandLine::default() }
@@ -28,7 +28,7 @@ pub fn changed(play: &Rehearsal) -> Vec<String> {
     play.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
-/// An empty project with a stage over it; the layer is the only thing in the folder `layers`.
+/// An empty project with an overlay, which is the only one in the folder `layers`.
 pub struct Empty {
     pub root: Folder,
     pub project: PathBuf,
@@ -46,7 +46,8 @@ impl Empty {
     }
 }
 
-/// Throws an overlay away. A process that another test starts holds its lock for a moment, until it is another program.
+/// Removes an overlay. A process that another test starts holds the lock of the overlay until it has executed its
+/// program.
 pub async fn throw_away(layer: &Path) {
     let mut tries = 0;
     while let Err(error) = aye::project::rehearsal::remove_overlay(layer) {

@@ -1,4 +1,4 @@
-//! A person who talks to the real program in a terminal, and the service that answers.
+//! A user in a terminal session with the real program, and the scripted service that replies.
 
 use super::program::{Program, Setup};
 use super::service::{Answer, Service, Step};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// A reply of these words.
+/// A reply with this text.
 pub fn says(text: &str) -> Answer {
     Answer::stream().says(text).finish("stop").done()
 }
 
-/// Calls of one reply, after a pause.
+/// A reply with these calls, after a pause.
 pub fn calls_after(pause: Duration, calls: &[(&str, Value)]) -> Answer {
     let all: Vec<Value> = calls
         .iter()
@@ -25,12 +25,12 @@ pub fn calls_after(pause: Duration, calls: &[(&str, Value)]) -> Answer {
     Answer::stream().then(Step::Pause(pause)).event(delta).finish("tool_calls").done()
 }
 
-/// A call of this command.
+/// A reply with a call of this command.
 pub fn runs(command: &str) -> Answer {
     calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": command }))])
 }
 
-/// A service with these answers and the program that talks to it, in a terminal of this size.
+/// Starts a service with these replies, and the program connected to it, in a terminal of this size.
 pub fn talks(answers: Vec<Answer>, (columns, rows): (u16, u16), more: &[(&str, &str)]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
@@ -43,8 +43,8 @@ pub fn talks(answers: Vec<Answer>, (columns, rows): (u16, u16), more: &[(&str, &
     (runtime, service, program)
 }
 
-/// Says something as a person does.
-pub fn say(program: &mut Program, words: &str) {
-    program.types(words);
+/// Sends a user message.
+pub fn say(program: &mut Program, text: &str) {
+    program.types(text);
     program.keys("\r");
 }
