@@ -1,4 +1,4 @@
-//! Files of answers that are none: each is refused with what was expected, and the question waits on.
+//! Invalid answer files: each is refused with what was expected, and the question keeps waiting.
 
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
@@ -8,13 +8,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-fn asks() -> Answer {
+fn question_reply() -> Answer {
     let questions =
         json!([{ "question": "Which clock?", "keyword": "clock", "options": ["paused", "real"], "allow_text": false }]);
     calls_after(Duration::ZERO, &[("ask_question", json!({ "questions": questions }))])
 }
 
-async fn prints(service: &Service, setup: Setup) -> (String, String, i32) {
+async fn run_headless(service: &Service, setup: Setup) -> (String, String, i32) {
     let setup = setup
         .env("OPENAI_BASE_URL", &service.base_url)
         .env("OPENAI_API_KEY", "sk-test-key-1234567890")
@@ -22,7 +22,7 @@ async fn prints(service: &Service, setup: Setup) -> (String, String, i32) {
     tokio::task::spawn_blocking(move || setup.print("")).await.unwrap()
 }
 
-/// Every byte of the only session.
+/// Reads the file of the only session.
 fn session(place: &Path) -> Vec<u8> {
     let files = std::fs::read_dir(place.join("home/aye/data/sessions")).unwrap();
     let mut files = files.map(|file| file.unwrap().path());
@@ -30,13 +30,13 @@ fn session(place: &Path) -> Vec<u8> {
     std::fs::read(file.expect("a session is kept")).unwrap()
 }
 
-/// Puts a file of answers there that is none; what is said of it.
-fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
+/// Writes invalid answer files and returns their names, each with the expected error.
+fn write_invalid_files(project: &Path) -> Vec<(&'static str, &'static str)> {
     let write = |name: &str, bytes: &[u8]| std::fs::write(project.join(name), bytes).unwrap();
-    let mut all = Vec::new();
+    let mut files = Vec::new();
     let mut one = |name: &'static str, bytes: &[u8], said: &'static str| {
         write(name, bytes);
-        all.push((name, said));
+        files.push((name, said));
     };
     one("empty", b"", "it is empty; expected the JSON that -p printed");
     one("blank", b" \n\t\n", "it is empty; expected");
@@ -65,65 +65,65 @@ fn makes(project: &Path) -> Vec<(&'static str, &'static str)> {
     one("other", br#"{"os": "Linux"}"#, "no question has the keyword \"os\"; waiting: \"clock\"");
     one("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");
     std::fs::create_dir(project.join("folder")).unwrap();
-    all.push(("folder", "it is a folder; expected"));
+    files.push(("folder", "it is a folder; expected"));
     assert!(Command::new("mkfifo").arg(project.join("pipe")).status().unwrap().success());
-    all.push(("pipe", "it is empty; expected"));
-    all.push(("nowhere", "No such file or directory (os error 2); expected"));
+    files.push(("pipe", "it is empty; expected"));
+    files.push(("nowhere", "No such file or directory (os error 2); expected"));
     write("closed", b"{}");
     assert!(Command::new("chmod").arg("000").arg(project.join("closed")).status().unwrap().success());
-    // Nothing is closed to root.
+    // Root can read every file.
     if std::fs::read(project.join("closed")).is_err() {
-        all.push(("closed", "Permission denied (os error 13); expected"));
+        files.push(("closed", "Permission denied (os error 13); expected"));
     }
-    all
+    files
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r16_a_file_that_is_no_answer_is_refused_and_the_question_waits_on() {
-    let service = Service::start([asks(), says("Good.")]).await;
+async fn r16_refuses_an_invalid_answer_file_and_keeps_the_question_waiting() {
+    let service = Service::start([question_reply(), says("Good.")]).await;
     let setup = Setup::new(&["-p", "go"]);
     let place = setup.place.clone();
-    assert_eq!(prints(&service, setup).await.2, 3);
+    assert_eq!(run_headless(&service, setup).await.2, 3);
     let before = session(place.path());
     let harmless = |text: &str| text.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}'));
-    for (file, said) in makes(&place.path().join("project")) {
-        let (out, err, code) = prints(&service, Setup::again(&place, &["-p", "-c", "--answers", file])).await;
+    for (file, said) in write_invalid_files(&place.path().join("project")) {
+        let (out, err, code) = run_headless(&service, Setup::again(&place, &["-p", "-c", "--answers", file])).await;
         assert!(code == 2 && out.is_empty(), "{file}: {code} {out} {err}");
         assert!(err.contains(said) && harmless(&err), "{file}: {err:?}");
-        assert!(err.len() < 2_000, "{file}: {} bytes are said", err.len());
+        assert!(err.len() < 2_000, "{file}: an error of {} bytes", err.len());
         assert!(session(place.path()) == before, "{file} changed the session");
     }
-    // A mark of the byte order is no mistake.
+    // A byte order mark is accepted.
     let setup = Setup::again(&place, &["-p", "-c", "--answers", "marked"]);
-    let (out, err, code) = prints(&service, setup.has("marked", "\u{feff}{\"clock\": \"real\"}")).await;
+    let (out, err, code) = run_headless(&service, setup.has("marked", "\u{feff}{\"clock\": \"real\"}")).await;
     assert_eq!((out.as_str(), code), ("Good.\n", 0), "{err}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r16_answers_known_before_that_are_none_are_refused_before_anything_is_said() {
+async fn r16_refuses_invalid_answers_before_sending_a_request() {
     let service = Service::start([]).await;
     let setup = Setup::new(&["-p", "go"]);
     let place = setup.place.clone();
-    for (file, said) in makes(&place.path().join("project")) {
-        // What cannot be known before the question is asked is found then.
+    for (file, said) in write_invalid_files(&place.path().join("project")) {
+        // An error about the question itself is only found once the question is asked.
         if said.starts_with("clock") || said.starts_with("no question has") {
             continue;
         }
-        let (out, err, code) = prints(&service, Setup::again(&place, &["-p", "go", "--answers", file])).await;
+        let (out, err, code) = run_headless(&service, Setup::again(&place, &["-p", "go", "--answers", file])).await;
         assert!(code == 2 && out.is_empty() && err.contains(said), "{file}: {code} {out} {err}");
     }
-    assert_eq!(service.received().len(), 0, "nothing was said to a model");
-    let begun = std::fs::read_dir(place.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());
-    assert_eq!(begun, 0, "and no session was begun");
+    assert_eq!(service.received().len(), 0, "no request was sent");
+    let started = std::fs::read_dir(place.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());
+    assert_eq!(started, 0, "no session was started");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_may_come_from_a_pipe_that_somebody_writes_to_slowly() {
-    let service = Service::start([asks(), says("Good.")]).await;
+async fn reads_answers_from_a_slow_pipe() {
+    let service = Service::start([question_reply(), says("Good.")]).await;
     let setup = Setup::new(&["-p", "go"]);
     let place = setup.place.clone();
-    assert_eq!(prints(&service, setup).await.2, 3);
-    // As a shell does it for `<(…)`: both ends are open before the program starts, and the words come later.
+    assert_eq!(run_headless(&service, setup).await.2, 3);
+    // As a shell does for `<(…)`: both ends are open before the program starts, and the text arrives later.
     let script = "exec 3<>\"$0\"; (sleep 0.3; printf '{\"clock\": \"real\"}' >&3) & exec 4<\"$0\" 3>&-; \"$@\" 3>&-";
     let project = place.path().join("project");
     let pipe = project.join("slow");

@@ -1,4 +1,4 @@
-//! Questions answered without a screen: by a file known before, by a file later, and never by nobody.
+//! Questions answered without a screen: from a file given in advance or later, and never by the program on its own.
 
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-fn asks() -> Answer {
+fn question_reply() -> Answer {
     let questions = json!([
         { "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] },
         { "question": "Where?", "keyword": "os", "options": ["Linux", "macOS"], "multi": true, "allow_text": false },
@@ -17,14 +17,14 @@ fn asks() -> Answer {
     calls_after(Duration::ZERO, &[("ask_question", json!({ "questions": questions }))])
 }
 
-/// Runs the program without a terminal; what it printed, its errors, its exit code.
-async fn prints(service: &Service, setup: Setup, input: &str) -> (String, String, i32) {
+/// Runs the program headless; returns its output, its errors and its exit code.
+async fn run_headless(service: &Service, setup: Setup, input: &str) -> (String, String, i32) {
     let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
     let (setup, input) = (setup.env("AYE_MODEL", "m"), input.to_owned());
     tokio::task::spawn_blocking(move || setup.print(&input)).await.unwrap()
 }
 
-/// Every entry of the only session.
+/// Reads the entries of the only session.
 fn entries(place: &Path) -> Vec<Entry> {
     let folder = place.join("home/aye/data/sessions");
     let file: PathBuf = std::fs::read_dir(folder)
@@ -35,8 +35,8 @@ fn entries(place: &Path) -> Vec<Entry> {
     read(&file).unwrap().entries
 }
 
-/// What the model was told of the questions.
-fn told(place: &Path) -> Value {
+/// Reads the result of the question call that the model received.
+fn read_result(place: &Path) -> Value {
     let settled = entries(place).into_iter().find_map(|entry| match entry {
         Entry::Settled { outcome: Outcome::Done(text), .. } => Some(text),
         _ => None,
@@ -44,65 +44,68 @@ fn told(place: &Path) -> Value {
     serde_json::from_str(&settled.expect("the call is settled")).unwrap()
 }
 
-fn waits(out: &str) -> Value {
+fn parse_last_line(out: &str) -> Value {
     serde_json::from_str(out.lines().last().unwrap()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r16_answers_known_before_are_given_and_marked_as_from_a_file() {
-    let service = Service::start([asks(), says("Good.")]).await;
+async fn r16_uses_answers_given_in_advance_and_records_their_origin() {
+    let service = Service::start([question_reply(), says("Good.")]).await;
     let file = r#"{ "clock": "a trait", "os": ["Linux", "macOS"], "later": "x" }"#;
     let setup = Setup::new(&["-p", "go", "--answers", "answers.json"]).has("answers.json", file);
     let place = setup.place.clone();
-    let (out, err, code) = prints(&service, setup, "").await;
+    let (out, err, code) = run_headless(&service, setup, "").await;
     assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "aye: unused answers: later\n", 0));
-    let told = told(place.path());
-    assert_eq!(told["answers"][0]["option_index"], 1);
-    assert_eq!(told["answers"][1]["answer"], json!(["Linux", "macOS"]));
+    let result = read_result(place.path());
+    assert_eq!(result["answers"][0]["option_index"], 1);
+    assert_eq!(result["answers"][1]["answer"], json!(["Linux", "macOS"]));
     let by_file =
         |entry: &Entry| matches!(entry, Entry::Answered { answer, .. } if answer.origin == AnswerOrigin::File);
     assert!(entries(place.path()).iter().any(by_file));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_printed_is_given_back_filled_in_and_the_session_goes_on() {
-    let service = Service::start([asks(), says("Good.")]).await;
+async fn printed_questions_can_be_filled_in_and_given_back() {
+    let service = Service::start([question_reply(), says("Good.")]).await;
     let setup = Setup::new(&["-p", "go"]);
     let place = setup.place.clone();
-    let (out, _, code) = prints(&service, setup, "").await;
+    let (out, _, code) = run_headless(&service, setup, "").await;
     assert_eq!(code, 3);
-    let mut printed = waits(&out);
+    let mut printed = parse_last_line(&out);
     let id = printed["session"].as_str().unwrap().to_owned();
     assert_eq!(printed["answer_with"], format!("aye -p --resume {id} --answers FILE"));
-    // As it is, nothing is answered and nothing is lost.
-    let again = |file: &Value| {
+    // The output given back unchanged answers nothing and loses nothing.
+    let resume_with = |file: &Value| {
         let setup = Setup::again(&place, &["-p", "--resume", &id, "--answers", "-"]);
         (setup, file.to_string())
     };
-    let (setup, text) = again(&printed);
-    let (_, err, code) = prints(&service, setup, &text).await;
+    let (setup, text) = resume_with(&printed);
+    let (_, err, code) = run_headless(&service, setup, &text).await;
     assert!(code == 2 && err.contains("no answer to \"clock\", \"os\""), "{code} {err}");
     printed["waits"][0]["questions"][0]["answer"] = json!("my own");
     printed["waits"][0]["questions"][1]["answer"] = json!({ "skipped": true });
-    let (setup, text) = again(&printed);
-    let (out, err, code) = prints(&service, setup, &text).await;
+    let (setup, text) = resume_with(&printed);
+    let (out, err, code) = run_headless(&service, setup, &text).await;
     assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "", 0));
-    let told = told(place.path());
-    assert_eq!((&told["answers"][0]["source"], &told["answers"][0]["answer"]), (&json!("written"), &json!("my own")));
-    assert_eq!((&told["answers"][1]["source"], &told["answers"][1]["answer"]), (&json!("skipped"), &Value::Null));
-    let (setup, text) = again(&printed);
-    let (_, err, code) = prints(&service, setup, &text).await;
+    let result = read_result(place.path());
+    assert_eq!(
+        (&result["answers"][0]["source"], &result["answers"][0]["answer"]),
+        (&json!("written"), &json!("my own"))
+    );
+    assert_eq!((&result["answers"][1]["source"], &result["answers"][1]["answer"]), (&json!("skipped"), &Value::Null));
+    let (setup, text) = resume_with(&printed);
+    let (_, err, code) = run_headless(&service, setup, &text).await;
     assert!(code == 2 && err.contains("has no waiting question"), "{code} {err}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_that_do_not_fit_are_refused_and_the_question_waits_on() {
-    let service = Service::start([asks(), says("Good.")]).await;
+async fn refuses_answers_that_do_not_fit_and_keeps_the_question_waiting() {
+    let service = Service::start([question_reply(), says("Good.")]).await;
     let setup = Setup::new(&["-p", "go", "--answers", "-"]);
     let place = setup.place.clone();
-    let (out, err, code) = prints(&service, setup, r#"{"clock": 0, "os": "Windows"}"#).await;
+    let (out, err, code) = run_headless(&service, setup, r#"{"clock": 0, "os": "Windows"}"#).await;
     assert!(code == 2 && err.contains("os: \"Windows\" is none of the options; expected any of"), "{code} {err}");
-    assert_eq!(waits(&out)["waits"][0]["questions"][0]["keyword"], "clock");
+    assert_eq!(parse_last_line(&out)["waits"][0]["questions"][0]["keyword"], "clock");
     let before = entries(place.path()).len();
     for (file, part) in [
         (r#"{"clock": ["paused", "real"], "os": "Linux"}"#, "clock: 2 options are selected, but only one is allowed"),
@@ -112,33 +115,33 @@ async fn answers_that_do_not_fit_are_refused_and_the_question_waits_on() {
         ("\u{1}\u{2}", "not JSON"),
     ] {
         let setup = Setup::again(&place, &["-p", "-c", "--answers", "-"]);
-        let (out, err, code) = prints(&service, setup, file).await;
+        let (out, err, code) = run_headless(&service, setup, file).await;
         assert!(code == 2 && out.is_empty() && err.contains(part), "{file}: {code} {out} {err}");
     }
     let setup = Setup::again(&place, &["-p", "-c", "--answers", "nowhere.json"]);
-    let (_, err, code) = prints(&service, setup, "").await;
+    let (_, err, code) = run_headless(&service, setup, "").await;
     assert!(code == 2 && err.contains("nowhere.json"), "{code} {err}");
     assert_eq!(entries(place.path()).len(), before);
     let setup = Setup::again(&place, &["-p", "-c", "--answers", "-"]);
-    let (out, _, code) = prints(&service, setup, r#"{"clock": 0, "os": "linux"}"#).await;
+    let (out, _, code) = run_headless(&service, setup, r#"{"clock": 0, "os": "linux"}"#).await;
     assert_eq!((out.as_str(), code), ("Good.\n", 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_that_lack_one_let_the_question_wait() {
-    let service = Service::start([asks()]).await;
+async fn question_keeps_waiting_if_an_answer_is_missing() {
+    let service = Service::start([question_reply()]).await;
     let setup = Setup::new(&["-p", "go", "--answers", "-"]);
-    let (out, err, code) = prints(&service, setup, r#"{"clock": 0}"#).await;
+    let (out, err, code) = run_headless(&service, setup, r#"{"clock": 0}"#).await;
     assert!(code == 3 && err.contains("no answer to os; the question is still waiting"), "{code} {err}");
-    assert_eq!(waits(&out)["waits"][0]["questions"][1]["answer"], Value::Null);
+    assert_eq!(parse_last_line(&out)["waits"][0]["questions"][1]["answer"], Value::Null);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_screen_of_a_resumed_session_is_answered_by_a_file() {
-    let service = Service::start([asks(), says("Good.")]).await;
+async fn answers_a_resumed_session_on_the_screen_from_a_file() {
+    let service = Service::start([question_reply(), says("Good.")]).await;
     let setup = Setup::new(&["-p", "go"]).has("a.json", r#"{"clock": "real", "os": "Linux"}"#).has("b.json", "{}");
     let place = setup.place.clone();
-    prints(&service, setup, "").await;
+    run_headless(&service, setup, "").await;
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
         let all = ["--base-url", &base, "--model", "m", "-c", "--answers"];
@@ -154,7 +157,7 @@ async fn the_screen_of_a_resumed_session_is_answered_by_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_without_anything_to_answer_are_the_callers_mistake() {
+async fn refuses_answers_without_a_session_to_resume() {
     let service = Service::start([]).await;
     for arguments in [&["--answers", "a.json"][..], &["-c", "--answers", "-"], &["--resume", "--answers", "a.json"]] {
         let setup = Setup::new(arguments);
@@ -171,8 +174,8 @@ async fn answers_without_anything_to_answer_are_the_callers_mistake() {
     }
 }
 
-/// A reply with a command between two calls that ask.
-fn asks_around_a_command() -> Answer {
+/// A reply with a command between two question calls.
+fn questions_around_a_command() -> Answer {
     let ask = |keyword: &str| json!({ "question": "Which?", "keyword": keyword, "options": ["a", "b", "c"] });
     calls_after(
         Duration::ZERO,
@@ -185,38 +188,41 @@ fn asks_around_a_command() -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r19_what_needs_a_yes_beside_a_question_is_denied_and_both_are_told() {
-    let service = Service::start([asks_around_a_command(), says("Good.")]).await;
+async fn r19_denies_a_command_between_questions_and_reports_both() {
+    let service = Service::start([questions_around_a_command(), says("Good.")]).await;
     let setup = Setup::new(&["-p", "go", "--answers", "-"]);
     let place = setup.place.clone();
-    let (out, err, code) = prints(&service, setup, r#"{"first": "b", "last": 2}"#).await;
+    let (out, err, code) = run_headless(&service, setup, r#"{"first": "b", "last": 2}"#).await;
     assert_eq!((err.as_str(), code), ("", 3), "{out}");
-    let waits = waits(&out);
-    assert_eq!((&waits["denied"][0]["kind"], &waits["denied"][0]["what"]), (&json!("denied"), &json!("touch made")));
-    assert_eq!((&waits["kind"], &waits["waits"]), (&json!("denied"), &Value::Null), "both were answered");
+    let waiting = parse_last_line(&out);
+    assert_eq!(
+        (&waiting["denied"][0]["kind"], &waiting["denied"][0]["what"]),
+        (&json!("denied"), &json!("touch made"))
+    );
+    assert_eq!((&waiting["kind"], &waiting["waits"]), (&json!("denied"), &Value::Null), "both questions were answered");
     assert!(out.starts_with("Good.\n") && !place.path().join("project/made").exists(), "{out}");
-    let told = service.received()[1].body["messages"].to_string();
-    assert!(told.contains(r#"\"option_index\":1"#) && told.contains(r#"\"option_index\":2"#), "{told}");
+    let result = service.received()[1].body["messages"].to_string();
+    assert!(result.contains(r#"\"option_index\":1"#) && result.contains(r#"\"option_index\":2"#), "{result}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r16_calls_behind_a_question_are_not_begun_and_not_done_when_it_is_answered_later() {
-    let service = Service::start([asks_around_a_command(), says("Good.")]).await;
+async fn r16_calls_after_a_waiting_question_never_run() {
+    let service = Service::start([questions_around_a_command(), says("Good.")]).await;
     let setup = Setup::new(&["-p", "go"]);
     let place = setup.place.clone();
-    let (out, _, code) = prints(&service, setup, "").await;
-    let waits = waits(&out);
-    assert_eq!((code, waits["waits"].as_array().map(Vec::len)), (3, Some(1)));
-    assert_eq!(waits["waits"][0]["questions"][0]["keyword"], "first");
-    let id = waits["session"].as_str().unwrap().to_owned();
+    let (out, _, code) = run_headless(&service, setup, "").await;
+    let waiting = parse_last_line(&out);
+    assert_eq!((code, waiting["waits"].as_array().map(Vec::len)), (3, Some(1)));
+    assert_eq!(waiting["waits"][0]["questions"][0]["keyword"], "first");
+    let id = waiting["session"].as_str().unwrap().to_owned();
     let setup = Setup::again(&place, &["-p", "--resume", &id, "--answers", "-"]);
-    let (_, err, code) = prints(&service, setup, r#"{"first": "a", "first": "b"}"#).await;
+    let (_, err, code) = run_headless(&service, setup, r#"{"first": "a", "first": "b"}"#).await;
     assert!(code == 2 && err.contains("the key “first” is given twice"), "{code} {err}");
     let setup = Setup::again(&place, &["-p", "--resume", &id, "--answers", "-"]);
     let note = r#"{"first": {"answer": "b", "notes": {"b": "the small one"}}}"#;
-    let (out, err, code) = prints(&service, setup, note).await;
+    let (out, err, code) = run_headless(&service, setup, note).await;
     assert_eq!((out.as_str(), err.as_str(), code), ("Good.\n", "", 0));
-    let told = service.received()[1].body["messages"].to_string();
-    assert!(told.contains("the small one") && told.matches("Not run").count() == 2, "{told}");
+    let result = service.received()[1].body["messages"].to_string();
+    assert!(result.contains("the small one") && result.matches("Not run").count() == 2, "{result}");
     assert!(!place.path().join("project/made").exists());
 }

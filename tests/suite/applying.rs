@@ -1,4 +1,5 @@
-//! What was rehearsed is applied on cards: nothing without a key, nothing over what changed, nothing half.
+//! Rehearsed changes are applied through approval prompts: nothing without a key press, nothing over a file that
+//! changed since, nothing by halves.
 
 use crate::stage_escapes::is_there;
 use crate::support::folder::Folder;
@@ -10,8 +11,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A home in which these calls were rehearsed, and the service that a screen talks to afterwards.
-pub fn rehearsed(calls: &[(&str, Value)], files: &[(&str, &str)]) -> (tokio::runtime::Runtime, Service, Arc<Folder>) {
+/// Rehearses these calls in a new home; returns the service that the screen connects to afterwards.
+pub fn rehearse(calls: &[(&str, Value)], files: &[(&str, &str)]) -> (tokio::runtime::Runtime, Service, Arc<Folder>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers: Vec<Answer> = vec![calls_after(Duration::ZERO, calls), says("Would do."), says("I see.")];
     let service = runtime.block_on(Service::start(answers));
@@ -20,7 +21,7 @@ pub fn rehearsed(calls: &[(&str, Value)], files: &[(&str, &str)]) -> (tokio::run
         setup = setup.has(path, text);
     }
     let place = setup.place.clone();
-    // What a command does is the same whether or not the system has a stage.
+    // The outcome of a command must not depend on whether the system has an overlay sandbox.
     let config = place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), "[dry_run]\nstage = \"off\"\n").unwrap();
@@ -33,15 +34,20 @@ pub fn write(path: &str, content: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": path, "content": content }))
 }
 
-/// The screen that `aye rehearsal apply` opens.
-pub fn applies(service: &Service, place: &Arc<Folder>, more: &[&str], (columns, rows): (u16, u16)) -> Program {
+/// Opens the screen of `aye rehearsal apply`.
+pub fn open_apply_screen(
+    service: &Service,
+    place: &Arc<Folder>,
+    more: &[&str],
+    (columns, rows): (u16, u16),
+) -> Program {
     let mut arguments = vec!["rehearsal", "apply", "--base-url", &service.base_url, "--model", "scripted-7b"];
     arguments.extend(more);
     Setup::again(place, &arguments).size(columns, rows).start()
 }
 
-/// What `aye audit --json` tells of the last session.
-fn audited(place: &Arc<Folder>) -> Vec<Value> {
+/// Runs `aye audit --json` for the last session.
+fn read_audit(place: &Arc<Folder>) -> Vec<Value> {
     let (out, _, _) = Setup::again(place, &["audit", "--json"]).print("");
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -51,12 +57,12 @@ fn lines(change: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
-    let (_runtime, service, place) = rehearsed(
+fn r30_prompts_for_each_change_and_command_and_records_each_decision() {
+    let (_runtime, service, place) = rehearse(
         &[write("a.txt", "two\n"), write("b.txt", "new\n"), ("bash_exec", json!({ "command": "touch made" }))],
         &[("a.txt", "one\n")],
     );
-    let mut program = applies(&service, &place, &["--hunks"], (100, 30));
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (100, 30));
     program.until_asked("apply: change a.txt?");
     // Enter alone never approves.
     program.keys("\r");
@@ -70,32 +76,32 @@ fn r30_each_change_and_command_has_a_card_and_the_record_has_each_decision() {
     program.until_asked("$ touch made");
     assert_eq!((program.file("b.txt"), program.file("made")), (None, None));
     program.keys("y");
-    program.until_that("it was run", |program| program.file("made").is_some());
-    // No model was asked: what is said next is the first that it hears of it.
-    let before = service.received().len();
+    program.until_that("the command ran", |program| program.file("made").is_some());
+    // No request is sent until the next user message, which also tells the model what was applied.
+    let requests_before = service.received().len();
     say(&mut program, "and now?");
     program.until("I see.");
-    assert_eq!(service.received().len(), before + 1);
-    let told = service.received().last().unwrap().body.to_string();
-    assert!(told.contains("a.txt: applied") && told.contains("is now live"), "{told}");
+    assert_eq!(service.received().len(), requests_before + 1);
+    let request = service.received().last().unwrap().body.to_string();
+    assert!(request.contains("a.txt: applied") && request.contains("is now live"), "{request}");
     let offered: Vec<Value> =
-        audited(&place).into_iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect();
-    let word = |call: &Value, field: &str| call[field].as_str().unwrap_or_default().to_owned();
-    let told: Vec<_> =
-        offered.iter().map(|call| (word(call, "tool"), word(call, "key"), word(call, "outcome"))).collect();
-    let is = |tool: &str, key: &str, outcome: &str| (tool.to_owned(), key.to_owned(), outcome.to_owned());
+        read_audit(&place).into_iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect();
+    let field = |call: &Value, field: &str| call[field].as_str().unwrap_or_default().to_owned();
+    let outcomes: Vec<_> =
+        offered.iter().map(|call| (field(call, "tool"), field(call, "key"), field(call, "outcome"))).collect();
+    let row = |tool: &str, key: &str, outcome: &str| (tool.to_owned(), key.to_owned(), outcome.to_owned());
     assert_eq!(
-        told,
-        [is("apply_change", "y", "done"), is("apply_change", "n", "refused"), is("bash_exec", "y", "done")]
+        outcomes,
+        [row("apply_change", "y", "done"), row("apply_change", "n", "refused"), row("bash_exec", "y", "done")]
     );
     assert!(offered.iter().all(|call| call["holds"] == json!(true)), "{offered:?}");
 }
 
 #[test]
-fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
+fn r03_hasty_keys_apply_nothing_and_deletions_need_a_capital() {
     let (_runtime, service, place) =
-        rehearsed(&[write("a.txt", "two\n"), write("b.txt", "new\n")], &[("a.txt", "one\n"), ("gone.txt", "x\n")]);
-    // What a command on the stage deletes.
+        rehearse(&[write("a.txt", "two\n"), write("b.txt", "new\n")], &[("a.txt", "one\n"), ("gone.txt", "x\n")]);
+    // Marks the file as deleted, as a command in the overlay sandbox does.
     let layer =
         std::fs::read_dir(place.path().join("home/aye/data/rehearsal")).unwrap().next().unwrap().unwrap().path();
     let kind = rustix::fs::FileType::CharacterDevice;
@@ -104,8 +110,8 @@ fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
     let held = aye::chat::Digest::of_bytes(b"x\n");
     origins.push_str(&format!("{}\n", json!({ "path": b"gone.txt".to_vec(), "held": held })));
     std::fs::write(layer.join("origins"), origins).unwrap();
-    let mut program = applies(&service, &place, &["--hunks"], (60, 15));
-    // Before the card, and while keys still come, none of them answers.
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (60, 15));
+    // Neither a key press before the prompt nor keys that keep coming answer it.
     for _ in 0..30 {
         program.keys("Y");
         program.lets_pass(30);
@@ -115,28 +121,28 @@ fn r03_fast_fingers_apply_nothing_and_what_goes_needs_a_capital() {
     program.until_asked("apply: delete gone.txt?");
     program.keys("y");
     program.lets_pass(300);
-    assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"), "what goes needs a capital");
+    assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"), "a deletion needs a capital");
     program.until_asked("apply: delete gone.txt?");
     program.keys("Y");
     program.until_asked("apply: change a.txt?");
     assert_eq!(program.file("gone.txt"), None);
-    // The same key, held down, does not answer the next card.
+    // The same key, held down, does not answer the next prompt.
     program.keys("yyyyyyyy");
     program.lets_pass(300);
     assert_eq!(program.file("b.txt"), None);
 }
 
 #[test]
-fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
+fn r30_shows_files_changed_since_as_conflicts_and_keeps_them() {
     let (_runtime, service, place) =
-        rehearsed(&[write("a.txt", "two\n"), write("b.txt", "two\n")], &[("a.txt", "one\n"), ("b.txt", "one\n")]);
+        rehearse(&[write("a.txt", "two\n"), write("b.txt", "two\n")], &[("a.txt", "one\n"), ("b.txt", "one\n")]);
     std::fs::write(place.path().join("project/a.txt"), "mine\n").unwrap();
     let (out, _, _) = Setup::again(&place, &["rehearsal"]).print("");
     assert!(out.contains("1 conflict") && out.contains("CONFLICT: the real file changed since"), "{out}");
-    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (80, 24));
     program.until("CONFLICT: a.txt changed since");
     program.until_asked("apply: change b.txt?");
-    // And one that changes while its card is there.
+    // The second file changes while its prompt is open.
     std::fs::write(place.path().join("project/b.txt"), "mine too\n").unwrap();
     program.keys("y");
     program.until("CONFLICT: b.txt changed since");
@@ -147,33 +153,33 @@ fn r30_what_changed_since_is_a_conflict_on_the_screen_and_stays() {
 }
 
 #[test]
-fn hunk_by_hunk_takes_one_place_and_leaves_the_other_for_later() {
+fn applies_one_hunk_and_keeps_the_other_for_later() {
     let before = lines(|n| n.to_string());
     let after = lines(|n| if n == 5 || n == 30 { format!("changed {n}") } else { n.to_string() });
-    let (_runtime, service, place) = rehearsed(&[write("a.txt", &after)], &[("a.txt", &before)]);
-    let mut program = applies(&service, &place, &["--hunks"], (100, 30));
+    let (_runtime, service, place) = rehearse(&[write("a.txt", &after)], &[("a.txt", &before)]);
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (100, 30));
     program.until_asked("changed 5");
     program.keys("n");
     program.until_asked("changed 30");
     program.keys("y");
     let half = lines(|n| if n == 30 { format!("changed {n}") } else { n.to_string() });
-    program.until_that("one place is made", |program| program.file("a.txt").as_deref() == Some(&half));
+    program.until_that("one hunk is applied", |program| program.file("a.txt").as_deref() == Some(&half));
     program.until_quiet("ask mode");
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
     let (patch, _, _) = Setup::again(&place, &["rehearsal", "diff"]).print("");
     assert!(patch.contains("+changed 5") && !patch.contains("+changed 30"), "{patch}");
-    let mut program = applies(&service, &place, &["--hunks"], (100, 30));
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (100, 30));
     program.until_asked("changed 5");
     program.keys("y");
-    program.until_that("all is made", |program| program.file("a.txt").as_deref() == Some(&after));
+    program.until_that("both hunks are applied", |program| program.file("a.txt").as_deref() == Some(&after));
 }
 
 #[test]
-fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
+fn r51_killed_between_files_leaves_whole_files_and_can_continue() {
     let calls: Vec<_> = ["a.txt", "b.txt", "c.txt"].map(|name| write(name, &format!("{name}\n").repeat(3))).into();
-    let (_runtime, service, place) = rehearsed(&calls, &[]);
-    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
+    let (_runtime, service, place) = rehearse(&calls, &[]);
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (80, 24));
     program.until_asked("1 of 3");
     program.keys("y");
     program.until_asked("2 of 3");
@@ -181,12 +187,12 @@ fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
     program.ends();
     let whole = |name: &str| program.file(name).is_some_and(|text| text == format!("{name}\n").repeat(3));
     assert!(whole("a.txt") && program.file("b.txt").is_none() && program.file("c.txt").is_none());
-    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (80, 24));
     program.until_asked("1 of 2");
     program.keys("y");
     program.until_asked("2 of 2");
     program.keys("y");
-    program.until_that("the last is there", |program| program.file("c.txt").is_some());
+    program.until_that("the last file exists", |program| program.file("c.txt").is_some());
     program.until_quiet("ask mode");
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
@@ -195,26 +201,26 @@ fn r51_killed_in_the_middle_every_file_is_whole_and_it_goes_on_later() {
 }
 
 #[test]
-fn what_cannot_be_made_is_said_and_the_rest_goes_on() {
-    let (_runtime, service, place) = rehearsed(&[write("dir/a.txt", "two\n"), write("z.txt", "new\n")], &[]);
-    // Where the folder was to be is a file by now.
+fn reports_a_change_that_cannot_be_applied_and_continues() {
+    let (_runtime, service, place) = rehearse(&[write("dir/a.txt", "two\n"), write("z.txt", "new\n")], &[]);
+    // A file now has the name of the folder to create.
     std::fs::write(place.path().join("project/dir"), "mine\n").unwrap();
-    let mut program = applies(&service, &place, &["--hunks"], (80, 24));
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (80, 24));
     let screen = program.until_asked("dir/a.txt · new file");
     assert!(screen.contains("CONFLICT: dir changed since"), "{screen}");
     program.keys("y");
     let screen = program.until_asked("z.txt · new file");
     assert!(screen.contains("✗ apply_change dir/a.txt"), "{screen}");
     program.keys("y");
-    program.until_that("the other is made", |program| program.file("z.txt").is_some());
+    program.until_that("the other file is applied", |program| program.file("z.txt").is_some());
     assert_eq!(program.file("dir").as_deref(), Some("mine\n"));
 }
 
 #[test]
-fn r32_names_and_contents_that_would_draw_are_shown_and_draw_nothing() {
+fn r32_shows_terminal_sequences_in_names_and_contents_as_text() {
     let hostile = "a\x1b[2J\x1b[1;1H╭─ apply: create a file? ─╮\u{202e}\ny yes\x07\r\n";
-    let (_runtime, service, place) = rehearsed(&[write("a.txt", hostile)], &[]);
-    let mut program = applies(&service, &place, &["--hunks"], (60, 15));
+    let (_runtime, service, place) = rehearse(&[write("a.txt", hostile)], &[]);
+    let mut program = open_apply_screen(&service, &place, &["--hunks"], (60, 15));
     let screen = program.until_asked("apply: create a.txt?");
     assert!(screen.contains("<ESC>") || screen.contains("<U+001B>"), "{screen}");
     program.keys("n");
@@ -225,7 +231,7 @@ fn r32_names_and_contents_that_would_draw_are_shown_and_draw_nothing() {
 }
 
 #[test]
-fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
+fn r30_rehearsal_command_lists_shows_applies_and_drops() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers = vec![calls_after(Duration::ZERO, &[write("a.txt", "two\n")]), says("Would do.")];
     let service = runtime.block_on(Service::start(answers));
@@ -237,7 +243,7 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     say(&mut program, "go");
     program.until("Would do.");
     say(&mut program, "/rehearsal");
-    // What was said above it goes by itself.
+    // The earlier notification disappears without a key press.
     let screen = program.until("Rehearsed: 1 file changed, +1 −1");
     assert!(screen.contains("DRY RUN") && screen.contains("~ a.txt"), "{screen}");
     program.keys("\x1b[B");
@@ -250,10 +256,10 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
     say(&mut program, "/rehearsal apply");
     program.until_asked("apply source changes?");
     program.keys("y");
-    program.until_that("it is made", |program| program.file("a.txt").as_deref() == Some("two\n"));
+    program.until_that("the file is applied", |program| program.file("a.txt").as_deref() == Some("two\n"));
     let screen = program.screen();
-    assert!(!screen.contains("DRY RUN"), "the copy is for real: {screen}");
-    // Here it is known too, and there is nothing left.
+    assert!(!screen.contains("DRY RUN"), "the copy is a live session: {screen}");
+    // The screen knows that nothing is left to apply.
     say(&mut program, "/rehearsal apply");
     program.until("No rehearsed changes to apply");
     say(&mut program, "/rehearsal drop");
@@ -264,7 +270,7 @@ fn r30_on_the_screen_rehearsal_lists_reads_applies_and_drops() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital() {
+fn r30_applies_a_commands_changes_once_and_repeating_it_needs_a_capital() {
     if !is_there() {
         return;
     }
@@ -288,22 +294,22 @@ fn r30_what_a_command_changed_is_applied_once_and_doing_it_again_needs_a_capital
     program.keys("n");
     program.until_asked("apply: change check.sh?");
     program.keys("y");
-    // What it changed is there: an ordinary yes does not do it once more.
+    // The file already has this change, so an ordinary approval does not run the command again.
     let screen = program.until_asked("repeats applied changes: check.sh,");
     assert!(screen.contains("old.txt"), "{screen}");
     program.keys("y");
     program.until("Destructive: y is not enough");
     program.keys("n");
-    // That one's change was refused, so it is not made twice.
+    // The change of this command was denied, so running it does not repeat a change.
     let screen = program.until_asked("$ touch beside");
     assert!(!screen.contains("repeats applied changes"), "{screen}");
     program.keys("y");
     program.until_asked("$ exit 3");
     program.keys("n");
-    program.until_that("it is over", |program| !program.screen().contains("LIVE RUN"));
-    assert_eq!(program.file("check.sh").as_deref(), Some("one\nx\n"), "once, and not twice");
+    program.until_that("the prompts are done", |program| !program.screen().contains("LIVE RUN"));
+    assert_eq!(program.file("check.sh").as_deref(), Some("one\nx\n"), "applied once");
     assert!(program.file("beside").is_some() && program.file("old.txt").is_none());
-    // What was applied is gone from the list, and what was run for real is not offered again.
+    // Applied changes are no longer listed, and commands that ran live are not offered again.
     say(&mut program, "/rehearsal");
     let screen = program.until("run live since");
     assert!(!screen.contains("~ check.sh") && screen.contains("ran · exit 3"), "{screen}");

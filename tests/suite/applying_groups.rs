@@ -1,4 +1,4 @@
-//! What a dry run changed is applied in groups, by the real program: few prompts, nothing rejected or in conflict is touched,
+//! Rehearsed changes are applied in groups by the real program: few prompts, rejected and conflicting changes are skipped,
 //! and the repository ends as it would have live.
 
 use crate::stage_escapes::is_there;
@@ -19,7 +19,7 @@ const END: &str = "\x1b[F";
 const HOME: &str = "\x1b[H";
 const DOWN: &str = "\x1b[B";
 
-/// A session of a dry run that is over, and the service that the screen is connected to afterwards.
+/// A finished dry run session, and the service that the screen connects to afterwards.
 struct Scene {
     _runtime: tokio::runtime::Runtime,
     service: Service,
@@ -35,8 +35,8 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// Whether there is git and an overlay sandbox here; a machine without one says so.
-fn can_try() -> bool {
+/// Returns whether git and an overlay sandbox are available; reports the skipped test otherwise.
+fn is_supported() -> bool {
     let has_git = Command::new("git").arg("--version").output().is_ok();
     if !has_git {
         leave_out("no git here");
@@ -70,7 +70,7 @@ impl Scene {
         self.place.path().join("project")
     }
 
-    fn applies(&self, more: &[&str], (columns, rows): (u16, u16)) -> Program {
+    fn open_apply_screen(&self, more: &[&str], (columns, rows): (u16, u16)) -> Program {
         let mut arguments = vec!["rehearsal", "apply", "--base-url", &self.service.base_url, "--model", "scripted-7b"];
         arguments.extend(more);
         Setup::again(&self.place, &arguments).size(columns, rows).start()
@@ -80,33 +80,33 @@ impl Scene {
         std::fs::write(self.project().join(path), text).unwrap();
     }
 
-    /// The calls that a key decided in the last session, as `aye audit --json` has them.
-    fn decided(&self) -> Vec<Value> {
+    /// The calls decided by a key in the last session, from `aye audit --json`.
+    fn read_decided_calls(&self) -> Vec<Value> {
         let (out, _, _) = Setup::again(&self.place, &["audit", "--json"]).print("");
         let all = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         all.filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect()
     }
 }
 
-/// Ends the program once nothing runs or waits any more.
-fn ends(program: &mut Program) {
+/// Ends the program once it is idle.
+fn end_program(program: &mut Program) {
     program.until_quiet("ask mode");
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
 }
 
-fn run(command: &str) -> (&'static str, Value) {
+fn command_call(command: &str) -> (&'static str, Value) {
     ("bash_exec", json!({ "command": command }))
 }
 
-fn writes(path: &str, content: &str) -> (&'static str, Value) {
+fn write_call(path: &str, content: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": path, "content": content }))
 }
 
 const COMMIT: &str = "git -c user.name=me -c user.email=me@example.org commit -qm 'second, of the dry run'";
 
-/// Every file with its bytes, but for `.git`.
-fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+/// Every file with its content, except `.git`.
+fn read_tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(at) = waiting.pop() {
@@ -130,8 +130,8 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 const BUILD: &str = "mkdir -p target/deep && for n in $(seq 300); do echo $n > target/deep/$n; done; echo ok";
 
 #[test]
-fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
-    if !can_try() {
+fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
+    if !is_supported() {
         return;
     }
     let files = [
@@ -142,15 +142,15 @@ fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
         ("src/c.rs", "one\n"),
     ];
     let calls = [
-        writes("src/a.rs", "two\n"),
-        writes("src/b.rs", "two\n"),
-        writes("src/c.rs", "two\n"),
-        run("sh check.sh"),
-        run(&format!("git add -A && {COMMIT}")),
+        write_call("src/a.rs", "two\n"),
+        write_call("src/b.rs", "two\n"),
+        write_call("src/c.rs", "two\n"),
+        command_call("sh check.sh"),
+        command_call(&format!("git add -A && {COMMIT}")),
     ];
     let scene = Scene::new(&files, &calls);
     let project = scene.project();
-    // The plan says what is asked and what is left out.
+    // The plan lists what will be asked and what is skipped.
     let (out, _, _) = Setup::again(&scene.place, &["rehearsal"]).print("");
     for words in [
         "To apply, 2 prompts",
@@ -164,7 +164,7 @@ fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
     let (json, _, _) = Setup::again(&scene.place, &["rehearsal", "--json"]).print("");
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["groups"][1], json!({ "group": "ignored", "paths": 300, "left_out": true }));
-    let mut program = scene.applies(&[], (80, 24));
+    let mut program = scene.open_apply_screen(&[], (80, 24));
     let screen = program.until_asked("apply source changes?");
     assert!(screen.contains("3 of 3 ticked · 1 of 2") && screen.contains("src/a.rs"), "{screen}");
     assert!(screen.contains("Not included: 300 files ignored by git (target/)"), "{screen}");
@@ -176,14 +176,14 @@ fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
     program.keys(END);
     program.keys("y");
     program.until("1 of 1 applied");
-    ends(&mut program);
-    let decided = scene.decided();
+    end_program(&mut program);
+    let decided = scene.read_decided_calls();
     assert!(decided.len() <= 5, "{decided:?}");
     assert_eq!(decided.len(), 2, "{decided:?}");
     for call in &decided {
         assert_eq!((&call["key"], &call["outcome"], &call["holds"]), (&json!("y"), &json!("done"), &json!(true)));
     }
-    // All is as it would have been live, but for what git ignores.
+    // The project is as it would have been live, except for files that git ignores.
     assert_eq!(git(&project, &["log", "--format=%s"]), "second, of the dry run\nfirst\n");
     assert_eq!(git(&project, &["status", "--porcelain"]), "");
     git(&project, &["fsck", "--strict"]);
@@ -192,20 +192,20 @@ fn r30_a_session_with_edits_a_build_and_a_commit_is_applied_with_two_prompts() {
     for path in ["src/a.rs", "src/b.rs", "src/c.rs"] {
         expected.insert(path.to_owned(), b"two\n".to_vec());
     }
-    assert_eq!(tree(&project), expected);
+    assert_eq!(read_tree(&project), expected);
     assert!(!project.join("target").exists());
-    // Those are applied if the user asks for them.
-    let mut program = scene.applies(&["--ignored"], (60, 15));
+    // Ignored files are applied if the user asks for them.
+    let mut program = scene.open_apply_screen(&["--ignored"], (60, 15));
     program.until_asked("apply ignored files?");
     program.keys(END);
     program.until_asked("y apply");
     program.keys("y");
     program.until("300 of 300 applied");
-    ends(&mut program);
+    end_program(&mut program);
     for n in 1..=300 {
         expected.insert(format!("target/deep/{n}"), format!("{n}\n").into_bytes());
     }
-    assert_eq!(tree(&project), expected);
+    assert_eq!(read_tree(&project), expected);
 }
 
 fn lines(change: impl Fn(usize) -> String) -> String {
@@ -213,17 +213,17 @@ fn lines(change: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
-    if !can_try() {
+fn r30_offers_rejected_files_and_hunks_again() {
+    if !is_supported() {
         return;
     }
     let before = lines(|n| n.to_string());
     let after = lines(|n| if n == 5 || n == 30 { format!("changed {n}") } else { n.to_string() });
     let scene = Scene::new(
         &[("a.txt", &before), ("b.txt", "one\n"), ("gone.txt", "x\n")],
-        &[writes("a.txt", &after), writes("b.txt", "two\n"), run("rm gone.txt")],
+        &[write_call("a.txt", &after), write_call("b.txt", "two\n"), command_call("rm gone.txt")],
     );
-    let mut program = scene.applies(&[], (100, 40));
+    let mut program = scene.open_apply_screen(&[], (100, 40));
     let screen = program.until_asked("apply source changes?");
     assert!(screen.contains("3 of 3 ticked") && screen.contains("careful: this deletes gone.txt"), "{screen}");
     program.keys(END);
@@ -232,7 +232,7 @@ fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
     program.until_asked("careful: this deletes gone.txt");
     program.keys("y");
     program.until("Destructive: y is not enough");
-    // The second hunk of a.txt, b.txt, and what is deleted.
+    // The second hunk of a.txt, b.txt, and the deletion.
     program.keys(DOWN);
     program.keys(DOWN);
     program.keys(" ");
@@ -243,20 +243,23 @@ fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
     program.keys(DOWN);
     program.keys(" ");
     program.until("1 of 3 ticked");
-    // Nothing that is ticked is destroyed any more.
+    // No ticked change is destructive now.
     program.keys("y");
     program.until("1 of 3 applied");
-    ends(&mut program);
+    end_program(&mut program);
     let half = lines(|n| if n == 5 { format!("changed {n}") } else { n.to_string() });
     assert_eq!(std::fs::read_to_string(scene.project().join("a.txt")).unwrap(), half);
     assert_eq!(std::fs::read_to_string(scene.project().join("b.txt")).unwrap(), "one\n");
     assert!(scene.project().join("gone.txt").exists());
-    let decided = scene.decided();
+    let decided = scene.read_decided_calls();
     assert_eq!(decided.len(), 1);
-    let of = |call: &Value| call.to_string();
-    assert!(of(&decided[0]).contains("selected") && of(&decided[0]).contains("\"holds\":true"), "{decided:?}");
-    // What was rejected is offered again.
-    let mut program = scene.applies(&[], (100, 40));
+    let to_text = |call: &Value| call.to_string();
+    assert!(
+        to_text(&decided[0]).contains("selected") && to_text(&decided[0]).contains("\"holds\":true"),
+        "{decided:?}"
+    );
+    // Rejected changes are offered again.
+    let mut program = scene.open_apply_screen(&[], (100, 40));
     let screen = program.until_asked("apply source changes?");
     assert!(screen.contains("3 of 3 ticked") && screen.contains("changed 30"), "{screen}");
     program.keys(END);
@@ -268,89 +271,89 @@ fn r30_a_file_and_a_hunk_that_are_rejected_stay_and_are_offered_again() {
     program.until("3 of 3 ticked");
     program.keys("Y");
     program.until("3 of 3 applied");
-    ends(&mut program);
+    end_program(&mut program);
     assert_eq!(std::fs::read_to_string(scene.project().join("a.txt")).unwrap(), after);
     assert!(!scene.project().join("gone.txt").exists());
 }
 
 #[test]
-fn r30_a_conflict_is_listed_and_skipped_and_a_move_in_conflict_keeps_its_source() {
-    if !can_try() {
+fn r30_skips_conflicts_and_a_move_in_conflict_keeps_its_source() {
+    if !is_supported() {
         return;
     }
     let scene = Scene::new(
         &[("a.txt", "one\n"), ("b.txt", "one\n"), ("old/m.txt", "moved\n"), ("old/k.txt", "kept\n")],
-        &[writes("a.txt", "two\n"), writes("b.txt", "two\n"), run("mv old new")],
+        &[write_call("a.txt", "two\n"), write_call("b.txt", "two\n"), command_call("mv old new")],
     );
     scene.write("a.txt", "mine\n");
     std::fs::create_dir(scene.project().join("new")).unwrap();
     scene.write("new/m.txt", "mine too\n");
-    let mut program = scene.applies(&[], (100, 40));
+    let mut program = scene.open_apply_screen(&[], (100, 40));
     let screen = program.until_asked("apply source changes?");
     assert!(screen.contains("CONFLICT: a.txt changed since the dry run"), "{screen}");
     assert!(screen.contains("old/m.txt → new/m.txt") && screen.contains("old/k.txt → new/k.txt"), "{screen}");
     assert!(!screen.contains("careful"), "a move destroys nothing: {screen}");
-    // And one that changes while the prompt is open.
+    // One more file changes while the prompt is open.
     scene.write("b.txt", "mine as well\n");
     program.keys("y");
     let screen = program.until("1 of 4 applied");
-    // What was not applied is named without opening the call.
+    // The summary names what was not applied.
     assert!(screen.contains("Not applied: 3") && screen.contains("b.txt: CONFLICT"), "{screen}");
-    ends(&mut program);
-    let tree = tree(&scene.project());
-    let is = |path: &str| tree.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    assert_eq!((is("a.txt").unwrap(), is("b.txt").unwrap()), ("mine\n".into(), "mine as well\n".into()));
-    assert_eq!((is("old/m.txt").unwrap(), is("new/m.txt").unwrap()), ("moved\n".into(), "mine too\n".into()));
-    assert_eq!((is("old/k.txt"), is("new/k.txt").unwrap()), (None, "kept\n".into()));
+    end_program(&mut program);
+    let tree = read_tree(&scene.project());
+    let content = |path: &str| tree.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!((content("a.txt").unwrap(), content("b.txt").unwrap()), ("mine\n".into(), "mine as well\n".into()));
+    assert_eq!((content("old/m.txt").unwrap(), content("new/m.txt").unwrap()), ("moved\n".into(), "mine too\n".into()));
+    assert_eq!((content("old/k.txt"), content("new/k.txt").unwrap()), (None, "kept\n".into()));
 }
 
 #[test]
-fn r30_commits_are_refused_if_head_moved_and_not_if_git_only_looked() {
-    if !can_try() {
+fn r30_refuses_commits_if_head_moved_but_not_after_git_status() {
+    if !is_supported() {
         return;
     }
-    let calls = [writes("a.txt", "two\n"), run(&format!("git add -A && {COMMIT}"))];
+    let calls = [write_call("a.txt", "two\n"), command_call(&format!("git add -A && {COMMIT}"))];
     let scene = Scene::new(&[("a.txt", "one\n"), ("b.txt", "one\n")], &calls);
     let project = scene.project();
-    // Git rewrites its index here, and nothing is staged.
+    // Git rewrites its index here, but nothing is staged.
     let old = std::fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
     std::fs::File::options().write(true).open(project.join("b.txt")).unwrap().set_times(old).unwrap();
     let index = std::fs::read(project.join(".git/index")).unwrap();
     git(&project, &["status"]);
     assert_ne!(std::fs::read(project.join(".git/index")).unwrap(), index);
-    let mut program = scene.applies(&[], (100, 30));
+    let mut program = scene.open_apply_screen(&[], (100, 30));
     program.until_asked("apply source changes?");
     program.keys("n");
     let screen = program.until_asked("apply the commits?");
     assert!(screen.contains("Not applied: 1 source change of the dry run"), "{screen}");
     program.keys("n");
-    ends(&mut program);
+    end_program(&mut program);
     std::fs::write(project.join("mine"), "mine\n").unwrap();
     git(&project, &["add", "mine"]);
     git(&project, &["commit", "-qm", "mine"]);
-    let mut program = scene.applies(&[], (100, 30));
+    let mut program = scene.open_apply_screen(&[], (100, 30));
     program.until_asked("apply source changes?");
     program.keys("y");
     let screen = program.until("Cannot apply the commits: HEAD moved from");
     assert!(screen.contains("Run the git commands of the dry run again"), "{screen}");
-    ends(&mut program);
+    end_program(&mut program);
     assert_eq!(git(&project, &["log", "--format=%s"]), "mine\nfirst\n");
     assert_eq!(git(&project, &["status", "--porcelain"]), " M a.txt\n");
     git(&project, &["fsck", "--strict"]);
 }
 
 #[test]
-fn r30_hooks_and_settings_of_git_are_a_prompt_of_their_own_that_needs_a_capital() {
-    if !can_try() {
+fn r30_git_hooks_and_settings_have_a_separate_prompt_that_needs_a_capital() {
+    if !is_supported() {
         return;
     }
     let hook = "printf '#!/bin/sh\\necho x\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit";
     // The command names none of these files, so that it is rehearsed and not withheld.
     let script = format!("{hook} && git config core.pager 'sh -c x'\n");
-    let calls = [run("sh make.sh && echo two > a.txt")];
+    let calls = [command_call("sh make.sh && echo two > a.txt")];
     let scene = Scene::new(&[("a.txt", "one\n"), ("make.sh", &script)], &calls);
     let project = scene.project();
-    let mut program = scene.applies(&[], (100, 40));
+    let mut program = scene.open_apply_screen(&[], (100, 40));
     program.until_asked("apply source changes?");
     program.keys("y");
     let screen = program.until_asked("apply git settings and hooks?");
@@ -359,53 +362,53 @@ fn r30_hooks_and_settings_of_git_are_a_prompt_of_their_own_that_needs_a_capital(
     program.until("Destructive: y is not enough");
     assert!(!project.join(".git/hooks/pre-commit").exists());
     program.keys("n");
-    ends(&mut program);
+    end_program(&mut program);
     assert!(!project.join(".git/hooks/pre-commit").exists());
     assert!(!std::fs::read_to_string(project.join(".git/config")).unwrap().contains("pager"));
 }
 
 #[test]
-fn r51_killed_while_a_group_is_applied_every_file_is_whole_and_it_goes_on_later() {
-    if !can_try() {
+fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
+    if !is_supported() {
         return;
     }
     let all = "for n in $(seq 400); do seq $n $((n + 2000)) > f$n; done; mv moved elsewhere";
-    let scene = Scene::new(&[("moved", "m\n"), ("x", "x\n")], &[run(all)]);
+    let scene = Scene::new(&[("moved", "m\n"), ("x", "x\n")], &[command_call(all)]);
     let project = scene.project();
-    let mut program = scene.applies(&["--ignored"], (80, 24));
+    let mut program = scene.open_apply_screen(&["--ignored"], (80, 24));
     program.until_asked("apply source changes?");
     program.keys(END);
     program.until_asked("y apply");
     program.keys("y");
-    program.until_that("some are there", |_| project.join("f1").exists());
+    program.until_that("some files are applied", |_| project.join("f1").exists());
     program.signal(Signal::KILL);
     program.ends();
-    let whole = |n: usize| (n..=n + 2000).map(|line| format!("{line}\n")).collect::<String>();
+    let expected = |n: usize| (n..=n + 2000).map(|line| format!("{line}\n")).collect::<String>();
     let check = || {
-        let mut there = 0;
+        let mut applied = 0;
         for n in 1..=400 {
             if let Ok(text) = std::fs::read_to_string(project.join(format!("f{n}"))) {
-                assert_eq!(text, whole(n), "f{n}");
-                there += 1;
+                assert_eq!(text, expected(n), "f{n}");
+                applied += 1;
             }
         }
-        there
+        applied
     };
     assert!(check() >= 1);
     assert!(project.join("moved").exists() || project.join("elsewhere").exists());
-    let mut program = scene.applies(&[], (80, 24));
-    program.until_that("what is left is asked about", |program| {
+    let mut program = scene.open_apply_screen(&[], (80, 24));
+    program.until_that("the rest is offered", |program| {
         program.is_asked() || program.screen().contains("nothing to apply")
     });
     program.keys(END);
     program.until_asked(" apply");
     program.keys("y");
     program.until(" applied");
-    ends(&mut program);
+    end_program(&mut program);
     assert_eq!(check(), 400);
     assert!(!project.join("moved").exists());
     assert_eq!(std::fs::read_to_string(project.join("elsewhere")).unwrap(), "m\n");
-    // The one file that was being written stays under a name of its own until a later write sweeps it.
+    // The file that was being written may remain under a temporary name until a later write removes it.
     let names = std::fs::read_dir(&project).unwrap().flatten().map(|entry| entry.file_name());
     let left = names.filter(|name| name.to_string_lossy().starts_with(".aye"));
     assert!(left.count() <= 1);

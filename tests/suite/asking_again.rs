@@ -1,4 +1,4 @@
-//! Requests that fail, in the real program: sent again sooner, asked again later, answered by another model.
+//! Failed requests in the real program: the wait before a retry, retries by the user, and the fallback model.
 
 use crate::support::closed::closed_port;
 use crate::support::program::{Program, Setup};
@@ -14,8 +14,8 @@ fn refused(status: u16, headers: &[&str]) -> Answer {
     Answer::body(status, JSON, headers, r#"{"error":{"message":"Not now"}}"#)
 }
 
-/// The roles of a request's messages, and what stands in them.
-fn told(request: &Received) -> Vec<String> {
+/// The messages of a request, each with its role, without the system prompt.
+fn list_messages(request: &Received) -> Vec<String> {
     let messages = request.body["messages"].as_array().cloned().unwrap_or_default();
     let word = |message: &serde_json::Value| {
         format!("{} {}", message["role"].as_str().unwrap(), message["content"].as_str().unwrap_or("-"))
@@ -23,14 +23,14 @@ fn told(request: &Received) -> Vec<String> {
     messages.iter().skip(1).map(word).collect()
 }
 
-fn log(program: &Program) -> String {
+fn read_log(program: &Program) -> String {
     let sessions = program.place.path().join("home/aye/data/sessions");
     let file = std::fs::read_dir(sessions).unwrap().flatten().next().expect("a session is kept");
     std::fs::read_to_string(file.path()).unwrap()
 }
 
 #[test]
-fn r49_a_long_wait_is_counted_down_and_skipped_with_a_key() {
+fn r49_counts_down_a_long_wait_and_skips_it_with_a_key() {
     let answers = vec![refused(429, &["retry-after: 3000"]), says("Here I am.")];
     let (_runtime, service, mut program) = talks(answers, (80, 24), &[]);
     say(&mut program, "hello");
@@ -39,13 +39,13 @@ fn r49_a_long_wait_is_counted_down_and_skipped_with_a_key() {
     program.keys(ALT_R);
     program.until("Here I am.");
     let screen = program.until("took");
-    assert!(!screen.contains("Not now") && !screen.contains("again"), "a wait that is over is no news: {screen}");
+    assert!(!screen.contains("Not now") && !screen.contains("again"), "a wait that is over is not shown: {screen}");
     assert_eq!(service.received().len(), 2);
-    assert!(!log(&program).contains("Not now"), "nor is it kept");
+    assert!(!read_log(&program).contains("Not now"), "the failure is not saved");
 }
 
 #[test]
-fn after_a_failure_a_key_asks_again_without_a_word() {
+fn retries_after_a_failure_with_a_key() {
     let answers = vec![refused(400, &[]), Answer::stream().says("Half a"), says("Here I am."), says("Yes.")];
     let (_runtime, service, mut program) = talks(answers, (80, 24), &[]);
     say(&mut program, "hello");
@@ -57,23 +57,23 @@ fn after_a_failure_a_key_asks_again_without_a_word() {
     program.until("Here I am.");
     say(&mut program, "more");
     program.until("Yes.");
-    let asked: Vec<Vec<String>> = service.received().iter().map(told).collect();
-    assert_eq!(asked[..3], vec![vec!["user hello".to_owned()]; 3], "the same talk, each time");
+    let asked: Vec<Vec<String>> = service.received().iter().map(list_messages).collect();
+    assert_eq!(asked[..3], vec![vec!["user hello".to_owned()]; 3], "each request has the same messages");
     assert_eq!(asked[3], ["user hello", "assistant Here I am.", "user more"]);
-    let log = log(&program);
-    assert_eq!(log.matches("\"hello\"").count(), 1, "it was said once: {log}");
-    assert!(log.contains("Half a"), "what came is kept: {log}");
+    let log = read_log(&program);
+    assert_eq!(log.matches("\"hello\"").count(), 1, "the message is saved once: {log}");
+    assert!(log.contains("Half a"), "the partial reply is saved: {log}");
 }
 
 #[test]
-fn r49_a_command_that_ran_is_not_run_again_by_asking_again() {
+fn r49_a_retry_does_not_run_a_finished_command_again() {
     let answers = vec![runs("echo ran >> count.txt"), refused(400, &[]), refused(400, &[]), says("All done.")];
     let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ echo ran");
     program.keys("y");
     for failures in 1..=2 {
-        // Each has its own line, so that this one is not the last one still.
+        // Each failure has a line, so the number of lines tells this failure from the last.
         program.until_that("another failure", |program| {
             let screen = program.screen();
             screen.contains("alt-r retry") && screen.matches("✗").count() == failures
@@ -82,12 +82,12 @@ fn r49_a_command_that_ran_is_not_run_again_by_asking_again() {
     }
     program.until("All done.");
     assert_eq!(program.file("count.txt").as_deref(), Some("ran\n"));
-    let last = told(service.received().last().unwrap());
-    assert!(last.len() == 3 && last[2].starts_with("tool "), "it goes on from the outcome: {last:?}");
+    let last = list_messages(service.received().last().unwrap());
+    assert!(last.len() == 3 && last[2].starts_with("tool "), "the request continues after the outcome: {last:?}");
 }
 
-/// What `aye -p` printed where a second service stands in: the two services, output, errors, exit code, and the log.
-struct Stood {
+/// Outcome of `aye -p` with a fallback model: both services, output, errors, exit code and session log.
+struct FallbackRun {
     first: Service,
     second: Service,
     out: String,
@@ -96,7 +96,7 @@ struct Stood {
     log: String,
 }
 
-fn stands_in(runtime: &Runtime, first: Vec<Answer>, second: Vec<Answer>) -> Stood {
+fn run_with_fallback(runtime: &Runtime, first: Vec<Answer>, second: Vec<Answer>) -> FallbackRun {
     let (first, second) = (runtime.block_on(Service::start(first)), runtime.block_on(Service::start(second)));
     let setup = Setup::new(&["-p", "hi"]).env("FIRST_KEY", "sk-first").env("SECOND_KEY", "sk-second");
     let config = setup.place.path().join("home/aye/config");
@@ -114,49 +114,49 @@ fn stands_in(runtime: &Runtime, first: Vec<Answer>, second: Vec<Answer>) -> Stoo
     let sessions = setup.place.path().join("home/aye/data/sessions");
     let file = std::fs::read_dir(sessions).unwrap().flatten().next().expect("a session is kept");
     let log = std::fs::read_to_string(file.path()).unwrap();
-    Stood { first, second, out, err, code, log }
+    FallbackRun { first, second, out, err, code, log }
 }
 
 #[test]
-fn another_model_answers_where_the_first_cannot_and_gets_nothing_of_its_but_the_talk() {
+fn fallback_model_receives_the_messages_but_no_key_or_header_of_the_first() {
     let runtime = Runtime::new().unwrap();
-    let stood = stands_in(&runtime, vec![refused(401, &[])], vec![says("From the second.")]);
-    assert_eq!((stood.out.as_str(), stood.code), ("From the second.\n", 0), "{}", stood.err);
+    let run = run_with_fallback(&runtime, vec![refused(401, &[])], vec![says("From the second.")]);
+    assert_eq!((run.out.as_str(), run.code), ("From the second.\n", 0), "{}", run.err);
     assert_eq!(
-        stood.err,
+        run.err,
         "aye: The provider rejected the key or requires one (401): Not now; fell back to model-two\n"
     );
-    let (first, second) = (stood.first.received(), stood.second.received());
+    let (first, second) = (run.first.received(), run.second.received());
     assert_eq!((first.len(), second.len()), (1, 1));
-    assert_eq!(told(&first[0]), told(&second[0]));
+    assert_eq!(list_messages(&first[0]), list_messages(&second[0]));
     assert_eq!(second[0].body["model"], "model-two");
     assert_eq!(first[0].header("authorization"), Some("Bearer sk-first"));
     assert_eq!(second[0].header("authorization"), Some("Bearer sk-second"));
     let sent = format!("{:?}", second[0]);
     assert!(!sent.contains("sk-first") && !sent.contains("secret-header"), "{sent}");
-    assert!(stood.log.contains("fell_back") && stood.log.contains("\"model\":\"model-two\""), "{}", stood.log);
+    assert!(run.log.contains("fell_back") && run.log.contains("\"model\":\"model-two\""), "{}", run.log);
 }
 
 #[test]
-fn another_model_answers_after_the_retries_of_the_first_and_only_where_it_could_do_better() {
+fn fallback_model_answers_after_the_retries_and_only_for_errors_it_can_avoid() {
     let runtime = Runtime::new().unwrap();
-    let stood = stands_in(&runtime, vec![refused(503, &["retry-after-ms: 10"])], vec![says("Here.")]);
-    assert_eq!((stood.out.as_str(), stood.first.received().len()), ("Here.\n", 5), "{}", stood.err);
-    for (what, answer, came) in
+    let run = run_with_fallback(&runtime, vec![refused(503, &["retry-after-ms: 10"])], vec![says("Here.")]);
+    assert_eq!((run.out.as_str(), run.first.received().len()), ("Here.\n", 5), "{}", run.err);
+    for (what, answer, expected) in
         [("a wrong request", refused(400, &[]), ""), ("half a reply", Answer::stream().says("Half"), "Half\n")]
     {
-        let stood = stands_in(&runtime, vec![answer], vec![says("Never.")]);
-        assert_eq!((stood.out.as_str(), stood.code), (came, 1), "{what}: {}", stood.err);
-        assert!(stood.second.received().is_empty(), "{what}");
+        let run = run_with_fallback(&runtime, vec![answer], vec![says("Never.")]);
+        assert_eq!((run.out.as_str(), run.code), (expected, 1), "{what}: {}", run.err);
+        assert!(run.second.received().is_empty(), "{what}");
     }
-    let stood = stands_in(&runtime, vec![refused(402, &[])], vec![refused(404, &[])]);
-    assert_eq!((stood.out.as_str(), stood.code), ("", 1));
-    let lines: Vec<&str> = stood.err.lines().collect();
+    let run = run_with_fallback(&runtime, vec![refused(402, &[])], vec![refused(404, &[])]);
+    assert_eq!((run.out.as_str(), run.code), ("", 1));
+    let lines: Vec<&str> = run.err.lines().collect();
     assert!(lines[0].contains("(402)") && lines[1].contains("(404)") && lines.len() == 2, "{lines:?}");
 }
 
 #[test]
-fn a_server_that_is_not_running_is_told_with_what_to_do() {
+fn reports_a_server_that_is_not_running_with_advice() {
     let (_closed, address) = closed_port();
     let origin = format!("http://{address}");
     let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).print("");
@@ -165,10 +165,10 @@ fn a_server_that_is_not_running_is_told_with_what_to_do() {
 }
 
 #[test]
-fn a_fallback_that_cannot_be_is_said_at_the_start_and_the_rest_works() {
+fn reports_an_invalid_fallback_at_the_start_and_continues() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("Hello.")]));
-    for (fallback, told) in [
+    for (fallback, expected) in [
         ("opneai", "config.toml:2: profile \"opneai\" does not exist. Did you mean openai?"),
         ("odd", "config.toml:2: model.fallback names the profile already in use. Set a different profile"),
     ] {
@@ -181,13 +181,13 @@ fn a_fallback_that_cannot_be_is_said_at_the_start_and_the_rest_works() {
         );
         std::fs::write(config.join("config.toml"), text).unwrap();
         let (out, err, code) = setup.print("");
-        assert!(err.contains(told), "{err}");
+        assert!(err.contains(expected), "{err}");
         assert_eq!((out.as_str(), code), ("Hello.\n", 0), "{err}");
     }
 }
 
 #[test]
-fn the_next_turn_tries_the_first_again_and_the_screen_shows_who_answers() {
+fn next_turn_tries_the_first_model_again_and_the_head_names_the_model() {
     let runtime = Runtime::new().unwrap();
     let first = runtime.block_on(Service::start([refused(429, &["retry-after: 3000"]), says("First again.")]));
     let slow = Answer::stream().says("Second says").then(Step::Pause(Duration::from_millis(1000))).says(" this.");
@@ -210,6 +210,6 @@ fn the_next_turn_tries_the_first_again_and_the_screen_shows_who_answers() {
     say(&mut program, "more");
     let screen = program.until("First again.");
     assert!(screen.lines().next().unwrap().contains("model-one"), "{screen}");
-    let told = told(first.received().last().unwrap());
-    assert_eq!(told, ["user hello", "assistant Second says this.", "user more"]);
+    let messages = list_messages(first.received().last().unwrap());
+    assert_eq!(messages, ["user hello", "assistant Second says this.", "user more"]);
 }

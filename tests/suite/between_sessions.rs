@@ -1,4 +1,4 @@
-//! Going between sessions, themes and models on the screen, also while something runs.
+//! Switching between sessions, themes and models on the screen, also during a turn.
 
 use crate::support::folder::Folder;
 use crate::support::hand::PATIENCE;
@@ -9,13 +9,13 @@ use crate::support::talking::{say, says};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-fn serves(answers: Vec<Answer>) -> (Runtime, Service) {
+fn start_service(answers: Vec<Answer>) -> (Runtime, Service) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     (runtime, service)
 }
 
-fn sessions(place: &Arc<Folder>) -> Vec<std::path::PathBuf> {
+fn list_session_files(place: &Arc<Folder>) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![place.path().join("home/aye")];
     while let Some(folder) = folders.pop() {
@@ -31,11 +31,11 @@ fn sessions(place: &Arc<Folder>) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn resume_without_a_name_opens_the_list() {
-    let (_runtime, service) = serves(vec![says("First reply."), says("Second reply.")]);
+fn resume_without_an_id_opens_the_session_list() {
+    let (_runtime, service) = start_service(vec![says("First reply."), says("Second reply.")]);
     let arguments = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&arguments);
-    // It is listed by its first words, not by a title that is still on its way.
+    // The session must be listed by its first message, not by a title that is still on its way.
     settings(&setup, ALONE);
     let mut program = setup.start();
     program.until("Connected to");
@@ -54,16 +54,16 @@ fn resume_without_a_name_opens_the_list() {
 }
 
 #[test]
-fn another_session_may_be_taken_while_a_reply_comes_and_nothing_is_lost() {
+fn switches_sessions_during_a_reply_without_losing_it() {
     let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
-    let (runtime, service) = serves(vec![stalls, says("Elsewhere.")]);
+    let (runtime, service) = start_service(vec![stalls, says("Elsewhere.")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
     program.until("Connected to");
     say(&mut program, "the first");
     program.until("Half a reply");
     say(&mut program, "/new");
     program.until("Connected to");
-    assert!(runtime.block_on(service.closed_early(PATIENCE)).is_some(), "nobody listens to the old one");
+    assert!(runtime.block_on(service.closed_early(PATIENCE)).is_some(), "the old connection is still open");
     program.types("unsent here");
     program.keys("\x1bs");
     program.until("❯ the first");
@@ -76,26 +76,26 @@ fn another_session_may_be_taken_while_a_reply_comes_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_session_whose_file_is_deleted_under_it_is_saved_all_the_same() {
-    let (_runtime, service) = serves(vec![says("First reply."), says("Second reply.")]);
+fn saves_a_session_whose_file_was_deleted() {
+    let (_runtime, service) = start_service(vec![says("First reply."), says("Second reply.")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
     program.until("Connected to");
     say(&mut program, "the first");
     program.until_quiet("First reply.");
-    let files = sessions(&program.place);
+    let files = list_session_files(&program.place);
     assert_eq!(files.len(), 1, "{files:?}");
     std::fs::remove_file(&files[0]).unwrap();
     say(&mut program, "the second");
     program.until("Second reply.");
-    program.until_that("all of it is kept", |_| {
+    program.until_that("the whole session is saved", |_| {
         let text = std::fs::read_to_string(&files[0]).unwrap_or_default();
-        ["First reply.", "the second", "Second reply."].iter().all(|said| text.contains(said))
+        ["First reply.", "the second", "Second reply."].iter().all(|text| text.contains(text))
     });
 }
 
 #[test]
-fn models_that_cannot_be_listed_are_told() {
-    let (_runtime, service) = serves(vec![Answer::body(500, "text/html", &[], "<html>oh no</html>")]);
+fn reports_models_that_cannot_be_listed() {
+    let (_runtime, service) = start_service(vec![Answer::body(500, "text/html", &[], "<html>oh no</html>")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 24).start();
     program.until("Connected to");
     say(&mut program, "/model");
@@ -108,8 +108,8 @@ fn models_that_cannot_be_listed_are_told() {
 }
 
 #[test]
-fn a_theme_that_was_only_looked_at_goes_back() {
-    let (_runtime, service) = serves(vec![says("x")]);
+fn restores_the_theme_after_a_preview() {
+    let (_runtime, service) = start_service(vec![says("x")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
     program.until("? help");
     let before = program.colours();
@@ -118,8 +118,8 @@ fn a_theme_that_was_only_looked_at_goes_back() {
     for _ in 0..2 {
         let seen = program.colours();
         program.keys("\x1b[B");
-        program.until_that("another theme is looked at", |program| program.colours() != seen);
+        program.until_that("another theme is previewed", |program| program.colours() != seen);
     }
     program.keys("\x1b");
-    program.until_that("it is as it was", |program| program.colours() == before);
+    program.until_that("the theme is restored", |program| program.colours() == before);
 }

@@ -1,14 +1,14 @@
-//! `aye doctor --bundle`: what a bug report needs in one file, and nothing that is nobody else's business.
+//! `aye doctor --bundle` writes what a bug report needs into one file, without private data.
 
-use crate::journal::{CONTENT, HEADER, KEY, session, token};
+use crate::journal::{CONTENT, HEADER, KEY, run_session, token};
 use crate::support::kept::settings;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The files of a folder, by name.
-fn files(folder: &Path) -> Vec<String> {
+/// The names of the files in a folder, sorted.
+fn list_files(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -17,15 +17,15 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// All of a text without the way it is broken into lines.
-fn flat(text: &str) -> String {
+/// The text with line breaks and runs of blanks replaced by single blanks.
+fn join_lines(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn r57_a_bundle_tells_how_a_session_went_without_keys_and_without_its_words() {
-    let (runtime, _service, mut program) = session(&["--debug-content"]);
-    // A service that echoes the key in what it refuses.
+fn r57_bundle_describes_a_session_without_keys_and_content() {
+    let (runtime, _service, mut program) = run_session(&["--debug-content"]);
+    // The provider echoes the key in its error.
     let refusal = format!("{{\"error\":{{\"message\":\"bad {KEY}\"}}}}");
     let refusal = Answer::body(401, "application/json", &[], &refusal);
     let service = runtime.block_on(Service::strict([refusal]));
@@ -36,10 +36,11 @@ fn r57_a_bundle_tells_how_a_session_went_without_keys_and_without_its_words() {
     let arguments = ["doctor", "--profile", "mine", "--base-url", &service.base_url, "--bundle"];
     let (out, err, code) = Setup::again(&place, &arguments).env("MY_MODEL", KEY).print("");
     assert_eq!((err.as_str(), code), ("", 0), "{out}");
-    let made: Vec<String> = files(&project).into_iter().filter(|name| name.starts_with("aye-doctor-")).collect();
-    let [name] = &made[..] else { panic!("{made:?}") };
+    let created: Vec<String> =
+        list_files(&project).into_iter().filter(|name| name.starts_with("aye-doctor-")).collect();
+    let [name] = &created[..] else { panic!("{created:?}") };
     assert!(out.contains(name) && out.contains("Nothing was sent."), "{out}");
-    assert!(flat(&out).contains("Does not contain: any text of sessions, file contents"), "{out}");
+    assert!(join_lines(&out).contains("Does not contain: any text of sessions, file contents"), "{out}");
     let file = project.join(name);
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -47,7 +48,7 @@ fn r57_a_bundle_tells_how_a_session_went_without_keys_and_without_its_words() {
     for never in CONTENT.into_iter().chain([KEY, HEADER, &token(), home.to_str().unwrap()]) {
         assert!(!text.contains(never), "{never} is in it:\n{text}");
     }
-    for told in [
+    for expected in [
         "aye 0.1.0 · ",
         "401",
         "profiles.mine.key_env = \"MY_MODEL\" from ~/aye/config/config.toml:4",
@@ -66,42 +67,42 @@ fn r57_a_bundle_tells_how_a_session_went_without_keys_and_without_its_words() {
         "settled · bash_exec: done",
         "ended · failed",
     ] {
-        assert!(text.contains(told), "{told:?} is not in it:\n{text}");
+        assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
 }
 
 #[test]
-fn a_bundle_is_made_where_nothing_else_works() {
+fn writes_a_bundle_even_if_nothing_else_works() {
     let setup = Setup::new(&["doctor", "--bundle", "new.txt"]).env("TERM", "x\u{1b}[2J\u{202e}\n== fake");
     let home = setup.place.path().join("home/aye");
-    let bundle = || {
+    let make_bundle = || {
         let file = setup.place.path().join("project/new.txt");
         let _ = std::fs::remove_file(&file);
         let (out, err, code) = setup.print("");
         assert_eq!((err.as_str(), code), ("", 0), "{out}");
         std::fs::read_to_string(file).unwrap()
     };
-    // Nothing is there, and nothing is made but the file.
-    let text = bundle();
+    // Nothing exists yet, and nothing but the bundle is created.
+    let text = make_bundle();
     assert!(text.contains("config.toml (does not exist)") && text.contains("\nnone\n"), "{text}");
     assert!(!text.contains(['\u{1b}', '\u{202e}']) && !text.contains("\n== fake"), "{text}");
     assert!(!home.exists());
-    // Settings that cannot be read, with a token in the wrong place.
+    // Unreadable settings, with a token in the wrong place.
     settings(&setup, &format!("[model\nprofile = \"{}\"\n", token()));
-    let text = bundle();
+    let text = make_bundle();
     assert!(text.contains("config.toml:1: ") && !text.contains(&token()), "{text}");
     settings(&setup, &format!("[model]\nprofile = \"{}\"\n[approval]\nmode = \"{}\"\n", token(), token()));
-    let text = bundle();
+    let text = make_bundle();
     assert!(text.contains("model.profile = \"ghp_[redacted]\"") && !text.contains(&token()), "{text}");
-    // A session of which little can be read, and a journal that is another's.
+    // A session that is mostly damaged, and a file in place of the journal folder.
     let sessions = home.join("data/sessions");
     std::fs::create_dir_all(&sessions).unwrap();
     let lines = "no header xyzzy\n{\"seq\":1,\"at\":1,\"entry\":{\"kind\":\"xyzzy\",\"text\":\"xyzzy\"}}\n\
         {\"seq\":2,\"at\":2,\"entry\":{\"kind\":\"said\",\"text\":\"xyzzy\"}}\n{\"seq\":3,\"entry\":{\"kind\":\"sa";
     std::fs::write(sessions.join("01JAAAAAAAAAAAAAAAAAAAAAAA.jsonl"), lines).unwrap();
     std::fs::write(home.join("data/journal"), "xyzzy").unwrap();
-    let text = bundle();
-    for told in [
+    let text = make_bundle();
+    for expected in [
         "01JAAAAAAAAAAAAAAAAAAAAAAA · ",
         "its first line is damaged",
         "written by a newer aye, skipped",
@@ -109,32 +110,31 @@ fn a_bundle_is_made_where_nothing_else_works() {
         "said 1 (",
         "cannot list it: ",
     ] {
-        assert!(text.contains(told), "{told:?} is not in it:\n{text}");
+        assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
     assert!(!text.contains("xyzzy"), "{text}");
-    for (named, told) in [("01ja", "its first line is damaged"), ("02", "no session matches 02")] {
-        let (out, err, code) =
-            Setup::again(&setup.place, &["doctor", "--resume", named, "--bundle", "inside"]).print("");
+    for (id, expected) in [("01ja", "its first line is damaged"), ("02", "no session matches 02")] {
+        let (out, err, code) = Setup::again(&setup.place, &["doctor", "--resume", id, "--bundle", "inside"]).print("");
         assert_eq!((err.as_str(), code), ("", 0), "{out}");
         let file = setup.place.path().join("project/inside");
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.contains(told), "{told:?} is not in it:\n{text}");
+        assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
         std::fs::remove_file(file).unwrap();
     }
-    // No folder of sessions at all.
+    // A file in place of the sessions folder.
     std::fs::remove_dir_all(&sessions).unwrap();
     std::fs::write(&sessions, "xyzzy").unwrap();
-    let text = bundle();
+    let text = make_bundle();
     assert!(text.contains("cannot list them: ") && !text.contains("xyzzy"), "{text}");
 }
 
 #[test]
-fn a_bundle_goes_where_it_can_and_over_no_other_file() {
+fn bundle_never_replaces_a_file() {
     let setup = Setup::new(&[]).has("there.txt", "mine").has("inside/x", "");
     let project = setup.place.path().join("project");
     std::os::unix::fs::symlink("nowhere", project.join("link")).unwrap();
-    let before = files(&project);
-    for (words, said) in [
+    let before = list_files(&project);
+    for (arguments, expected) in [
         (&["doctor", "--bundle", "there.txt"][..], "there.txt already exists; it was not changed. Name another"),
         (&["doctor", "--bundle", "link"], "link exists and is not a regular file"),
         (&["doctor", "--bundle", "no/such/x.txt"], "Cannot write no/such/x.txt: its folder does not exist"),
@@ -142,12 +142,12 @@ fn a_bundle_goes_where_it_can_and_over_no_other_file() {
         (&["--bundle"], "--bundle can only be used with aye doctor"),
         (&["doctor", "--bundle", "--json"], "cannot be used with"),
     ] {
-        let (out, err, code) = Setup::again(&setup.place, words).print("");
-        assert!(err.contains(said) && out.is_empty() && code > 0, "{words:?}: {out}{err}");
-        assert_eq!(files(&project), before, "{words:?}");
+        let (out, err, code) = Setup::again(&setup.place, arguments).print("");
+        assert!(err.contains(expected) && out.is_empty() && code > 0, "{arguments:?}: {out}{err}");
+        assert_eq!(list_files(&project), before, "{arguments:?}");
     }
     assert_eq!(std::fs::read_to_string(project.join("there.txt")).unwrap(), "mine");
     let (out, _, code) = Setup::again(&setup.place, &["doctor", "--bundle", "inside"]).print("");
-    let made = files(&project.join("inside"));
-    assert!(code == 0 && made.len() == 2 && out.contains(&format!("inside/{}", made[0])), "{out}{made:?}");
+    let created = list_files(&project.join("inside"));
+    assert!(code == 0 && created.len() == 2 && out.contains(&format!("inside/{}", created[0])), "{out}{created:?}");
 }

@@ -1,4 +1,4 @@
-//! Whom the program talks to: models and profiles changed in a running session, kept, and come back to.
+//! Switching models and profiles in a running session: the choice is saved and restored.
 
 use crate::support::kept::{ALONE, holders};
 use crate::support::program::{Program, Setup};
@@ -11,37 +11,37 @@ use tokio::runtime::Runtime;
 const KEY_ONE: &str = "sk-first-1234567890";
 const KEY_TWO: &str = "sk-second-1234567890";
 
-fn list(body: &str) -> Answer {
+fn list_response(body: &str) -> Answer {
     Answer::body(200, "application/json", &[], body)
 }
 
-fn serves(runtime: &Runtime, answers: Vec<Answer>) -> Service {
+fn start_service(runtime: &Runtime, answers: Vec<Answer>) -> Service {
     runtime.block_on(Service::start(answers))
 }
 
-fn settings(setup: &Setup) -> PathBuf {
+fn settings_file(setup: &Setup) -> PathBuf {
     setup.place.path().join("home/aye/config/config.toml")
 }
 
-fn write(setup: &Setup, text: &str) {
-    let file = settings(setup);
+fn write_settings(setup: &Setup, text: &str) {
+    let file = settings_file(setup);
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(file, text).unwrap();
 }
 
-fn profiles(one: &Service, two: &Service) -> String {
+fn profile_settings(one: &Service, two: &Service) -> String {
     format!(
         "# mine\n[model]\nprofile = \"one\" # for now\n\n[profiles.one]\nbase_url = \"{}\"\nkey_env = \"KEY_ONE\"\nmodel = \"a1\"\n\n[profiles.two]\nbase_url = \"{}\"\nkey_env = \"KEY_TWO\"\nmodel = \"b1\"\n",
         one.base_url, two.base_url
     )
 }
 
-fn keyed(setup: Setup) -> Setup {
+fn with_keys(setup: Setup) -> Setup {
     setup.env("KEY_ONE", KEY_ONE).env("KEY_TWO", KEY_TWO)
 }
 
-/// What was said to a service in its requests for replies: the model, and each message in a word.
-fn told(service: &Service) -> Vec<String> {
+/// The requests for replies that a service received: the model and the text of each message.
+fn list_requests(service: &Service) -> Vec<String> {
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
     let all = service.received().into_iter().filter(|request| request.line.starts_with("POST"));
     all.map(|request| {
@@ -51,27 +51,30 @@ fn told(service: &Service) -> Vec<String> {
     .collect()
 }
 
-fn ready(mut program: Program) -> Program {
+fn wait_until_connected(mut program: Program) -> Program {
     program.until("Connected to");
     program
 }
 
-/// Leaves once the reply is whole.
-fn leave(program: &mut Program) {
+/// Quits once the reply is complete.
+fn quit(program: &mut Program) {
     program.until_quiet("");
     program.keys("\x04");
     program.ends();
 }
 
 #[test]
-fn the_model_and_then_the_profile_are_changed_and_the_talk_goes_on() {
+fn switches_model_and_profile_within_a_session() {
     let runtime = Runtime::new().unwrap();
     let models = r#"{"data":[{"id":"a1","context_length":128000,"pricing":{"prompt":"0.00000025","completion":"0.000002"}},{"id":"a2"},{"id":"embed-1"}]}"#;
-    let one = serves(&runtime, vec![says("One."), list(models), says("Two."), list(models), says("never")]);
-    let two = serves(&runtime, vec![says("Three."), says("Four.")]);
-    let setup = keyed(Setup::new(&[]));
-    write(&setup, &profiles(&one, &two));
-    let mut program = ready(setup.size(100, 30).start());
+    let one = start_service(
+        &runtime,
+        vec![says("One."), list_response(models), says("Two."), list_response(models), says("never")],
+    );
+    let two = start_service(&runtime, vec![says("Three."), says("Four.")]);
+    let setup = with_keys(Setup::new(&[]));
+    write_settings(&setup, &profile_settings(&one, &two));
+    let mut program = wait_until_connected(setup.size(100, 30).start());
     say(&mut program, "first");
     program.until("One.");
     program.keys("\x1bm");
@@ -90,23 +93,23 @@ fn the_model_and_then_the_profile_are_changed_and_the_talk_goes_on() {
     program.until("switched to b1 (profile two)");
     say(&mut program, "third");
     let screen = program.until("Three.");
-    assert!(screen.lines().next().unwrap().contains("b1"), "the head names it: {screen}");
-    assert_eq!(told(&one), ["a1: first", "a2: first | One. | second"]);
-    assert_eq!(told(&two), ["b1: first | One. | second | Two. | third"]);
-    leave(&mut program);
+    assert!(screen.lines().next().unwrap().contains("b1"), "the head names the model: {screen}");
+    assert_eq!(list_requests(&one), ["a1: first", "a2: first | One. | second"]);
+    assert_eq!(list_requests(&two), ["b1: first | One. | second | Two. | third"]);
+    quit(&mut program);
     let place = program.place.clone();
-    // What comes back is what it was: the profile, its model, and its key.
-    let mut program = keyed(Setup::again(&place, &["--continue"])).size(100, 30).start();
+    // The resumed session has the same profile, model and key.
+    let mut program = with_keys(Setup::again(&place, &["--continue"])).size(100, 30).start();
     program.until("Three.");
     say(&mut program, "fourth");
     program.until("Four.");
-    assert_eq!(told(&two)[1], "b1: first | One. | second | Two. | third | Three. | fourth");
-    leave(&mut program);
-    // What is named for this run counts more.
+    assert_eq!(list_requests(&two)[1], "b1: first | One. | second | Two. | third | Three. | fourth");
+    quit(&mut program);
+    // A profile named for this run takes precedence.
     let named = Setup::again(&place, &["--continue", "-p", "fifth"]).env("AYE_PROFILE", "one");
-    let (out, err, _) = keyed(named).print("");
+    let (out, err, _) = with_keys(named).print("");
     assert!(out.contains("never"), "{out} {err}");
-    assert_eq!(told(&two).len(), 2);
+    assert_eq!(list_requests(&two).len(), 2);
     for (service, own) in [(&one, KEY_ONE), (&two, KEY_TWO)] {
         for request in service.received() {
             assert_eq!(request.header("authorization"), Some(format!("Bearer {own}").as_str()), "{}", request.line);
@@ -119,14 +122,14 @@ fn the_model_and_then_the_profile_are_changed_and_the_talk_goes_on() {
 }
 
 #[test]
-fn a_choice_that_is_kept_stands_in_the_settings_and_their_comments_stay() {
+fn saves_a_choice_in_the_settings_and_keeps_comments() {
     let runtime = Runtime::new().unwrap();
-    let one = serves(&runtime, vec![list(r#"{"data":[{"id":"a1"},{"id":"a2"}]}"#)]);
-    let two = serves(&runtime, vec![says("From two.")]);
-    let setup = keyed(Setup::new(&[]));
-    write(&setup, &profiles(&one, &two));
-    let file = settings(&setup);
-    let mut program = ready(setup.start());
+    let one = start_service(&runtime, vec![list_response(r#"{"data":[{"id":"a1"},{"id":"a2"}]}"#)]);
+    let two = start_service(&runtime, vec![says("From two.")]);
+    let setup = with_keys(Setup::new(&[]));
+    write_settings(&setup, &profile_settings(&one, &two));
+    let file = settings_file(&setup);
+    let mut program = wait_until_connected(setup.start());
     program.keys("\x1bm");
     program.until("a2");
     program.types("a2");
@@ -140,25 +143,25 @@ fn a_choice_that_is_kept_stands_in_the_settings_and_their_comments_stay() {
     program.types("two");
     program.keys("\x13");
     program.until("aye starts with b1 of two");
-    leave(&mut program);
-    let mut program = keyed(Setup::again(&program.place, &[])).start();
+    quit(&mut program);
+    let mut program = with_keys(Setup::again(&program.place, &[])).start();
     program.until("Connected to b1");
     say(&mut program, "hello");
     program.until("From two.");
 }
 
 #[test]
-fn a_list_that_fails_says_why_and_a_name_can_be_typed_all_the_same() {
+fn accepts_a_typed_model_if_models_cannot_be_listed() {
     let runtime = Runtime::new().unwrap();
     let unknown = r#"{"error":{"message":"no model is called nonesuch here","code":"model_not_found"}}"#;
     let one = runtime.block_on(Service::strict([
-        list(r#"{"error":"oh no"}"#),
+        list_response(r#"{"error":"oh no"}"#),
         Answer::body(404, "application/json", &[], unknown),
         says("Here again."),
     ]));
     let setup = Setup::new(&["--base-url", &one.base_url, "--model", "m"]).size(120, 30);
-    write(&setup, ALONE);
-    let mut program = ready(setup.start());
+    write_settings(&setup, ALONE);
+    let mut program = wait_until_connected(setup.start());
     program.keys("\x1bm");
     program.until("Cannot list the models");
     program.types("nonesuch");
@@ -170,19 +173,19 @@ fn a_list_that_fails_says_why_and_a_name_can_be_typed_all_the_same() {
     program.until("switched to m");
     say(&mut program, "still there?");
     program.until("Here again.");
-    assert_eq!(told(&one), ["nonesuch: hello", "m: hello\n\nstill there?"]);
+    assert_eq!(list_requests(&one), ["nonesuch: hello", "m: hello\n\nstill there?"]);
 }
 
 #[test]
-fn while_a_turn_runs_the_model_is_for_the_next_request_and_the_profile_waits() {
+fn during_a_turn_only_the_model_can_be_switched() {
     let runtime = Runtime::new().unwrap();
     let slow = Answer::stream().says("Slow").then(Step::Stall);
-    let models = list(r#"{"data":[{"id":"a1"},{"id":"a2"}]}"#);
-    let one = serves(&runtime, vec![slow, models.clone(), models, says("Quick.")]);
-    let two = serves(&runtime, vec![says("never")]);
-    let setup = keyed(Setup::new(&[]));
-    write(&setup, &profiles(&one, &two));
-    let mut program = ready(setup.size(100, 30).start());
+    let models = list_response(r#"{"data":[{"id":"a1"},{"id":"a2"}]}"#);
+    let one = start_service(&runtime, vec![slow, models.clone(), models, says("Quick.")]);
+    let two = start_service(&runtime, vec![says("never")]);
+    let setup = with_keys(Setup::new(&[]));
+    write_settings(&setup, &profile_settings(&one, &two));
+    let mut program = wait_until_connected(setup.size(100, 30).start());
     say(&mut program, "first");
     program.until("Slow");
     program.keys("\x1bm");
@@ -199,68 +202,71 @@ fn while_a_turn_runs_the_model_is_for_the_next_request_and_the_profile_waits() {
     program.until("stopped");
     say(&mut program, "second");
     program.until("Quick.");
-    assert!(told(&one)[1].starts_with("a2: first | Slow"), "{:?}", told(&one));
+    assert!(list_requests(&one)[1].starts_with("a2: first | Slow"), "{:?}", list_requests(&one));
     assert!(two.received().is_empty());
 }
 
 #[test]
-fn a_session_whose_profile_is_gone_says_so_and_goes_on_with_the_one_there_is() {
+fn resumes_with_the_default_profile_if_its_own_is_missing() {
     let runtime = Runtime::new().unwrap();
-    let (one, two) = (serves(&runtime, vec![says("One.")]), serves(&runtime, vec![says("Two.")]));
-    let setup = keyed(Setup::new(&[]));
-    write(&setup, &profiles(&one, &two));
-    let mut program = ready(setup.start());
+    let (one, two) = (start_service(&runtime, vec![says("One.")]), start_service(&runtime, vec![says("Two.")]));
+    let setup = with_keys(Setup::new(&[]));
+    write_settings(&setup, &profile_settings(&one, &two));
+    let mut program = wait_until_connected(setup.start());
     say(&mut program, "first");
     program.until("One.");
-    leave(&mut program);
+    quit(&mut program);
     let file = program.place.path().join("home/aye/config/config.toml");
-    std::fs::write(&file, profiles(&one, &two).replace("profiles.one", "profiles.gone").replace("\"one\"", "\"two\""))
-        .unwrap();
-    let mut program = keyed(Setup::again(&program.place, &["--continue"])).size(100, 30).start();
+    std::fs::write(
+        &file,
+        profile_settings(&one, &two).replace("profiles.one", "profiles.gone").replace("\"one\"", "\"two\""),
+    )
+    .unwrap();
+    let mut program = with_keys(Setup::again(&program.place, &["--continue"])).size(100, 30).start();
     program.until("This session used one, which is not available");
     say(&mut program, "second");
     program.until("Two.");
-    assert_eq!(told(&two), ["b1: first | One. | second"]);
-    assert_eq!(told(&one).len(), 1);
+    assert_eq!(list_requests(&two), ["b1: first | One. | second"]);
+    assert_eq!(list_requests(&one).len(), 1);
 }
 
 #[test]
-fn the_name_of_the_servers_first_model_is_in_the_head_and_in_the_session() {
+fn uses_and_saves_the_first_model_of_the_server() {
     let runtime = Runtime::new().unwrap();
-    let models = list(r#"{"data":[{"id":"embed-1"},{"id":"talker-7b"}]}"#);
-    let one = serves(&runtime, vec![models, says("One."), says("Two.")]);
+    let models = list_response(r#"{"data":[{"id":"embed-1"},{"id":"talker-7b"}]}"#);
+    let one = start_service(&runtime, vec![models, says("One."), says("Two.")]);
     let setup = Setup::new(&[]);
-    write(&setup, &format!("[model]\nprofile = \"p\"\n[profiles.p]\nbase_url = \"{}\"\n", one.base_url));
-    let mut program = ready(setup.start());
+    write_settings(&setup, &format!("[model]\nprofile = \"p\"\n[profiles.p]\nbase_url = \"{}\"\n", one.base_url));
+    let mut program = wait_until_connected(setup.start());
     say(&mut program, "first");
     let screen = program.until("One.");
     assert!(screen.lines().next().unwrap().contains("talker-7b"), "{screen}");
-    leave(&mut program);
+    quit(&mut program);
     let mut program = Setup::again(&program.place, &["--continue"]).start();
     let screen = program.until("One.");
     assert!(screen.lines().next().unwrap().contains("talker-7b"), "{screen}");
     say(&mut program, "second");
     program.until("Two.");
-    assert_eq!(told(&one), ["talker-7b: first", "talker-7b: first | One. | second"]);
+    assert_eq!(list_requests(&one), ["talker-7b: first", "talker-7b: first | One. | second"]);
 }
 
 #[test]
-fn the_models_of_a_service_are_listed_without_a_screen() {
+fn lists_models_without_a_screen() {
     let runtime = Runtime::new().unwrap();
     let models = r#"{"data":[{"id":"a1","context_length":9},{"id":"embed-1"}]}"#;
-    let answers = [list(models), list(models), Answer::body(500, "text/plain", &[], "oh no")];
+    let answers = [list_response(models), list_response(models), Answer::body(500, "text/plain", &[], "oh no")];
     let service = runtime.block_on(Service::strict(answers));
-    let asks = |more: &[&str]| {
+    let list_models = |more: &[&str]| {
         let arguments = [&["models", "--base-url", &service.base_url], more].concat();
         Setup::new(&arguments).env("OPENAI_API_KEY", KEY_ONE).print("")
     };
-    assert_eq!(asks(&[]), ("a1\nembed-1\n".into(), String::new(), 0));
-    let (out, err, code) = asks(&["--json"]);
+    assert_eq!(list_models(&[]), ("a1\nembed-1\n".into(), String::new(), 0));
+    let (out, err, code) = list_models(&["--json"]);
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((err.as_str(), code, lines.len()), ("", 0, 2));
     assert_eq!((lines[0]["model"].as_str(), lines[0]["context"].as_u64()), (Some("a1"), Some(9)));
     assert_eq!(lines[1]["talks"], false);
-    let (out, err, code) = asks(&[]);
+    let (out, err, code) = list_models(&[]);
     assert_eq!((out.as_str(), code), ("", 1), "{err}");
     assert!(err.contains("Cannot list the models") && err.contains("oh no") && !err.contains(KEY_ONE), "{err}");
     let (_, err, code) = Setup::new(&["models"]).print("");

@@ -1,8 +1,8 @@
-//! The system's clock set back, far ahead and over a change of the hour, in the middle of everything: what came first stays
-//! first, nothing ends too early, and no time is less than none.
+//! The system clock set back, set far ahead and passing a daylight saving change, in the middle of a session: entries
+//! keep their order, nothing times out early, and no duration is negative.
 //!
-//! The program knows of no clock but the system's. A small library that a C compiler makes stands between the two, and adds
-//! to the clock what a file says; it leaves the clock alone by which times are measured, as a system does.
+//! A small C library, loaded into the program, adds the number of seconds in a file to the wall clock. It leaves the
+//! monotonic clock alone, as a system does.
 
 use crate::support::kept::{ALONE, ended, session, settings, until_ended};
 use crate::support::leave_out;
@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 const HOUR: i64 = 3600;
 const TEN_YEARS: i64 = 3652 * 24 * HOUR;
 
-/// Reads the file anew each time it is asked, so that the clock jumps at once.
+/// Reads the file on every call, so that a change takes effect at once.
 const SOURCE: &str = r#"
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -61,7 +61,7 @@ time_t time(time_t *to) {
 }
 "#;
 
-/// The library, if a C compiler is there to make it.
+/// The library, or `None` without a C compiler.
 fn library() -> Option<&'static Path> {
     static MADE: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("clock", SOURCE));
     MADE.as_deref()
@@ -71,7 +71,7 @@ fn library() -> Option<&'static Path> {
 struct Clock(PathBuf);
 
 impl Clock {
-    /// The real time and so many seconds; the file is replaced, so that it is never seen empty.
+    /// Sets the clock to the real time plus this many seconds. The file is replaced, so that it is never seen empty.
     fn set(&self, seconds: i64) {
         let next = self.0.with_extension("next");
         std::fs::write(&next, seconds.to_string()).unwrap();
@@ -79,7 +79,7 @@ impl Clock {
     }
 }
 
-fn with_clock(setup: Setup, library: &Path) -> (Setup, Clock) {
+fn preload_clock(setup: Setup, library: &Path) -> (Setup, Clock) {
     let file = setup.place.path().join("clock");
     let clock = Clock(file.clone());
     clock.set(0);
@@ -91,24 +91,24 @@ fn now() -> i64 {
     SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() as i64
 }
 
-/// The one session of this home, with the times of its entries in seconds from now.
-fn on_disk(setup: &Setup) -> (StoredSession, Vec<i64>) {
+/// Reads the only session, with the times of its entries in seconds from now.
+fn read_with_times(setup: &Setup) -> (StoredSession, Vec<i64>) {
     let folder = setup.place.path().join("home/aye/data/sessions");
     let read = read(&std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path()).unwrap();
     let times = read.times.iter().map(|at| (*at / 1000) as i64 - now()).collect();
     (read, times)
 }
 
-fn words(entries: &[Entry]) -> Vec<&str> {
-    let said = entries.iter().filter_map(|entry| match entry {
+fn list_texts(entries: &[Entry]) -> Vec<&str> {
+    let texts = entries.iter().filter_map(|entry| match entry {
         Entry::UserMessage { text } | Entry::Replied { text, .. } if !text.is_empty() => Some(text.as_str()),
         _ => None,
     });
-    said.collect()
+    texts.collect()
 }
 
-/// Every time that an entry or the journal measured is one that this test can have taken.
-fn none_is_strange(setup: &Setup, entries: &[Entry]) {
+/// Checks that every duration in the entries and in the journal is plausible for this test.
+fn check_durations(setup: &Setup, entries: &[Entry]) {
     const MOST: u64 = 600_000;
     for entry in entries {
         match entry {
@@ -129,7 +129,7 @@ fn none_is_strange(setup: &Setup, entries: &[Entry]) {
 }
 
 #[test]
-fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early() {
+fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
     let Some(library) = library() else { return leave_out("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
     let slow = Answer::stream().says("Half and ").then(Step::Pause(Duration::from_millis(500))).says("whole.");
@@ -147,7 +147,7 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
     settings(&setup, ALONE);
     let again = Setup::again(&setup.place, &[&flags[..], &["--continue"]].concat()).size(100, 30);
     let home = Setup::again(&setup.place, &[]);
-    let (setup, clock) = with_clock(setup, library);
+    let (setup, clock) = preload_clock(setup, library);
     let mut program = setup.start();
     program.until("Connected to");
     say(&mut program, "one");
@@ -155,13 +155,14 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
     clock.set(-HOUR);
     say(&mut program, "two");
     until_ended(&mut program, &home, 2);
-    // In the middle of a reply: what is waited for is not given up.
+    // The clock jumps in the middle of a reply, which must not time out.
     say(&mut program, "three");
     program.until("Half and");
     clock.set(TEN_YEARS);
     until_ended(&mut program, &home, 3);
     program.until("Half and whole.");
-    // A card that came before the jump takes its answer behind it, and a command has its time.
+    // The clock jumps while a prompt is open, which still takes an answer, and while a command runs, which keeps its
+    // time limit.
     say(&mut program, "four");
     program.until_asked("$ touch begun");
     clock.set(-HOUR);
@@ -174,22 +175,22 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
 
-    let (read, times) = on_disk(&home);
-    let told = ["one", "First.", "two", "An hour before.", "three", "Half and whole.", "four", "Ten years on."];
-    assert_eq!((words(&read.entries), &read.notices), (told.to_vec(), &vec![]));
-    let near = |at: i64, what: i64| (at - what).abs() < 600;
-    assert!(near(times[0], 0) && times.iter().any(|at| near(*at, -HOUR)), "the clock was set: {times:?}");
-    assert!(near(*times.last().unwrap(), TEN_YEARS) && !times.is_sorted(), "{times:?}");
+    let (read, times) = read_with_times(&home);
+    let texts = ["one", "First.", "two", "An hour before.", "three", "Half and whole.", "four", "Ten years on."];
+    assert_eq!((list_texts(&read.entries), &read.notices), (texts.to_vec(), &vec![]));
+    let is_near = |at: i64, what: i64| (at - what).abs() < 600;
+    assert!(is_near(times[0], 0) && times.iter().any(|at| is_near(*at, -HOUR)), "the clock was not set: {times:?}");
+    assert!(is_near(*times.last().unwrap(), TEN_YEARS) && !times.is_sorted(), "{times:?}");
     let settled = read.entries.iter().find_map(|entry| match entry {
         Entry::Settled { outcome: Outcome::Done(text), .. } => Some(text.as_str()),
         _ => None,
     });
     assert!(settled.is_some_and(|text| text.contains("over\nexit 0")), "{settled:?}");
-    none_is_strange(&home, &read.entries);
+    check_durations(&home, &read.entries);
 
-    // Gone on with by a clock that is right again, and read by one that is.
+    // The session continues with the right clock.
     let service = runtime.block_on(Service::start([says("Now.")]));
-    let (again, _clock) = with_clock(again, library);
+    let (again, _clock) = preload_clock(again, library);
     let mut program = again.start();
     let screen = program.until("Ten years on.");
     assert!(!screen.contains("-1") && !screen.contains("NaN"), "{screen}");
@@ -198,22 +199,22 @@ fn r55_the_clock_set_back_and_far_ahead_changes_no_order_and_ends_nothing_early(
     let flags = ["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "five"];
     assert_eq!(Setup::again(&home.place, &flags).print("").0, "Now.\n");
     let entries = session(&home);
-    assert_eq!((words(&entries)[8..].to_vec(), ended(&entries)), (vec!["five", "Now."], 5));
+    assert_eq!((list_texts(&entries)[8..].to_vec(), ended(&entries)), (vec!["five", "Now."], 5));
     let asked = service.received()[0].body["messages"].to_string();
-    let places: Vec<usize> = told.iter().map(|text| asked.find(&format!("\"{text}\"")).expect(text)).collect();
-    assert!(places.is_sorted(), "the model is told all in its order: {asked}");
+    let places: Vec<usize> = texts.iter().map(|text| asked.find(&format!("\"{text}\"")).expect(text)).collect();
+    assert!(places.is_sorted(), "the messages are out of order: {asked}");
 }
 
 #[test]
-fn r55_an_hour_that_comes_twice_and_a_year_before_all_are_as_good_as_any() {
+fn r55_works_in_a_repeated_hour_and_before_1970() {
     let Some(library) = library() else { return leave_out("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
-    // The last second of summer time in 2026, in a place that has it; the middle of the night before there was time.
+    // The last second of summer time in 2026 in central Europe, and a day before 1970.
     let (autumn, before) = (1_792_889_999 - now(), -now() - 86_400);
     for shift in [autumn, before].into_iter().take(often(2, 1)) {
         let service = runtime.block_on(Service::start([runs("sleep 1.1"), says("Through.")]));
         let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
-        let (setup, clock) = with_clock(setup.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3"), library);
+        let (setup, clock) = preload_clock(setup.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3"), library);
         settings(&setup, ALONE);
         let place = setup.place.clone();
         clock.set(shift);
@@ -226,14 +227,14 @@ fn r55_an_hour_that_comes_twice_and_a_year_before_all_are_as_good_as_any() {
         program.keys("\x04");
         assert_eq!(program.ends(), 0);
         let home = Setup::again(&place, &[]);
-        let (read, _) = on_disk(&home);
-        assert_eq!((words(&read.entries), read.notices), (vec!["go", "Through."], vec![]));
-        none_is_strange(&home, &read.entries);
-        for does in ["show", "list", "export"].into_iter().take(often(3, 1)) {
-            let (again, clock) = with_clock(Setup::again(&place, &["sessions", does]), library);
+        let (read, _) = read_with_times(&home);
+        assert_eq!((list_texts(&read.entries), read.notices), (vec!["go", "Through."], vec![]));
+        check_durations(&home, &read.entries);
+        for command in ["show", "list", "export"].into_iter().take(often(3, 1)) {
+            let (again, clock) = preload_clock(Setup::again(&place, &["sessions", command]), library);
             clock.set(shift);
             let (out, err, code) = again.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3").print("");
-            assert!(code == 0 && out.contains("go"), "{does}: {out}{err}");
+            assert!(code == 0 && out.contains("go"), "{command}: {out}{err}");
         }
     }
 }

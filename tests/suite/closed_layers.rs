@@ -1,5 +1,6 @@
-//! What a command of a dry run closed with a mode, and what a mode kept closed before: nothing of it is hidden, nothing is
-//! read past it, and what may be written for real may be written in the rehearsal, by an ordinary person too.
+//! Files that permissions close in a dry run: a command of the dry run closed them, or the project had them closed
+//! before. Nothing of them is hidden or readable, and what is writable live is writable in the dry run, for an ordinary
+//! user too.
 
 use crate::stage_escapes::is_there;
 use crate::support::folder::Folder;
@@ -18,23 +19,23 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn mode(path: &Path, mode: u32) {
+fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-fn mode_of(path: &Path) -> u32 {
+fn read_mode(path: &Path) -> u32 {
     path.symlink_metadata().unwrap().mode() & 0o7777
 }
 
-/// A project of an ordinary person with a stage over it.
-struct Play {
+/// A project with an overlay and some files.
+struct DryRun {
     _root: Folder,
     project: PathBuf,
     play: Arc<Rehearsal>,
     shell: Arc<OverlayShell>,
 }
 
-impl Play {
+impl DryRun {
     fn new() -> Self {
         let Empty { root, project, play, shell } = Empty::new();
         fs::create_dir(project.join("src")).unwrap();
@@ -49,7 +50,7 @@ impl Play {
         assert_eq!(ran.output, "", "{command}");
     }
 
-    /// What is read of a file; the system's words where it may not be.
+    /// The content of a file, or the error if it cannot be read.
     fn read(&self, path: &str) -> String {
         match self.play.read(&self.play.locate(path).unwrap()) {
             Ok(bytes) => String::from_utf8(bytes).unwrap(),
@@ -58,25 +59,25 @@ impl Play {
         }
     }
 
-    fn writes(&self, path: &str) -> bool {
+    fn can_write(&self, path: &str) -> bool {
         let at = self.play.locate(path).unwrap();
         let before = self.play.read(&at).ok();
         self.play.write(&at, before.as_deref(), b"three").is_ok()
     }
 
-    /// Every path that a walk meets.
-    fn walked(&self) -> Vec<String> {
-        let mut met = Vec::new();
+    /// Every path that a walk visits.
+    fn list_walked_paths(&self) -> Vec<String> {
+        let mut visited = Vec::new();
         let walked = self.play.walk(&self.play.locate(".").unwrap(), true, &mut |found| {
-            met.push(found.location.display_path.display().to_string());
+            visited.push(found.location.display_path.display().to_string());
             ControlFlow::Continue(())
         });
         walked.unwrap();
-        met
+        visited
     }
 
-    /// What is said of the one change that is told.
-    fn told(&self) -> String {
+    /// The path and the notes of the only change.
+    fn describe_only_change(&self) -> String {
         let all = change_summary::list_changes(&self.play).unwrap();
         assert_eq!(all.len(), 1, "{all:?}");
         format!("{} {}", all[0].path.display(), all[0].notes.join("; "))
@@ -86,19 +87,23 @@ impl Play {
 const DENIED: &str = "permission denied";
 
 #[tokio::test]
-async fn r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds() {
+async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead() {
     let name = "closed_layers::r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds";
     if !is_ordinary(name) || !is_there() {
         return;
     }
-    // The project's own folder.
-    let scene = Play::new();
+    // The project folder itself is closed.
+    let scene = DryRun::new();
     let mode = scene.project.metadata().unwrap().permissions().mode();
     scene.runs("echo two > f; echo three > new; chmod 000 .").await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], [DENIED; 3]);
     assert_eq!((scene.walked(), scene.writes("f")), (vec![], false));
     assert!(scene.play.list_names(&scene.play.locate(".").unwrap()).is_err());
-    assert!(scene.told().starts_with(". a folder becomes an unreadable folder ("), "{}", scene.told());
+    assert!(
+        scene.describe_only_change().starts_with(". a folder becomes an unreadable folder ("),
+        "{}",
+        scene.describe_only_change()
+    );
     let closed = scene.play.state_digest();
     let change = scene.play.change_at(Path::new(".")).unwrap().unwrap();
     assert!(scene.play.apply_change(&change).is_err());
@@ -106,31 +111,35 @@ async fn r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds() {
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], ["two\n", "one", "three\n"]);
     assert_eq!(changed(&scene.play), ["f", "new"]);
     assert_ne!(scene.play.state_digest(), closed);
-    // One below it.
-    let scene = Play::new();
+    // A folder inside it is closed.
+    let scene = DryRun::new();
     scene.runs("echo two > src/a; chmod 000 src").await;
     assert_eq!((scene.read("src/a").as_str(), scene.read("f").as_str()), (DENIED, "one"));
     assert_eq!((scene.walked(), scene.writes("src/a")), (vec!["f".to_owned(), "src".to_owned()], false));
-    assert!(scene.told().starts_with("src a folder becomes an unreadable folder ("), "{}", scene.told());
+    assert!(
+        scene.describe_only_change().starts_with("src a folder becomes an unreadable folder ("),
+        "{}",
+        scene.describe_only_change()
+    );
     let closed = scene.play.state_digest();
     scene.runs("chmod 755 src; echo three > src/a; chmod 000 src").await;
-    assert_ne!(scene.play.state_digest(), closed, "what is closed is another by now");
+    assert_ne!(scene.play.state_digest(), closed, "the content of the closed folder changed");
 }
 
 #[tokio::test]
-async fn r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read() {
+async fn r30_an_unreadable_folder_still_hides_the_one_in_the_project() {
     let name = "closed_layers::r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read";
     if !is_ordinary(name) || !is_there() {
         return;
     }
-    let scene = Play::new();
-    // Another folder of this name, which may be entered and not read.
+    let scene = DryRun::new();
+    // A new folder of the same name, which can be entered but not listed.
     scene.runs("rm -r src; mkdir src; echo new > src/b; chmod 311 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], [DENIED, "new\n"]);
     assert!(!scene.walked().contains(&"src/a".to_owned()));
     scene.runs("chmod 755 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], ["there is no file src/a", "new\n"]);
-    // One that may be read and not entered: its names are known, and nothing of what they stand for.
+    // A folder that can be listed but not entered: names are known, contents are not.
     scene.runs("chmod 444 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], [DENIED; 2]);
     let changes = scene.play.list_changes().unwrap();
@@ -138,8 +147,8 @@ async fn r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_ma
     assert!(matches!(&b.after, FileNode::Other(words) if words.contains("unreadable")), "{b:?}");
 }
 
-/// A project with folders that are read-only, one in the other.
-fn read_only(root: &Path) -> PathBuf {
+/// A project with nested read-only folders.
+fn make_read_only_project(root: &Path) -> PathBuf {
     let project = root.join("project");
     for folder in ["ro/sub", "ro/deep/ro/sub", "src"] {
         fs::create_dir_all(project.join(folder)).unwrap();
@@ -147,25 +156,25 @@ fn read_only(root: &Path) -> PathBuf {
     for file in ["ro/file", "ro/sub/file", "src/shut"] {
         fs::write(project.join(file), "one").unwrap();
     }
-    mode(&project.join("src/shut"), 0o444);
+    set_mode(&project.join("src/shut"), 0o444);
     for folder in ["ro/deep/ro", "ro", ""] {
-        mode(&project.join(folder), 0o555);
+        set_mode(&project.join(folder), 0o555);
     }
     project
 }
 
 #[test]
-fn r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done() {
+fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
     let name = "closed_layers::r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done";
     if !is_ordinary(name) {
         return;
     }
     let (one, other) = (Folder::new(), Folder::new());
-    let disk = Disk::new(&read_only(one.path())).unwrap();
-    let project = read_only(other.path());
+    let disk = Disk::new(&make_read_only_project(one.path())).unwrap();
+    let project = make_read_only_project(other.path());
     let under = Arc::new(Disk::new(&project).unwrap());
     let play = Rehearsal::new(under.clone(), other.path().join("layer"));
-    let writes = |to: &dyn Writer, path: &str| {
+    let can_write = |to: &dyn Writer, path: &str| {
         let at = to.locate(path).unwrap();
         let before = to.read(&at).ok();
         let done = to.write(&at, before.as_deref(), path.as_bytes());
@@ -186,23 +195,23 @@ fn r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done() {
         ("src/new", true),
         ("ro/sub/new", true),
     ];
-    for (path, may) in all {
-        let (real, rehearsed) = (writes(&disk, path), writes(&play, path));
-        assert_eq!(rehearsed.is_ok(), may, "{path}: {rehearsed:?}");
+    for (path, is_allowed) in all {
+        let (real, rehearsed) = (can_write(&disk, path), can_write(&play, path));
+        assert_eq!(rehearsed.is_ok(), is_allowed, "{path}: {rehearsed:?}");
         assert_eq!(rehearsed, real, "{path}");
     }
     let made = ["ro/deep/new", "ro/deep/new/er", "ro/deep/ro/sub/new", "ro/sub/file", "ro/sub/new", "src/new"];
-    assert_eq!(changed(&play), made, "no mode of a folder is another");
+    assert_eq!(changed(&play), made, "no mode of a folder changed");
     let upper = other.path().join("layer/upper");
     for folder in ["", "ro", "ro/deep/ro", "ro/sub"] {
-        assert_eq!(mode_of(&upper.join(folder)), mode_of(&project.join(folder)), "{folder}");
+        assert_eq!(read_mode(&upper.join(folder)), read_mode(&project.join(folder)), "{folder}");
     }
     assert!(!other.path().join("layer/unfinished").exists());
     for change in play.list_changes().unwrap() {
         play.apply_change(&change).unwrap();
     }
     assert_eq!((changed(&play), fs::read(project.join("ro/sub/new")).unwrap()), (vec![], b"ro/sub/new".to_vec()));
-    // So that they can be taken away.
+    // Makes the folders removable.
     for root in [one.path(), other.path()] {
         for folder in
             ["project", "project/ro", "project/ro/deep/ro", "layer/upper", "layer/upper/ro", "layer/upper/ro/deep/ro"]
@@ -213,14 +222,14 @@ fn r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done() {
 }
 
 #[tokio::test]
-async fn a_command_finds_the_projects_own_folder_as_it_is_also_after_a_file_tool() {
+async fn project_folder_keeps_its_mode_after_a_file_tool() {
     if !is_there() {
         return;
     }
     let root = Folder::new();
     let project = root.path().join("project");
     fs::create_dir(&project).unwrap();
-    mode(&project, 0o750);
+    set_mode(&project, 0o750);
     for first in [true, false] {
         let (play, shell) = staged(&project, root.path().join(format!("layers/{first}")));
         if first {
@@ -234,25 +243,25 @@ async fn a_command_finds_the_projects_own_folder_as_it_is_also_after_a_file_tool
 }
 
 #[test]
-fn r30_the_mode_of_the_projects_own_folder_is_shown_and_put_on_a_card() {
+fn r30_shows_a_mode_change_of_the_project_folder_and_prompts_for_it() {
     if !is_there() {
         return;
     }
     let person = Person::new(vec![runs("echo x > a; chmod 711 ."), says("Would do.")]);
-    mode(&person.project(), 0o755);
+    set_mode(&person.project(), 0o755);
     let (out, err, code) = person.setup(&["-p", "--dry-run", "go"]).print("");
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("1 file changed, +1 −0, 1 folder, 1 command"), "{out}");
     assert!(out.contains("~ ./  mode 755 → 711"), "{out}");
     let (json, _, _) = person.told(&["rehearsal", "show", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&told["changes"][0]["path"], &told["changes"][0]["folder"]), (&".".into(), &true.into()));
+    let shown: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&shown["changes"][0]["path"], &shown["changes"][0]["folder"]), (&".".into(), &true.into()));
     let mut program = person.start(&["rehearsal", "apply", "--hunks"]);
     let screen = program.until_asked("apply: change a folder?");
     assert!(screen.contains("mode 755 → 711"), "{screen}");
     program.keys("y");
     program.until_asked("apply: create a?");
-    assert_eq!(mode_of(&person.project()), 0o711);
+    assert_eq!(read_mode(&person.project()), 0o711);
     program.keys("y");
     program.until_asked("$ echo x > a");
     assert_eq!(fs::read(person.project().join("a")).unwrap(), b"x\n");

@@ -1,4 +1,4 @@
-//! Commands as they really run, by the real program: what they give back, and that nothing of them stays.
+//! Commands as the real program runs them: their results, and that none of their processes is left behind.
 
 use crate::support::folder::Folder;
 use crate::support::hand::PATIENCE;
@@ -13,21 +13,21 @@ use std::time::{Duration, Instant};
 
 const AYE: &str = env!("CARGO_BIN_EXE_aye");
 
-fn line(command: &str, seconds: u64) -> CommandLine {
+fn make_line(command: &str, seconds: u64) -> CommandLine {
     CommandLine { command: command.to_owned(), folder: std::env::temp_dir(), seconds, ..CommandLine::default() }
 }
 
-async fn ran(command: &str) -> CommandOutcome {
-    Shell::new(AYE.into()).run_command(&line(command, 20), &|_| {}).await.expect("the command starts")
+async fn run(command: &str) -> CommandOutcome {
+    Shell::new(AYE.into()).run_command(&make_line(command, 20), &|_| {}).await.expect("the command starts")
 }
 
-/// A word that only the processes of one test have in their command line or environment.
-fn mark(name: &str) -> String {
+/// A string that occurs only in the command lines and environments of one test's processes.
+fn make_mark(name: &str) -> String {
     format!("aye-mark-{}-{name}", std::process::id())
 }
 
-/// How many processes carry the mark in their environment. The guard carries it too.
-fn marked(mark: &str) -> usize {
+/// Counts the processes with the mark in their environment or command line. The guard has it too.
+fn count_marked(mark: &str) -> usize {
     let carries = |path: PathBuf| {
         std::fs::read(path).is_ok_and(|bytes| bytes.windows(mark.len()).any(|part| part == mark.as_bytes()))
     };
@@ -40,15 +40,15 @@ fn marked(mark: &str) -> usize {
         .count()
 }
 
-async fn none_left(mark: &str, within: Duration) {
+async fn wait_until_none_marked(mark: &str, within: Duration) {
     let start = Instant::now();
-    while marked(mark) > 0 {
-        assert!(kept(within, start.elapsed()), "{} processes still run", marked(mark));
+    while count_marked(mark) > 0 {
+        assert!(kept(within, start.elapsed()), "{} processes still run", count_marked(mark));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
-async fn until_there(path: &Path) {
+async fn wait_for_file(path: &Path) {
     let start = Instant::now();
     while !path.exists() {
         assert!(start.elapsed() < PATIENCE, "{} never came", path.display());
@@ -56,16 +56,16 @@ async fn until_there(path: &Path) {
     }
 }
 
-async fn until_marked(mark: &str) {
+async fn wait_for_marked(mark: &str) {
     let start = Instant::now();
-    while marked(mark) < 6 {
-        assert!(start.elapsed() < PATIENCE, "{} processes run", marked(mark));
+    while count_marked(mark) < 6 {
+        assert!(start.elapsed() < PATIENCE, "{} processes run", count_marked(mark));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
-/// Starts one process of each kind that likes to stay behind, then says so by making the file `ready`.
-fn stragglers(mark: &str, ready: &Path, then: &str) -> String {
+/// A command line that starts one process of each kind that tends to stay behind, and then creates the file `ready`.
+fn make_stragglers(mark: &str, ready: &Path, then: &str) -> String {
     format!(
         "export MARK={mark}; sleep 300 & nohup sleep 301 >/dev/null 2>&1 & setsid sleep 302 & \
          (setsid bash -c 'sleep 303 & disown; sleep 304' &) ; \
@@ -77,7 +77,7 @@ fn stragglers(mark: &str, ready: &Path, then: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_exit_status_is_the_commands_own() {
+async fn reports_the_exit_status_of_the_command() {
     for (command, exit, signal) in [
         ("true", Some(0), None),
         ("exit 3", Some(3), None),
@@ -86,39 +86,39 @@ async fn the_exit_status_is_the_commands_own() {
         ("kill -9 $$", None, Some(9)),
         ("kill -TERM $$", None, Some(15)),
     ] {
-        let ran = ran(command).await;
-        assert_eq!((ran.exit, ran.signal, ran.timed_out), (exit, signal, false), "{command}");
+        let outcome = run(command).await;
+        assert_eq!((outcome.exit, outcome.signal, outcome.timed_out), (exit, signal, false), "{command}");
     }
 }
 
 #[tokio::test]
-async fn both_outputs_come_in_the_order_they_were_written() {
-    let ran = ran("echo one; echo two >&2; echo three; echo four >&2").await;
-    assert_eq!(ran.output, "one\ntwo\nthree\nfour\n");
-    assert_eq!(ran.omitted, 0);
+async fn keeps_the_order_of_both_outputs() {
+    let outcome = run("echo one; echo two >&2; echo three; echo four >&2").await;
+    assert_eq!(outcome.output, "one\ntwo\nthree\nfour\n");
+    assert_eq!(outcome.omitted, 0);
 }
 
 #[tokio::test]
-async fn it_runs_in_its_folder_and_gets_the_command_as_it_is() {
+async fn runs_in_the_given_folder_and_keeps_quoting() {
     let folder = Folder::new();
     let command = "pwd -P; printf '%s|' \"a  b\" '$HOME' -- \"quo'te\"";
     let line =
         CommandLine { command: command.into(), folder: folder.path().into(), seconds: 20, ..CommandLine::default() };
-    let ran = Shell::new(AYE.into()).run_command(&line, &|_| {}).await.unwrap();
+    let outcome = Shell::new(AYE.into()).run_command(&line, &|_| {}).await.unwrap();
     let real = folder.path().canonicalize().unwrap();
-    assert_eq!(ran.output, format!("{}\na  b|$HOME|--|quo'te|", real.display()));
+    assert_eq!(outcome.output, format!("{}\na  b|$HOME|--|quo'te|", real.display()));
     let nowhere = CommandLine { folder: folder.path().join("gone"), ..line };
     let error = Shell::new(AYE.into()).run_command(&nowhere, &|_| {}).await.unwrap_err();
     assert!(error.to_string().starts_with("there is no folder"), "{error}");
 }
 
 #[tokio::test]
-async fn r21_there_is_no_keyboard_and_no_terminal() {
-    let ran = ran("cat; (: </dev/tty) 2>/dev/null && echo terminal || echo none; echo $TERM $PAGER").await;
-    assert_eq!(ran.output, "none\ndumb cat\n");
+async fn r21_commands_have_no_stdin_and_no_terminal() {
+    let outcome = run("cat; (: </dev/tty) 2>/dev/null && echo terminal || echo none; echo $TERM $PAGER").await;
+    assert_eq!(outcome.output, "none\ndumb cat\n");
 }
 
-/// Runs one test of this suite again, as a program of its own, with something in its environment.
+/// Runs one test of this suite again in a process with this environment variable.
 fn again(test: &str, name: &str, value: &str) {
     let suite = std::env::current_exe().expect("the suite is a program");
     let output = Command::new(suite)
@@ -136,190 +136,192 @@ async fn r21_secrets_are_not_in_the_environment() {
     if std::env::var_os("AYE_TEST_AGAIN").is_none() {
         return again("r21_secrets_are_not_in_the_environment", "MY_API_KEY", "hunter2");
     }
-    // The guard's own environment is open to its children, so it must not hold them either.
-    let ran = ran("env; tr '\\0' '\\n' </proc/$PPID/environ").await;
-    assert!(!ran.output.contains("hunter2"));
-    assert!(ran.output.contains("PATH=") && ran.output.contains("PAGER=cat"), "{}", ran.output);
+    // The environment of the guard is readable by its children, so it must not contain secrets either.
+    let outcome = run("env; tr '\\0' '\\n' </proc/$PPID/environ").await;
+    assert!(!outcome.output.contains("hunter2"));
+    assert!(outcome.output.contains("PATH=") && outcome.output.contains("PAGER=cat"), "{}", outcome.output);
 }
 
 #[tokio::test]
-async fn r22_a_command_has_a_session_and_a_group_of_its_own_and_no_terminal() {
-    let ran = ran("cat /proc/$$/stat; tty").await;
+async fn r22_commands_have_a_separate_session_and_process_group() {
+    let outcome = run("cat /proc/$$/stat; tty").await;
     let fields = |stat: &str| -> Vec<i32> {
-        let behind = stat.rsplit(')').next().unwrap().lines().next().unwrap();
-        behind.split_whitespace().skip(1).take(4).map(|field| field.parse().unwrap()).collect()
+        let rest = stat.rsplit(')').next().unwrap().lines().next().unwrap();
+        rest.split_whitespace().skip(1).take(4).map(|field| field.parse().unwrap()).collect()
     };
     let own = fields(&std::fs::read_to_string("/proc/self/stat").unwrap());
-    let [_, group, session, terminal] = fields(&ran.output)[..] else { panic!("{}", ran.output) };
-    assert!(group != own[1] && session != own[2] && terminal == 0, "{} and {own:?}", ran.output);
-    assert!(ran.output.contains("not a tty"), "{}", ran.output);
+    let [_, group, session, terminal] = fields(&outcome.output)[..] else { panic!("{}", outcome.output) };
+    assert!(group != own[1] && session != own[2] && terminal == 0, "{} and {own:?}", outcome.output);
+    assert!(outcome.output.contains("not a tty"), "{}", outcome.output);
 }
 
 #[tokio::test]
-async fn r22_a_command_whose_time_is_up_is_ended_with_all_it_started() {
-    let (mark, folder) = (mark("time"), Folder::new());
-    let command = stragglers(&mark, &folder.path().join("ready"), "echo before; sleep 305");
-    // A busy machine may need longer to come to the point.
+async fn r22_a_timeout_ends_the_command_and_all_its_processes() {
+    let (mark, folder) = (make_mark("time"), Folder::new());
+    let command = make_stragglers(&mark, &folder.path().join("ready"), "echo before; sleep 305");
+    // A busy machine may need a longer time limit to get to `echo before`.
     for seconds in [1, 5, 25] {
         let start = Instant::now();
-        let ran = Shell::new(AYE.into()).run_command(&line(&command, seconds), &|_| {}).await.unwrap();
-        assert!(ran.timed_out);
-        assert!(ran.exit.is_some() || ran.signal.is_some());
+        let outcome = Shell::new(AYE.into()).run_command(&make_line(&command, seconds), &|_| {}).await.unwrap();
+        assert!(outcome.timed_out);
+        assert!(outcome.exit.is_some() || outcome.signal.is_some());
         assert!(kept(Duration::from_secs(seconds + 3), start.elapsed()), "{:?}", start.elapsed());
-        assert_eq!(marked(&mark), 0);
-        if seconds == 25 || ran.output.contains("before") {
-            assert_eq!(ran.output, "before\n");
+        assert_eq!(count_marked(&mark), 0);
+        if seconds == 25 || outcome.output.contains("before") {
+            assert_eq!(outcome.output, "before\n");
             break;
         }
     }
 }
 
 #[tokio::test]
-async fn r22_what_listens_to_term_may_still_say_goodbye() {
+async fn r22_a_command_may_handle_the_term_signal() {
     let command = "trap 'sleep 0.5; echo goodbye; exit 7' TERM; echo on; while :; do sleep 0.1; done";
-    // A busy machine may need longer until it listens.
+    // A busy machine may need a longer time limit until the trap is set.
     for seconds in [1, 5, 25] {
-        let ran = Shell::new(AYE.into()).run_command(&line(command, seconds), &|_| {}).await.unwrap();
-        if seconds == 25 || ran.output.starts_with("on") {
-            assert_eq!((ran.exit, ran.timed_out), (Some(7), true));
-            assert!(ran.output.ends_with("goodbye\n"), "{}", ran.output);
+        let outcome = Shell::new(AYE.into()).run_command(&make_line(command, seconds), &|_| {}).await.unwrap();
+        if seconds == 25 || outcome.output.starts_with("on") {
+            assert_eq!((outcome.exit, outcome.timed_out), (Some(7), true));
+            assert!(outcome.output.ends_with("goodbye\n"), "{}", outcome.output);
             break;
         }
     }
 }
 
 #[tokio::test]
-async fn r22_what_a_command_leaves_in_the_background_ends_with_it() {
-    let (mark, folder) = (mark("background"), Folder::new());
-    let ran = ran(&stragglers(&mark, &folder.path().join("ready"), "echo done; exit 4")).await;
-    assert_eq!((ran.exit, ran.timed_out), (Some(4), false));
-    assert!(ran.output.contains("done"));
-    assert!(kept(Duration::from_secs(3), ran.duration), "{:?}", ran.duration);
-    assert_eq!(marked(&mark), 0);
+async fn r22_background_processes_end_with_the_command() {
+    let (mark, folder) = (make_mark("background"), Folder::new());
+    let outcome = run(&make_stragglers(&mark, &folder.path().join("ready"), "echo done; exit 4")).await;
+    assert_eq!((outcome.exit, outcome.timed_out), (Some(4), false));
+    assert!(outcome.output.contains("done"));
+    assert!(kept(Duration::from_secs(3), outcome.duration), "{:?}", outcome.duration);
+    assert_eq!(count_marked(&mark), 0);
 }
 
 #[tokio::test]
-async fn r22_dropping_the_command_leaves_nothing() {
-    let (mark, folder) = (mark("drop"), Folder::new());
+async fn r22_dropping_the_command_ends_all_its_processes() {
+    let (mark, folder) = (make_mark("drop"), Folder::new());
     let ready = folder.path().join("ready");
-    let command = stragglers(&mark, &ready, "wait");
-    let task = tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
-    until_there(&ready).await;
-    until_marked(&mark).await;
+    let command = make_stragglers(&mark, &ready, "wait");
+    let task =
+        tokio::spawn(async move { Shell::new(AYE.into()).run_command(&make_line(&command, 100), &|_| {}).await });
+    wait_for_file(&ready).await;
+    wait_for_marked(&mark).await;
     task.abort();
-    none_left(&mark, Duration::from_secs(3)).await;
+    wait_until_none_marked(&mark, Duration::from_secs(3)).await;
 }
 
 #[tokio::test]
-async fn r22_killing_the_parent_leaves_nothing() {
-    let (mark, folder) = (mark("parent"), Folder::new());
+async fn r22_killing_the_parent_ends_all_processes() {
+    let (mark, folder) = (make_mark("parent"), Folder::new());
     let ready = folder.path().join("ready");
-    // A parent that holds the lifeline and does nothing else, so that only its death can cut it.
+    // A parent that only holds the lifeline, so that nothing but its death can close it.
     let mut parent = Command::new("bash")
         .args(["-c", "coproc guard { exec \"$0\" guard -- bash -c \"$1\" 2>/dev/null; }; wait", AYE])
-        .arg(stragglers(&mark, &ready, "wait"))
+        .arg(make_stragglers(&mark, &ready, "wait"))
         .spawn()
         .unwrap();
-    until_there(&ready).await;
-    until_marked(&mark).await;
+    wait_for_file(&ready).await;
+    wait_for_marked(&mark).await;
     parent.kill().unwrap();
     parent.wait().unwrap();
-    none_left(&mark, Duration::from_secs(3)).await;
+    wait_until_none_marked(&mark, Duration::from_secs(3)).await;
 }
 
 #[tokio::test]
-async fn r22_a_command_that_kills_its_guard_is_ended_all_the_same() {
-    let mark = mark("patricide");
+async fn r22_a_command_that_kills_its_guard_still_ends() {
+    let mark = make_mark("patricide");
     let start = Instant::now();
-    let ran = ran(&format!("export MARK={mark}; sleep 300 & kill -9 $PPID; sleep 301")).await;
-    assert_eq!(ran.exit, None);
+    let outcome = run(&format!("export MARK={mark}; sleep 300 & kill -9 $PPID; sleep 301")).await;
+    assert_eq!(outcome.exit, None);
     assert!(kept(Duration::from_secs(3), start.elapsed()), "{:?}", start.elapsed());
-    none_left(&mark, Duration::from_secs(1)).await;
+    wait_until_none_marked(&mark, Duration::from_secs(1)).await;
 }
 
 #[tokio::test]
-async fn r22_a_command_that_puts_its_guard_to_sleep_is_ended_all_the_same() {
-    let (mark, folder) = (mark("sleepy"), Folder::new());
+async fn r22_a_command_that_stops_its_guard_still_ends() {
+    let (mark, folder) = (make_mark("sleepy"), Folder::new());
     let ready = folder.path().join("ready");
-    let command = stragglers(&mark, &ready, "kill -STOP $PPID; sleep 300");
-    let run = line(&command, 1);
+    let command = make_stragglers(&mark, &ready, "kill -STOP $PPID; sleep 300");
+    let run = make_line(&command, 1);
     let task = tokio::spawn(async move { Shell::new(AYE.into()).run_command(&run, &|_| {}).await.unwrap() });
-    let ran = task.await.unwrap();
-    assert!(ran.timed_out && kept(Duration::from_secs(4), ran.duration), "{:?}", ran.duration);
-    assert_eq!(marked(&mark), 0);
+    let outcome = task.await.unwrap();
+    assert!(outcome.timed_out && kept(Duration::from_secs(4), outcome.duration), "{:?}", outcome.duration);
+    assert_eq!(count_marked(&mark), 0);
     std::fs::remove_file(&ready).unwrap();
-    let task = tokio::spawn(async move { Shell::new(AYE.into()).run_command(&line(&command, 100), &|_| {}).await });
-    until_there(&ready).await;
-    until_marked(&mark).await;
+    let task =
+        tokio::spawn(async move { Shell::new(AYE.into()).run_command(&make_line(&command, 100), &|_| {}).await });
+    wait_for_file(&ready).await;
+    wait_for_marked(&mark).await;
     task.abort();
-    none_left(&mark, Duration::from_secs(3)).await;
+    wait_until_none_marked(&mark, Duration::from_secs(3)).await;
 }
 
 #[tokio::test]
-async fn a_command_no_system_would_take_is_refused_in_words() {
+async fn refuses_a_command_that_the_system_would_not_accept() {
     let shell = Shell::new(AYE.into());
-    assert_eq!(ran(&format!("true {}", "x".repeat(131_000))).await.exit, Some(0));
+    assert_eq!(run(&format!("true {}", "x".repeat(131_000))).await.exit, Some(0));
     for command in ["x".repeat(131_072), "a\0b".to_owned()] {
-        let error = shell.run_command(&line(&command, 5), &|_| {}).await.unwrap_err().to_string();
+        let error = shell.run_command(&make_line(&command, 5), &|_| {}).await.unwrap_err().to_string();
         assert!(error.starts_with("the command cannot be run: "), "{error}");
     }
 }
 
 #[tokio::test]
-async fn r23_a_flood_is_bounded_and_counted() {
-    let ran = ran("yes | head -c 200000000").await;
-    assert_eq!(ran.exit, Some(0));
-    assert!(ran.output.len() < 70_000, "{}", ran.output.len());
-    assert!(ran.omitted > 199_900_000);
-    assert!(ran.output.contains(&format!("[{} bytes omitted]", ran.omitted)));
+async fn r23_truncates_and_counts_long_output() {
+    let outcome = run("yes | head -c 200000000").await;
+    assert_eq!(outcome.exit, Some(0));
+    assert!(outcome.output.len() < 70_000, "{}", outcome.output.len());
+    assert!(outcome.omitted > 199_900_000);
+    assert!(outcome.output.contains(&format!("[{} bytes omitted]", outcome.omitted)));
 }
 
 #[tokio::test]
-async fn r23_a_flood_without_end_is_ended() {
-    let ran = Shell::new(AYE.into()).run_command(&line("cat /dev/zero", 120), &|_| {}).await.unwrap();
-    assert!(ran.exceeded_output && !ran.timed_out && ran.exit.is_none());
-    assert!(ran.omitted >= OUTPUT_LIMIT - 70_000);
-    assert!(ran.output.len() < 70_000);
+async fn r23_ends_a_command_with_endless_output() {
+    let outcome = Shell::new(AYE.into()).run_command(&make_line("cat /dev/zero", 120), &|_| {}).await.unwrap();
+    assert!(outcome.exceeded_output && !outcome.timed_out && outcome.exit.is_none());
+    assert!(outcome.omitted >= OUTPUT_LIMIT - 70_000);
+    assert!(outcome.output.len() < 70_000);
 }
 
 #[tokio::test]
-async fn r23_one_endless_line_of_no_text_is_bounded_too() {
-    let ran = ran("printf 'start'; head -c 3000000 /dev/zero; printf '\\xff\\xfe\\xc3end'").await;
-    assert!(ran.output.starts_with("start\0"));
-    assert!(ran.output.ends_with("\u{fffd}\u{fffd}\u{fffd}end"));
-    assert!(ran.output.len() < 70_000);
+async fn r23_truncates_an_endless_binary_line() {
+    let outcome = run("printf 'start'; head -c 3000000 /dev/zero; printf '\\xff\\xfe\\xc3end'").await;
+    assert!(outcome.output.starts_with("start\0"));
+    assert!(outcome.output.ends_with("\u{fffd}\u{fffd}\u{fffd}end"));
+    assert!(outcome.output.len() < 70_000);
 }
 
 #[tokio::test]
-async fn progress_is_the_latest_and_never_too_often() {
+async fn reports_the_latest_output_at_a_limited_rate() {
     let (seen, folder) = (std::sync::Mutex::new(Vec::new()), Folder::new());
     let last = folder.path().join("last");
     let more = std::sync::Mutex::new(String::new());
-    let note = |shown: CommandProgress<'_>| {
-        let text = shown.latest;
-        more.lock().unwrap().push_str(shown.new_output);
+    let record = |progress: CommandProgress<'_>| {
+        let text = progress.latest;
+        more.lock().unwrap().push_str(progress.new_output);
         seen.lock().unwrap().push(text.to_owned());
         if text.ends_with("line 60\n") {
             std::fs::write(&last, "").unwrap();
         }
     };
-    // It goes on until its last line was seen.
+    // The command runs until its last line was seen.
     let command = format!(
         "for n in $(seq 1 60); do echo line $n; sleep 0.01; done; until test -e {}; do sleep 0.05; done",
         last.display()
     );
     let began = Instant::now();
-    let ran = Shell::new(AYE.into()).run_command(&line(&command, 60), &note).await.unwrap();
-    assert!(!ran.timed_out, "the last line was never told");
+    let outcome = Shell::new(AYE.into()).run_command(&make_line(&command, 60), &note).await.unwrap();
+    assert!(!outcome.timed_out, "the last line was never reported");
     let (seen, most) = (seen.into_inner().unwrap(), began.elapsed().as_millis() / 99 + 1);
     assert!(seen.len() >= 3 && seen.len() as u128 <= most, "{} in {:?}", seen.len(), began.elapsed());
     assert!(seen.iter().all(|text| text.len() <= 2048 + 3));
     let more = more.into_inner().unwrap();
-    assert!(ran.output.starts_with(&more) && more.ends_with("line 60\n"), "{more}");
+    assert!(outcome.output.starts_with(&more) && more.ends_with("line 60\n"), "{more}");
 }
 
 #[test]
-fn a_guard_with_nobody_at_the_lifeline_ends_at_once() {
+fn guard_ends_at_once_if_its_lifeline_closes() {
     let mut guard = Command::new(AYE)
         .args(["guard", "--", "sh", "-c", "echo up; sleep 300"])
         .stdin(Stdio::piped())

@@ -1,11 +1,11 @@
-//! What is put on the clipboard of the terminal, and what is said if it is too long for that.
+//! Copying a reply to the clipboard of the terminal, and the notification if it is too long.
 
 use crate::support::kept::until_ended;
 use crate::support::often;
 use crate::support::program::{Program, Setup};
 use crate::support::talking::{say, says, talks};
 
-/// Begins what a program sends to put a text on the clipboard.
+/// Start of the terminal sequence that sets the clipboard.
 const OSC_52: &[u8] = b"\x1b]52;";
 
 fn has_copied(bytes: &[u8]) -> bool {
@@ -13,7 +13,7 @@ fn has_copied(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn a_reply_too_long_for_the_clipboard_is_said_not_to_be_copied_and_where_the_whole_is() {
+fn reports_a_reply_too_long_for_the_clipboard_and_names_a_way_to_print_it() {
     let reply = format!("The beginning. {}The end of it.", "a word and another ".repeat(often(400_000, 60_000)));
     for size in [(100, 24), (60, 15)] {
         let (_runtime, _service, mut program) = talks(vec![says(&reply), says("A short one.")], size, &[]);
@@ -21,24 +21,24 @@ fn a_reply_too_long_for_the_clipboard_is_said_not_to_be_copied_and_where_the_who
         say(&mut program, "go");
         until_ended(&mut program, &setup, 1);
         program.keys("\x1by");
-        let told =
+        let screen_text =
             |program: &mut Program| program.screen().replace('▌', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        program.until_that("it is said", |program| told(program).contains("` prints all of it."));
-        let words = told(&mut program);
-        assert!(words.contains("Not copied: ") && !words.contains("Copied 1 line"), "{words}");
+        program.until_that("the notification appears", |program| screen_text(program).contains("` prints all of it."));
+        let notification = screen_text(&mut program);
+        assert!(notification.contains("Not copied: ") && !notification.contains("Copied 1 line"), "{notification}");
         assert!(!has_copied(&program.bytes()));
-        // What it says of the whole is true.
-        let id = words.split("sessions show ").nth(1).and_then(|rest| rest.get(..26)).expect("an id").to_owned();
+        // The suggested command prints the whole reply.
+        let id = notification.split("sessions show ").nth(1).and_then(|rest| rest.get(..26)).expect("an id").to_owned();
         let (out, err, code) = Setup::again(&program.place, &["sessions", "show", &id]).print("");
         assert_eq!((code, err.as_str()), (0, ""));
         let shown: String = out.split_whitespace().collect::<Vec<_>>().join(" ");
         let whole: String = reply.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains(&whole), "{} of {} bytes", shown.len(), whole.len());
-        // A short one is copied, and said to be.
+        // A short reply is copied.
         say(&mut program, "again");
         until_ended(&mut program, &setup, 2);
         program.keys("\x1by");
         program.until("Copied 1 line");
-        program.until_that("it is on the clipboard", |program| has_copied(&program.bytes()));
+        program.until_that("the reply is on the clipboard", |program| has_copied(&program.bytes()));
     }
 }

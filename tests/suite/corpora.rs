@@ -1,4 +1,4 @@
-//! What the fuzz targets are held to, of everything that is kept of what they were given or found.
+//! The checks of the fuzz targets, run over every file of the stored corpora.
 
 #[path = "../../fuzz/checks/mod.rs"]
 mod checks;
@@ -6,8 +6,8 @@ mod checks;
 use crate::support::often;
 use std::path::Path;
 
-/// The files of one corpus.
-fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
+/// The files of one corpus, with their names.
+fn read_corpus(name: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
     let files = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let read = |file: std::fs::DirEntry| {
@@ -17,24 +17,24 @@ fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn r64_everything_that_is_kept_of_fuzzing_holds() {
+fn r64_all_stored_fuzz_inputs_pass() {
     for (name, check) in checks::ALL {
-        let corpus = corpus(name);
-        assert!(corpus.len() > 2, "there is a corpus of {name}");
+        let corpus = read_corpus(name);
+        assert!(corpus.len() > 2, "the corpus of {name} is empty");
         for (file, bytes) in corpus {
-            assert!(bytes.len() < 8 << 10, "{name}/{file} is too large to be kept");
-            // Whole, and broken off anywhere.
+            assert!(bytes.len() < 8 << 10, "{name}/{file} is too large");
+            // The whole file, and truncated at several places.
             let step = bytes.len() / often(16, 3) + 1;
             for end in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
-                let held = std::panic::catch_unwind(|| check(&bytes[..end]));
-                assert!(held.is_ok(), "{name}/{file}, its first {end} bytes");
+                let result = std::panic::catch_unwind(|| check(&bytes[..end]));
+                assert!(result.is_ok(), "{name}/{file}fails with its first {end} bytes");
             }
         }
     }
 }
 
 #[test]
-fn every_target_is_built_and_called_by_its_name() {
+fn every_fuzz_target_is_built_and_calls_its_check() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     let targets = std::fs::read_dir(folder.join("targets")).unwrap();

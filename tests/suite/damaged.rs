@@ -1,5 +1,5 @@
-//! One session's file damaged in every way there is a name for: it comes back as far as it can be read, what is wrong is
-//! said, what stood there stays, and it goes on.
+//! A session file damaged in every known way: its readable entries load, the damage is reported, the existing bytes
+//! stay, and the session can continue.
 
 use crate::support::folder::Folder;
 use crate::support::often;
@@ -8,92 +8,94 @@ use aye::store::{Header, Log, SessionLog, Sessions, StoredSession, new_id};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// What is done to the lines of a file.
+/// Turns the lines of a file into damaged bytes.
 type Damage = fn(Vec<Vec<u8>>) -> Vec<u8>;
 
-fn glued(lines: Vec<Vec<u8>>) -> Vec<u8> {
+fn join(lines: Vec<Vec<u8>>) -> Vec<u8> {
     lines.concat()
 }
 
-/// The line at this place as something else.
-fn with(mut lines: Vec<Vec<u8>>, at: usize, line: impl AsRef<[u8]>) -> Vec<u8> {
+/// Replaces the line at this index.
+fn replace_line(mut lines: Vec<Vec<u8>>, at: usize, line: impl AsRef<[u8]>) -> Vec<u8> {
     lines[at] = line.as_ref().to_vec();
-    glued(lines)
+    join(lines)
 }
 
-/// A line without its end.
-fn bare(line: &[u8]) -> &[u8] {
+/// The line without its line end.
+fn trim_line_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
-/// Each with how many of the ten entries are lost at most, and whether anything has to be said.
+/// Name, number of entries (of ten) that may be lost, whether the damage is reported, and the damage.
 const DAMAGES: &[(&str, usize, bool, Damage)] = &[
-    ("nothing at all", 0, false, |lines| glued(lines)),
+    ("nothing at all", 0, false, |lines| join(lines)),
     ("the last line is cut in its middle", 1, true, |lines| {
-        let all = glued(lines);
+        let all = join(lines);
         all[..all.len() - 20].to_vec()
     }),
-    ("the last line lacks its end", 0, false, |lines| bare(&glued(lines)).to_vec()),
-    ("the second half is gone", 5, false, |lines| glued(lines[..6].to_vec())),
-    ("a block of NUL in the middle", 1, true, |lines| with(lines, 4, [&[0; 4096][..], b"\n"].concat())),
-    ("a block of NUL at the end", 0, true, |lines| [glued(lines), vec![0; 4096]].concat()),
+    ("the last line lacks its end", 0, false, |lines| trim_line_end(&join(lines)).to_vec()),
+    ("the second half is gone", 5, false, |lines| join(lines[..6].to_vec())),
+    ("a block of NUL in the middle", 1, true, |lines| replace_line(lines, 4, [&[0; 4096][..], b"\n"].concat())),
+    ("a block of NUL at the end", 0, true, |lines| [join(lines), vec![0; 4096]].concat()),
     ("a block of NUL before a line", 0, true, |lines| {
         let line = [vec![0; 512], lines[4].clone()].concat();
-        with(lines, 4, line)
+        replace_line(lines, 4, line)
     }),
-    ("a mark of the byte order", 0, true, |lines| [b"\xef\xbb\xbf".to_vec(), glued(lines)].concat()),
-    ("bytes that are no text", 1, true, |lines| with(lines, 3, b"\xff\xfe\x80\xc3\x28\n")),
+    ("a mark of the byte order", 0, true, |lines| [b"\xef\xbb\xbf".to_vec(), join(lines)].concat()),
+    ("bytes that are no text", 1, true, |lines| replace_line(lines, 3, b"\xff\xfe\x80\xc3\x28\n")),
     ("bytes that are no text inside a line", 1, true, |lines| {
-        let line = [bare(&lines[3]).split_at(60).0, b"\xff\xff", &lines[3][60..]].concat();
-        with(lines, 3, line)
+        let line = [trim_line_end(&lines[3]).split_at(60).0, b"\xff\xff", &lines[3][60..]].concat();
+        replace_line(lines, 3, line)
     }),
     ("two lines glued", 0, false, |lines| {
-        let line = bare(&lines[3]).to_vec();
-        with(lines, 3, line)
+        let line = trim_line_end(&lines[3]).to_vec();
+        replace_line(lines, 3, line)
     }),
     ("a cut line glued to the next", 1, true, |lines| {
         let line = lines[3][..25].to_vec();
-        with(lines, 3, line)
+        replace_line(lines, 3, line)
     }),
-    ("all lines glued", 0, false, |lines| lines.iter().flat_map(|line| bare(line).to_vec()).collect()),
-    ("a bad line in the middle", 1, true, |lines| with(lines, 5, "no json\n")),
-    ("many bad lines", 4, true, |lines| with([&lines[..3], &lines[6..]].concat(), 2, "a\nb\n{\n[[[\n")),
-    ("an entry of a kind nobody knows", 1, true, |lines| {
-        with(lines, 4, "{\"seq\":4,\"at\":1,\"entry\":{\"kind\":\"dreamt\",\"of\":{}}}\n")
+    ("all lines glued", 0, false, |lines| lines.iter().flat_map(|line| trim_line_end(line).to_vec()).collect()),
+    ("a bad line in the middle", 1, true, |lines| replace_line(lines, 5, "no json\n")),
+    ("many bad lines", 4, true, |lines| replace_line([&lines[..3], &lines[6..]].concat(), 2, "a\nb\n{\n[[[\n")),
+    ("an entry of an unknown kind", 1, true, |lines| {
+        replace_line(lines, 4, "{\"seq\":4,\"at\":1,\"entry\":{\"kind\":\"dreamt\",\"of\":{}}}\n")
     }),
     ("an entry without what it needs", 1, true, |lines| {
-        with(lines, 4, "{\"seq\":4,\"at\":1,\"entry\":{\"kind\":\"said\"}}\n")
+        replace_line(lines, 4, "{\"seq\":4,\"at\":1,\"entry\":{\"kind\":\"said\"}}\n")
     }),
     ("an entry of another type", 1, true, |lines| {
-        with(lines, 4, "{\"seq\":4,\"at\":1,\"entry\":{\"kind\":\"said\",\"text\":[1]}}\n")
+        replace_line(lines, 4, "{\"seq\":4,\"at\":1,\"entry\":{\"kind\":\"said\",\"text\":[1]}}\n")
     }),
     ("a newer version", 0, true, |lines| {
         let line = String::from_utf8(lines[0].clone()).unwrap().replace("\"aye\":1", "\"aye\":9");
-        with(lines, 0, line)
+        replace_line(lines, 0, line)
     }),
-    ("no first line", 0, true, |lines| glued(lines[1..].to_vec())),
+    ("no first line", 0, true, |lines| join(lines[1..].to_vec())),
     ("half a first line", 0, true, |lines| {
         let line = [&lines[0][..30], b"\n"].concat();
-        with(lines, 0, line)
+        replace_line(lines, 0, line)
     }),
-    ("another program's first line", 0, true, |lines| with(lines, 0, "{\"type\":\"session_meta\"}\n")),
-    ("line ends of Windows", 0, false, |lines| lines.iter().flat_map(|line| [bare(line), b"\r\n"].concat()).collect()),
+    ("another program's first line", 0, true, |lines| replace_line(lines, 0, "{\"type\":\"session_meta\"}\n")),
+    ("line ends of Windows", 0, false, |lines| {
+        lines.iter().flat_map(|line| [trim_line_end(line), b"\r\n"].concat()).collect()
+    }),
     ("empty lines everywhere", 0, false, |lines| lines.iter().flat_map(|line| [line, &b"\n\n"[..]].concat()).collect()),
     ("lines in another order", 0, false, |mut lines| {
         lines[1..].reverse();
-        glued(lines)
+        join(lines)
     }),
     ("a line twice", 0, true, |lines| {
         let line = [lines[3].clone(), lines[3].clone()].concat();
-        with(lines, 3, line)
+        replace_line(lines, 3, line)
     }),
     ("a number beyond all others", 0, false, |lines| {
         let line = String::from_utf8(lines[9].clone()).unwrap().replace("\"seq\":9", "\"seq\":18446744073709551615");
-        with(lines, 9, line)
+        replace_line(lines, 9, line)
     }),
-    ("brackets without end", 1, true, |lines| with(lines, 4, "[".repeat(200_000) + "\n")),
+    ("brackets without end", 1, true, |lines| replace_line(lines, 4, "[".repeat(200_000) + "\n")),
     ("an overwritten beginning", 2, true, |lines| {
-        let mut all = glued(lines);
+        let mut all = join(lines);
         all[..300].fill(b'x');
         all
     }),
@@ -102,8 +104,8 @@ const DAMAGES: &[(&str, usize, bool, Damage)] = &[
     ("a picture in its place", 10, true, |_| b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec()),
 ];
 
-/// Ten entries of every kind of trouble to read.
-fn entries() -> Vec<Entry> {
+/// Ten entries with content that is hard to parse.
+fn sample_entries() -> Vec<Entry> {
     let lines = [
         r#"{"kind":"said","text":"one “two”\n{\"seq\":1,\"at\":2}"}"#,
         r#"{"kind":"replied","text":"I look.","reasoning":"hm","calls":[{"id":"a","name":"bash_exec","arguments":"{\"command\":\"make\"}"}],"model":"m"}"#,
@@ -119,18 +121,18 @@ fn entries() -> Vec<Entry> {
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Every entry that is read stood there, each as often as it may.
-fn kept(read: &StoredSession, all: &[Entry]) -> usize {
+/// Checks that no unknown entry was read; returns the number of entries that were.
+fn count_read(read: &StoredSession, all: &[Entry]) -> usize {
     let strange: Vec<&Entry> = read.entries.iter().filter(|entry| !all.contains(entry)).collect();
     assert!(strange.is_empty(), "{strange:?}");
     all.iter().filter(|entry| read.entries.contains(entry)).count()
 }
 
 #[test]
-fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
+fn r52_a_damaged_session_loads_and_continues() {
     let home = Folder::new();
     let sessions = Sessions::new(home.path().to_owned());
-    let all = entries();
+    let all = sample_entries();
     let (mut ids, mut names) = (Vec::new(), HashSet::new());
     for (name, lost, says, damage) in DAMAGES {
         assert!(names.insert(name));
@@ -144,7 +146,7 @@ fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
         std::fs::write(&path, &damaged).unwrap();
 
         let read = sessions.read(&id).unwrap();
-        assert!(kept(&read, &all) + lost >= all.len(), "{name}: {:?}", read.notices);
+        assert!(count_read(&read, &all) + lost >= all.len(), "{name}: {:?}", read.notices);
         assert_eq!(!read.notices.is_empty(), *says, "{name}: {:?}", read.notices);
         let mut session = Session::replay(read.entries.clone());
         assert!(session.messages().len() <= all.len(), "{name}");
@@ -154,7 +156,7 @@ fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
         lines.append(&more).unwrap();
         session.apply(more.clone());
         drop(lines);
-        assert!(std::fs::read(&path).unwrap().starts_with(&damaged), "{name}: what stood there stays");
+        assert!(std::fs::read(&path).unwrap().starts_with(&damaged), "{name}: the existing bytes changed");
         let again = sessions.read(&id).unwrap();
         assert!(again.entries.contains(&more), "{name}");
         assert_eq!(again.entries.len(), read.entries.len() + 1, "{name}");
@@ -162,14 +164,14 @@ fn r52_damaged_in_any_way_a_session_comes_back_and_goes_on() {
     }
     assert!(DAMAGES.len() > 30);
     let listed: HashSet<_> = sessions.list_all().unwrap().into_iter().map(|listed| listed.id).collect();
-    assert!(ids.iter().all(|id| listed.contains(id)), "none hides another");
+    assert!(ids.iter().all(|id| listed.contains(id)), "a session is missing in the list");
 }
 
 #[test]
-fn r52_a_byte_changed_anywhere_costs_its_line_at_most() {
+fn r52_a_changed_byte_loses_at_most_its_line_and_the_next() {
     let home = Folder::new();
     let sessions = Sessions::new(home.path().to_owned());
-    let all = entries();
+    let all = sample_entries();
     let id = new_id();
     let mut lines = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
     all.iter().for_each(|entry| lines.append(entry).unwrap());
@@ -182,9 +184,9 @@ fn r52_a_byte_changed_anywhere_costs_its_line_at_most() {
             damaged[at] = byte;
             std::fs::write(&path, &damaged).unwrap();
             let read = sessions.read(&id).unwrap();
-            let kept = all.iter().filter(|entry| read.entries.contains(entry)).count();
-            // The end of a line glues it to the next one.
-            assert!(kept + 2 > all.len(), "byte {at} as {byte}: {kept} of {}: {:?}", all.len(), read.notices);
+            let count = all.iter().filter(|entry| read.entries.contains(entry)).count();
+            // A damaged line end joins the line with the next one.
+            assert!(count + 2 > all.len(), "byte {at} as {byte}: {count} of {}: {:?}", all.len(), read.notices);
         }
     }
 }

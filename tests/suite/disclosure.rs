@@ -1,4 +1,4 @@
-//! What a dry run sends to the model: nothing that a live session would ask about. A session reads every kind of secret in many
+//! A dry run sends the model nothing that a live session would ask about. A session reads every kind of secret in many
 //! ways, and the server that plays the model receives none of them.
 
 use crate::stage_escapes::is_there;
@@ -17,10 +17,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A secret: where it is, by the name that commands give it, and what it holds.
+/// A secret file.
 struct Secret {
     kind: &'static str,
-    /// `P` is the project, `H` the home, `T` the folder for temporary files and `S` a folder next to the project.
+    /// Path as the calls name it: `P` is the project, `H` the home, `T` the folder for temporary files and `S` a folder
+    /// next to the project.
     file: &'static str,
     holds: &'static str,
 }
@@ -37,16 +38,16 @@ const SECRETS: [Secret; 10] = [
     Secret { kind: "temporary file of another program", file: "T/session.txt", holds: "SENTINELtemporary09" },
     Secret { kind: "aye's own keys", file: "H/aye/config/credentials.toml", holds: "SENTINELown10" },
 ];
-/// Committed as `.env`, and not what the file holds now.
+/// Content of the committed `.env`, which differs from the file.
 const COMMITTED: &str = "SENTINELcommitted11";
-/// In the arguments of a process.
+/// A secret in the arguments of a process.
 const ARGUMENT: &str = "SENTINELargument12";
-/// In the environment of that process.
-const OF_PROCESS: &str = "SENTINELprocess13";
-/// In a variable of aye's own environment whose name promises nothing.
+/// A secret in the environment of that process.
+const PROCESS_VARIABLE: &str = "SENTINELprocess13";
+/// A secret in an environment variable of aye whose name does not suggest one.
 const VARIABLE: &str = "SENTINELvariable14";
 
-/// Ends it with the test.
+/// A process that ends with the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -56,7 +57,7 @@ impl Drop for Running {
     }
 }
 
-fn real(place: &Path, name: &str) -> String {
+fn resolve_path(place: &Path, name: &str) -> String {
     let (start, rest) = name.split_once('/').unwrap();
     let folder = match start {
         "P" => "project",
@@ -67,10 +68,10 @@ fn real(place: &Path, name: &str) -> String {
     place.join(folder).join(rest).display().to_string()
 }
 
-/// A project, a home and what lies around them, with a secret of every kind.
-fn scene(place: &Path) -> Running {
+/// Sets up a project, a home and folders around them with a secret of every kind.
+fn create_scene(place: &Path) -> Running {
     for secret in &SECRETS {
-        let file = real(place, secret.file);
+        let file = resolve_path(place, secret.file);
         std::fs::create_dir_all(Path::new(&file).parent().unwrap()).unwrap();
         let comment = if file.ends_with(".toml") { "# " } else { "" };
         std::fs::write(&file, format!("{comment}{}\n", secret.holds)).unwrap();
@@ -96,21 +97,21 @@ fn scene(place: &Path) -> Running {
         assert!(done.status.success(), "{words:?}: {done:?}");
     };
     git(&["init", "-q"]);
-    // The file keeps its other name.
+    // Written in place, so that the hard link keeps the same file.
     std::fs::write(project.join(".env"), format!("{COMMITTED}\n")).unwrap();
     git(&["add", "-f", ".env", "README.md"]);
     git(&["commit", "-qm", "first"]);
     std::fs::write(project.join(".env"), now).unwrap();
     let process =
-        Command::new("sleep").arg0(ARGUMENT).arg("600").env("HARMLESS", OF_PROCESS).stdin(Stdio::null()).spawn();
+        Command::new("sleep").arg0(ARGUMENT).arg("600").env("HARMLESS", PROCESS_VARIABLE).stdin(Stdio::null()).spawn();
     Running(process.unwrap())
 }
 
-/// Command lines that print secrets, each with one that it prints.
-fn commands(place: &Path) -> Vec<(String, &'static str)> {
+/// Command lines that print secrets, each with a secret that it prints.
+fn list_commands(place: &Path) -> Vec<(String, &'static str)> {
     let mut all = Vec::new();
     for secret in &SECRETS {
-        let file = real(place, secret.file);
+        let file = resolve_path(place, secret.file);
         for line in [
             format!("cat {file}"),
             format!("sh show.sh {file}"),
@@ -165,7 +166,7 @@ fn commands(place: &Path) -> Vec<(String, &'static str)> {
         add(line, ARGUMENT);
     }
     for line in ["cat /proc/*/environ", "sh show.sh /proc/*/environ", "ps axeww"] {
-        add(line, OF_PROCESS);
+        add(line, PROCESS_VARIABLE);
     }
     for line in ["env", "printenv HARMLESS_NAME", "echo $HARMLESS_NAME", "export -p", "sh -c 'set'"] {
         add(line, VARIABLE);
@@ -173,11 +174,11 @@ fn commands(place: &Path) -> Vec<(String, &'static str)> {
     all
 }
 
-/// Calls of the file tools for the same.
-fn file_calls(place: &Path) -> Vec<(&'static str, Value)> {
+/// File tool calls that read the same secrets.
+fn list_file_calls(place: &Path) -> Vec<(&'static str, Value)> {
     let mut all = Vec::new();
     for secret in &SECRETS {
-        let file = real(place, secret.file);
+        let file = resolve_path(place, secret.file);
         let folder = Path::new(&file).parent().unwrap().display().to_string();
         all.push(("read_file", json!({ "path": file })));
         all.push(("search_text", json!({ "pattern": "SENTINEL", "path": folder })));
@@ -186,7 +187,7 @@ fn file_calls(place: &Path) -> Vec<(&'static str, Value)> {
         all.push(("read_file", json!({ "path": path })));
     }
     all.push(("search_text", json!({ "pattern": "SENTINEL" })));
-    // An overlay must not make a way to what lies outside of it.
+    // A link in the overlay must not give access to files outside of it.
     all.push((
         "bash_exec",
         json!({ "command": "ln -s .env inside.txt; ln -s /proc/self/environ self.txt; ln -s ~ there" }),
@@ -198,11 +199,11 @@ fn file_calls(place: &Path) -> Vec<(&'static str, Value)> {
     all
 }
 
-/// All that was sent to the model, and how many calls there were.
-fn sent(place: &Arc<Folder>, more: &[&str], written: &str) -> (String, usize) {
-    let lines = commands(place.path());
+/// Runs a session with all calls; returns everything that was sent to the model, and the number of calls.
+fn run_session(place: &Arc<Folder>, more: &[&str], written: &str) -> (String, usize) {
+    let lines = list_commands(place.path());
     let all = lines.iter().map(|(line, _)| ("bash_exec", json!({ "command": line })));
-    let all: Vec<(&str, Value)> = all.chain(file_calls(place.path())).collect();
+    let all: Vec<(&str, Value)> = all.chain(list_file_calls(place.path())).collect();
     let mut answers: Vec<_> = all.chunks(12).map(|calls| calls_after(Duration::ZERO, calls)).collect();
     answers.push(says("Done."));
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -217,16 +218,16 @@ fn sent(place: &Arc<Folder>, more: &[&str], written: &str) -> (String, usize) {
     (sent, all.len())
 }
 
-/// The names of everything that came through.
-fn disclosed(sent: &str) -> Vec<String> {
-    let of_file = SECRETS.iter().map(|secret| (secret.kind, secret.holds));
+/// Lists the secrets that were sent.
+fn list_disclosed(sent: &str) -> Vec<String> {
+    let from_files = SECRETS.iter().map(|secret| (secret.kind, secret.holds));
     let others = [
         ("git object", COMMITTED),
         ("arguments of a process", ARGUMENT),
-        ("environment of a process", OF_PROCESS),
+        ("environment of a process", PROCESS_VARIABLE),
         ("variable", VARIABLE),
     ];
-    let all = of_file.chain(others).filter(|(_, holds)| sent.contains(holds));
+    let all = from_files.chain(others).filter(|(_, holds)| sent.contains(holds));
     all.map(|(kind, holds)| {
         let at = sent.find(holds).unwrap();
         let start = (0..=at.saturating_sub(300)).rev().find(|at| sent.is_char_boundary(*at)).unwrap();
@@ -235,13 +236,13 @@ fn disclosed(sent: &str) -> Vec<String> {
     .collect()
 }
 
-/// Without a dry run each of the command lines prints what it is here for; otherwise not printing it would say nothing.
+/// Checks that, outside of a dry run, most command lines do print their secret; otherwise the test would prove nothing.
 fn check_commands(place: &Path) {
-    let lines = commands(place);
+    let lines = list_commands(place);
     let copy = Folder::new();
     let mut printed = 0;
     for (line, holds) in &lines {
-        // Each in a fresh copy: some of them move files.
+        // Each command runs in a fresh copy, because some of them move files.
         let folder = copy.path().join("project");
         let done = Command::new("cp").arg("-a").arg(place.join("project")).arg(&folder).status().unwrap();
         assert!(done.success());
@@ -272,9 +273,9 @@ fn check_commands(place: &Path) {
 
 fn check(more: &[&str], written: &str) {
     let setup = Setup::new(&[]);
-    let _process = scene(setup.place.path());
-    let (sent, calls) = sent(&setup.place, more, written);
-    let found = disclosed(&sent);
+    let _process = create_scene(setup.place.path());
+    let (sent, calls) = run_session(&setup.place, more, written);
+    let found = list_disclosed(&sent);
     assert!(found.is_empty(), "{} kinds of {calls} calls:\n{}", found.len(), found.join("\n"));
 }
 
@@ -284,7 +285,7 @@ fn r30_a_dry_run_discloses_no_kind_of_secret() {
         return;
     }
     let place = Folder::new();
-    let process = scene(place.path());
+    let process = create_scene(place.path());
     check_commands(place.path());
     drop(process);
     check(&[], "");
@@ -309,7 +310,7 @@ fn r30_a_dry_run_without_an_overlay_sandbox_discloses_no_kind_of_secret() {
     check(&[], "[dry_run]\nstage = \"off\"\n");
 }
 
-/// Nobody answers a prompt there, so nothing that asks is read.
+/// No user is there to answer prompts, so nothing that asks is read.
 #[test]
 fn r30_a_dry_run_that_asks_as_live_discloses_nothing_without_approval() {
     if is_there() {

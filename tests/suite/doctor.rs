@@ -1,4 +1,4 @@
-//! `aye doctor`: what it finds, what it says to do, and what it never tells.
+//! `aye doctor`: its findings, its advice, and the secrets that it never prints.
 
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
@@ -8,37 +8,37 @@ use std::os::unix::fs::PermissionsExt;
 const KEY: &str = "sk-doctor-1234567890";
 const HEADER: &str = "header-0987654321";
 
-/// Puts these settings in place.
-fn set(setup: &Setup, text: &str) {
+/// Writes these settings.
+fn write_settings(setup: &Setup, text: &str) {
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), text).unwrap();
 }
 
-fn models(names: &[&str]) -> Answer {
+fn models_response(names: &[&str]) -> Answer {
     let data: Vec<Value> = names.iter().map(|name| serde_json::json!({ "id": name, "object": "model" })).collect();
     let body = serde_json::json!({ "object": "list", "data": data }).to_string();
     Answer::body(200, "application/json", &[], &body)
 }
 
-/// What it finds, and its exit code.
-async fn finds(setup: Setup) -> (Vec<Value>, i32) {
+/// Runs the doctor; returns its findings and its exit code.
+async fn run_doctor(setup: Setup) -> (Vec<Value>, i32) {
     let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
     assert_eq!(err, "");
     (out.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), code)
 }
 
-/// The findings of an area that are so, in words.
-fn of(found: &[Value], area: &str, state: &str) -> Vec<String> {
+/// The texts of the findings with this area and state.
+fn filter_findings(found: &[Value], area: &str, state: &str) -> Vec<String> {
     let is = |value: &&Value| value["area"] == area && value["state"] == state;
     found.iter().filter(is).map(|value| value["words"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn where_all_is_well_it_says_so_and_tells_no_secret() {
-    let service = Service::strict([models(&["m", "other"])]).await;
+async fn reports_a_working_setup_without_secrets() {
+    let service = Service::strict([models_response(&["m", "other"])]).await;
     let setup = Setup::new(&["doctor", "--json"]).env("MY_KEY", KEY);
-    set(
+    write_settings(
         &setup,
         &format!(
             "[model]\nprofile = \"mine\"\n[profiles.mine]\nbase_url = \"{}\"\nmodel = \"m\"\nkey_env = \"MY_KEY\"\nheaders = {{ X-Team = \"{HEADER}\" }}\n",
@@ -46,16 +46,19 @@ async fn where_all_is_well_it_says_so_and_tells_no_secret() {
         ),
     );
     let home = setup.place.path().join("home").to_str().unwrap().to_owned();
-    let (found, code) = finds(setup).await;
+    let (found, code) = run_doctor(setup).await;
     assert_eq!(code, 0, "{found:#?}");
     let all = serde_json::to_string(&found).unwrap();
     for secret in [KEY, HEADER, home.as_str()] {
         assert!(!all.contains(secret), "{all}");
     }
     assert_eq!(service.received()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
-    assert_eq!(of(&found, "key", "ok"), ["from MY_KEY"]);
-    assert!(of(&found, "model", "ok").iter().any(|words| words.contains("answers, with 2 models")), "{all}");
-    let settings = of(&found, "settings", "ok");
+    assert_eq!(filter_findings(&found, "key", "ok"), ["from MY_KEY"]);
+    assert!(
+        filter_findings(&found, "model", "ok").iter().any(|words| words.contains("answers, with 2 models")),
+        "{all}"
+    );
+    let settings = filter_findings(&found, "settings", "ok");
     assert!(settings.contains(&"profiles.mine.model = \"m\" from ~/aye/config/config.toml:5".to_owned()), "{all}");
     for area in ["version", "terminal", "sandbox", "folders", "sessions", "shell", "git", "project"] {
         assert!(found.iter().any(|value| value["area"] == area), "{area}: {all}");
@@ -63,7 +66,7 @@ async fn where_all_is_well_it_says_so_and_tells_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
+async fn reports_problems_with_advice_and_exit_code_1() {
     let service = Service::strict([Answer::body(
         401,
         "application/json",
@@ -73,14 +76,14 @@ async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
     .await;
     let setup =
         Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"]).env("OPENAI_API_KEY", KEY);
-    set(&setup, "[screen]\ntheme = \"nope\"\nmuose = true\n[keys]\nno_such = \"f2\"\n");
+    write_settings(&setup, "[screen]\ntheme = \"nope\"\nmuose = true\n[keys]\nno_such = \"f2\"\n");
     let keys = setup.place.path().join("home/aye/config/credentials.toml");
     std::fs::write(&keys, "\"https://a.example\" = \"sk-entered-123456\"\n").unwrap();
     std::fs::set_permissions(&keys, PermissionsExt::from_mode(0o644)).unwrap();
     let sessions = setup.place.path().join("home/aye/data/sessions");
     std::fs::create_dir_all(&sessions).unwrap();
     std::fs::write(sessions.join("01JAAAAAAAAAAAAAAAAAAAAAAA.jsonl"), "no line of a session\n").unwrap();
-    let (found, code) = finds(setup).await;
+    let (found, code) = run_doctor(setup).await;
     let all = serde_json::to_string(&found).unwrap();
     assert_eq!(code, 1, "{all}");
     assert!(!all.contains(KEY) && !all.contains("sk-entered"), "{all}");
@@ -92,27 +95,27 @@ async fn what_is_wrong_comes_with_what_to_do_and_the_exit_code() {
         ("model", "401"),
         ("sessions", "01JAAAAAAAAAAAAAAAAAAAAAAA"),
     ] {
-        let wrong = of(&found, area, "wrong");
+        let wrong = filter_findings(&found, area, "wrong");
         assert!(wrong.iter().any(|words| words.contains(part)), "{area}: {part}: {all}");
     }
     assert!(found.iter().filter(|value| value["state"] == "wrong").all(|value| value["do"].is_string()), "{all}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_never_answers_is_said_to_be_silent() {
+async fn reports_a_server_that_never_answers() {
     let service = Service::strict([Answer::default().then(Step::Stall)]).await;
     let setup = Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"]);
-    let (found, code) = finds(setup).await;
+    let (found, code) = run_doctor(setup).await;
     assert_eq!(code, 1);
-    let wrong = of(&found, "model", "wrong");
+    let wrong = filter_findings(&found, "model", "wrong");
     assert!(wrong.iter().any(|words| words.contains("did not answer within 2.2 s")), "{found:#?}");
 }
 
 #[test]
-fn it_works_where_nothing_else_does() {
+fn works_with_broken_settings() {
     for text in ["[screen\n", "\u{0}", "[model]\nprofile = \"none\"\n", "[[[[\n", "= = =\n"] {
         let setup = Setup::new(&["doctor"]);
-        set(&setup, text);
+        write_settings(&setup, text);
         let (out, err, code) = setup.print("");
         assert_eq!((err.as_str(), code), ("", 1), "{text:?}: {out}");
         assert!(out.contains("config.toml:") && out.contains("see !! above."), "{text:?}: {out}");
@@ -125,7 +128,7 @@ fn it_works_where_nothing_else_does() {
 }
 
 #[test]
-fn in_a_terminal_it_says_what_the_terminal_can() {
+fn describes_the_terminal() {
     let mut program = Setup::new(&["doctor"]).size(100, 60).env("TMUX", "x").start();
     assert_eq!(program.ends(), 0, "{}", program.screen());
     let screen = program.screen();
@@ -135,9 +138,9 @@ fn in_a_terminal_it_says_what_the_terminal_can() {
 }
 
 #[test]
-fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
+fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
     let setup = Setup::new(&["doctor", "--json"]);
-    set(
+    write_settings(
         &setup,
         "[hooks.right]\ncommand = [\"sh\", \"-c\", \"hook-secret-4711\"]\ntools = [\"bash_exec\"]\n[hooks.gone]\ncommand = [\"/no/such/hook\"]\n\
          [second_reader]\nprofile = \"none-such\"\n",
@@ -176,14 +179,14 @@ fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
         ),
         ("reviewer", "wrong", "the model reviewer is not available, so every call asks"),
     ] {
-        let words = of(&found, area, state);
+        let words = filter_findings(&found, area, state);
         assert!(words.iter().any(|words| words.contains(part)), "{area} {state}: {part}: {out}");
     }
     assert!(!out.contains("hook-secret") && !out.contains(home.to_str().unwrap()), "{out}");
     let wrong = found.iter().filter(|value| value["state"] == "wrong");
     assert!(wrong.into_iter().all(|value| value["do"].is_string()), "{out}");
 
-    // A file that says nothing makes everything ask, and that is what it tells.
+    // Everything asks if the rules file cannot be read, and the doctor says so.
     std::fs::write(place.path().join("home/aye/config/rules.toml"), "[[rule\n").unwrap();
     let (out, _, code) = Setup::again(&place, &["doctor"]).print("");
     let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -192,7 +195,7 @@ fn what_says_what_goes_ahead_is_found_and_which_of_it_is_off() {
 }
 
 #[test]
-fn where_nothing_is_said_about_what_goes_ahead_that_is_told_too() {
+fn reports_missing_rules_hooks_and_reviewers() {
     let (out, _, _) = Setup::new(&["doctor", "--json"]).print("");
     let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (area, part) in [
@@ -200,6 +203,6 @@ fn where_nothing_is_said_about_what_goes_ahead_that_is_told_too() {
         ("hooks", "off: no program reviews calls"),
         ("reviewer", "off: no model reviews calls"),
     ] {
-        assert!(of(&found, area, "ok").iter().any(|words| words.contains(part)), "{area}: {out}");
+        assert!(filter_findings(&found, area, "ok").iter().any(|words| words.contains(part)), "{area}: {out}");
     }
 }

@@ -1,4 +1,4 @@
-//! A dry run touches nothing real, and its later reads see its earlier writes.
+//! A dry run changes nothing outside its overlay, and its reads see its earlier writes.
 
 use crate::stage_escapes::is_there;
 use crate::support::folder::Folder;
@@ -45,7 +45,7 @@ async fn r30_a_write_is_rehearsed_and_a_later_read_sees_it() {
 }
 
 #[tokio::test]
-async fn r30_a_command_is_not_run_and_the_model_is_told() {
+async fn r30_does_not_run_commands_and_tells_the_model() {
     let mut scene = Scene::dry_run([calls("bash_exec", json!({ "command": "touch made" })), says("Would do.")]);
     scene.say("go").await;
     assert_eq!(scene.file("made"), None);
@@ -58,7 +58,7 @@ async fn r30_a_command_is_not_run_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn r30_outside_and_secret_files_are_not_touched_either() {
+async fn r30_does_not_change_files_outside_or_protected_files() {
     let outside = Folder::new();
     let file = outside.path().join("x");
     let mut scene = Scene::dry_run([
@@ -72,9 +72,9 @@ async fn r30_outside_and_secret_files_are_not_touched_either() {
     assert!(scene.state.is_idle());
 }
 
-/// What is asked for in aye's own folder, which lies in the project, and what was sent of it: which accesses were judged, and
-/// everything that the service was told.
-fn asks_for_ayes_own(flags: &[&str]) -> (Vec<Access>, String) {
+/// Calls file tools on aye's own folder, which lies in the project here. Returns the accesses that were judged, and
+/// everything that was sent to the provider.
+fn run_calls_on_aye_folder(flags: &[&str]) -> (Vec<Access>, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let call = |tool: &str, arguments| calls_after(Duration::ZERO, &[(tool, arguments)]);
     let service = runtime.block_on(Service::start(vec![
@@ -103,18 +103,18 @@ fn asks_for_ayes_own(flags: &[&str]) -> (Vec<Access>, String) {
 }
 
 #[test]
-fn r14_a_dry_run_asks_about_ayes_own_what_life_asks_and_sends_nothing_of_it() {
-    let (live, _) = asks_for_ayes_own(&["--mode", "auto"]);
-    let (dry, sent) = asks_for_ayes_own(&["--mode", "auto", "--dry-run"]);
+fn r14_protects_ayes_own_files_in_a_dry_run_as_live() {
+    let (live, _) = run_calls_on_aye_folder(&["--mode", "auto"]);
+    let (dry, sent) = run_calls_on_aye_folder(&["--mode", "auto", "--dry-run"]);
     assert!(matches!(dry[0], Access::ReadSensitive(_)), "{dry:?}");
     assert!(matches!(dry[2], Access::AyeFiles(_)), "{dry:?}");
     assert_eq!(dry, live);
-    assert!(!sent.contains("hunter2"), "it was sent");
-    assert!(sent.contains("skipped, may hold secrets"), "it was left out without a word");
+    assert!(!sent.contains("hunter2"), "a secret was sent");
+    assert!(sent.contains("skipped, may hold secrets"), "the skipped file was not reported");
 }
 
-/// What asks live because of what it reads: by the file tools, and by commands.
-fn secrets(outside: &std::path::Path) -> Vec<(&'static str, serde_json::Value)> {
+/// Calls of file tools and commands that ask live because of what they read.
+fn list_secret_calls(outside: &std::path::Path) -> Vec<(&'static str, serde_json::Value)> {
     vec![
         ("read_file", json!({ "path": ".env" })),
         ("read_file", json!({ "path": outside.join("x") })),
@@ -128,22 +128,22 @@ fn secrets(outside: &std::path::Path) -> Vec<(&'static str, serde_json::Value)> 
 }
 
 #[tokio::test]
-async fn r30_what_asks_live_because_of_what_it_reads_is_withheld_on_the_stage_and_without_it() {
-    for on_stage in [false, true] {
-        if on_stage && !is_there() {
+async fn r30_withholds_calls_that_would_ask_live_with_and_without_an_overlay_sandbox() {
+    for is_sandboxed in [false, true] {
+        if is_sandboxed && !is_there() {
             continue;
         }
         let outside = Folder::new();
         std::fs::write(outside.path().join("x"), "hunter2\n").unwrap();
-        let all = secrets(outside.path());
+        let all = list_secret_calls(outside.path());
         let replies: Vec<Reply> = all.iter().map(|(tool, arguments)| calls(tool, arguments.clone())).collect();
         let mut scene = Scene::dry_run(replies.into_iter().chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
-        if on_stage {
+        if is_sandboxed {
             let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
             scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
         }
         scene.say("go").await;
-        assert!(scene.state.is_idle(), "nothing asks");
+        assert!(scene.state.is_idle(), "a call asked for approval");
         let outcomes = scene.outcomes();
         for ((tool, arguments), outcome) in all.iter().zip(&outcomes) {
             let Outcome::Rehearsed(text) = outcome else { panic!("{tool} {arguments}: {outcome:?}") };
@@ -152,13 +152,13 @@ async fn r30_what_asks_live_because_of_what_it_reads_is_withheld_on_the_stage_an
         }
         let session = &scene.state.session;
         assert_eq!((session.would_ask_count(), session.rehearsed_count(), outcomes.len()), (all.len(), 0, all.len()));
-        let told = format!("{:?}", scene.model.requests().lock().unwrap());
-        assert!(!told.contains("hunter2"), "a secret was sent");
+        let requests = format!("{:?}", scene.model.requests().lock().unwrap());
+        assert!(!requests.contains("hunter2"), "a secret was sent");
     }
 }
 
 #[tokio::test]
-async fn r30_with_ask_as_live_it_asks_and_reads_once_approved() {
+async fn r30_asks_before_reading_secrets_if_set_to_ask_as_live() {
     let outside = Folder::new();
     std::fs::write(outside.path().join("x"), "elsewhere\n").unwrap();
     let file = outside.path().join("x");
@@ -173,7 +173,7 @@ async fn r30_with_ask_as_live_it_asks_and_reads_once_approved() {
     scene.say("go").await;
     for _ in 0..2 {
         assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })));
-        // What is kept for this session alone is offered, if anything is.
+        // No grant is offered.
         assert!(aye::agent::grant_options(&scene.state).is_empty());
         scene.yes().await;
     }
@@ -186,7 +186,7 @@ async fn r30_with_ask_as_live_it_asks_and_reads_once_approved() {
 }
 
 #[tokio::test]
-async fn r30_what_the_dry_run_wrote_itself_is_read_whatever_it_is_called() {
+async fn r30_reads_files_written_in_the_dry_run_whatever_their_name() {
     let mut scene = Scene::dry_run([
         calls("write_file", json!({ "path": "new.env", "content": "KEY=made\n" })),
         calls("read_file", json!({ "path": "new.env" })),
@@ -207,7 +207,7 @@ async fn r30_what_the_dry_run_wrote_itself_is_read_whatever_it_is_called() {
 }
 
 #[tokio::test]
-async fn r30_what_an_approved_command_copied_is_asked_about() {
+async fn r30_asks_about_secrets_copied_by_an_approved_command() {
     if !is_there() {
         return;
     }
@@ -235,7 +235,7 @@ async fn r30_what_an_approved_command_copied_is_asked_about() {
 }
 
 #[tokio::test]
-async fn r30_a_link_of_the_dry_run_makes_no_secret_readable() {
+async fn r30_links_made_in_the_dry_run_make_no_secret_readable() {
     let links = [("a", ".env"), ("new.env", ".env"), ("up", "/"), ("c", "a")];
     let paths = ["a", "new.env", "up/etc/hostname", "c"];
     let reads = paths.map(|path| calls("read_file", json!({ "path": path })));
@@ -256,10 +256,10 @@ async fn r30_a_link_of_the_dry_run_makes_no_secret_readable() {
 }
 
 #[test]
-fn r30_what_was_withheld_is_printed_recorded_and_shown_and_counts_on_after_resume() {
+fn r30_withheld_calls_are_printed_saved_and_counted_after_a_resume() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let read = || calls_after(Duration::ZERO, &[("read_file", json!({ "path": ".env" }))]);
-    let service = runtime.block_on(Service::start(vec![read(), answers("One."), read(), answers("Two.")]));
+    let read_env = || calls_after(Duration::ZERO, &[("read_file", json!({ "path": ".env" }))]);
+    let service = runtime.block_on(Service::start(vec![read_env(), answers("One."), read_env(), answers("Two.")]));
     let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&[&base[..], &["--dry-run", "go"]].concat()).has(".env", "KEY=hunter2\n");
     let place = setup.place.clone();
@@ -286,5 +286,5 @@ fn r30_what_was_withheld_is_printed_recorded_and_shown_and_counts_on_after_resum
     let (shown, _, _) = Setup::again(&place, &["sessions", "show", &id]).print("");
     assert!(shown.contains("withheld") && shown.contains("read of .env (may hold secrets)"), "{shown}");
     let sent: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
-    assert!(!sent.concat().contains("hunter2"), "it was sent");
+    assert!(!sent.concat().contains("hunter2"), "a secret was sent");
 }

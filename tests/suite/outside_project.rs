@@ -1,6 +1,6 @@
 //! A dry run rehearses file tools outside the project, lists what it changed there, and tells nothing of real files.
 
-use crate::applying::{applies, rehearsed, write};
+use crate::applying::{open_apply_screen, rehearse, write};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
@@ -98,7 +98,7 @@ fn home(real: Option<&str>) -> Home {
         std::fs::write(&path, real).unwrap();
     }
     let calls = [write(path.to_str().unwrap(), "rehearsed\n"), write("a.txt", "two\n")];
-    let (_runtime, service, place) = rehearsed(&calls, &[("a.txt", "one\n")]);
+    let (_runtime, service, place) = rehearse(&calls, &[("a.txt", "one\n")]);
     Home { _runtime, service, place, _outside: outside, path }
 }
 
@@ -148,7 +148,7 @@ fn r30_what_changed_outside_is_in_the_plan_the_list_the_patch_and_the_json() {
 #[test]
 fn r30_a_file_outside_is_applied_by_a_prompt_of_its_own() {
     let Home { service, place, path, .. } = &home(None);
-    let mut program = applies(service, place, &[], (100, 30));
+    let mut program = open_apply_screen(service, place, &[], (100, 30));
     program.until_asked("apply source changes?");
     program.keys("n");
     program.until_asked("apply: create note.txt?");
@@ -168,7 +168,7 @@ fn r30_a_file_outside_that_changed_since_is_a_conflict_and_stays() {
     std::fs::write(path, "mine\n").unwrap();
     let (out, _) = prints(place, &["rehearsal", "show"]);
     assert!(out.contains("CONFLICT") && out.contains("1 conflict"), "{out}");
-    let mut program = applies(service, place, &[], (100, 30));
+    let mut program = open_apply_screen(service, place, &[], (100, 30));
     program.until_asked("apply source changes?");
     program.keys("y");
     program.until("CONFLICT");
