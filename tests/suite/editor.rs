@@ -1,31 +1,31 @@
-//! The person's editor at the real program: what it is given, how it may end, and that no shell is asked.
+//! The user's editor with the real program: its arguments, the ways it may end, and that no shell is involved.
 
 use crate::support::kept::{script, settings};
 use crate::support::program::{Program, Setup};
 use rustix::process::Signal;
 
-/// Writes the arguments, a line each, to a file beside the script.
-const TELLS: &str = "for word in \"$@\"; do echo \"$word\"; done > \"$0.tmp\"; mv \"$0.tmp\" \"$0.argv\"";
+/// Shell code that writes the arguments, one per line, to a file next to the script.
+const RECORD_ARGUMENTS: &str = "for word in \"$@\"; do echo \"$word\"; done > \"$0.tmp\"; mv \"$0.tmp\" \"$0.argv\"";
 
-/// The tour with an editor that tells its arguments and then does this.
-fn with_editor(does: &str) -> Program {
+/// Starts the tour with an editor that records its arguments and then runs this shell code.
+fn with_editor(script: &str) -> Program {
     let setup = Setup::new(&[]);
     let editor = setup.place.path().join("the editor");
-    script(&editor, &format!("{TELLS}\n{does}"));
+    script(&editor, &format!("{RECORD_ARGUMENTS}\n{script}"));
     let mut program = setup.env("EDITOR", &format!("'{}'", editor.display())).start();
     program.until("Connected to the tour");
     program
 }
 
-/// Calls the editor, and waits until it is in front: it has told its arguments, and the terminal is in its own mode.
-fn calls_it(program: &mut Program) {
+/// Opens the editor, and waits until it has recorded its arguments and the terminal is back in its normal mode.
+fn open_editor(program: &mut Program) {
     program.keys("\x07");
-    program.until_that("the editor is in front", |program| {
+    program.until_that("the editor is open", |program| {
         program.place.path().join("the editor.argv").exists() && program.echoes()
     });
 }
 
-fn leaves(program: &mut Program) {
+fn quit(program: &mut Program) {
     program.keys("\x03");
     program.keys("\x03");
     assert_eq!(program.ends(), 0);
@@ -33,18 +33,18 @@ fn leaves(program: &mut Program) {
 }
 
 #[test]
-fn what_is_written_in_the_editor_stands_in_the_composer() {
+fn text_from_the_editor_is_in_the_composer() {
     let mut program = with_editor("echo 'and more' >> \"$1\"");
     program.types("half a thought ");
     program.keys("\x07");
     program.until("and more");
     program.until("half a thought");
-    leaves(&mut program);
+    quit(&mut program);
 }
 
 #[test]
-fn an_editor_that_fails_or_dies_loses_no_word_and_no_key() {
-    for (script, says) in [
+fn a_failing_editor_loses_no_text() {
+    for (script, message) in [
         ("exit 3", "exited with code 3"),
         ("kill -9 $$", "terminated by signal 9"),
         ("stty raw -echo; printf '\\033[?1000h\\033[?1049h'; exit 1", "exited with code 1"),
@@ -52,15 +52,15 @@ fn an_editor_that_fails_or_dies_loses_no_word_and_no_key() {
         let mut program = with_editor(script);
         program.types("half a thought");
         program.keys("\x07");
-        program.until(says);
+        program.until(message);
         program.types(" and on");
         program.until("half a thought and on");
-        leaves(&mut program);
+        quit(&mut program);
     }
 }
 
 #[test]
-fn an_editor_that_is_not_there_is_told() {
+fn reports_a_missing_editor() {
     let mut program = Setup::new(&[]).env("EDITOR", "/no/such/editor").start();
     program.until("Connected to the tour");
     program.types("half a thought");
@@ -68,39 +68,39 @@ fn an_editor_that_is_not_there_is_told() {
     program.until("/no/such/editor");
     program.types(" and on");
     program.until("half a thought and on");
-    leaves(&mut program);
+    quit(&mut program);
 }
 
 #[test]
-fn r58_the_modes_an_editor_left_are_not_taken_for_the_terminals_own() {
+fn r58_restores_the_terminal_modes_after_an_editor_changed_them() {
     let mut program = with_editor("stty raw -echo; exit 0");
     program.keys("\x07");
-    // What is typed before is for the editor.
+    // Anything typed before would go to the editor.
     program.until_that("the program has its screen back", |program| {
         let bytes = program.bytes();
         bytes.windows(8).filter(|window| window == b"\x1b[?1049h").count() == 2
     });
     program.types("back");
     program.until("❯ back");
-    leaves(&mut program);
-    assert!(program.echoes(), "as it was before the program began");
+    quit(&mut program);
+    assert!(program.echoes(), "the terminal modes are restored");
 }
 
 #[test]
-fn an_interrupt_meant_for_the_editor_ends_only_that() {
+fn ctrl_c_in_the_editor_ends_only_the_editor() {
     let mut program = with_editor("sleep 20");
     program.types("half a thought");
-    calls_it(&mut program);
-    // In the terminal's own mode ctrl-c goes to everyone in front.
+    open_editor(&mut program);
+    // In the normal mode of the terminal, ctrl-c goes to every process in the foreground.
     program.keys("\x03");
     program.until("terminated by signal 2");
     program.types(" and on");
     program.until("half a thought and on");
-    leaves(&mut program);
+    quit(&mut program);
 }
 
 #[test]
-fn r60_an_editor_that_is_stopped_stops_the_program_with_it() {
+fn r60_stops_with_a_stopped_editor() {
     let mut program = with_editor("kill -STOP $$\necho 'went on' >> \"$1\"");
     program.keys("\x07");
     let stat = format!("/proc/{}/stat", program.pid());
@@ -108,18 +108,18 @@ fn r60_an_editor_that_is_stopped_stops_the_program_with_it() {
     program.until_that("the shell gets its terminal back", |_| stopped());
     program.signal(Signal::CONT);
     program.until("went on");
-    leaves(&mut program);
+    quit(&mut program);
 }
 
 #[test]
-fn r28_a_link_is_opened_without_a_shell_whatever_its_file_is_called() {
+fn r28_opens_a_link_without_a_shell_whatever_its_file_name() {
     let names = ["src/a b.rs", "-flag.rs", "$(touch pwned).rs", "it's\"q.rs"];
     let mut setup = Setup::new(&["--base-url", "http://127.0.0.1:9/v1", "--model", "m"]).size(100, 30);
     for name in names {
         setup = setup.has(name, "x\n");
     }
     let editor = setup.place.path().join("editor");
-    script(&editor, TELLS);
+    script(&editor, RECORD_ARGUMENTS);
     settings(&setup, &format!("[screen]\neditor = \"{}\"\n", editor.display()));
     let mut program = setup.env("EDITOR", "false").start();
     program.until("Connected to");

@@ -1,4 +1,5 @@
-//! Commands that try to get out of the sandbox, by the real program: nothing outside changes, nobody is reached.
+//! Commands that try to get out of the sandbox, run by the real program: nothing outside changes, and no process
+//! outside is reached.
 
 use crate::support::folder::Folder;
 use crate::support::kept::copied;
@@ -14,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 mod sockets;
 
-/// Nobody: an ordinary user that is on every machine.
+/// An ordinary user that exists on every system.
 const NOBODY: u32 = 65534;
 
-/// Whether there is a sandbox to try; a machine without one says so. That its cards say so too is tested with them.
+/// Returns whether a sandbox is available; reports the skipped test otherwise.
 pub fn is_there() -> bool {
     match kernel_support() {
         SandboxSupport::Supported { .. } => true,
@@ -28,12 +29,12 @@ pub fn is_there() -> bool {
     }
 }
 
-/// Whether signals are held back here too.
-fn holds_signals() -> bool {
+/// Returns whether the sandbox also blocks signals.
+fn blocks_signals() -> bool {
     matches!(kernel_support(), SandboxSupport::Supported { signals: true, .. })
 }
 
-/// A project, a folder for temporary files with aye's own in it, and everything else.
+/// A project, a folder for temporary files that contains aye's own folder, and a folder outside.
 struct Place {
     root: Folder,
     shell: Shell,
@@ -59,31 +60,36 @@ impl Place {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
-    /// Runs a command in the project; `@` stands for the folder that everything is in.
-    async fn runs(&self, command: &str, network: bool) -> CommandOutcome {
-        self.runs_with(command, SandboxAccess { write: vec![self.at("tmp")], network, sockets: false }).await.unwrap()
+    /// Runs a command in the project; `@` stands for the root of the place.
+    async fn run(&self, command: &str, network: bool) -> CommandOutcome {
+        self.run_with(command, SandboxAccess { write: vec![self.at("tmp")], network, sockets: false }).await.unwrap()
     }
 
-    async fn runs_with(&self, command: &str, reach: SandboxAccess) -> Result<CommandOutcome, aye::project::Error> {
+    async fn run_with(&self, command: &str, access: SandboxAccess) -> Result<CommandOutcome, aye::project::Error> {
         let root = self.at("");
         let command = command.replace('@', root.to_str().unwrap().trim_end_matches('/'));
-        let walls = CommandSandbox::enforced(reach);
-        let line =
-            CommandLine { command, folder: self.at("project"), seconds: 60, sandbox: walls, ..CommandLine::default() };
+        let sandbox = CommandSandbox::enforced(access);
+        let line = CommandLine {
+            command,
+            folder: self.at("project"),
+            seconds: 60,
+            sandbox: sandbox,
+            ..CommandLine::default()
+        };
         self.shell.run_command(&line, &|_| {}).await
     }
 
-    /// Everything that must stay as it is: every path with what it is, how large it is and what it holds.
-    fn closed(&self) -> BTreeMap<PathBuf, String> {
+    /// Everything that must not change: each path with its mode, link count and content.
+    fn protected_files(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
         let mut folders = vec![self.at("outside"), self.at("tmp/own")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
-                let about = path.symlink_metadata().unwrap();
-                let held = std::fs::read_to_string(&path).unwrap_or_default();
-                all.insert(path.clone(), format!("{:o} {} {held}", about.mode(), about.nlink()));
-                if about.is_dir() {
+                let metadata = path.symlink_metadata().unwrap();
+                let content = std::fs::read_to_string(&path).unwrap_or_default();
+                all.insert(path.clone(), format!("{:o} {} {content}", metadata.mode(), metadata.nlink()));
+                if metadata.is_dir() {
                     folders.push(path);
                 }
             }
@@ -92,10 +98,10 @@ impl Place {
     }
 }
 
-/// Each tries to change something outside, or in aye's own folders, which lie in a place that may be written.
+/// Each command tries to change a file outside, or in aye's own folder, which lies in a writable folder.
 #[rustfmt::skip]
 const WRITES: &[&str] = &[
-    // Plainly
+    // Directly
     "echo x > @/outside/new", "echo x > @/outside/file", "echo x >> @/outside/file", ": > @/outside/file",
     "echo x > ../outside/new", "cd ../outside && echo x > new", "echo x > '@/project/../outside/new'",
     "echo x | tee @/outside/file", "dd if=/dev/zero of=@/outside/file count=1", "cp mine @/outside/", "cp mine @/outside/file",
@@ -104,7 +110,7 @@ const WRITES: &[&str] = &[
     "git init -q @/outside/repository", "bash -c 'exec 5<>@/outside/file; echo x >&5'", "rm -f @/outside/file",
     "rm -rf @/outside/deep", "rmdir @/outside/empty", "mkdir @/outside/folder", "mkfifo @/outside/pipe",
     "mknod @/outside/null c 1 3", "mknod null c 1 3; mknod disk b 7 0; echo x > null", "unlink @/outside/file",
-    // By links and other names
+    // Through links and other names
     "ln -s ../outside out; echo x > out/new", "ln -s @/outside/file l; echo x > l", "ln -s @/outside/none n; echo x > n",
     "ln @/outside/file hard; echo x > hard", "ln mine @/outside/hard", "cp -l @/outside/file hard2; echo x > hard2",
     "ln -s @/outside/empty @/outside/link", "ln -sfn @/outside ../tmp/t; TMPDIR=@/tmp/t mktemp",
@@ -114,54 +120,54 @@ const WRITES: &[&str] = &[
     // By moving
     "mv mine @/outside/", "mv @/outside/file .", "mv @/outside/file @/outside/renamed", "mv @/outside/deep .",
     "mv -f mine @/outside/file", "mv ../outside ../gone", "mkdir e; mv -T e @/outside/empty", "mv ../project ../outside/",
-    // By another view of the disk
+    // Through another view of the file system
     "mkdir b; mount --bind ../outside b; echo x > b/new", "mount -t tmpfs none @/outside", "umount -l /proc; umount -l /",
     "unshare -m sh -c 'mount --bind ../outside . && echo x > ../outside/new'",
     "unshare -Ur sh -c 'mkdir -p u; mount --bind ../outside u; echo x > u/new; echo x > @/outside/new'",
     "unshare -Urm --map-root-user sh -c 'echo x > @/outside/new'", "chroot / sh -c 'echo x > @/outside/new'",
     "nsenter -t 1 -m sh -c 'echo x > @/outside/new'", "nsenter -t $PPID -a sh -c 'echo x > @/outside/new'",
-    // By somebody else
+    // Through another process
     "(setsid sh -c 'sleep 0.2; echo x > @/outside/new' &); sleep 0.6", "nohup sh -c 'echo x > @/outside/new' &  wait",
     "sudo -n sh -c 'echo x > @/outside/new'", "su -c 'echo x > @/outside/new'", "echo 'touch @/outside/new' | at now",
     "systemd-run --user touch @/outside/new", "crontab -l > c; echo '* * * * * touch @/outside/new' | crontab -",
     "env -i /bin/sh -c 'echo x > @/outside/new'", "xargs -I{} sh -c 'echo x > {}' <<< @/outside/new",
     "find . -maxdepth 0 -exec sh -c 'echo x > @/outside/new' ';'", "awk 'BEGIN { print \"x\" > \"@/outside/new\" }'",
-    // aye's own, within what may be written
+    // aye's own files in a writable folder
     "echo x > @/tmp/own/config/config.toml", "echo x > @/tmp/own/config/rules.toml", "rm -rf @/tmp/own",
     "mv @/tmp/own @/tmp/other", "ln @/tmp/own/config/config.toml s; echo x > s", "mkdir @/tmp/own/data",
     "ln -s @/tmp/own o; echo x > o/config/new", "cd @/tmp; rm -rf *", "mv -f mine @/tmp/own/config/config.toml",
 ];
 
 #[tokio::test]
-async fn r25_no_command_changes_anything_outside() {
+async fn r25_commands_change_nothing_outside() {
     if !is_there() {
         return;
     }
     let place = Place::new();
-    let before = place.closed();
+    let before = place.protected_files();
     for command in part_of(WRITES, 4, if rustix::process::geteuid().is_root() { 0 } else { 2 }) {
-        let ran = place.runs(command, false).await;
-        assert_eq!(place.closed(), before, "{command}\n{}", ran.output);
+        let ran = place.run(command, false).await;
+        assert_eq!(place.protected_files(), before, "{command}\n{}", ran.output);
         assert!(place.at("project").is_dir(), "{command}");
     }
     assert!(WRITES.len() > 70, "{}", WRITES.len());
 }
 
 #[tokio::test]
-async fn r25_the_same_with_the_network_on() {
+async fn r25_commands_with_network_change_nothing_outside() {
     if !is_there() {
         return;
     }
     let place = Place::new();
-    let before = place.closed();
+    let before = place.protected_files();
     for command in part_of(WRITES, 3, 1).step_by(5) {
-        let ran = place.runs(command, true).await;
-        assert_eq!(place.closed(), before, "{command}\n{}", ran.output);
+        let ran = place.run(command, true).await;
+        assert_eq!(place.protected_files(), before, "{command}\n{}", ran.output);
     }
 }
 
 #[tokio::test]
-async fn what_a_command_needs_goes_on_as_ever() {
+async fn ordinary_commands_work_in_the_sandbox() {
     if !is_there() {
         return;
     }
@@ -184,16 +190,16 @@ async fn what_a_command_needs_goes_on_as_ever() {
         ("timeout 5 sh -c 'exit 3'; echo $?", "3\n"),
         ("ulimit -n 64; ulimit -n", "64\n"),
     ] {
-        let ran = place.runs(command, false).await;
+        let ran = place.run(command, false).await;
         assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{command}");
     }
-    let reach = SandboxAccess { write: vec![place.at("outside")], ..SandboxAccess::default() };
-    let ran = place.runs_with("echo x > @/outside/new && cat @/outside/new", reach).await.unwrap();
-    assert_eq!(ran.output, "x\n", "what the settings name may be written");
+    let access = SandboxAccess { write: vec![place.at("outside")], ..SandboxAccess::default() };
+    let ran = place.run_with("echo x > @/outside/new && cat @/outside/new", access).await.unwrap();
+    assert_eq!(ran.output, "x\n", "a folder from the settings is not writable");
 }
 
 #[tokio::test]
-async fn r57_ayes_keys_are_not_read() {
+async fn r57_commands_cannot_read_ayes_keys() {
     if !is_there() {
         return;
     }
@@ -210,15 +216,15 @@ async fn r57_ayes_keys_are_not_read() {
         "tar -cf - @ 2>/dev/null | strings".to_owned(),
     ] {
         for network in [false, true] {
-            let ran = place.runs(&command, network).await;
+            let ran = place.run(&command, network).await;
             assert!(!ran.output.contains("hunter2"), "{command}\n{}", ran.output);
         }
     }
 }
 
-/// Each has to fail, and to say nothing of what it wanted to know.
+/// Every command must fail without printing what it tried to read.
 #[tokio::test]
-async fn r22_nothing_outside_is_signalled_traced_or_read_in_its_memory() {
+async fn r22_commands_cannot_signal_trace_or_inspect_other_processes() {
     if !is_there() {
         return;
     }
@@ -249,7 +255,7 @@ async fn r22_nothing_outside_is_signalled_traced_or_read_in_its_memory() {
         "for t in /dev/pts/[0-9]* /dev/tty[0-9]* /dev/console; do (: < $t) && exit; (: > $t) && exit; done; false"
             .to_owned(),
     ];
-    if holds_signals() {
+    if blocks_signals() {
         commands.push(format!("kill -0 {own}"));
         commands.push("kill -0 $PPID".to_owned());
         commands.push("kill -9 $PPID".to_owned());
@@ -257,14 +263,14 @@ async fn r22_nothing_outside_is_signalled_traced_or_read_in_its_memory() {
         commands.push("kill -0 1".to_owned());
     }
     for command in commands {
-        let ran = place.runs(&command, false).await;
+        let ran = place.run(&command, false).await;
         assert_ne!(ran.exit, Some(0), "{command}\n{}", ran.output);
         assert!(!Path::new("/dev/shm/aye-was-here").exists(), "{command}");
     }
 }
 
 #[tokio::test]
-async fn r22_what_a_walled_command_leaves_ends_with_it() {
+async fn r22_background_processes_of_a_sandboxed_command_end_with_it() {
     if !is_there() {
         return;
     }
@@ -273,8 +279,8 @@ async fn r22_what_a_walled_command_leaves_ends_with_it() {
         "sleep {seconds} & nohup sleep {seconds} > /dev/null 2>&1 & setsid sleep {seconds} & (setsid sh -c 'sleep {seconds}' &); \
          kill -9 $PPID; echo done; exit 4"
     );
-    let ran = place.runs(&command, false).await;
-    if holds_signals() {
+    let ran = place.run(&command, false).await;
+    if blocks_signals() {
         assert!(ran.output.ends_with("done\n"), "{}", ran.output);
         assert_eq!(ran.exit, Some(4));
     }
@@ -282,25 +288,25 @@ async fn r22_what_a_walled_command_leaves_ends_with_it() {
 }
 
 #[tokio::test]
-async fn a_command_whose_walls_cannot_be_raised_is_not_run() {
+async fn does_not_run_a_command_if_its_sandbox_cannot_be_set_up() {
     let place = Place::new();
     let swapped = place.at("swapped");
     std::os::unix::fs::symlink(place.at("outside"), &swapped).unwrap();
     for write in [place.at("gone"), swapped, "not/absolute".into()] {
-        let reach = SandboxAccess { write: vec![write], ..SandboxAccess::default() };
-        let error = place.runs_with("echo ran > ran", reach).await.unwrap_err().to_string();
+        let access = SandboxAccess { write: vec![write], ..SandboxAccess::default() };
+        let error = place.run_with("echo ran > ran", access).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run: its sandbox could not be set up"), "{error}");
         assert!(!place.at("project/ran").exists());
     }
     if !is_there() {
-        let error = place.runs_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
+        let error = place.run_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run"), "{error}");
         assert!(!place.at("project/ran").exists());
     }
 }
 
 #[test]
-fn the_probe_says_what_holds() {
+fn probe_reports_what_the_sandbox_allows() {
     let place = Place::new();
     let found = probe::test_sandbox(&program(), &place.at("project"), &place.at("outside"));
     let expected = match kernel_support() {
@@ -311,10 +317,9 @@ fn the_probe_says_what_holds() {
     assert_eq!(found, expected);
 }
 
-/// Root is held by the walls, and so is somebody who is not: where this suite runs as root it runs these once more as an
-/// ordinary user.
+/// Runs these tests once more as an ordinary user if the suite runs as root.
 #[test]
-fn r25_an_ordinary_user_gets_no_further_than_root() {
+fn r25_sandbox_also_holds_for_an_ordinary_user() {
     if !is_there() || !rustix::process::geteuid().is_root() {
         return;
     }
@@ -340,6 +345,6 @@ fn r25_an_ordinary_user_gets_no_further_than_root() {
         leave_out("no setpriv on this machine: tried as root alone");
         return;
     };
-    let told = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success() && told.contains("test result: ok. 10 passed"), "{told}");
+    let output = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success() && output.contains("test result: ok. 10 passed"), "{output}");
 }

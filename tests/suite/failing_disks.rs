@@ -1,4 +1,4 @@
-//! Disks that refuse a write halfway: a quota that is used up, and a file system that is read-only.
+//! Disks that refuse writes: an exceeded quota, and a read-only file system.
 
 use crate::support::kept::{ALONE, settings};
 use crate::support::leave_out;
@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// Fails every write to a file below a folder with EDQUOT: a quota is a matter of a file system that few machines have. If a file
-/// is named, writes fail with EROFS while it exists: a system makes a damaged disk read-only under open files, and a test cannot.
+/// Fails every write to a file in a folder with EDQUOT, because few machines have a file system with quotas. If
+/// `AYE_TEST_BROKEN` names a file, writes fail with EROFS while that file exists: a system makes a damaged disk
+/// read-only while files are open, and a test cannot.
 const QUOTA: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,8 +38,8 @@ ssize_t write(int file, const void *bytes, size_t count) {
 }
 "#;
 
-/// The program in full mode, and a model that calls `write_file` on `a.txt` and then ends its turn.
-fn writes_a_file() -> (tokio::runtime::Runtime, Service, Setup) {
+/// The program in full mode, and a model that calls `write_file` for `a.txt` and then ends its turn.
+fn setup_write_call() -> (tokio::runtime::Runtime, Service, Setup) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let call = ("write_file", json!({ "path": "a.txt", "content": "new\n" }));
     let service = runtime.block_on(Service::start([calls_after(Duration::ZERO, &[call]), says("Done.")]));
@@ -51,15 +52,15 @@ fn real_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap()
 }
 
-/// What the model was sent of the call.
-fn outcome(service: &Service) -> String {
+/// The result of the call that was sent to the model.
+fn read_result(service: &Service) -> String {
     let received = service.received();
     let body = &received.last().expect("a request was sent").body;
     let messages = body["messages"].as_array().expect("a request has messages");
     messages.last().unwrap()["content"].as_str().unwrap_or_default().to_owned()
 }
 
-fn quota(setup: Setup, below: &Path) -> Option<Setup> {
+fn with_quota(setup: Setup, below: &Path) -> Option<Setup> {
     static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("quota", QUOTA));
     let Some(library) = LIBRARY.as_deref() else {
         leave_out("no C compiler builds a library here");
@@ -70,26 +71,26 @@ fn quota(setup: Setup, below: &Path) -> Option<Setup> {
 }
 
 #[test]
-fn r24_a_used_up_quota_leaves_the_old_file_whole() {
-    let (_runtime, service, setup) = writes_a_file();
+fn r24_an_exceeded_quota_keeps_the_old_file() {
+    let (_runtime, service, setup) = setup_write_call();
     let setup = setup.has("a.txt", "old\n");
     let project = setup.place.path().join("project");
-    let Some(setup) = quota(setup, &project) else { return };
+    let Some(setup) = with_quota(setup, &project) else { return };
     let (_, err, code) = setup.print("");
-    assert!(outcome(&service).contains("the disk is full"), "{}\n{err}", outcome(&service));
+    assert!(read_result(&service).contains("the disk is full"), "{}\n{err}", read_result(&service));
     assert_eq!(std::fs::read_to_string(project.join("a.txt")).unwrap(), "old\n");
-    assert_eq!(std::fs::read_dir(&project).unwrap().count(), 1, "a temporary file is left");
+    assert_eq!(std::fs::read_dir(&project).unwrap().count(), 1, "a temporary file remains");
     assert_eq!(code, 0, "{err}");
 }
 
 #[test]
-fn r53_a_used_up_quota_for_sessions_is_said_and_the_reply_comes_whole() {
+fn r53_reports_an_exceeded_quota_and_prints_the_whole_reply() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("The whole reply.")]));
     let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "go"]);
     let data = setup.place.path().join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
-    let Some(setup) = quota(setup, &data) else { return };
+    let Some(setup) = with_quota(setup, &data) else { return };
     let (out, err, code) = setup.print("");
     assert!(err.contains("The session could not be saved"), "{err}");
     assert_eq!((out.trim_end(), code), ("The whole reply.", 1));
@@ -97,11 +98,11 @@ fn r53_a_used_up_quota_for_sessions_is_said_and_the_reply_comes_whole() {
 }
 
 #[test]
-fn r24_r53_a_read_only_disk_is_said_and_changes_nothing() {
+fn r24_r53_reports_a_read_only_disk_and_changes_nothing() {
     if !may_mount("failing_disks::r24_r53_a_read_only_disk_is_said_and_changes_nothing") {
         return;
     }
-    let (_runtime, service, setup) = writes_a_file();
+    let (_runtime, service, setup) = setup_write_call();
     let project = setup.place.path().join("project");
     let data = setup.place.path().join("home/aye/data");
     for folder in [&project, &data] {
@@ -112,7 +113,7 @@ fn r24_r53_a_read_only_disk_is_said_and_changes_nothing() {
         mount_remount(folder, MountFlags::RDONLY, c"").unwrap();
     }
     let (out, err, code) = setup.print("");
-    assert!(outcome(&service).contains("Read-only file system"), "{}\n{err}", outcome(&service));
+    assert!(read_result(&service).contains("Read-only file system"), "{}\n{err}", read_result(&service));
     assert_eq!(std::fs::read_to_string(project.join("a.txt")).unwrap(), "old\n");
     assert!(err.contains("The session could not be saved"), "{err}");
     assert!(out.contains("Done.") && code == 1, "{code} {out}");
@@ -120,7 +121,7 @@ fn r24_r53_a_read_only_disk_is_said_and_changes_nothing() {
 }
 
 #[test]
-fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
+fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("First."), says("Second."), says("Third.")]));
     let flags = ["--base-url", &service.base_url, "--model", "m"];
@@ -129,7 +130,7 @@ fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
     let data = setup.place.path().join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
     let broken = setup.place.path().join("broken");
-    let Some(setup) = quota(setup, &data) else { return };
+    let Some(setup) = with_quota(setup, &data) else { return };
     let mut program = setup.env("AYE_TEST_BROKEN", broken.to_str().unwrap()).start();
     program.until("Connected to");
     say(&mut program, "one");
@@ -142,7 +143,7 @@ fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
     program.keys("\x04");
     let screen = program.until("Quit without saving");
     assert!(screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"), "{screen}");
-    // It is written elsewhere, whole.
+    // The session is saved to another folder, complete.
     program.keys("project");
     program.until("1 of");
     program.keys("\r");
@@ -156,14 +157,14 @@ fn r53_a_disk_that_becomes_read_only_is_said_in_the_foot_and_leaving_asks() {
     let id = read.header.unwrap().id.0;
     let screen = program.screen();
     assert!(screen.contains(&format!("aye --resume {id}")), "{screen}");
-    // Moved to its place it goes on.
+    // The copy can be moved back and resumed.
     std::fs::rename(copy, data.join(format!("sessions/{id}.jsonl"))).unwrap();
     let mut program = Setup::again(&program.place, &[&flags[..], &["--continue"]].concat()).start();
     program.until("Second.");
 }
 
 #[test]
-fn r53_a_session_is_saved_as_soon_as_the_disk_has_room() {
+fn r53_saves_the_session_as_soon_as_the_disk_has_room() {
     if !may_mount("failing_disks::r53_a_session_is_saved_as_soon_as_the_disk_has_room") {
         return;
     }
@@ -178,7 +179,7 @@ fn r53_a_session_is_saved_as_soon_as_the_disk_has_room() {
     say(&mut program, "one");
     program.until_quiet("First.");
     let filler = data.join("filler");
-    // Until nothing more fits.
+    // Writes until the disk is full.
     let mut file = std::fs::File::create(&filler).unwrap();
     while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
     while std::io::Write::write_all(&mut file, &[0]).is_ok() {}
@@ -194,7 +195,7 @@ fn r53_a_session_is_saved_as_soon_as_the_disk_has_room() {
     program.until("Quit without saving");
     program.keys("\r");
     std::fs::remove_file(&filler).unwrap();
-    assert_eq!(program.ends(), 0, "it leaves by itself once it is saved");
+    assert_eq!(program.ends(), 0, "the program did not exit by itself");
     let file = std::fs::read_dir(data.join("sessions")).unwrap().next().unwrap().unwrap().path();
     let read = aye::store::read(&file).unwrap();
     assert!(read.notices.is_empty() && format!("{:?}", read.entries).contains("Second."));

@@ -1,4 +1,5 @@
-//! Each write, sync and rename of what is kept fails once: the user learns what is not kept, or it is kept after all.
+//! Each write, sync and rename of saved data fails once: the data is still saved, or the user is told what was not
+//! saved.
 
 use crate::support::kept::{ALONE, settings};
 use crate::support::preload;
@@ -11,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tokio::runtime::Runtime;
 
-/// Counts the calls that write, sync, make or rename a file in the folder, a byte in a file for each, and fails the one of this number
-/// with EIO. From then on all succeed, unless it is told to fail for good.
+/// Counts the calls that write, sync, create or rename a file in the folder, as the size of a counter file, and fails
+/// the call with the given number with EIO. Later calls succeed, unless it is set to fail for good.
 const FAULTY: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -74,7 +75,7 @@ int open64(const char *path, int flags, ...) {
 }
 "#;
 
-fn library() -> Option<PathBuf> {
+fn build_library() -> Option<PathBuf> {
     static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("faulty", FAULTY));
     if LIBRARY.is_none() {
         leave_out("no C compiler builds a library here");
@@ -82,8 +83,8 @@ fn library() -> Option<PathBuf> {
     LIBRARY.clone()
 }
 
-/// A program whose write of this number fails; 0 for none.
-fn faulty(setup: Setup, library: &Path, number: usize, for_good: bool) -> Setup {
+/// A program whose write with this number fails; 0 for none.
+fn with_fault(setup: Setup, library: &Path, number: usize, for_good: bool) -> Setup {
     let place = setup.place.path().canonicalize().unwrap();
     let data = place.join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
@@ -96,12 +97,12 @@ fn faulty(setup: Setup, library: &Path, number: usize, for_good: bool) -> Setup 
     if for_good { setup.env("AYE_TEST_FOR_GOOD", "1") } else { setup }
 }
 
-/// How many calls the program made that could have failed.
-fn counted(place: &Path) -> usize {
-    std::fs::metadata(place.join("count")).map_or(0, |about| about.len() as usize)
+/// Counts the calls of the program that could have failed.
+fn count_calls(place: &Path) -> usize {
+    std::fs::metadata(place.join("count")).map_or(0, |metadata| metadata.len() as usize)
 }
 
-/// Whether the session on disk has the message, the reply and the end of the turn.
+/// Returns whether the session on disk has the message, the reply and the end of the turn.
 fn is_saved(place: &Path) -> bool {
     let files = std::fs::read_dir(place.join("home/aye/data/sessions")).into_iter().flatten().flatten();
     let entries: Vec<Entry> =
@@ -111,17 +112,17 @@ fn is_saved(place: &Path) -> bool {
         && entries.iter().any(|entry| matches!(entry, Entry::Ended { .. }))
 }
 
-/// Whether a file in this folder of the data holds the text.
-fn holds(place: &Path, folder: &str, text: &str) -> bool {
+/// Returns whether a file in this data folder contains the text.
+fn contains_text(place: &Path, folder: &str, text: &str) -> bool {
     let files = std::fs::read_dir(place.join("home/aye/data").join(folder)).into_iter().flatten().flatten();
     files
         .filter(|file| !file.file_name().to_string_lossy().starts_with('.'))
-        .any(|file| std::fs::read_to_string(file.path()).is_ok_and(|held| held.contains(text)))
+        .any(|file| std::fs::read_to_string(file.path()).is_ok_and(|text_of_file| text_of_file.contains(text)))
 }
 
 #[test]
-fn r53_whichever_write_of_a_printed_reply_fails_it_is_kept_or_the_user_learns_that_it_is_not() {
-    let Some(library) = library() else { return };
+fn r53_saves_a_printed_reply_or_reports_it_whichever_write_fails() {
+    let Some(library) = build_library() else { return };
     let runtime = Runtime::new().unwrap();
     let (mut number, mut failed) = (0, 0);
     loop {
@@ -129,15 +130,15 @@ fn r53_whichever_write_of_a_printed_reply_fails_it_is_kept_or_the_user_learns_th
             let service = runtime.block_on(Service::start([says("First.")]));
             let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "one"]);
             let place = setup.place.clone();
-            let (out, err, code) = faulty(setup, &library, number, for_good).print("");
+            let (out, err, code) = with_fault(setup, &library, number, for_good).print("");
             let why = format!("write {number}, for good: {for_good}: code {code}: {err}");
             assert_eq!(out.trim_end(), "First.", "{why}");
             match is_saved(place.path()) {
                 true => assert_eq!(code, 0, "{why}"),
                 false => assert!(code == 1 && err.contains("Not kept: "), "{why}"),
             }
-            failed += usize::from(number > 0 && counted(place.path()) >= number);
-            if number > 0 && counted(place.path()) < number {
+            failed += usize::from(number > 0 && count_calls(place.path()) >= number);
+            if number > 0 && count_calls(place.path()) < number {
                 assert!(failed > 4, "only {failed} writes could fail");
                 return;
             }
@@ -147,10 +148,10 @@ fn r53_whichever_write_of_a_printed_reply_fails_it_is_kept_or_the_user_learns_th
 }
 
 #[test]
-fn r53_whichever_write_of_a_session_on_the_screen_fails_all_is_kept_or_the_user_learns_what_is_not() {
-    let Some(library) = library() else { return };
+fn r53_saves_a_session_on_the_screen_or_reports_it_whichever_write_fails() {
+    let Some(library) = build_library() else { return };
     let runtime = Runtime::new().unwrap();
-    // Each takes two seconds: the draft is saved once a second.
+    // Each trial takes two seconds, because the draft is saved once a second.
     let step = often(1, 5);
     let (mut number, mut failed) = (1, 0);
     loop {
@@ -158,7 +159,7 @@ fn r53_whichever_write_of_a_session_on_the_screen_fails_all_is_kept_or_the_user_
         let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
         settings(&setup, ALONE);
         let place = setup.place.clone();
-        let mut program = faulty(setup, &library, number, false).start();
+        let mut program = with_fault(setup, &library, number, false).start();
         program.until("Connected to");
         say(&mut program, "one");
         program.until("First.");
@@ -168,15 +169,15 @@ fn r53_whichever_write_of_a_session_on_the_screen_fails_all_is_kept_or_the_user_
         program.keys("\x03\x03");
         program.ends();
         let shown = String::from_utf8_lossy(&program.bytes()).into_owned();
-        for (what, is_kept, told) in [
+        for (what, is_kept, notices) in [
             ("the session", is_saved(place.path()), &["could not be saved", "NOT SAVED", "is not saved"][..]),
-            ("the draft", holds(place.path(), "drafts", "unsent words"), &["draft not saved", "could not be"]),
-            ("the history", holds(place.path(), "history", "one"), &["Cannot add this to the history"]),
+            ("the draft", contains_text(place.path(), "drafts", "unsent words"), &["draft not saved", "could not be"]),
+            ("the history", contains_text(place.path(), "history", "one"), &["Cannot add this to the history"]),
         ] {
-            let is_told = told.iter().any(|words| shown.contains(words));
-            assert!(is_kept || is_told, "write {number}: {what} is lost:\n{}", program.screen());
+            let is_reported = notices.iter().any(|notice| shown.contains(notice));
+            assert!(is_kept || is_reported, "write {number}: {what} is lost:\n{}", program.screen());
         }
-        if counted(place.path()) < number {
+        if count_calls(place.path()) < number {
             break;
         }
         failed += 1;

@@ -1,7 +1,8 @@
-//! More than anybody can read, from a command and from a model: memory and what is kept stay small, and keys are heard.
+//! More output than anyone can read, from a command and from a model: memory and saved data stay small, and keys still
+//! work.
 //!
-//! The figures of a whole gigabyte: `AYE_TEST_FLOOD=1000000000 AYE_TEST_PROGRAM=$PWD/target/release/aye cargo test --test
-//! suite floods -- --nocapture`, once `cargo build --release` has run.
+//! Figures for a gigabyte: `AYE_TEST_FLOOD=1000000000 AYE_TEST_PROGRAM=$PWD/target/release/aye cargo test --test suite
+//! output_floods -- --nocapture`, after `cargo build --release`.
 
 use crate::support::kept::until_ended;
 use crate::support::often;
@@ -10,17 +11,17 @@ use crate::support::promise::kept;
 use crate::support::talking::{runs, say, says, talks};
 use std::time::{Duration, Instant};
 
-/// A part of a flood, in bytes.
+/// Size of a part of a flood in bytes.
 const PART: usize = 16_000_000;
 
-/// How much a command writes at least, in bytes.
-fn flood() -> usize {
-    let said = std::env::var("AYE_TEST_FLOOD").ok().and_then(|bytes| bytes.parse().ok());
-    said.unwrap_or_else(|| often(256_000_000, 64_000_000))
+/// Minimum output of the command in bytes.
+fn flood_size() -> usize {
+    let configured = std::env::var("AYE_TEST_FLOOD").ok().and_then(|bytes| bytes.parse().ok());
+    configured.unwrap_or_else(|| often(256_000_000, 64_000_000))
 }
 
-/// What the system says of the program's memory, in kB: now, and the most there ever was.
-fn memory(program: &Program) -> (u64, u64) {
+/// The resident memory of the program in kB: now, and at its highest.
+fn read_memory(program: &Program) -> (u64, u64) {
     let status = std::fs::read_to_string(format!("/proc/{}/status", program.pid())).unwrap();
     let field = |name: &str| {
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
@@ -29,8 +30,8 @@ fn memory(program: &Program) -> (u64, u64) {
     (field("VmRSS:"), field("VmHWM:"))
 }
 
-/// How long it takes until a key is on the screen: of some, the one in the middle.
-fn answers_keys(program: &mut Program) -> Duration {
+/// Median time until a typed key is on the screen.
+fn measure_key_latency(program: &mut Program) -> Duration {
     let mut took = Vec::new();
     let mut typed = String::new();
     for key in "heard".chars() {
@@ -46,8 +47,8 @@ fn answers_keys(program: &mut Program) -> Duration {
 
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
 #[test]
-fn r23_a_command_that_floods_takes_no_memory_and_holds_up_no_key() {
-    let parts = flood().div_ceil(PART);
+fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
+    let parts = flood_size().div_ceil(PART);
     let flood = format!(
         "n=0; until [ -e heard ] && [ $n -ge {parts} ]; do yes | head -c {PART}; n=$((n+1)); done; echo the-end"
     );
@@ -55,30 +56,30 @@ fn r23_a_command_that_floods_takes_no_memory_and_holds_up_no_key() {
     let (_runtime, service, mut program) = talks(answers.to_vec(), (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ n=0");
-    let (idle, _) = memory(&program);
+    let (idle, _) = read_memory(&program);
     program.keys("y");
-    program.until_that("it runs", |program| program.screen().contains("y\n"));
-    let key = answers_keys(&mut program);
+    program.until_that("the command runs", |program| program.screen().contains("y\n"));
+    let key = measure_key_latency(&mut program);
     std::fs::write(program.project().join("heard"), "").unwrap();
     program.until_quiet("Dry again.");
-    let (after, most) = memory(&program);
+    let (after, most) = read_memory(&program);
     println!("idle {idle} kB, after {} MB {after} kB, at most {most} kB; a key {key:?}", parts * PART / 1_000_000);
     assert!(most < idle + 300_000, "{idle} kB became {most} kB");
     assert!(kept(Duration::from_millis(100), key), "a key took {key:?}");
-    let told = service.received()[1].body["messages"].to_string();
-    assert!(told.contains("bytes omitted") && told.len() < 100_000, "{} bytes", told.len());
+    let messages = service.received()[1].body["messages"].to_string();
+    assert!(messages.contains("bytes omitted") && messages.len() < 100_000, "{} bytes", messages.len());
     if often(1, 0) == 1 {
-        // What would never end is ended at its limit, and costs as little.
+        // An endless command is stopped at the output limit, at no higher cost.
         program.keys("\x15");
         say(&mut program, "go on");
         program.until_asked("$ cat /dev/zero");
         program.keys("y");
         program.until_quiet("Zero no more.");
-        let (after, most) = memory(&program);
+        let (after, most) = read_memory(&program);
         println!("after a gigabyte of nothing {after} kB, at most {most} kB");
         assert!(most < idle + 300_000, "{idle} kB became {most} kB");
     }
-    // What is no text takes six letters a byte in a session's file.
+    // A byte that is not text takes six characters in the session file.
     let most = 300_000 + often(6 * 70_000, 0) as u64;
     let mut folders = vec![program.place.path().join("home")];
     while let Some(folder) = folders.pop() {
@@ -92,7 +93,7 @@ fn r23_a_command_that_floods_takes_no_memory_and_holds_up_no_key() {
 
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
 #[test]
-fn r35_a_model_that_floods_takes_little_memory_and_holds_up_no_key() {
+fn r35_a_flooding_model_uses_little_memory_and_delays_no_key() {
     let word = "x".repeat(200_000);
     let lines: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
     let large = "a word and another ".repeat(often(10_000_000, 3_000_000) / 19);
@@ -101,10 +102,10 @@ fn r35_a_model_that_floods_takes_little_memory_and_holds_up_no_key() {
     let setup = Setup::again(&program.place, &[]);
     for (turns, what) in (1..).zip(["a word", "lines", "megabytes"]) {
         say(&mut program, "go");
-        // What is too long is shown in part, so the end is looked for on disk.
+        // A long reply is shown in part, so the end of the turn is read from disk.
         until_ended(&mut program, &setup, turns);
-        let key = answers_keys(&mut program);
-        let (now, most) = memory(&program);
+        let key = measure_key_latency(&mut program);
+        let (now, most) = read_memory(&program);
         println!("{what}: {now} kB, at most {most} kB; a key {key:?}");
         assert!(most < 600_000, "{what}: {most} kB");
         assert!(kept(Duration::from_millis(100), key), "{what}: a key took {key:?}");

@@ -1,4 +1,4 @@
-//! Dry runs on disks that are full: what does not fit is said, nothing half is counted, and it goes on.
+//! Dry runs on full disks: a write that does not fit is reported and leaves no change, and the session continues.
 
 use crate::stage_escapes::is_there;
 use crate::support::folder::Folder;
@@ -19,17 +19,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn run(command: &str) -> Reply {
+fn command_call(command: &str) -> Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 
-fn write(path: &str, bytes: usize) -> (&'static str, Value) {
+fn write_call(path: &str, bytes: usize) -> (&'static str, Value) {
     let content = format!("{}\n", "x".repeat(99)).repeat(bytes.div_ceil(100));
     ("write_file", json!({ "path": path, "content": content }))
 }
 
-/// A dry run over a stage, whose layer is on a disk of its own.
-fn on_small_disk(replies: impl IntoIterator<Item = Reply>, options: &str) -> (Scene, Arc<Rehearsal>, PathBuf) {
+/// A dry run with an overlay sandbox whose overlay is on a separate small disk.
+fn dry_run_on_small_disk(replies: impl IntoIterator<Item = Reply>, options: &str) -> (Scene, Arc<Rehearsal>, PathBuf) {
     let mut scene = Scene::dry_run(replies).has("a.txt", "real\n");
     let layer = scene.project().parent().unwrap().join("layer");
     small_disk(&layer, options);
@@ -39,12 +39,12 @@ fn on_small_disk(replies: impl IntoIterator<Item = Reply>, options: &str) -> (Sc
     (scene, play, layer)
 }
 
-fn changed(play: &Rehearsal) -> Vec<String> {
+fn list_changed_paths(play: &Rehearsal) -> Vec<String> {
     play.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
-/// The paths that `aye rehearsal show` tells as changed.
-fn told_as_changed(place: &Arc<Folder>) -> Vec<String> {
+/// The changed paths from `aye rehearsal show`.
+fn list_reported_changes(place: &Arc<Folder>) -> Vec<String> {
     let (out, err, code) = Setup::again(place, &["rehearsal", "show", "--json"]).print("");
     assert_eq!(code, 0, "{out}{err}");
     let told: Value = serde_json::from_str(&out).unwrap();
@@ -53,7 +53,7 @@ fn told_as_changed(place: &Arc<Folder>) -> Vec<String> {
 }
 
 #[test]
-fn r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change() {
+fn r24_reports_a_rehearsed_write_that_does_not_fit() {
     if !may_mount("full_disks::r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change") {
         return;
     }
@@ -61,9 +61,9 @@ fn r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change() {
     let service = runtime.block_on(Service::start(vec![
         calls_after(
             Duration::ZERO,
-            &[write("first.txt", 100), write("large.txt", 600_000), write("deep/er/large.txt", 600_000)],
+            &[write_call("first.txt", 100), write_call("large.txt", 600_000), write_call("deep/er/large.txt", 600_000)],
         ),
-        calls_after(Duration::ZERO, &[write("a.txt", 600_000), write("last.txt", 100)]),
+        calls_after(Duration::ZERO, &[write_call("a.txt", 600_000), write_call("last.txt", 100)]),
         answers("Done."),
     ]));
     let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
@@ -84,35 +84,35 @@ fn r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change() {
     program.until("nothing changed on disk");
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
-    assert_eq!(told_as_changed(&program.place), ["first.txt", "last.txt"]);
+    assert_eq!(list_reported_changes(&program.place), ["first.txt", "last.txt"]);
     assert_eq!(program.file("a.txt").as_deref(), Some("real\n"));
     assert_eq!(mounted(), before);
 }
 
 #[tokio::test]
-async fn r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs() {
+async fn r24_explains_a_command_that_fills_the_overlay_and_runs_the_next() {
     if !is_there() || !may_mount("full_disks::r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs") {
         return;
     }
-    // On a machine that is held up the command is stopped before it is told that the disk is full.
+    // On a slow machine the command may be stopped before it sees that the disk is full.
     for _ in 0..10 {
-        if fills().await {
+        if fill_overlay().await {
             return;
         }
     }
     panic!("a command was always stopped before it could fill the disk");
 }
 
-/// The trial; whether the first command ran to its end.
-async fn fills() -> bool {
-    let (mut scene, play, _) = on_small_disk(
+/// Returns whether the first command ran to its end.
+async fn fill_overlay() -> bool {
+    let (mut scene, play, _) = dry_run_on_small_disk(
         [
-            run("echo ok > kept; dd if=/dev/zero of=large bs=8M count=1"),
+            command_call("echo ok > kept; dd if=/dev/zero of=large bs=8M count=1"),
             calls("write_file", json!({ "path": "b.txt", "content": "b\n".repeat(5_000) })),
-            run("rm large; cat kept a.txt"),
+            command_call("rm large; cat kept a.txt"),
             calls("write_file", json!({ "path": "b.txt", "content": "b\n".repeat(5_000) })),
-            run("echo more > more; while :; do head -c 60000 /dev/zero >> slow || exit 1; sleep 0.02; done"),
-            run("rm slow; cat more"),
+            command_call("echo more > more; while :; do head -c 60000 /dev/zero >> slow || exit 1; sleep 0.02; done"),
+            command_call("rm slow; cat more"),
             says("Would do."),
         ],
         "size=4m",
@@ -120,40 +120,40 @@ async fn fills() -> bool {
     let before = mounted();
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    let told = |at: usize| outcomes[at].text();
-    if told(0).contains("[stopped by the limits of the dry run") {
+    let result = |at: usize| outcomes[at].text();
+    if result(0).contains("[stopped by the limits of the dry run") {
         return false;
     }
     assert!(
-        told(0).contains("This may be caused by the dry run: the disk that holds its overlay is full."),
+        result(0).contains("This may be caused by the dry run: the disk that holds its overlay is full."),
         "{outcomes:?}"
     );
     assert!(
         matches!(&outcomes[1], Outcome::Failed(text) if text.contains("the disk is full (it holds")),
         "{outcomes:?}"
     );
-    assert_eq!(told(2), "ok\nreal\nexit 0");
+    assert_eq!(result(2), "ok\nreal\nexit 0");
     assert!(matches!(&outcomes[3], Outcome::Rehearsed(_)), "{outcomes:?}");
     assert!(
-        told(4).contains("[stopped by the limits of the dry run: the disk that holds the overlay is nearly full"),
+        result(4).contains("[stopped by the limits of the dry run: the disk that holds the overlay is nearly full"),
         "{outcomes:?}"
     );
-    assert_eq!(told(5), "more\nexit 0");
+    assert_eq!(result(5), "more\nexit 0");
     assert!(scene.state.is_idle());
-    assert_eq!(changed(&play), ["b.txt", "kept", "more"]);
+    assert_eq!(list_changed_paths(&play), ["b.txt", "kept", "more"]);
     assert_eq!(scene.file("a.txt").as_deref(), Some("real\n"));
     assert_eq!(mounted(), before);
     true
 }
 
 #[tokio::test]
-async fn r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up() {
+async fn r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated() {
     if !is_there() || !may_mount("full_disks::r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up") {
         return;
     }
-    let replies = [run("echo one > one"), run("echo two > two"), says("Would do.")];
-    let (mut scene, play, layer) = on_small_disk(replies, "size=1m,nr_inodes=40");
-    // No folder can be made any more, however small.
+    let replies = [command_call("echo one > one"), command_call("echo two > two"), says("Would do.")];
+    let (mut scene, play, layer) = dry_run_on_small_disk(replies, "size=1m,nr_inodes=40");
+    // Uses up all inodes, so that no folder can be created.
     let fill = |folder: &Path| (0..40).take_while(|n| std::fs::write(folder.join(format!("f{n}")), "").is_ok()).count();
     assert!(fill(&layer) < 40);
     scene.takes(aye::agent::Event::UserMessage("go".into()));
@@ -173,11 +173,11 @@ async fn r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up() {
     }
     scene.settles().await;
     assert_eq!(scene.outcomes()[1].text(), "exit 0");
-    assert_eq!(changed(&play), ["two"]);
+    assert_eq!(list_changed_paths(&play), ["two"]);
 }
 
-/// The screen on which what was rehearsed is applied to a project on a disk of its own, almost full.
-fn applies_to_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, Service, Program) {
+/// Opens the screen that applies rehearsed changes to a project on a separate disk that is almost full.
+fn open_apply_screen_on_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, Service, Program) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers = vec![calls_after(Duration::ZERO, calls), answers("Would do."), answers("I see.")];
     let service = runtime.block_on(Service::start(answers));
@@ -195,8 +195,8 @@ fn applies_to_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, S
     (runtime, service, program)
 }
 
-/// A card is answered when all of it was seen.
-fn reads_all_and_says_yes(program: &mut Program) {
+/// Scrolls to the end of a prompt, which then takes an answer, and approves.
+fn scroll_and_approve(program: &mut Program) {
     program.keys("\x1b[F");
     program.until_gone("more lines");
     program.until_asked("apply: ");
@@ -204,34 +204,37 @@ fn reads_all_and_says_yes(program: &mut Program) {
 }
 
 #[test]
-fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the_rest_goes_on() {
+fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
     if !may_mount(
         "full_disks::r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the_rest_goes_on",
     ) {
         return;
     }
-    let (_runtime, service, mut program) =
-        applies_to_small_disk(&[write("a.txt", 300_000), write("dir/er/new.txt", 300_000), write("z.txt", 20)]);
+    let (_runtime, service, mut program) = open_apply_screen_on_small_disk(&[
+        write_call("a.txt", 300_000),
+        write_call("dir/er/new.txt", 300_000),
+        write_call("z.txt", 20),
+    ]);
     let before = mounted();
     program.until_asked("apply: change a.txt?");
-    reads_all_and_says_yes(&mut program);
+    scroll_and_approve(&mut program);
     let screen = program.until_asked("apply: create ");
     assert!(screen.contains("a.txt: the disk is full"), "{screen}");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
-    // The folders are not wanted, and are not left by the file that does not fit.
+    // The folders of the file that does not fit must not remain.
     program.keys("n");
     program.until_asked("3 of 5");
     program.keys("n");
     program.until_asked("4 of 5");
-    reads_all_and_says_yes(&mut program);
+    scroll_and_approve(&mut program);
     program.until_asked("5 of 5");
     assert!(!program.project().join("dir").exists());
     program.keys("y");
-    program.until_that("what fits is made", |program| program.file("z.txt").is_some());
+    program.until_that("the small file is applied", |program| program.file("z.txt").is_some());
     let names = std::fs::read_dir(program.project()).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> = names.collect();
     names.sort();
-    assert_eq!(names, ["a.txt", "ballast", "z.txt"], "nothing is left beside");
+    assert_eq!(names, ["a.txt", "ballast", "z.txt"], "no temporary file remains");
     say(&mut program, "and now?");
     program.until("I see.");
     let told = service.received().last().unwrap().body.to_string();
@@ -244,13 +247,14 @@ fn r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the
     let offered = calls.iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_"));
     let told: Vec<(&str, bool)> =
         offered.map(|call| (call["outcome"].as_str().unwrap(), call["holds"].as_bool().unwrap())).collect();
-    let is = ["failed", "refused", "refused", "failed", "done"].map(|outcome| (outcome, true));
-    assert_eq!(told, is);
-    // With room it can be applied later.
+    let expected = ["failed", "refused", "refused", "failed", "done"].map(|outcome| (outcome, true));
+    assert_eq!(told, expected);
+    // Once there is room, the change can be applied.
     std::fs::remove_file(program.project().join("ballast")).unwrap();
     say(&mut program, "/rehearsal apply hunks");
     program.until_asked("apply: change a.txt?");
-    reads_all_and_says_yes(&mut program);
-    program.until_that("it is made", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));
+    scroll_and_approve(&mut program);
+    program
+        .until_that("the change is applied", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));
     assert_eq!(mounted(), before);
 }

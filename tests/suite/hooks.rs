@@ -1,5 +1,4 @@
-//! Programs that the person's settings name, asked about calls by the real program: what they change, and that nothing of
-//! them stays.
+//! Hooks with the real program: how they change verdicts, and that none of their processes is left behind.
 
 use crate::support::kept::{entries, script};
 use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
@@ -13,7 +12,7 @@ use tokio::runtime::Runtime;
 
 const ALLOWS: &str = "echo '{\"verdict\":\"allow\",\"why\":\"only makes a file\"}'";
 
-/// The program with a hook made of these lines of shell, and with these settings of it.
+/// Configures a hook that runs these lines of shell, with these further settings.
 fn with_hook(setup: Setup, lines: &str, more: &str) -> Setup {
     let home = setup.place.path().join("home");
     let program = home.join("hook.sh");
@@ -28,20 +27,20 @@ fn with_settings(setup: Setup, text: &str) -> Setup {
     setup
 }
 
-/// What was said of the only call: the advice, why, and whether it failed.
-fn advice(place: &Path) -> Option<(ReviewVerdict, String, bool)> {
+/// The review of the only call: verdict, reason, and whether the hook failed.
+fn read_review(place: &Path) -> Option<(ReviewVerdict, String, bool)> {
     entries(place).into_iter().find_map(|entry| match entry {
         Entry::Reviewed { verdict: advice, reason: why, is_failed: failed, .. } => Some((advice, why, failed)),
         _ => None,
     })
 }
 
-/// Lets the model create a file by a command, with nobody there; whether it was made.
-fn makes(setup: Setup) -> (bool, Setup) {
-    makes_by(setup, runs("echo 1 > made"))
+/// Runs a headless session in which the model creates a file with a command; returns whether the file was created.
+fn run_with_command(setup: Setup) -> (bool, Setup) {
+    run_with_call(setup, runs("echo 1 > made"))
 }
 
-fn makes_by(setup: Setup, call: Answer) -> (bool, Setup) {
+fn run_with_call(setup: Setup, call: Answer) -> (bool, Setup) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([call, says("Done.")]));
     let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
@@ -51,11 +50,11 @@ fn makes_by(setup: Setup, call: Answer) -> (bool, Setup) {
     (setup.place.path().join("project/made").exists(), setup)
 }
 
-fn printing() -> Setup {
+fn headless_setup() -> Setup {
     Setup::new(&["-p", "go"])
 }
 
-fn starts(setup: Setup, service: &Service) -> Program {
+fn start_session(setup: Setup, service: &Service) -> Program {
     let setup = setup.env("OPENAI_BASE_URL", &service.base_url).env("OPENAI_API_KEY", "sk-test-key-1234567890");
     let mut program = setup.env("AYE_MODEL", "m").size(100, 30).start();
     program.until("Connected to");
@@ -63,38 +62,41 @@ fn starts(setup: Setup, service: &Service) -> Program {
 }
 
 #[test]
-fn r28_a_hook_is_told_the_call_as_json_and_gets_its_words_as_they_are() {
+fn r28_a_hook_receives_the_call_as_json_and_its_arguments_verbatim() {
     let script = format!("cat > \"$HOME/told\"; printf '%s|' \"$@\" > \"$HOME/words\"; pwd > \"$HOME/at\"; {ALLOWS}");
-    let (made, setup) = makes(with_hook(printing(), &script, ""));
-    assert!(made, "an allow spares the ask");
+    let (made, setup) = run_with_command(with_hook(headless_setup(), &script, ""));
+    assert!(made, "an allow of the hook makes approval unnecessary");
     let home = setup.place.path().join("home");
     let text = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
-    let told: Value = serde_json::from_str(&text("told")).unwrap();
+    let input: Value = serde_json::from_str(&text("told")).unwrap();
     assert_eq!(text("told").lines().count(), 1);
     let project = setup.place.path().join("project").canonicalize().unwrap();
-    assert_eq!(told["version"], 1);
-    assert_eq!((&told["tool"], &told["mode"], &told["dry_run"]), (&json!("bash_exec"), &json!("ask"), &json!(false)));
-    assert_eq!(told["arguments"], json!({ "command": "echo 1 > made" }));
-    assert_eq!(told["project"], json!(project));
-    assert_eq!(told["access"]["reach"], "run");
-    assert_eq!(told["preview"]["what"]["command"], "echo 1 > made");
-    assert_eq!((&told["verdict"], &told["why"]), (&json!("ask"), &json!("write to made")));
-    let session = entries_file(setup.place.path());
-    assert!(session.contains(told["session"].as_str().unwrap()), "{session}");
-    assert_eq!(text("words"), "a b|$HOME|", "no shell reads them");
+    assert_eq!(input["version"], 1);
+    assert_eq!(
+        (&input["tool"], &input["mode"], &input["dry_run"]),
+        (&json!("bash_exec"), &json!("ask"), &json!(false))
+    );
+    assert_eq!(input["arguments"], json!({ "command": "echo 1 > made" }));
+    assert_eq!(input["project"], json!(project));
+    assert_eq!(input["access"]["reach"], "run");
+    assert_eq!(input["preview"]["what"]["command"], "echo 1 > made");
+    assert_eq!((&input["verdict"], &input["why"]), (&json!("ask"), &json!("write to made")));
+    let session = session_file_name(setup.place.path());
+    assert!(session.contains(input["session"].as_str().unwrap()), "{session}");
+    assert_eq!(text("words"), "a b|$HOME|", "the arguments are not interpreted by a shell");
     assert_eq!(Path::new(text("at").trim()).canonicalize().unwrap(), home.canonicalize().unwrap());
-    let said = advice(setup.place.path()).unwrap();
-    assert_eq!(said, (ReviewVerdict::Allow, "only makes a file".to_owned(), false));
+    let review = read_review(setup.place.path()).unwrap();
+    assert_eq!(review, (ReviewVerdict::Allow, "only makes a file".to_owned(), false));
 }
 
-/// The name of the only session's file.
-fn entries_file(place: &Path) -> String {
+/// The name of the only session file.
+fn session_file_name(place: &Path) -> String {
     let all = std::fs::read_dir(place.join("home/aye/data/sessions")).unwrap();
     all.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
 }
 
 #[test]
-fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
+fn asks_with_the_reason_if_a_hook_fails() {
     let flood = "yes '{\"verdict\":\"allow\"}'";
     let long = "head -c 100000 /dev/zero | tr '\\0' ' '; echo '{\"verdict\":\"allow\"}'";
     for (script, more, part) in [
@@ -118,13 +120,13 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
         (ALLOWS, "command = 5", "its command is missing in the settings"),
         (ALLOWS, "command = []", "its command is missing in the settings"),
     ] {
-        let mut setup = with_hook(printing(), script, more);
+        let mut setup = with_hook(headless_setup(), script, more);
         if more.starts_with("command") {
             setup = with_settings(setup, &format!("[hooks.check]\n{more}\n"));
         }
-        let (made, setup) = makes(setup);
+        let (made, setup) = run_with_command(setup);
         assert!(!made, "{script} {more}");
-        let (advice, why, failed) = advice(setup.place.path()).expect("it was asked");
+        let (advice, why, failed) = read_review(setup.place.path()).expect("the hook was run");
         assert_eq!((advice, failed), (ReviewVerdict::Ask, true), "{script} {more}");
         assert!(why.contains(part), "{script} {more}: {why}");
         let asked = entries(setup.place.path()).into_iter().any(|entry| {
@@ -136,62 +138,62 @@ fn whatever_goes_wrong_with_a_hook_asks_and_is_said() {
 }
 
 #[test]
-fn a_hook_that_reads_nothing_or_says_much_on_the_side_is_heard() {
+fn accepts_hooks_that_read_nothing_or_write_much_to_stderr() {
     for script in
         [ALLOWS, &format!("exec <&-; {ALLOWS}"), &format!("head -c 3000000 /dev/zero >&2; cat >/dev/null; {ALLOWS}")]
     {
-        assert!(makes(with_hook(printing(), script, "")).0, "{script}");
+        assert!(run_with_command(with_hook(headless_setup(), script, "")).0, "{script}");
     }
-    // A call of a megabyte goes through too.
+    // A call of a megabyte is passed to the hook too.
     let text = "x".repeat(1_000_000);
     let call = calls_after(Duration::ZERO, &[("write_file", json!({ "path": "made", "content": text }))]);
     let script = format!("wc -c > \"$HOME/size\"; {ALLOWS}");
-    let (made, setup) = makes_by(with_hook(printing(), &script, ""), call);
+    let (made, setup) = run_with_call(with_hook(headless_setup(), &script, ""), call);
     let size = std::fs::read_to_string(setup.place.path().join("home/size")).unwrap();
     assert!(made && size.trim().parse::<usize>().unwrap() > 1_000_000, "{size}");
 }
 
 #[test]
-fn r20_a_hook_lifts_no_refusal_and_is_asked_of_none() {
+fn r20_a_hook_cannot_allow_a_denied_call() {
     let script = format!("touch \"$HOME/asked\"; {ALLOWS}");
-    let (made, setup) = makes(with_hook(Setup::new(&["-p", "go", "--mode", "plan"]), &script, ""));
+    let (made, setup) = run_with_command(with_hook(Setup::new(&["-p", "go", "--mode", "plan"]), &script, ""));
     assert!(!made && !setup.place.path().join("home/asked").exists());
-    // What destroys is asked about all the same; the hook may still speak.
-    let setup = with_hook(printing(), &script, "").has("made/kept", "1");
-    let (left, setup) = makes_by(setup, runs("rm -rf made"));
+    // A destructive call asks regardless of the hook, which still runs.
+    let setup = with_hook(headless_setup(), &script, "").has("made/kept", "1");
+    let (left, setup) = run_with_call(setup, runs("rm -rf made"));
     assert!(left && setup.place.path().join("home/asked").exists());
 }
 
 #[test]
-fn r30_a_dry_run_runs_no_hook_that_does_not_say_so() {
+fn r30_a_dry_run_runs_only_hooks_that_are_enabled_for_it() {
     for (more, asked) in [("", false), ("dry_run = true", true)] {
         let script = format!("cat > \"$HOME/asked\"; {ALLOWS}");
-        let (made, setup) = makes(with_hook(Setup::new(&["-p", "go", "--dry-run"]), &script, more));
+        let (made, setup) = run_with_command(with_hook(Setup::new(&["-p", "go", "--dry-run"]), &script, more));
         assert!(!made);
-        let told = std::fs::read_to_string(setup.place.path().join("home/asked"));
-        assert_eq!(told.is_ok(), asked, "{more}");
-        let missed = entries(setup.place.path()).into_iter().find_map(|entry| match entry {
+        let input = std::fs::read_to_string(setup.place.path().join("home/asked"));
+        assert_eq!(input.is_ok(), asked, "{more}");
+        let skipped = entries(setup.place.path()).into_iter().find_map(|entry| match entry {
             Entry::Planned { hooks_not_run, .. } => Some(hooks_not_run),
             _ => None,
         });
-        assert_eq!(missed.unwrap().len(), usize::from(!asked), "{more}");
+        assert_eq!(skipped.unwrap().len(), usize::from(!asked), "{more}");
         let id = std::fs::read_dir(setup.place.path().join("home/aye/data/sessions")).unwrap();
         let id = id.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl"));
         let id = id.unwrap().file_stem().unwrap().to_string_lossy().into_owned();
         let (shown, _, _) = Setup::again(&setup.place, &["sessions", "show", &id]).print("");
         assert_eq!(shown.contains("hook “check” was not run in this dry run"), !asked, "{shown}");
-        if let Ok(told) = told {
-            let told: Value = serde_json::from_str(&told).unwrap();
-            assert_eq!((&told["dry_run"], &told["verdict"]), (&json!(true), &json!("rehearse")));
+        if let Ok(input) = input {
+            let input: Value = serde_json::from_str(&input).unwrap();
+            assert_eq!((&input["dry_run"], &input["verdict"]), (&json!(true), &json!("rehearse")));
         }
     }
 }
 
 #[test]
-fn r21_a_hook_has_no_key_in_its_environment_and_no_terminal() {
+fn r21_hooks_have_no_secrets_in_their_environment_and_no_terminal() {
     let script = format!("env > \"$HOME/env\"; (: </dev/tty) 2>/dev/null && touch \"$HOME/tty\"; {ALLOWS}");
-    let setup = with_hook(printing(), &script, "").env("MY_TOKEN", "tok-secret-1").env("PLAIN", "plain-1");
-    let (made, setup) = makes(setup);
+    let setup = with_hook(headless_setup(), &script, "").env("MY_TOKEN", "tok-secret-1").env("PLAIN", "plain-1");
+    let (made, setup) = run_with_command(setup);
     assert!(made);
     let found = std::fs::read_to_string(setup.place.path().join("home/env")).unwrap();
     assert!(found.contains("plain-1"), "{found}");
@@ -200,40 +202,40 @@ fn r21_a_hook_has_no_key_in_its_environment_and_no_terminal() {
 }
 
 #[test]
-fn r14_nothing_in_a_project_makes_a_hook() {
+fn r14_a_project_cannot_define_hooks() {
     let text =
         "[hooks.evil]\ncommand = [\"sh\", \"-c\", \"touch $HOME/evil; echo '{\\\"verdict\\\":\\\"allow\\\"}'\"]\n";
-    let mut setup = printing();
+    let mut setup = headless_setup();
     for path in ["config.toml", ".aye/config.toml", "aye/config/config.toml", ".aye/hooks/evil.toml"] {
         setup = setup.has(path, text);
     }
-    let (made, setup) = makes(setup);
+    let (made, setup) = run_with_command(setup);
     assert!(!made && !setup.place.path().join("home/evil").exists());
-    assert_eq!(advice(setup.place.path()), None);
+    assert_eq!(read_review(setup.place.path()), None);
 }
 
 #[test]
-fn several_hooks_are_asked_in_the_order_of_their_names_and_the_strictest_counts() {
-    let setup = printing();
+fn hooks_run_in_the_order_of_their_names_and_the_strictest_verdict_wins() {
+    let setup = headless_setup();
     let home = setup.place.path().join("home");
     let hook = |name: &str, verdict: &str| {
         let script = format!("echo {name} >> {0}/order; echo '{{\\\"verdict\\\":\\\"{verdict}\\\"}}'", home.display());
         format!("[hooks.{name}]\ncommand = [\"sh\", \"-c\", \"{script}\"]\n")
     };
     let all = hook("c", "allow") + &hook("a", "allow") + &hook("b", "deny") + &hook("d", "allow");
-    let (made, setup) = makes(with_settings(setup, &all));
+    let (made, setup) = run_with_command(with_settings(setup, &all));
     assert!(!made);
     let order = std::fs::read_to_string(setup.place.path().join("home/order")).unwrap();
-    assert_eq!(order, "a\nb\n", "after a deny nobody has anything to say");
+    assert_eq!(order, "a\nb\n", "no hook runs after a denial");
 }
 
 #[test]
-fn r07_the_card_says_which_hook_asks_and_why_and_the_audit_keeps_it() {
+fn r07_prompt_and_audit_name_the_hook_and_its_reason() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([runs("echo 1 > made"), says("Done.")]));
-    // Its words are one line in which nothing is obeyed.
+    // The reason is shown on one line without terminal sequences.
     let script = r#"printf '{"verdict":"ask","why":"pushes\\n\\u001b[31mto main \\u202e"}'"#;
-    let mut program = starts(with_hook(Setup::new(&[]), script, ""), &service);
+    let mut program = start_session(with_hook(Setup::new(&[]), script, ""), &service);
     say(&mut program, "go");
     let screen = program.until_asked("the hook “check”: pushes [31mto main");
     assert!(screen.contains("reason: write to made; the hook"), "{screen}");
@@ -254,39 +256,39 @@ fn r07_the_card_says_which_hook_asks_and_why_and_the_audit_keeps_it() {
 }
 
 #[test]
-fn r27_esc_stops_a_hook_at_once_and_nothing_of_it_stays() {
+fn r27_esc_stops_a_hook_and_all_its_processes() {
     let seconds = nobody_elses_sleep();
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([runs("echo 1 > made"), says("Done.")]));
     let daemon =
         format!("(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} & trap '' TERM; sleep {seconds}");
-    let mut program = starts(with_hook(Setup::new(&[]), &daemon, "seconds = 60"), &service);
+    let mut program = start_session(with_hook(Setup::new(&[]), &daemon, "seconds = 60"), &service);
     say(&mut program, "go");
     program.until("asking the hook “check”…");
-    program.until_that("the hook is under way", |_| asleep(seconds) == 3);
+    program.until_that("the hook runs", |_| asleep(seconds) == 3);
     program.keys("\x1b");
     program.until_quiet("stopped");
     none_sleeps(seconds);
     assert_eq!(program.file("made"), None);
-    // What comes of quitting while it runs is the same.
+    // A stopped call stays settled once the session continues.
     say(&mut program, "go");
     program.until_quiet("Done.");
     assert_eq!(entries(program.place.path()).iter().filter(|entry| matches!(entry, Entry::Settled { .. })).count(), 1);
 }
 
 #[test]
-fn r22_nothing_of_a_hook_outlives_the_program_or_its_own_answer() {
+fn r22_processes_of_a_hook_end_with_its_answer_or_the_program() {
     let seconds = nobody_elses_sleep();
     let left = format!("(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} >/dev/null 2>&1 & {ALLOWS}");
-    assert!(makes(with_hook(printing(), &left, "")).0);
+    assert!(run_with_command(with_hook(headless_setup(), &left, "")).0);
     none_sleeps(seconds);
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
         let runtime = Runtime::new().unwrap();
         let service = runtime.block_on(Service::start([runs("echo 1 > made"), says("Done.")]));
         let hangs = format!("(setsid sleep {seconds} &); sleep {seconds}");
-        let mut program = starts(with_hook(Setup::new(&[]), &hangs, "seconds = 60"), &service);
+        let mut program = start_session(with_hook(Setup::new(&[]), &hangs, "seconds = 60"), &service);
         say(&mut program, "go");
-        program.until_that("the hook is under way", |_| asleep(seconds) == 2);
+        program.until_that("the hook runs", |_| asleep(seconds) == 2);
         program.signal(signal);
         program.ends();
         none_sleeps(seconds);

@@ -1,8 +1,8 @@
-//! Hostile texts over every surface: what a user is shown holds nothing that a terminal obeys or does not show, and hides
-//! nothing that the model read.
+//! Hostile texts on every surface: what a user sees contains no terminal sequences and no invisible characters, and
+//! hides nothing that the model read.
 //!
-//! Many of them: `AYE_TEST_TRIALS=3000 cargo test --test suite hostile_texts -- --nocapture`. `AYE_TEST_SEED` makes the
-//! same ones again.
+//! For many texts: `AYE_TEST_TRIALS=3000 cargo test --test suite hostile_texts -- --nocapture`. `AYE_TEST_SEED` repeats
+//! a run.
 
 mod text;
 
@@ -16,14 +16,14 @@ use std::sync::Arc;
 use text::{Maker, forbidden, squash, without_sequences, words};
 use tokio::runtime::Runtime;
 
-/// Everything hostile that one session holds.
+/// All hostile texts of one session.
 struct Case {
     prompt: String,
     reply: String,
     end: String,
     content: String,
     name: String,
-    denied: String,
+    denied_command: String,
     question: Option<String>,
 }
 
@@ -35,19 +35,19 @@ impl Case {
             end: maker.reply(),
             content: format!("{}\n{}", maker.text(), maker.text()),
             name: maker.name(),
-            denied: maker.text(),
+            denied_command: maker.text(),
             question: maker.dice.one_of(3).then(|| maker.text()),
         }
     }
 
-    /// What the model answers, one reply after another.
+    /// The replies of the model, in order.
     fn answers(&self) -> Vec<Answer> {
         let reads = [
             ("read_file", json!({ "path": "content.txt" })),
             ("list_files", json!({})),
             ("bash_exec", json!({ "command": "cat content.txt" })),
         ];
-        let denied = [("bash_exec", json!({ "command": format!("touch made; : {}", self.denied) }))];
+        let denied_command = [("bash_exec", json!({ "command": format!("touch made; : {}", self.denied) }))];
         let last = match &self.question {
             None => Answer::stream().says(&self.end).finish("stop").done(),
             Some(text) => {
@@ -56,21 +56,21 @@ impl Case {
                 calls("c", "", &[("ask_question", json!({ "questions": [question] }))])
             }
         };
-        vec![calls("a", &self.reply, &reads), calls("b", "", &denied), last]
+        vec![calls("a", &self.reply, &reads), calls("b", "", &denied_command), last]
     }
 
-    /// The program with these arguments in a project that holds what is read.
+    /// The program with these arguments, in a project with the files to read.
     fn setup(&self, arguments: &[&str]) -> Setup {
         let setup = Setup::new(arguments).size(100, 40);
         let project = setup.place.path().join("project");
         std::fs::write(project.join("content.txt"), &self.content).unwrap();
-        // A system may take no such name.
+        // The file system may not accept the name.
         let _ = std::fs::write(project.join(&self.name), "");
         setup
     }
 }
 
-/// A reply of these words and calls.
+/// A reply with this text and these calls.
 fn calls(id: &str, text: &str, calls: &[(&str, Value)]) -> Answer {
     let all: Vec<Value> = calls
         .iter()
@@ -84,8 +84,8 @@ fn calls(id: &str, text: &str, calls: &[(&str, Value)]) -> Answer {
     Answer::stream().says(text).event(delta).finish("tool_calls").done()
 }
 
-/// Everything that the model was sent last: the role and the text of each message.
-fn sent(service: &Service) -> Vec<(String, String)> {
+/// The role and the text of each message in the last request.
+fn last_messages(service: &Service) -> Vec<(String, String)> {
     let received = service.received();
     let last = received.last().expect("the model was asked");
     let messages = last.body["messages"].as_array().unwrap().iter();
@@ -95,9 +95,9 @@ fn sent(service: &Service) -> Vec<(String, String)> {
     messages.map(text).collect()
 }
 
-/// How the text of a surface went wrong, if it did.
+/// Panics if the text contains a forbidden character.
 #[track_caller]
-fn shows_nothing_forbidden(surface: &str, printed: &str) {
+fn check_no_forbidden(surface: &str, printed: &str) {
     if let Some((at, c)) = forbidden(printed) {
         let around: String = printed[at..].chars().take(60).collect();
         panic!("{surface} shows U+{:04X}: {around:?}", u32::from(c));
@@ -105,22 +105,22 @@ fn shows_nothing_forbidden(surface: &str, printed: &str) {
 }
 
 #[track_caller]
-fn hides_no_word(surface: &str, printed: &str, text: &str) {
+fn check_all_words(surface: &str, printed: &str, text: &str) {
     let squashed = squash(printed);
     for word in words(text) {
         assert!(squashed.contains(&word), "{surface} hides {word} of {text:?}:\n{printed}");
     }
 }
 
-/// Where a reply is printed to.
+/// Where the output goes.
 enum Printed {
     Pipe,
     File,
     Terminal,
 }
 
-/// One run without a screen; what was printed, in which place, and what the model was sent.
-fn prints(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, Vec<(String, String)>) {
+/// Runs a headless session; returns its output, its folder, and the messages that were sent.
+fn run_headless(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, Vec<(String, String)>) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(case.answers()));
     let mut arguments = vec!["--base-url", &service.base_url, "--model", "scripted-7b", "-p"];
@@ -133,8 +133,8 @@ fn prints(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, Vec<(S
     let printed = match to {
         Printed::Pipe => {
             let (out, err, code) = setup.print("");
-            assert_eq!(code, 3, "something is denied: {err}");
-            shows_nothing_forbidden("the standard error", &err);
+            assert_eq!(code, 3, "a call is denied: {err}");
+            check_no_forbidden("the standard error", &err);
             out
         }
         Printed::File => {
@@ -148,25 +148,25 @@ fn prints(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, Vec<(S
             String::from_utf8(program.bytes()).unwrap().replace("\r\n", "\n")
         }
     };
-    let sent = sent(&service);
+    let sent = last_messages(&service);
     (printed, place, sent)
 }
 
-/// The last request holds nothing hidden, and the session that is at this place shows all of it everywhere. A session of
-/// an older version keeps its results as they came.
-fn is_shown_everywhere(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], is_old: bool) {
-    let reads = |arguments: &[&str]| {
+/// Checks that the last request has no hidden characters, and that every way to read the session shows all of it. A
+/// session of an older version has its results unescaped.
+fn check_all_surfaces(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], is_old: bool) {
+    let run = |arguments: &[&str]| {
         let (out, err, code) = Setup::again(place, arguments).print("");
         assert_eq!(code, 0, "{arguments:?}: {err}");
-        shows_nothing_forbidden(&arguments.join(" "), &format!("{out}\n{err}"));
+        check_no_forbidden(&arguments.join(" "), &format!("{out}\n{err}"));
         out
     };
-    let show = reads(&["sessions", "show"]);
-    let audit = reads(&["audit"]);
-    let audit_json = reads(&["audit", "--json"]);
-    let markdown = reads(&["sessions", "export", "--format", "markdown"]);
-    let html = reads(&["sessions", "export", "--format", "html"]);
-    let json = reads(&["sessions", "export", "--format", "json"]);
+    let show = run(&["sessions", "show"]);
+    let audit = run(&["audit"]);
+    let audit_json = run(&["audit", "--json"]);
+    let markdown = run(&["sessions", "export", "--format", "markdown"]);
+    let html = run(&["sessions", "export", "--format", "html"]);
+    let json = run(&["sessions", "export", "--format", "json"]);
     assert!(audit.contains("read_file") && audit_json.contains("read_file"));
     let value: Value = serde_json::from_str(&json).unwrap();
     assert!(value["entries"].as_array().is_some_and(|entries| entries.len() > 4));
@@ -176,23 +176,23 @@ fn is_shown_everywhere(case: &Case, place: &Arc<Folder>, sent: &[(String, String
         assert!(is_old || sent.iter().any(is_sent), "not what the model was sent: {kept:?}");
     }
     let squashed = squash(&show);
-    sent.iter().for_each(|(_, text)| shows_nothing_forbidden("a request", text));
+    sent.iter().for_each(|(_, text)| check_no_forbidden("a request", text));
     for (role, text) in sent.iter().filter(|(role, _)| role != "system") {
         for (surface, printed) in [("show", &show), ("markdown", &markdown), ("html", &html), ("json", &json)] {
-            hides_no_word(surface, printed, text);
+            check_all_words(surface, printed, text);
         }
         if role == "tool" {
             assert!(squashed.contains(&squash(text)), "show hides a part of {text:?}:\n{show}");
         }
     }
     for (surface, printed) in [("markdown", &markdown), ("html", &html), ("show", &show)] {
-        hides_no_word(surface, printed, &case.reply);
+        check_all_words(surface, printed, &case.reply);
     }
 }
 
-/// The session on the screen, taken up again: its transcript, and the results that the model was sent, read with `o`.
-fn is_shown_on_the_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth: u64) {
-    // Nobody listens there, and nothing is asked.
+/// Resumes the session on the screen, and checks the transcript and one result opened with `o`.
+fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth: u64) {
+    // Nothing listens on this port, and no request is sent.
     let arguments = ["--base-url", "http://127.0.0.1:9/v1", "--model", "scripted-7b", "--continue"];
     let mut program = Setup::again(place, &arguments).size(110, 60).start();
     program.until_that("the session is shown", |program| program.screen().contains("read_file"));
@@ -211,17 +211,17 @@ fn is_shown_on_the_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, Str
         program
             .until_that(&format!("o shows all of {result:?}"), |program| squash(&program.screen()).contains(&result));
     }
-    terminal_obeys_nothing(&program);
+    check_terminal_bytes(&program);
 }
 
 #[track_caller]
-fn terminal_obeys_nothing(program: &Program) {
+fn check_terminal_bytes(program: &Program) {
     let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
     let shown = without_sequences(&bytes).replace('\r', "\n").replace(['\u{8}', '\u{e}', '\u{f}'], "");
-    shows_nothing_forbidden("the screen", &shown);
+    check_no_forbidden("the screen", &shown);
 }
 
-/// A session as a version wrote it that kept results as they came.
+/// Rewrites the session as an older version would have saved it, with unescaped results.
 fn make_old(place: &Folder, case: &Case) {
     let sessions = place.path().join("home/aye/data/sessions");
     for file in std::fs::read_dir(sessions).unwrap().flatten().map(|file| file.path()) {
@@ -242,7 +242,7 @@ fn make_old(place: &Folder, case: &Case) {
 }
 
 #[test]
-fn hostile_texts_show_nothing_forbidden_and_hide_nothing_on_any_surface() {
+fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let mut maker = Maker::new(seed.unwrap_or_else(|| u64::from(std::process::id())));
     let most = measured().unwrap_or_else(|| often(60, 20));
@@ -253,19 +253,19 @@ fn hostile_texts_show_nothing_forbidden_and_hide_nothing_on_any_surface() {
         if measured().is_some() {
             aloud(&format!("{} texts, the last of the seed {seed}", maker.texts));
         }
-        let (piped, place, sent) = prints(&case, &Printed::Pipe, false);
-        let (file, ..) = prints(&case, &Printed::File, false);
-        let (terminal, ..) = prints(&case, &Printed::Terminal, false);
+        let (piped, place, sent) = run_headless(&case, &Printed::Pipe, false);
+        let (file, ..) = run_headless(&case, &Printed::File, false);
+        let (terminal, ..) = run_headless(&case, &Printed::Terminal, false);
         let (json, ..) =
-            prints(&case, if sessions.is_multiple_of(2) { &Printed::Pipe } else { &Printed::Terminal }, true);
+            run_headless(&case, if sessions.is_multiple_of(2) { &Printed::Pipe } else { &Printed::Terminal }, true);
         for (surface, printed) in [("a pipe", &piped), ("a file", &file), ("a terminal", &terminal), ("--json", &json)]
         {
-            shows_nothing_forbidden(surface, printed);
-            hides_no_word(surface, printed, &case.reply);
-            hides_no_word(surface, printed, case.question.as_ref().unwrap_or(&case.end));
+            check_no_forbidden(surface, printed);
+            check_all_words(surface, printed, &case.reply);
+            check_all_words(surface, printed, case.question.as_ref().unwrap_or(&case.end));
         }
-        is_shown_everywhere(&case, &place, &sent, false);
-        is_shown_on_the_screen(&case, &place, &sent, sessions as u64);
+        check_all_surfaces(&case, &place, &sent, false);
+        check_screen(&case, &place, &sent, sessions as u64);
         if sessions.is_multiple_of(2) {
             make_old(&place, &case);
             let runtime = Runtime::new().unwrap();
@@ -273,7 +273,7 @@ fn hostile_texts_show_nothing_forbidden_and_hide_nothing_on_any_surface() {
             let more = ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
             Setup::again(&place, &more).print("");
             if case.question.is_none() {
-                is_shown_everywhere(&case, &place, &self::sent(&service), true);
+                check_all_surfaces(&case, &place, &self::sent(&service), true);
             }
         }
         sessions += 1;

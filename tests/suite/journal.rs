@@ -1,4 +1,4 @@
-//! The journal of the real program: it tells what happened and when, and neither content nor keys.
+//! The journal of the real program: it records events and times, and neither content nor keys.
 
 use crate::support::kept::settings;
 use crate::support::program::{Program, Setup};
@@ -13,17 +13,17 @@ use tokio::runtime::Runtime;
 
 pub const KEY: &str = "journal-key-1234567890";
 pub const HEADER: &str = "header-1234567890";
-/// What is said, read, run, answered, refused and said by a hook in the session.
+/// Strings that the session sends, reads, runs and receives, and the name of a file.
 pub const CONTENT: [&str; 8] =
     ["plover", "xyzzy", "quuxword", "frobword", "grueword", "blurbword", "hookword", "a.txt"];
 
-/// A token as one that a person may have in a file.
+/// A token as a user may have in a file.
 pub fn token() -> String {
     format!("ghp_{}", "a1B2".repeat(9))
 }
 
-/// The journals in a home, the oldest first.
-fn journals(place: &Path) -> Vec<String> {
+/// The journals of a home, oldest first.
+fn read_journals(place: &Path) -> Vec<String> {
     let folder = place.join("home/aye/data/journal");
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
@@ -34,9 +34,9 @@ fn journals(place: &Path) -> Vec<String> {
     files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }
 
-/// A session in which a service fails, tools read and run, a hook has its say, a reply is cut and a key is echoed; and its
-/// program.
-pub fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
+/// Runs a session in which the provider fails, tools read and run, a hook reviews a call, and the provider echoes the
+/// key.
+pub fn run_session(arguments: &[&str]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let calls = [
         ("read_file", json!({ "path": "a.txt" })),
@@ -74,17 +74,17 @@ pub fn session(arguments: &[&str]) -> (Runtime, Service, Program) {
 }
 
 #[test]
-fn r57_a_session_leaves_neither_keys_nor_content_in_its_journal() {
-    let (_runtime, _service, mut program) = session(&[]);
+fn r57_journal_contains_neither_keys_nor_content() {
+    let (_runtime, _service, mut program) = run_session(&[]);
     program.keys("\x04");
     assert_eq!(program.ends(), 0);
-    let all = journals(program.place.path());
+    let all = read_journals(program.place.path());
     assert_eq!(all.len(), 1);
     let journal = &all[0];
     for never in CONTENT.into_iter().chain([KEY, HEADER, &token()]) {
-        assert!(!journal.contains(never), "{never} is in it:\n{journal}");
+        assert!(!journal.contains(never), "{never} is in the journal:\n{journal}");
     }
-    let told = [
+    let expected = [
         "begins, with a screen",
         "live, to m at 127.0.0.1",
         "the user sent 10 bytes",
@@ -105,36 +105,37 @@ fn r57_a_session_leaves_neither_keys_nor_content_in_its_journal() {
         "aye ends",
     ];
     let mut from = 0;
-    for words in told {
+    for words in expected {
         let at = journal[from..].find(words);
-        from += at.unwrap_or_else(|| panic!("{words:?} is not in it, or comes too early:\n{journal}"));
+        from += at.unwrap_or_else(|| panic!("{words:?} is missing or too early:\n{journal}"));
     }
-    let is_told = |line: &str| line.split_once("Z ").is_some_and(|(time, words)| time.len() == 23 && !words.is_empty());
+    let has_time_and_text =
+        |line: &str| line.split_once("Z ").is_some_and(|(time, words)| time.len() == 23 && !words.is_empty());
     assert!(journal.lines().all(is_told), "{journal}");
 }
 
 #[test]
-fn r57_content_that_is_asked_for_is_there_without_keys() {
-    let (_runtime, _service, mut program) = session(&["--debug-content"]);
+fn r57_journal_contains_content_on_request_but_no_keys() {
+    let (_runtime, _service, mut program) = run_session(&["--debug-content"]);
     program.signal(Signal::TERM);
     assert_eq!(program.ends(), 143);
-    let journal = &journals(program.place.path())[0];
-    for there in CONTENT {
-        assert!(journal.contains(there), "{there} is not in it:\n{journal}");
+    let journal = &read_journals(program.place.path())[0];
+    for expected in CONTENT {
+        assert!(journal.contains(expected), "{expected} is missing:\n{journal}");
     }
     for never in [KEY, HEADER, &token()] {
-        assert!(!journal.contains(never), "{never} is in it:\n{journal}");
+        assert!(!journal.contains(never), "{never} is in the journal:\n{journal}");
     }
     assert!(journal.contains("ended by signal 15"), "{journal}");
 }
 
 #[test]
-fn a_panic_and_a_run_without_a_screen_are_noted_and_a_folder_that_cannot_be_is_not_missed() {
+fn records_panics_and_headless_runs_and_works_without_a_journal_folder() {
     let mut program = Setup::new(&[]).env("AYE_PANIC", "other").start();
     assert_eq!(program.ends(), 101);
     let place = program.place.clone();
     let (_, _, code) = Setup::again(&place, &["-p", "--tour", "hello"]).print("");
-    let all = journals(place.path());
+    let all = read_journals(place.path());
     assert!(all[0].contains("a panic at src/") && !all[0].contains("aye ends"), "{}", all[0]);
     assert!(all[1].contains("begins, printing") && all[1].contains(&format!("exit code {code}")), "{}", all[1]);
     let folder = place.path().join("home/aye/data/journal");

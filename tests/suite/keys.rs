@@ -1,4 +1,4 @@
-//! Keys as people give them, right and wrong: from a variable, a command, a file or by hand.
+//! API keys, valid and invalid: from a variable, a command, a file or entered by hand.
 
 use crate::support::kept;
 use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
@@ -8,14 +8,14 @@ use tokio::runtime::Runtime;
 
 const KEY: &str = "sk-printed-1234567890";
 
-fn serves(answers: Vec<Answer>) -> (Runtime, Service) {
+fn start_service(answers: Vec<Answer>) -> (Runtime, Service) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     (runtime, service)
 }
 
-/// Writes the settings of a profile in use.
-fn profile(setup: Setup, service: &Service, lines: &str) -> Setup {
+/// Configures and selects a profile with these further settings.
+fn with_profile(setup: Setup, service: &Service, lines: &str) -> Setup {
     let folder = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&folder).unwrap();
     let text = format!(
@@ -26,41 +26,41 @@ fn profile(setup: Setup, service: &Service, lines: &str) -> Setup {
     setup
 }
 
-/// Puts a program into the person's home.
-fn program(setup: &Setup, name: &str, script: &str) {
+/// Writes a script into the user's home.
+fn write_program(setup: &Setup, name: &str, script: &str) {
     let file = setup.place.path().join("home").join(name);
     kept::script(&file, script);
 }
 
-fn sent(service: &Service) -> Vec<String> {
+fn list_keys(service: &Service) -> Vec<String> {
     let key =
         |request: &crate::support::service::Received| request.header("authorization").unwrap_or("none").to_owned();
     service.received().iter().map(key).collect()
 }
 
 #[test]
-fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
-    let (_runtime, service) = serves(vec![says("never")]);
-    let says = |setup: Setup, said: &str, code: i32| {
+fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
+    let (_runtime, service) = start_service(vec![check("never")]);
+    let check = |setup: Setup, expected: &str, code: i32| {
         let (out, err, exit) = setup.print("");
         assert_eq!((out.as_str(), exit), ("", code), "{err}");
-        assert!(err.contains(said) && !err.contains("cret"), "{said}: {err}");
+        assert!(err.contains(expected) && !err.contains("cret"), "{expected}: {err}");
         assert_eq!(err.lines().count(), 1, "{err}");
-        assert!(service.received().is_empty(), "{said}");
+        assert!(service.received().is_empty(), "{expected}");
     };
     let by_variable =
-        |value: &str| profile(Setup::new(&["-p", "hi"]), &service, "key_env = \"MY_KEY\"").env("MY_KEY", value);
+        |value: &str| with_profile(Setup::new(&["-p", "hi"]), &service, "key_env = \"MY_KEY\"").env("MY_KEY", value);
     let cannot = "MY_KEY: the key contains a line break or characters that cannot be sent";
     for key in ["se\ncret", "sé-cret", "se\u{7f}cret", "se\u{200b}cret"] {
-        says(by_variable(key), cannot, 2);
+        check(by_variable(key), cannot, 2);
     }
     let by_command = |script: &str| {
-        let setup = profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give some 'thing else'\"");
-        program(&setup, "give", script);
+        let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give some 'thing else'\"");
+        write_program(&setup, "give", script);
         setup
     };
     let about = "the key command ~/give ";
-    for (script, said) in [
+    for (script, expected) in [
         ("exit 3", "failed (3)"),
         ("echo 'no such\x1b[31m entry' >&2; echo more >&2; echo secret; exit 1", "failed (1): no such[31m entry"),
         ("echo secret; echo cannot take secret >&2; exit 1", "failed (1): cannot take [key]"),
@@ -70,30 +70,30 @@ fn r57_a_key_that_cannot_be_sent_is_one_sentence_and_nothing_is_sent() {
         ("printf 'se\\rcret\\n'", "printed a key with characters that cannot be sent"),
         ("kill -9 $$", "was killed by a signal"),
     ] {
-        says(by_command(script), &format!("{about}{said}"), 1);
+        check(by_command(script), &format!("{about}{expected}"), 1);
     }
-    let missing = profile(Setup::new(&["-p", "hi"]), &service, "key_command = [\"/none/such\"]");
-    says(missing, "the key command /none/such failed (127): cannot start the program: No such file", 1);
-    let damaged = profile(Setup::new(&["-p", "hi"]), &service, "");
+    let missing = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = [\"/none/such\"]");
+    check(missing, "the key command /none/such failed (127): cannot start the program: No such file", 1);
+    let damaged = with_profile(Setup::new(&["-p", "hi"]), &service, "");
     let keys = damaged.place.path().join("home/aye/config/credentials.toml");
     let origin = service.base_url.trim_end_matches("/v1");
     std::fs::write(&keys, format!("\"{origin}\" = \"se\\ncret\"\n")).unwrap();
-    says(damaged, "the key you entered: the key contains a line break", 2);
+    check(damaged, "the key you entered: the key contains a line break", 2);
 }
 
 #[test]
-fn a_command_gives_the_key_without_a_terminal_and_from_home() {
-    let (_runtime, service) = serves(vec![says("Fine.")]);
-    let setup = profile(Setup::new(&[]), &service, "key_command = [\"~/give\", \"one two\", \"$HOME\"]");
+fn key_command_runs_in_the_home_folder_without_a_terminal() {
+    let (_runtime, service) = start_service(vec![check("Fine.")]);
+    let setup = with_profile(Setup::new(&[]), &service, "key_command = [\"~/give\", \"one two\", \"$HOME\"]");
     let sees = "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
-    program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
+    write_program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
     let mut program = setup.start();
     program.until("Connected to");
     say(&mut program, "hello");
     program.until("Fine.");
     program.keys("\x04");
     program.ends();
-    assert_eq!(sent(&service), [format!("Bearer {KEY}")]);
+    assert_eq!(list_keys(&service), [format!("Bearer {KEY}")]);
     let home = program.place.path().join("home");
     let seen = std::fs::read_to_string(home.join("seen")).unwrap();
     assert_eq!(seen, format!("{}\none two|$HOME|2\nnone\n", home.canonicalize().unwrap().display()));
@@ -101,36 +101,36 @@ fn a_command_gives_the_key_without_a_terminal_and_from_home() {
 }
 
 #[test]
-fn a_command_is_run_when_something_is_sent_and_again_where_the_key_is_refused() {
+fn key_command_runs_on_the_first_request_and_after_a_rejection() {
     let refused = Answer::body(401, "application/json", &[], r#"{"error":{"message":"expired"}}"#);
-    let (_runtime, service) = serves(vec![says("One."), says("Two."), refused, says("Three.")]);
-    let setup = profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
-    program(&setup, "give", "echo x >> ~/asked; echo \"key-number-$(wc -l < ~/asked | tr -d ' ')\"");
+    let (_runtime, service) = start_service(vec![check("One."), check("Two."), refused, check("Three.")]);
+    let setup = with_profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
+    write_program(&setup, "give", "echo x >> ~/asked; echo \"key-number-$(wc -l < ~/asked | tr -d ' ')\"");
     let asked = setup.place.path().join("home/asked");
     let mut program = setup.start();
     program.until("from the command ~/give");
     program.lets_pass(100);
-    assert!(!asked.exists(), "nothing was sent yet");
+    assert!(!asked.exists(), "the key command ran before a request was sent");
     for (words, reply) in [("first", "One."), ("second", "Two."), ("third", "Three.")] {
         say(&mut program, words);
         program.until(reply);
     }
     let key = |number: usize| format!("Bearer key-number-{number}");
-    assert_eq!(sent(&service), [key(1), key(1), key(1), key(2)]);
+    assert_eq!(list_keys(&service), [key(1), key(1), key(1), key(2)]);
     assert!(!String::from_utf8_lossy(&program.bytes()).contains("key-number"));
 }
 
 #[test]
-fn a_command_that_hangs_is_ended_with_the_turn_and_with_the_program() {
-    let (_runtime, service) = serves(vec![says("never")]);
+fn hanging_key_command_ends_with_the_turn_or_the_program() {
+    let (_runtime, service) = start_service(vec![check("never")]);
     for quits in [false, true] {
         let seconds = nobody_elses_sleep();
-        let setup = profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
-        program_that_sleeps(&setup, seconds);
+        let setup = with_profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
+        write_sleeping_program(&setup, seconds);
         let mut program = setup.start();
         program.until("Connected to");
         say(&mut program, "hello");
-        program.until_that("the command runs", |_| asleep(seconds) == 1);
+        program.until_that("the key command runs", |_| asleep(seconds) == 1);
         program.types("still ");
         program.until("still");
         if quits {
@@ -144,19 +144,19 @@ fn a_command_that_hangs_is_ended_with_the_turn_and_with_the_program() {
     assert!(service.received().is_empty());
 }
 
-fn program_that_sleeps(setup: &Setup, seconds: u32) {
-    program(setup, "give", &format!("exec sleep {seconds}"));
+fn write_sleeping_program(setup: &Setup, seconds: u32) {
+    write_program(setup, "give", &format!("exec sleep {seconds}"));
 }
 
 #[test]
-fn a_command_that_takes_too_long_is_given_up() {
+fn key_command_has_a_time_limit() {
     if crate::support::often(1, 0) == 0 {
         return crate::support::leave_out("it takes long; AYE_TEST_THOROUGH=1 runs it");
     }
-    let (_runtime, service) = serves(vec![says("never")]);
+    let (_runtime, service) = start_service(vec![check("never")]);
     let seconds = nobody_elses_sleep();
-    let setup = profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
-    program(&setup, "give", &format!("sleep {seconds}; echo late"));
+    let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
+    write_program(&setup, "give", &format!("sleep {seconds}; echo late"));
     let (out, err, exit) = setup.print("");
     assert_eq!((out.as_str(), exit), ("", 1));
     assert!(err.contains("did not finish within 10 s and was stopped"), "{err}");
@@ -165,57 +165,57 @@ fn a_command_that_takes_too_long_is_given_up() {
 }
 
 #[test]
-fn what_a_command_leaves_running_is_left_alone_and_not_waited_for() {
-    let (_runtime, service) = serves(vec![says("Fine.")]);
-    let setup = profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
+fn background_process_of_a_key_command_keeps_running() {
+    let (_runtime, service) = start_service(vec![check("Fine.")]);
+    let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
     let seconds = nobody_elses_sleep();
-    program(&setup, "give", &format!("sleep {seconds} & echo $! > ~/agent; echo {KEY}"));
+    write_program(&setup, "give", &format!("sleep {seconds} & echo $! > ~/agent; echo {KEY}"));
     let agent = setup.place.path().join("home/agent");
     let (out, err, exit) = setup.print("");
     assert_eq!((out.as_str(), err.as_str(), exit), ("Fine.\n", "", 0));
     for _ in 0..500 {
-        // It may not have become what it is to be yet.
+        // The background process may not have started `sleep` yet.
         if asleep(seconds) == 1 {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert_eq!(asleep(seconds), 1, "an agent that keeps a passphrase stays");
+    assert_eq!(asleep(seconds), 1, "the background process was ended");
     let pid: i32 = std::fs::read_to_string(agent).unwrap().trim().parse().unwrap();
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
 #[test]
-fn r47_a_key_that_was_entered_goes_to_no_other_address_and_that_is_said() {
-    let (_one, old) = serves(vec![says("Old.")]);
-    let (_two, new) = serves(vec![says("New."), says("Newer.")]);
-    let setup = profile(Setup::new(&[]), &old, "key_env = \"MY_KEY\"");
+fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
+    let (_one, old) = start_service(vec![check("Old.")]);
+    let (_two, new) = start_service(vec![check("New."), check("Newer.")]);
+    let setup = with_profile(Setup::new(&[]), &old, "key_env = \"MY_KEY\"");
     let mut program = setup.size(100, 30).start();
     program.until("Connected to");
-    let enters = |program: &mut Program| {
+    let open_key_input = |program: &mut Program| {
         program.keys("\x1bc");
         program.until("Enter an API key");
         program.types("enter a key");
         program.keys("\r");
         program.until("╭─ Enter API key");
     };
-    enters(&mut program);
-    for (typed, said) in [("sk two words", "it contains a space"), (KEY, "from the key you entered")] {
+    open_key_input(&mut program);
+    for (typed, expected) in [("sk two words", "it contains a space"), (KEY, "from the key you entered")] {
         if typed == KEY {
-            enters(&mut program);
+            open_key_input(&mut program);
         }
         program.keys(&format!("\x1b[200~{typed}\x1b[201~"));
         program.keys("\r");
-        program.until(said);
+        program.until(expected);
     }
     say(&mut program, "first");
     program.until("Old.");
-    assert_eq!(sent(&old), [format!("Bearer {KEY}")]);
+    assert_eq!(list_keys(&old), [format!("Bearer {KEY}")]);
     program.keys("\x04");
     program.ends();
     let place = program.place.clone();
-    let moved = profile(Setup::again(&place, &["-p", "hi"]), &new, "key_env = \"MY_KEY\"");
+    let moved = with_profile(Setup::again(&place, &["-p", "hi"]), &new, "key_env = \"MY_KEY\"");
     let (out, err, exit) = moved.print("");
     assert_eq!((out.as_str(), exit), ("New.\n", 0));
     let (from, to) = (old.base_url.trim_end_matches("/v1"), new.base_url.trim_end_matches("/v1"));
@@ -225,53 +225,53 @@ fn r47_a_key_that_was_entered_goes_to_no_other_address_and_that_is_said() {
         )),
         "{err}"
     );
-    assert_eq!(sent(&new), ["none"]);
+    assert_eq!(list_keys(&new), ["none"]);
     assert!(!String::from_utf8_lossy(&program.bytes()).contains(KEY));
 }
 
 #[test]
-fn what_is_wrong_in_the_settings_is_said_and_the_rest_counts() {
-    let (_runtime, service) = serves(vec![says("Fine.")]);
-    let says = |lines: &str, said: &[&str]| {
-        let (out, err, exit) = profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
+fn reports_wrong_settings_and_uses_the_rest() {
+    let (_runtime, service) = start_service(vec![check("Fine.")]);
+    let check = |lines: &str, expected: &[&str]| {
+        let (out, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
         assert_eq!((out.as_str(), exit), ("Fine.\n", 0), "{lines}: {err}");
         let lines: Vec<&str> = err.lines().collect();
-        assert_eq!(lines.len(), said.len(), "{err}");
-        for (line, said) in lines.iter().zip(said) {
-            assert!(line.contains(said) && !line.contains("cret"), "{said}: {line}");
+        assert_eq!(lines.len(), expected.len(), "{err}");
+        for (line, expected) in lines.iter().zip(expected) {
+            assert!(line.contains(expected) && !line.contains("cret"), "{expected}: {line}");
         }
     };
-    says("", &[]);
-    says(
+    check("", &[]);
+    check(
         "[profiles.p]\nbase_url = \"https://second.example/v1\"\n[screen]\nmosue = true",
         &[
             "config.toml:6: profile p is already defined on line 3.",
             "config.toml:9: screen.mosue is not a setting; did you mean screen.mouse?",
         ],
     );
-    says(
+    check(
         "headers = { X-Good = \"1\", X-Bad = \"se\\ncret\" }",
         &["config.toml:6: profiles.p.headers has the header X-Bad"],
     );
-    says(
+    check(
         "key_command = \"give secret | head -1\"",
         &["profiles.p.key_command needs a shell, which is not used by default"],
     );
-    says("reasonning_back = true", &["did you mean profiles.p.reasoning_back?"]);
-    says("api_key = \"sk-secret\"", &["keys are not stored in this file"]);
-    says("max_tokens_name = \"null\"", &["profiles.p.max_tokens_name has no value; remove the line"]);
-    says("[profiles.other]\nbase_url = \"not an address\"", &["profiles.other.base_url has an invalid value"]);
-    assert!(service.received().iter().all(|request| request.header("x-good").is_none()), "not half of them");
-    let (_, err, exit) = profile(Setup::new(&["-p", "hi", "--profile", "azure"]), &service, "").print("");
+    check("reasonning_back = true", &["did you mean profiles.p.reasoning_back?"]);
+    check("api_key = \"sk-secret\"", &["keys are not stored in this file"]);
+    check("max_tokens_name = \"null\"", &["profiles.p.max_tokens_name has no value; remove the line"]);
+    check("[profiles.other]\nbase_url = \"not an address\"", &["profiles.other.base_url has an invalid value"]);
+    assert!(service.received().iter().all(|request| request.header("x-good").is_none()), "some headers were sent");
+    let (_, err, exit) = with_profile(Setup::new(&["-p", "hi", "--profile", "azure"]), &service, "").print("");
     assert_eq!(exit, 2);
     assert!(err.contains("profiles.azure.base_url contains the placeholder RESOURCE"), "{err}");
 }
 
 #[test]
-fn parameters_and_what_is_left_out_reach_the_service() {
-    let (_runtime, service) = serves(vec![says("Fine.")]);
+fn sends_configured_parameters_and_omits_configured_fields() {
+    let (_runtime, service) = start_service(vec![check("Fine.")]);
     let lines = "parameters = { temperature = 0.5, nested = { a = [1, true] } }\nleave_out = [\"stream_options\"]\nheaders = { X-One = \"1\" }";
-    let (_, err, exit) = profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
+    let (_, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
     assert_eq!((err.as_str(), exit), ("", 0));
     let request = &service.received()[0];
     assert_eq!(request.body["temperature"], 0.5);
