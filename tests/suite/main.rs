@@ -2,56 +2,48 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its support too")]
 
-mod addresses;
 mod answer_files;
 mod answers;
-mod applying;
-#[cfg(target_os = "linux")]
-mod applying_groups;
+mod api_keys;
+mod approval_prompts;
 mod approvals;
-mod asking_again;
 mod audits;
-mod between_sessions;
-mod bundles;
-mod cards;
-mod choosing;
-mod clocks;
+mod base_urls;
+mod clipboard;
+mod clock_jumps;
 #[cfg(target_os = "linux")]
-mod closed_layers;
+mod closed_overlay_files;
 mod command_line;
 mod commands;
 mod commit_subjects;
-mod copies;
-mod corpora;
+mod compaction;
 mod crates;
-mod damaged;
-mod deep;
+mod damaged_sessions;
+mod deep_nesting;
 mod disclosure;
 mod doctor;
+mod doctor_bundles;
 mod dry_run;
 mod editor;
-mod ends;
-mod escapes;
+mod exits;
 #[cfg(target_os = "linux")]
 mod failing_disks;
 mod faulty_writes;
-mod floods;
 mod floors;
 mod forks;
 #[cfg(target_os = "linux")]
 mod full_disks;
+mod fuzz_corpora;
 mod gateway;
-mod half_said;
-mod hands;
+mod hasty_keys;
 mod hooks;
 mod hostile_texts;
-mod idle;
+mod idle_costs;
+mod interrupted_replies;
 mod journal;
-mod keys;
 mod kills;
-mod long_talk;
-mod long_talks;
 mod manual;
+mod model_switch;
 mod modes;
 mod nasty;
 mod odd_disks;
@@ -62,6 +54,7 @@ mod odd_servers;
 mod odd_sessions;
 #[cfg(target_os = "linux")]
 mod option_trials;
+mod output_floods;
 mod outside_project;
 #[cfg(target_os = "linux")]
 mod overlay_commands;
@@ -77,13 +70,20 @@ mod questions;
 mod read_only_sandbox;
 mod record;
 mod redaction;
+mod rehearsal_apply;
+#[cfg(target_os = "linux")]
+mod rehearsal_apply_groups;
 mod rehearsals;
+mod retries;
 mod rough_life;
 mod rules;
+mod sandbox_escapes;
 mod scripts;
 mod second_reader;
 mod secrets;
 mod session_files;
+mod session_growth;
+mod session_switch;
 mod sessions;
 mod settings;
 mod simulator;

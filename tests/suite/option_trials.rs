@@ -2,7 +2,7 @@
 //! approval changes no file, prints no secret and takes nothing out of a pipe; and in the read-only sandbox no line does, whatever
 //! the policy says of it.
 
-use crate::escapes::is_there;
+use crate::sandbox_escapes::is_there;
 use crate::support::aloud;
 use crate::support::folder::Folder;
 use crate::support::kept::shared;

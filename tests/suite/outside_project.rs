@@ -1,6 +1,6 @@
 //! A dry run rehearses file tools outside the project, lists what it changed there, and tells nothing of real files.
 
-use crate::applying::{open_apply_screen, rehearse, write};
+use crate::rehearsal_apply::{open_apply_screen, rehearse, write};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;

@@ -4,7 +4,7 @@
 
 mod seen;
 
-use crate::escapes::is_there;
+use crate::sandbox_escapes::is_there;
 use crate::support::aloud;
 use crate::support::folder::Folder;
 use crate::support::ordinary::is_ordinary;

@@ -1,6 +1,6 @@
 //! What the card says of the sandbox, and what a person and a model see of it, in the real program.
 
-use crate::escapes::is_there;
+use crate::sandbox_escapes::is_there;
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};

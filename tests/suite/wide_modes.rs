@@ -237,7 +237,7 @@ fn project_with_rules(paths: &[&str]) -> Arc<Folder> {
 
 #[test]
 fn r13_a_rule_that_names_exactly_one_file_with_secrets_lets_a_command_read_it() {
-    if !crate::escapes::is_there() {
+    if !crate::sandbox_escapes::is_there() {
         return;
     }
     let allowed = [bash("cat .env"), bash("grep -n KEY .env a.txt"), bash("head -c 20 < .env | wc -c")];
@@ -275,7 +275,7 @@ fn r13_a_rule_that_names_exactly_one_file_with_secrets_lets_a_command_read_it() 
 
 #[test]
 fn r13_a_dry_run_lets_a_command_read_what_a_rule_names_as_live() {
-    if !crate::escapes::is_there() || !crate::stage_escapes::is_there() {
+    if !crate::sandbox_escapes::is_there() || !crate::stage_escapes::is_there() {
         return;
     }
     let place = project_with_rules(&[".env", "two.env"]);

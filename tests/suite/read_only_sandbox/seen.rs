@@ -1,6 +1,6 @@
 //! What the user and the model see of it, in the real program.
 
-use crate::escapes::is_there;
+use crate::sandbox_escapes::is_there;
 use crate::support::kept::settings;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};

@@ -336,7 +336,7 @@ fn r25_sandbox_also_holds_for_an_ordinary_user() {
     let ran = std::process::Command::new("setpriv")
         .args(ids)
         .arg(&suite)
-        .args(["escapes::", "--skip", "an_ordinary_user", "--skip", "stage_escapes", "--test-threads", "1"])
+        .args(["sandbox_escapes::", "--skip", "an_ordinary_user", "--skip", "overlay", "--test-threads", "1"])
         .current_dir(&home)
         .env("AYE_TEST_PROGRAM", &aye)
         .envs([("HOME", &home), ("TMPDIR", &home)])

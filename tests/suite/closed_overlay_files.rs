@@ -88,7 +88,7 @@ const DENIED: &str = "permission denied";
 
 #[tokio::test]
 async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead() {
-    let name = "closed_layers::r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds";
+    let name = "closed_overlay_files::r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds";
     if !is_ordinary(name) || !is_there() {
         return;
     }
@@ -128,7 +128,7 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
 
 #[tokio::test]
 async fn r30_an_unreadable_folder_still_hides_the_one_in_the_project() {
-    let name = "closed_layers::r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read";
+    let name = "closed_overlay_files::r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read";
     if !is_ordinary(name) || !is_there() {
         return;
     }
@@ -165,7 +165,7 @@ fn make_read_only_project(root: &Path) -> PathBuf {
 
 #[test]
 fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
-    let name = "closed_layers::r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done";
+    let name = "closed_overlay_files::r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done";
     if !is_ordinary(name) {
         return;
     }
