@@ -1,8 +1,8 @@
 //! Questions answered without a screen: from a file given in advance or later, and never by the program on its own.
 
+use crate::support::conversation::{calls_after, says};
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, says};
 use aye::chat::{AnswerOrigin, Entry, Outcome};
 use aye::store::read;
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ async fn answers_a_resumed_session_on_the_screen_from_a_file() {
     tokio::task::spawn_blocking(move || {
         let all = ["--base-url", &base, "--model", "m", "-c", "--answers"];
         let mut program = Setup::again(&place, &[&all[..], &["b.json"]].concat()).start();
-        assert_eq!(program.ends(), 2);
+        assert_eq!(program.wait_for_exit(), 2);
         let mut program = Setup::again(&place, &[&all[..], &["a.json"]].concat()).start();
         let screen = program.until("Good.");
         assert!(screen.contains("Which clock?") && screen.contains("answered by a file"), "{screen}");
@@ -165,7 +165,7 @@ async fn refuses_answers_without_a_session_to_resume() {
         let (base, arguments) = (service.base_url.clone(), arguments.join(" "));
         tokio::task::spawn_blocking(move || {
             let mut program = setup.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "k").start();
-            assert_eq!(program.ends(), 2, "{arguments}");
+            assert_eq!(program.wait_for_exit(), 2, "{arguments}");
             assert!(program.screen().contains("--answers"), "{arguments}: {}", program.screen());
             assert!(!place.path().join("home/aye/data/sessions").join("x").exists());
         })

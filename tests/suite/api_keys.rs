@@ -1,9 +1,9 @@
 //! API keys, valid and invalid: from a variable, a command, a file or entered by hand.
 
-use crate::support::kept;
-use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
+use crate::support::conversation::{say, says};
+use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{say, says};
+use crate::support::stored_files;
 use tokio::runtime::Runtime;
 
 const KEY: &str = "sk-printed-1234567890";
@@ -29,7 +29,7 @@ fn with_profile(setup: Setup, service: &Service, lines: &str) -> Setup {
 /// Writes a script into the user's home.
 fn write_program(setup: &Setup, name: &str, script: &str) {
     let file = setup.place.path().join("home").join(name);
-    kept::script(&file, script);
+    stored_files::write_script(&file, script);
 }
 
 fn list_keys(service: &Service) -> Vec<String> {
@@ -40,7 +40,7 @@ fn list_keys(service: &Service) -> Vec<String> {
 
 #[test]
 fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
-    let (_runtime, service) = start_service(vec![check("never")]);
+    let (_runtime, service) = start_service(vec![says("never")]);
     let check = |setup: Setup, expected: &str, code: i32| {
         let (out, err, exit) = setup.print("");
         assert_eq!((out.as_str(), exit), ("", code), "{err}");
@@ -83,7 +83,7 @@ fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
 
 #[test]
 fn key_command_runs_in_the_home_folder_without_a_terminal() {
-    let (_runtime, service) = start_service(vec![check("Fine.")]);
+    let (_runtime, service) = start_service(vec![says("Fine.")]);
     let setup = with_profile(Setup::new(&[]), &service, "key_command = [\"~/give\", \"one two\", \"$HOME\"]");
     let sees = "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
     write_program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
@@ -92,24 +92,24 @@ fn key_command_runs_in_the_home_folder_without_a_terminal() {
     say(&mut program, "hello");
     program.until("Fine.");
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
     assert_eq!(list_keys(&service), [format!("Bearer {KEY}")]);
     let home = program.place.path().join("home");
     let seen = std::fs::read_to_string(home.join("seen")).unwrap();
     assert_eq!(seen, format!("{}\none two|$HOME|2\nnone\n", home.canonicalize().unwrap().display()));
-    assert_eq!(kept::holders(program.place.path(), KEY), [home.join("give")]);
+    assert_eq!(stored_files::find_files_with(program.place.path(), KEY), [home.join("give")]);
 }
 
 #[test]
 fn key_command_runs_on_the_first_request_and_after_a_rejection() {
     let refused = Answer::body(401, "application/json", &[], r#"{"error":{"message":"expired"}}"#);
-    let (_runtime, service) = start_service(vec![check("One."), check("Two."), refused, check("Three.")]);
+    let (_runtime, service) = start_service(vec![says("One."), says("Two."), refused, says("Three.")]);
     let setup = with_profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
     write_program(&setup, "give", "echo x >> ~/asked; echo \"key-number-$(wc -l < ~/asked | tr -d ' ')\"");
     let asked = setup.place.path().join("home/asked");
     let mut program = setup.start();
     program.until("from the command ~/give");
-    program.lets_pass(100);
+    program.wait_ms(100);
     assert!(!asked.exists(), "the key command ran before a request was sent");
     for (words, reply) in [("first", "One."), ("second", "Two."), ("third", "Three.")] {
         say(&mut program, words);
@@ -122,15 +122,15 @@ fn key_command_runs_on_the_first_request_and_after_a_rejection() {
 
 #[test]
 fn hanging_key_command_ends_with_the_turn_or_the_program() {
-    let (_runtime, service) = start_service(vec![check("never")]);
+    let (_runtime, service) = start_service(vec![says("never")]);
     for quits in [false, true] {
-        let seconds = nobody_elses_sleep();
+        let seconds = unique_sleep_seconds();
         let setup = with_profile(Setup::new(&[]), &service, "key_command = \"~/give\"");
         write_sleeping_program(&setup, seconds);
         let mut program = setup.start();
         program.until("Connected to");
         say(&mut program, "hello");
-        program.until_that("the key command runs", |_| asleep(seconds) == 1);
+        program.until_that("the key command runs", |_| count_sleeping(seconds) == 1);
         program.types("still ");
         program.until("still");
         if quits {
@@ -139,7 +139,7 @@ fn hanging_key_command_ends_with_the_turn_or_the_program() {
             program.keys("\x1b");
             program.until("stopped");
         }
-        none_sleeps(seconds);
+        wait_until_none_sleeps(seconds);
     }
     assert!(service.received().is_empty());
 }
@@ -150,37 +150,37 @@ fn write_sleeping_program(setup: &Setup, seconds: u32) {
 
 #[test]
 fn key_command_has_a_time_limit() {
-    if crate::support::often(1, 0) == 0 {
-        return crate::support::leave_out("it takes long; AYE_TEST_THOROUGH=1 runs it");
+    if crate::support::pick_count(1, 0) == 0 {
+        return crate::support::report_skipped("it takes long; AYE_TEST_THOROUGH=1 runs it");
     }
-    let (_runtime, service) = start_service(vec![check("never")]);
-    let seconds = nobody_elses_sleep();
+    let (_runtime, service) = start_service(vec![says("never")]);
+    let seconds = unique_sleep_seconds();
     let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
     write_program(&setup, "give", &format!("sleep {seconds}; echo late"));
     let (out, err, exit) = setup.print("");
     assert_eq!((out.as_str(), exit), ("", 1));
     assert!(err.contains("did not finish within 10 s and was stopped"), "{err}");
-    none_sleeps(seconds);
+    wait_until_none_sleeps(seconds);
     assert_eq!(service.received().len(), 0);
 }
 
 #[test]
 fn background_process_of_a_key_command_keeps_running() {
-    let (_runtime, service) = start_service(vec![check("Fine.")]);
+    let (_runtime, service) = start_service(vec![says("Fine.")]);
     let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give\"");
-    let seconds = nobody_elses_sleep();
+    let seconds = unique_sleep_seconds();
     write_program(&setup, "give", &format!("sleep {seconds} & echo $! > ~/agent; echo {KEY}"));
     let agent = setup.place.path().join("home/agent");
     let (out, err, exit) = setup.print("");
     assert_eq!((out.as_str(), err.as_str(), exit), ("Fine.\n", "", 0));
     for _ in 0..500 {
         // The background process may not have started `sleep` yet.
-        if asleep(seconds) == 1 {
+        if count_sleeping(seconds) == 1 {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert_eq!(asleep(seconds), 1, "the background process was ended");
+    assert_eq!(count_sleeping(seconds), 1, "the background process was ended");
     let pid: i32 = std::fs::read_to_string(agent).unwrap().trim().parse().unwrap();
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
@@ -188,8 +188,8 @@ fn background_process_of_a_key_command_keeps_running() {
 
 #[test]
 fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
-    let (_one, old) = start_service(vec![check("Old.")]);
-    let (_two, new) = start_service(vec![check("New."), check("Newer.")]);
+    let (_one, old) = start_service(vec![says("Old.")]);
+    let (_two, new) = start_service(vec![says("New."), says("Newer.")]);
     let setup = with_profile(Setup::new(&[]), &old, "key_env = \"MY_KEY\"");
     let mut program = setup.size(100, 30).start();
     program.until("Connected to");
@@ -213,7 +213,7 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
     program.until("Old.");
     assert_eq!(list_keys(&old), [format!("Bearer {KEY}")]);
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
     let place = program.place.clone();
     let moved = with_profile(Setup::again(&place, &["-p", "hi"]), &new, "key_env = \"MY_KEY\"");
     let (out, err, exit) = moved.print("");
@@ -231,7 +231,7 @@ fn r47_reports_that_an_entered_key_is_not_sent_to_another_address() {
 
 #[test]
 fn reports_wrong_settings_and_uses_the_rest() {
-    let (_runtime, service) = start_service(vec![check("Fine.")]);
+    let (_runtime, service) = start_service(vec![says("Fine.")]);
     let check = |lines: &str, expected: &[&str]| {
         let (out, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
         assert_eq!((out.as_str(), exit), ("Fine.\n", 0), "{lines}: {err}");
@@ -269,7 +269,7 @@ fn reports_wrong_settings_and_uses_the_rest() {
 
 #[test]
 fn sends_configured_parameters_and_omits_configured_fields() {
-    let (_runtime, service) = start_service(vec![check("Fine.")]);
+    let (_runtime, service) = start_service(vec![says("Fine.")]);
     let lines = "parameters = { temperature = 0.5, nested = { a = [1, true] } }\nleave_out = [\"stream_options\"]\nheaders = { X-One = \"1\" }";
     let (_, err, exit) = with_profile(Setup::new(&["-p", "hi"]), &service, lines).print("");
     assert_eq!((err.as_str(), exit), ("", 0));

@@ -1,9 +1,9 @@
 //! Approval prompts in the real program: 200 of them in a small terminal, and one that appears while the window has no
 //! focus.
 
-use crate::support::kept::session;
+use crate::support::conversation::{calls_after, runs, say, says, start_session};
 use crate::support::program::Setup;
-use crate::support::talking::{calls_after, runs, say, says, talks};
+use crate::support::stored_files::read_session;
 use aye::chat::{Decision, Entry};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -15,12 +15,12 @@ fn command_calls(count: usize) -> Vec<(&'static str, Value)> {
 #[test]
 fn r18_last_of_200_calls_can_be_approved_alone_in_a_small_terminal() {
     let calls = calls_after(Duration::ZERO, &command_calls(200));
-    let (_runtime, _service, mut program) = talks(vec![calls, says("Done.")], (60, 15), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![calls, says("Done.")], (60, 15), &[]);
     say(&mut program, "go");
     program.until_asked("1 of 200");
     program.keys("l");
     program.until("─ Queue ─");
-    program.lets_pass(700);
+    program.wait_ms(700);
     program.keys("\x1b[F");
     program.until("❯ [ ] 200");
     program.until("echo 199 >> ran");
@@ -32,7 +32,7 @@ fn r18_last_of_200_calls_can_be_approved_alone_in_a_small_terminal() {
     assert!(screen.contains("$ echo 0 >> ran"), "{screen}");
     assert_eq!(program.file("ran"), None, "the calls before it are not settled");
     let read_decisions = |place: &_| {
-        let entries = session(&Setup::again(place, &[]));
+        let entries = read_session(&Setup::again(place, &[]));
         let decision_of =
             |entry: Entry| if let Entry::Decided { decision, .. } = entry { Some(decision) } else { None };
         entries.into_iter().filter_map(decision_of).collect::<Vec<_>>()
@@ -42,10 +42,10 @@ fn r18_last_of_200_calls_can_be_approved_alone_in_a_small_terminal() {
     program.until_asked("1 of 200");
     program.keys("l");
     program.until("─ Queue ─");
-    program.lets_pass(700);
+    program.wait_ms(700);
     program.keys("t");
     program.until("199 ticked");
-    program.lets_pass(100);
+    program.wait_ms(100);
     program.keys("n");
     program.until("Done.");
     assert_eq!(program.file("ran").as_deref(), Some("199\n"), "only the approved call ran");
@@ -58,7 +58,7 @@ fn notifies_of_a_prompt_that_appears_without_focus() {
     let pause = Duration::from_millis(500);
     let answers =
         vec![calls_after(pause, &command_calls(1)), says("As you like."), calls_after(pause * 4, &command_calls(1))];
-    let (_runtime, _service, mut program) = talks(answers, (80, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(answers, (80, 24), &[]);
     let has_notification = |bytes: &[u8]| {
         let all = String::from_utf8_lossy(bytes).into_owned();
         all.contains("\x1b]9;aye is waiting for your approval\x1b\\\x07")
@@ -66,7 +66,7 @@ fn notifies_of_a_prompt_that_appears_without_focus() {
     say(&mut program, "go");
     program.until("$ echo 0");
     assert!(!has_notification(&program.bytes()), "the window has focus");
-    program.lets_pass(700);
+    program.wait_ms(700);
     program.keys("n");
     program.until("As you like.");
     say(&mut program, "again");
@@ -78,7 +78,7 @@ fn notifies_of_a_prompt_that_appears_without_focus() {
 
 #[test]
 fn explains_a_rejected_key_and_runs_nothing() {
-    let (_runtime, _service, mut program) = talks(vec![runs("rm -rf gone"), says("Good.")], (60, 15), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs("rm -rf gone"), says("Good.")], (60, 15), &[]);
     say(&mut program, "go");
     program.until_asked("$ rm -rf gone");
     program.keys("y");
@@ -86,13 +86,13 @@ fn explains_a_rejected_key_and_runs_nothing() {
     program.keys("\r");
     program.until("Enter does not answer · Y approve, n deny");
     program.until_asked("$ rm -rf gone");
-    program.insists("Y", "Good.");
+    program.press_until("Y", "Good.");
 }
 
 #[test]
 fn r11_deletion_needs_a_capital_names_every_path_and_offers_no_grant() {
     let command = "rm old.txt check.sh; git checkout -- .";
-    let (_runtime, _service, mut program) = talks(vec![runs(command), says("Good.")], (110, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs(command), says("Good.")], (110, 24), &[]);
     say(&mut program, "go");
     program.until_asked("careful: this deletes old.txt and check.sh; discards uncommitted changes in .");
     program.keys("y");
@@ -101,5 +101,5 @@ fn r11_deletion_needs_a_capital_names_every_path_and_offers_no_grant() {
     program.keys("a");
     program.until("Destructive calls need approval each time · Y to approve");
     program.until_asked(command);
-    program.insists("Y", "Good.");
+    program.press_until("Y", "Good.");
 }

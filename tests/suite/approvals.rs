@@ -1,7 +1,7 @@
 //! Which calls ask for approval, and the effect of an approval and of a denial.
 
-use crate::support::promise::kept;
 use crate::support::scene::Scene;
+use crate::support::time_limits::is_within_limit;
 use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
@@ -18,7 +18,7 @@ async fn r01_a_write_waits_for_approval_and_then_does_what_was_shown() {
     let Some(WaitingCall::Approval { plan, .. }) = scene.state.waiting_call() else { panic!("no call waits") };
     assert!(matches!(&plan.preview, Preview::Edit(diff) if diff.created && diff.added == 1));
     assert_eq!(scene.file("a.txt"), None, "nothing happens before the approval");
-    scene.yes().await;
+    scene.approve().await;
     assert_eq!(scene.file("a.txt").as_deref(), Some("new\n"));
     assert!(scene.state.is_idle());
 }
@@ -29,7 +29,7 @@ async fn denied_call_does_nothing_and_the_model_receives_the_message() {
     scene.say("go").await;
     scene.decide(Decision::Deny("not there".into())).await;
     assert_eq!(scene.file("a.txt"), None);
-    assert!(scene.told().contains("not there"));
+    assert!(scene.last_tool_result().contains("not there"));
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn r24_does_not_overwrite_a_file_changed_while_the_prompt_was_open() {
             .has("a.txt", "one\n");
     scene.say("go").await;
     std::fs::write(scene.project().join("a.txt"), "one, but not the same\n").unwrap();
-    scene.yes().await;
+    scene.approve().await;
     assert_eq!(scene.file("a.txt").as_deref(), Some("one, but not the same\n"));
     assert!(matches!(&scene.outcomes()[0], Outcome::Failed(why) if why.contains("changed")), "{:?}", scene.outcomes());
 }
@@ -68,8 +68,8 @@ async fn model_receives_output_and_exit_code_of_a_command() {
     let mut scene =
         Scene::new([calls("bash_exec", json!({ "command": "echo out; echo err >&2; exit 3" })), says("So.")]);
     scene.say("go").await;
-    scene.yes().await;
-    let result = scene.told();
+    scene.approve().await;
+    let result = scene.last_tool_result();
     assert!(result.contains("out\n") && result.contains("err\n") && result.contains("exit 3"), "{result}");
     assert!(matches!(scene.outcomes()[0], Outcome::Done(_)), "a failed command is not a failed tool");
 }
@@ -99,17 +99,17 @@ async fn r22_stopping_a_turn_ends_its_command() {
     let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else { panic!("no call waits") };
     let by = Decider::User { key: "y".into(), after_ms: 900 };
     let yes = Event::CallDecided { call: call.id.clone(), decision: Decision::Once, by };
-    scene.takes(yes);
+    scene.apply_event(yes);
     while scene.state.pending()[0].latest_output.is_empty() {
         scene.step().await;
     }
     let pid: i32 = scene.state.pending()[0].latest_output.trim().parse().unwrap();
-    scene.takes(Event::TurnInterrupted);
+    scene.apply_event(Event::TurnInterrupted);
     assert!(scene.state.is_idle());
     let has_ended = || !std::path::Path::new(&format!("/proc/{pid}")).exists();
     let began = std::time::Instant::now();
     while !has_ended() {
-        assert!(kept(std::time::Duration::from_secs(3), began.elapsed()), "the command outlived its turn");
+        assert!(is_within_limit(std::time::Duration::from_secs(3), began.elapsed()), "the command outlived its turn");
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
 }

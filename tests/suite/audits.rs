@@ -1,6 +1,6 @@
 //! `aye audit` over unusual sessions: hostile text, damaged files, and files of other versions.
 
-use crate::support::often;
+use crate::support::pick_count;
 use crate::support::program::Setup;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -88,7 +88,7 @@ fn truncates_a_long_line_in_text_and_keeps_it_in_json() {
 
 #[test]
 fn lists_thousands_of_calls() {
-    let (many, mut lines) = (often(20_000, 2_000), Vec::new());
+    let (many, mut lines) = (pick_count(20_000, 2_000), Vec::new());
     for n in 0..many {
         let id = format!("c{n}");
         lines.push(replied_entry(&id, "read_file", &format!("{{\"path\":\"{n}\"}}")));

@@ -1,8 +1,8 @@
 //! Wrong base URLs given to the real program, against real sockets: each error names the URL to use instead.
 
-use crate::support::encrypted::{Encrypted, Shown, plain, request, says};
-use crate::support::leave_out;
 use crate::support::program::Setup;
+use crate::support::report_skipped;
+use crate::support::tls_service::{ServerCertificate, TlsService, read_request, serve_connections, stream_reply};
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,8 +20,8 @@ fn run_with_base_url(base: &str) -> (String, i32) {
 fn start_server(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> (u16, Arc<Mutex<Vec<String>>>) {
     let requested = Arc::new(Mutex::new(Vec::new()));
     let log = requested.clone();
-    let port = plain(move |mut socket| {
-        let head = request(&mut socket);
+    let port = serve_connections(move |mut socket| {
+        let head = read_request(&mut socket);
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = socket.write_all(&http_response(&path));
         log.lock().unwrap().push(path);
@@ -75,7 +75,7 @@ fn reports_a_web_page_instead_of_a_reply() {
 
 #[test]
 fn refuses_a_complete_endpoint_without_sending_a_request() {
-    let (port, requested) = start_server(|_| says("hello"));
+    let (port, requested) = start_server(|_| stream_reply("hello"));
     for end in ["chat/completions", "chat/completions/", "responses", "models", "chat/completions?x=1"] {
         let (err, code) = run_with_base_url(&format!("http://127.0.0.1:{port}/v1/{end}"));
         let expected = format!(
@@ -103,7 +103,7 @@ fn reports_a_port_out_of_range() {
 #[test]
 fn suggests_https_for_a_port_that_speaks_tls() {
     // The server speaks TLS only.
-    let service = Encrypted::start(Shown::alone("127.0.0.1"), says("hello"));
+    let service = TlsService::start(ServerCertificate::self_signed("127.0.0.1"), stream_reply("hello"));
     let (err, code) = run_with_base_url(&format!("http://127.0.0.1:{}/v1", service.port));
     let origin = format!("127.0.0.1:{}", service.port);
     let expected = format!(
@@ -111,7 +111,7 @@ fn suggests_https_for_a_port_that_speaks_tls() {
          as the address.\n"
     );
     assert_eq!((err, code), (expected, 1));
-    assert_eq!(service.met(), 1, "the request is not retried");
+    assert_eq!(service.connection_count(), 1, "the request is not retried");
     // These servers notice the mistake and answer in plain HTTP.
     for (kind, words) in [
         ("text/plain", "Client sent an HTTP request to an HTTPS server.\n"),
@@ -129,7 +129,7 @@ fn suggests_https_for_a_port_that_speaks_tls() {
 
 #[test]
 fn suggests_http_for_a_port_without_tls() {
-    let port = plain(|mut socket| {
+    let port = serve_connections(|mut socket| {
         let _ = socket.read(&mut [0; 4096]);
         let _ = socket.write_all(&http_response(400, "text/plain", "Bad Request"));
     });
@@ -146,9 +146,9 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
     let (port, heard) = {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let log = heard.clone();
-        let port = plain(move |mut socket| {
-            log.lock().unwrap().push(request(&mut socket).to_lowercase());
-            let _ = socket.write_all(&says("hello"));
+        let port = serve_connections(move |mut socket| {
+            log.lock().unwrap().push(read_request(&mut socket).to_lowercase());
+            let _ = socket.write_all(&stream_reply("hello"));
         });
         (port, heard)
     };
@@ -179,7 +179,7 @@ fn reports_an_unknown_host() {
     let base = "http://no-such-host.invalid/v1";
     let (_, err, code) = Setup::new(&["models", "--base-url", base]).print("");
     if err.contains("does not answer") {
-        return leave_out("the name service of this machine does not answer");
+        return report_skipped("the name service of this machine does not answer");
     }
     let host = "no-such-host.invalid";
     assert!(err.contains(&format!("Cannot connect to http://{host}: cannot resolve the host {host} (")), "{err}");
@@ -190,9 +190,9 @@ fn reports_an_unknown_host() {
 fn reports_the_number_of_attempts_if_every_connection_is_closed() {
     let connections = Arc::new(AtomicUsize::new(0));
     let count = connections.clone();
-    let port = plain(move |mut socket| {
+    let port = serve_connections(move |mut socket| {
         count.fetch_add(1, Ordering::SeqCst);
-        request(&mut socket);
+        read_request(&mut socket);
     });
     let (err, code) = run_with_base_url(&format!("http://127.0.0.1:{port}/v1"));
     let lines: Vec<&str> = err.lines().collect();

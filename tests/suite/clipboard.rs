@@ -1,9 +1,9 @@
 //! Copying a reply to the clipboard of the terminal, and the notification if it is too long.
 
-use crate::support::kept::until_ended;
-use crate::support::often;
+use crate::support::conversation::{say, says, start_session};
+use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
-use crate::support::talking::{say, says, talks};
+use crate::support::stored_files::wait_for_turns;
 
 /// Start of the terminal sequence that sets the clipboard.
 const OSC_52: &[u8] = b"\x1b]52;";
@@ -14,12 +14,12 @@ fn has_copied(bytes: &[u8]) -> bool {
 
 #[test]
 fn reports_a_reply_too_long_for_the_clipboard_and_names_a_way_to_print_it() {
-    let reply = format!("The beginning. {}The end of it.", "a word and another ".repeat(often(400_000, 60_000)));
+    let reply = format!("The beginning. {}The end of it.", "a word and another ".repeat(pick_count(400_000, 60_000)));
     for size in [(100, 24), (60, 15)] {
-        let (_runtime, _service, mut program) = talks(vec![says(&reply), says("A short one.")], size, &[]);
+        let (_runtime, _service, mut program) = start_session(vec![says(&reply), says("A short one.")], size, &[]);
         let setup = Setup::again(&program.place, &[]);
         say(&mut program, "go");
-        until_ended(&mut program, &setup, 1);
+        wait_for_turns(&mut program, &setup, 1);
         program.keys("\x1by");
         let screen_text =
             |program: &mut Program| program.screen().replace('▌', " ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -36,7 +36,7 @@ fn reports_a_reply_too_long_for_the_clipboard_and_names_a_way_to_print_it() {
         assert!(shown.contains(&whole), "{} of {} bytes", shown.len(), whole.len());
         // A short reply is copied.
         say(&mut program, "again");
-        until_ended(&mut program, &setup, 2);
+        wait_for_turns(&mut program, &setup, 2);
         program.keys("\x1by");
         program.until("Copied 1 line");
         program.until_that("the reply is on the clipboard", |program| has_copied(&program.bytes()));

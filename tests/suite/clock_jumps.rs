@@ -4,13 +4,13 @@
 //! A small C library, loaded into the program, adds the number of seconds in a file to the wall clock. It leaves the
 //! monotonic clock alone, as a system does.
 
-use crate::support::kept::{ALONE, ended, session, settings, until_ended};
-use crate::support::leave_out;
-use crate::support::often;
+use crate::support::conversation::{calls_after, runs, say, says};
+use crate::support::pick_count;
 use crate::support::preload;
 use crate::support::program::{Program, Setup};
+use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{calls_after, runs, say, says};
+use crate::support::stored_files::{NO_TITLES, count_ended_turns, read_session, wait_for_turns, write_settings};
 use aye::chat::{Entry, Outcome};
 use aye::store::{StoredSession, read};
 use serde_json::json;
@@ -63,7 +63,7 @@ time_t time(time_t *to) {
 
 /// The library, or `None` without a C compiler.
 fn library() -> Option<&'static Path> {
-    static MADE: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("clock", SOURCE));
+    static MADE: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build_library("clock", SOURCE));
     MADE.as_deref()
 }
 
@@ -130,7 +130,7 @@ fn check_durations(setup: &Setup, entries: &[Entry]) {
 
 #[test]
 fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
-    let Some(library) = library() else { return leave_out("no C compiler makes a library here") };
+    let Some(library) = library() else { return report_skipped("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
     let slow = Answer::stream().says("Half and ").then(Step::Pause(Duration::from_millis(500))).says("whole.");
     let waits = "touch begun; until test -e go; do sleep 0.02; done; echo over";
@@ -144,22 +144,22 @@ fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
     let service = runtime.block_on(Service::start(answers));
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags).size(100, 30);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let again = Setup::again(&setup.place, &[&flags[..], &["--continue"]].concat()).size(100, 30);
     let home = Setup::again(&setup.place, &[]);
     let (setup, clock) = preload_clock(setup, library);
     let mut program = setup.start();
     program.until("Connected to");
     say(&mut program, "one");
-    until_ended(&mut program, &home, 1);
+    wait_for_turns(&mut program, &home, 1);
     clock.set(-HOUR);
     say(&mut program, "two");
-    until_ended(&mut program, &home, 2);
+    wait_for_turns(&mut program, &home, 2);
     // The clock jumps in the middle of a reply, which must not time out.
     say(&mut program, "three");
     program.until("Half and");
     clock.set(TEN_YEARS);
-    until_ended(&mut program, &home, 3);
+    wait_for_turns(&mut program, &home, 3);
     program.until("Half and whole.");
     // The clock jumps while a prompt is open, which still takes an answer, and while a command runs, which keeps its
     // time limit.
@@ -169,11 +169,11 @@ fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
     program.keys("y");
     program.until_that("the command runs", |program| program.file("begun").is_some());
     clock.set(TEN_YEARS);
-    program.lets_pass(100);
+    program.wait_ms(100);
     std::fs::write(program.project().join("go"), "").unwrap();
-    until_ended(&mut program, &home, 4);
+    wait_for_turns(&mut program, &home, 4);
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
 
     let (read, times) = read_with_times(&home);
     let texts = ["one", "First.", "two", "An hour before.", "three", "Half and whole.", "four", "Ten years on."];
@@ -195,11 +195,11 @@ fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
     let screen = program.until("Ten years on.");
     assert!(!screen.contains("-1") && !screen.contains("NaN"), "{screen}");
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
     let flags = ["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "five"];
     assert_eq!(Setup::again(&home.place, &flags).print("").0, "Now.\n");
-    let entries = session(&home);
-    assert_eq!((list_texts(&entries)[8..].to_vec(), ended(&entries)), (vec!["five", "Now."], 5));
+    let entries = read_session(&home);
+    assert_eq!((list_texts(&entries)[8..].to_vec(), count_ended_turns(&entries)), (vec!["five", "Now."], 5));
     let asked = service.received()[0].body["messages"].to_string();
     let places: Vec<usize> = texts.iter().map(|text| asked.find(&format!("\"{text}\"")).expect(text)).collect();
     assert!(places.is_sorted(), "the messages are out of order: {asked}");
@@ -207,15 +207,15 @@ fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
 
 #[test]
 fn r55_works_in_a_repeated_hour_and_before_1970() {
-    let Some(library) = library() else { return leave_out("no C compiler makes a library here") };
+    let Some(library) = library() else { return report_skipped("no C compiler makes a library here") };
     let runtime = Runtime::new().unwrap();
     // The last second of summer time in 2026 in central Europe, and a day before 1970.
     let (autumn, before) = (1_792_889_999 - now(), -now() - 86_400);
-    for shift in [autumn, before].into_iter().take(often(2, 1)) {
+    for shift in [autumn, before].into_iter().take(pick_count(2, 1)) {
         let service = runtime.block_on(Service::start([runs("sleep 1.1"), says("Through.")]));
         let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
         let (setup, clock) = preload_clock(setup.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3"), library);
-        settings(&setup, ALONE);
+        write_settings(&setup, NO_TITLES);
         let place = setup.place.clone();
         clock.set(shift);
         let mut program: Program = setup.start();
@@ -225,12 +225,12 @@ fn r55_works_in_a_repeated_hour_and_before_1970() {
         program.keys("y");
         program.until("Through.");
         program.keys("\x04");
-        assert_eq!(program.ends(), 0);
+        assert_eq!(program.wait_for_exit(), 0);
         let home = Setup::again(&place, &[]);
         let (read, _) = read_with_times(&home);
         assert_eq!((list_texts(&read.entries), read.notices), (vec!["go", "Through."], vec![]));
         check_durations(&home, &read.entries);
-        for command in ["show", "list", "export"].into_iter().take(often(3, 1)) {
+        for command in ["show", "list", "export"].into_iter().take(pick_count(3, 1)) {
             let (again, clock) = preload_clock(Setup::again(&place, &["sessions", command]), library);
             clock.set(shift);
             let (out, err, code) = again.env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3").print("");

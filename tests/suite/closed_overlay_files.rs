@@ -3,11 +3,11 @@
 //! user too.
 
 use crate::stage_escapes::is_there;
+use crate::support::conversation::{runs, says};
 use crate::support::folder::Folder;
-use crate::support::ordinary::is_ordinary;
-use crate::support::person::Person;
-use crate::support::staged::{Empty, changed, line, staged};
-use crate::support::talking::{runs, says};
+use crate::support::ordinary_user::continue_as_ordinary_user;
+use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
+use crate::support::user::User;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::OverlayShell;
 use aye::project::overlay_sandbox::View;
@@ -37,7 +37,7 @@ struct DryRun {
 
 impl DryRun {
     fn new() -> Self {
-        let Empty { root, project, play, shell } = Empty::new();
+        let EmptyProject { root, project, play, shell } = EmptyProject::new();
         fs::create_dir(project.join("src")).unwrap();
         for file in ["f", "src/a"] {
             fs::write(project.join(file), "one").unwrap();
@@ -46,7 +46,8 @@ impl DryRun {
     }
 
     async fn runs(&self, command: &str) {
-        let ran = self.shell.run_in_overlay(&line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
+        let ran =
+            self.shell.run_in_overlay(&command_line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
         assert_eq!(ran.output, "", "{command}");
     }
 
@@ -88,8 +89,8 @@ const DENIED: &str = "permission denied";
 
 #[tokio::test]
 async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead() {
-    let name = "closed_overlay_files::r30_what_a_command_closed_is_told_and_is_not_what_the_project_holds";
-    if !is_ordinary(name) || !is_there() {
+    let name = "closed_overlay_files::r30_reports_what_a_command_closed_and_does_not_read_the_project_instead";
+    if !continue_as_ordinary_user(name) || !is_there() {
         return;
     }
     // The project folder itself is closed.
@@ -109,7 +110,7 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
     assert!(scene.play.apply_change(&change).is_err());
     scene.runs(&format!("chmod {:o} {}", mode & 0o7777, scene.project.display())).await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], ["two\n", "one", "three\n"]);
-    assert_eq!(changed(&scene.play), ["f", "new"]);
+    assert_eq!(list_changed_paths(&scene.play), ["f", "new"]);
     assert_ne!(scene.play.state_digest(), closed);
     // A folder inside it is closed.
     let scene = DryRun::new();
@@ -128,8 +129,8 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
 
 #[tokio::test]
 async fn r30_an_unreadable_folder_still_hides_the_one_in_the_project() {
-    let name = "closed_overlay_files::r30_a_folder_that_hides_what_the_project_holds_does_so_also_where_it_may_not_be_read";
-    if !is_ordinary(name) || !is_there() {
+    let name = "closed_overlay_files::r30_an_unreadable_folder_still_hides_the_one_in_the_project";
+    if !continue_as_ordinary_user(name) || !is_there() {
         return;
     }
     let scene = DryRun::new();
@@ -165,8 +166,8 @@ fn make_read_only_project(root: &Path) -> PathBuf {
 
 #[test]
 fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
-    let name = "closed_overlay_files::r30_below_a_read_only_folder_a_write_is_rehearsed_where_it_would_be_done";
-    if !is_ordinary(name) {
+    let name = "closed_overlay_files::r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live";
+    if !continue_as_ordinary_user(name) {
         return;
     }
     let (one, other) = (Folder::new(), Folder::new());
@@ -201,7 +202,7 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
         assert_eq!(rehearsed, real, "{path}");
     }
     let made = ["ro/deep/new", "ro/deep/new/er", "ro/deep/ro/sub/new", "ro/sub/file", "ro/sub/new", "src/new"];
-    assert_eq!(changed(&play), made, "no mode of a folder changed");
+    assert_eq!(list_changed_paths(&play), made, "no mode of a folder changed");
     let upper = other.path().join("layer/upper");
     for folder in ["", "ro", "ro/deep/ro", "ro/sub"] {
         assert_eq!(read_mode(&upper.join(folder)), read_mode(&project.join(folder)), "{folder}");
@@ -210,7 +211,10 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
     for change in play.list_changes().unwrap() {
         play.apply_change(&change).unwrap();
     }
-    assert_eq!((changed(&play), fs::read(project.join("ro/sub/new")).unwrap()), (vec![], b"ro/sub/new".to_vec()));
+    assert_eq!(
+        (list_changed_paths(&play), fs::read(project.join("ro/sub/new")).unwrap()),
+        (vec![], b"ro/sub/new".to_vec())
+    );
     // Makes the folders removable.
     for root in [one.path(), other.path()] {
         for folder in
@@ -231,14 +235,16 @@ async fn project_folder_keeps_its_mode_after_a_file_tool() {
     fs::create_dir(&project).unwrap();
     set_mode(&project, 0o750);
     for first in [true, false] {
-        let (play, shell) = staged(&project, root.path().join(format!("layers/{first}")));
+        let (play, shell) = open_overlay(&project, root.path().join(format!("layers/{first}")));
         if first {
             play.write(&play.locate("a").unwrap(), None, b"a").unwrap();
         }
-        let ran =
-            shell.run_in_overlay(&line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {}).await.unwrap();
+        let ran = shell
+            .run_in_overlay(&command_line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {})
+            .await
+            .unwrap();
         assert_eq!(ran.output, "750\n");
-        assert_eq!(changed(&play)[0], ".");
+        assert_eq!(list_changed_paths(&play)[0], ".");
     }
 }
 
@@ -247,22 +253,22 @@ fn r30_shows_a_mode_change_of_the_project_folder_and_prompts_for_it() {
     if !is_there() {
         return;
     }
-    let person = Person::new(vec![runs("echo x > a; chmod 711 ."), says("Would do.")]);
-    set_mode(&person.project(), 0o755);
-    let (out, err, code) = person.setup(&["-p", "--dry-run", "go"]).print("");
+    let user = User::new(vec![runs("echo x > a; chmod 711 ."), says("Would do.")]);
+    set_mode(&user.project(), 0o755);
+    let (out, err, code) = user.setup(&["-p", "--dry-run", "go"]).print("");
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("1 file changed, +1 −0, 1 folder, 1 command"), "{out}");
     assert!(out.contains("~ ./  mode 755 → 711"), "{out}");
-    let (json, _, _) = person.told(&["rehearsal", "show", "--json"]);
+    let (json, _, _) = user.run_headless(&["rehearsal", "show", "--json"]);
     let shown: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&shown["changes"][0]["path"], &shown["changes"][0]["folder"]), (&".".into(), &true.into()));
-    let mut program = person.start(&["rehearsal", "apply", "--hunks"]);
+    let mut program = user.start(&["rehearsal", "apply", "--hunks"]);
     let screen = program.until_asked("apply: change a folder?");
     assert!(screen.contains("mode 755 → 711"), "{screen}");
     program.keys("y");
     program.until_asked("apply: create a?");
-    assert_eq!(read_mode(&person.project()), 0o711);
+    assert_eq!(read_mode(&user.project()), 0o711);
     program.keys("y");
     program.until_asked("$ echo x > a");
-    assert_eq!(fs::read(person.project().join("a")).unwrap(), b"x\n");
+    assert_eq!(fs::read(user.project().join("a")).unwrap(), b"x\n");
 }

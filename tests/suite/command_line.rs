@@ -1,6 +1,6 @@
 //! Headless use: what the program prints, what it saves, and its exit codes.
 
-use crate::support::closed::closed_port;
+use crate::support::closed_port::reserve_closed_port;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
 use serde_json::{Value, json};
@@ -253,7 +253,7 @@ fn each_command_has_a_help_page_and_is_listed() {
 
 #[test]
 fn reports_a_server_that_is_not_running() {
-    let (_closed, address) = closed_port();
+    let (_closed, address) = reserve_closed_port();
     let closed = format!("http://{address}/v1");
     let (out, err, code) = Setup::new(&["-p", "--base-url", &closed, "--model", "m", "hi"]).print("");
     assert_eq!((out.as_str(), code), ("", 1));

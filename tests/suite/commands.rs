@@ -1,8 +1,8 @@
 //! Commands as the real program runs them: their results, and that none of their processes is left behind.
 
 use crate::support::folder::Folder;
-use crate::support::hand::PATIENCE;
-use crate::support::promise::kept;
+use crate::support::keyboard::PATIENCE;
+use crate::support::time_limits::is_within_limit;
 use aye::chat::CommandLine;
 use aye::project::output::CommandProgress;
 use aye::project::shell::{CommandOutcome, OUTPUT_LIMIT, Shell};
@@ -43,7 +43,7 @@ fn count_marked(mark: &str) -> usize {
 async fn wait_until_none_marked(mark: &str, within: Duration) {
     let start = Instant::now();
     while count_marked(mark) > 0 {
-        assert!(kept(within, start.elapsed()), "{} processes still run", count_marked(mark));
+        assert!(is_within_limit(within, start.elapsed()), "{} processes still run", count_marked(mark));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -165,7 +165,7 @@ async fn r22_a_timeout_ends_the_command_and_all_its_processes() {
         let outcome = Shell::new(AYE.into()).run_command(&make_line(&command, seconds), &|_| {}).await.unwrap();
         assert!(outcome.timed_out);
         assert!(outcome.exit.is_some() || outcome.signal.is_some());
-        assert!(kept(Duration::from_secs(seconds + 3), start.elapsed()), "{:?}", start.elapsed());
+        assert!(is_within_limit(Duration::from_secs(seconds + 3), start.elapsed()), "{:?}", start.elapsed());
         assert_eq!(count_marked(&mark), 0);
         if seconds == 25 || outcome.output.contains("before") {
             assert_eq!(outcome.output, "before\n");
@@ -194,7 +194,7 @@ async fn r22_background_processes_end_with_the_command() {
     let outcome = run(&make_stragglers(&mark, &folder.path().join("ready"), "echo done; exit 4")).await;
     assert_eq!((outcome.exit, outcome.timed_out), (Some(4), false));
     assert!(outcome.output.contains("done"));
-    assert!(kept(Duration::from_secs(3), outcome.duration), "{:?}", outcome.duration);
+    assert!(is_within_limit(Duration::from_secs(3), outcome.duration), "{:?}", outcome.duration);
     assert_eq!(count_marked(&mark), 0);
 }
 
@@ -234,7 +234,7 @@ async fn r22_a_command_that_kills_its_guard_still_ends() {
     let start = Instant::now();
     let outcome = run(&format!("export MARK={mark}; sleep 300 & kill -9 $PPID; sleep 301")).await;
     assert_eq!(outcome.exit, None);
-    assert!(kept(Duration::from_secs(3), start.elapsed()), "{:?}", start.elapsed());
+    assert!(is_within_limit(Duration::from_secs(3), start.elapsed()), "{:?}", start.elapsed());
     wait_until_none_marked(&mark, Duration::from_secs(1)).await;
 }
 
@@ -246,7 +246,7 @@ async fn r22_a_command_that_stops_its_guard_still_ends() {
     let run = make_line(&command, 1);
     let task = tokio::spawn(async move { Shell::new(AYE.into()).run_command(&run, &|_| {}).await.unwrap() });
     let outcome = task.await.unwrap();
-    assert!(outcome.timed_out && kept(Duration::from_secs(4), outcome.duration), "{:?}", outcome.duration);
+    assert!(outcome.timed_out && is_within_limit(Duration::from_secs(4), outcome.duration), "{:?}", outcome.duration);
     assert_eq!(count_marked(&mark), 0);
     std::fs::remove_file(&ready).unwrap();
     let task =
@@ -336,5 +336,5 @@ fn guard_ends_at_once_if_its_lifeline_closes() {
     drop(lifeline);
     let start = Instant::now();
     guard.wait().unwrap();
-    assert!(kept(Duration::from_secs(1), start.elapsed()), "{:?}", start.elapsed());
+    assert!(is_within_limit(Duration::from_secs(1), start.elapsed()), "{:?}", start.elapsed());
 }

@@ -1,11 +1,11 @@
 //! Sessions that outgrow the context window of the model, in the real program over a real socket.
 
+use crate::support::conversation::{say, says};
 use crate::support::folder::Folder;
-use crate::support::kept::ended;
 use crate::support::program::{Program, Setup};
-use crate::support::promise::kept;
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{say, says};
+use crate::support::stored_files::count_ended_turns;
+use crate::support::time_limits::is_within_limit;
 use aye::chat::{Entry, Session};
 use aye::store::read;
 use rustix::process::Signal;
@@ -138,7 +138,7 @@ fn summarizes_a_long_session_and_continues() {
     assert_eq!(kept.iter().filter(message).count(), 4, "nothing is deleted");
     program.keys("\x03");
     program.keys("\x03");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     let mut program = start_session(Setup::again(&place, &["--profile", "small", "--continue"]).size(100, 30));
     say(&mut program, "still there?");
     program.until("still there?");
@@ -201,10 +201,10 @@ fn ends_the_turn_if_the_provider_rejects_every_request() {
     program.until_quiet("one-ends");
     say(&mut program, "a lid");
     program.until_quiet("No reply received");
-    program.until_that("both turns have ended on disk", |_| ended(&read_entries(place.path())) == 2);
-    program.lets_pass(100);
+    program.until_that("both turns have ended on disk", |_| count_ended_turns(&read_entries(place.path())) == 2);
+    program.wait_ms(100);
     assert!(service.received().len() <= 7, "{}", service.received().len());
-    assert_eq!(ended(&read_entries(place.path())), 2);
+    assert_eq!(count_ended_turns(&read_entries(place.path())), 2);
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn r62_esc_stops_a_summary_at_once() {
     program.until_that("the connection is closed", |_| service.received()[3].closed_early.is_some());
     let closed = service.received()[3].closed_early.expect("it is closed");
     let took = closed.saturating_duration_since(pressed);
-    assert!(kept(Duration::from_millis(500), took), "it was closed after {took:?}");
+    assert!(is_within_limit(Duration::from_millis(500), took), "it was closed after {took:?}");
     say(&mut program, "go on");
     program.until("Four.");
     let (after, _) = read_messages(&service.received()[5].body);
@@ -242,7 +242,7 @@ fn killed_during_a_summary_resumes_without_loss() {
     program.until("summarizing earlier turns…");
     until_received(&mut program, &service, 4);
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
     let kept = Session::replay(read_entries(place.path()));
     assert!(matches!(kept.entries().last(), Some(Entry::UserMessage { text }) if text == "and a lid"));
     let mut program = start_session(Setup::again(&place, &["--profile", "small", "--continue"]).size(100, 30));

@@ -1,6 +1,6 @@
 //! Licences, sources and duplicate versions of the dependencies; `deny.toml` says what is allowed.
 
-use crate::support::leave_out;
+use crate::support::report_skipped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -28,7 +28,7 @@ struct Crate {
 /// Lists all dependencies. Returns `None`, and reports it, if this user cannot start the cargo that built the suite.
 fn list_crates() -> Option<BTreeSet<Crate>> {
     if let Err(error) = Command::new(env!("CARGO")).arg("--version").output() {
-        leave_out(&format!("cargo cannot be started here: {error}"));
+        report_skipped(&format!("cargo cannot be started here: {error}"));
         return None;
     }
     let output = Command::new(env!("CARGO"))

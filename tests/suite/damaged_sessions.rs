@@ -2,7 +2,7 @@
 //! stay, and the session can continue.
 
 use crate::support::folder::Folder;
-use crate::support::often;
+use crate::support::pick_count;
 use aye::chat::{Entry, Session};
 use aye::store::{Header, Log, SessionLog, Sessions, StoredSession, new_id};
 use std::collections::HashSet;
@@ -178,7 +178,7 @@ fn r52_a_changed_byte_loses_at_most_its_line_and_the_next() {
     let path = lines.path().to_owned();
     drop(lines);
     let whole = std::fs::read(&path).unwrap();
-    for at in (0..whole.len()).step_by(often(1, 7)) {
+    for at in (0..whole.len()).step_by(pick_count(1, 7)) {
         for byte in [0, b'\n', b'"', 0xff] {
             let mut damaged = whole.clone();
             damaged[at] = byte;

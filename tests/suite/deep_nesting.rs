@@ -1,10 +1,10 @@
 //! Nesting of 20,000 levels in every kind of input: no stack overflow, and the session continues.
 
-use crate::support::kept::{ALONE, settings, until_ended};
-use crate::support::often;
+use crate::support::conversation::{say, says};
+use crate::support::pick_count;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{say, says};
+use crate::support::stored_files::{NO_TITLES, wait_for_turns, write_settings};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -48,12 +48,12 @@ fn r64_survives_20000_levels_of_nesting_in_replies() {
         vec![says("Still here.")],
     ];
     // A quick run takes some of the kinds, and always the last.
-    let step = often(1, 5);
+    let step = pick_count(1, 5);
     let turns: Vec<_> = turns.into_iter().step_by(step).collect();
     let count = turns.len();
     let service = runtime.block_on(Service::start(turns.into_iter().flatten().collect::<Vec<_>>()));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let (again, place) = (Setup::again(&setup.place, &[]), setup.place.clone());
     let mut program = setup.start();
     program.until("Connected to");
@@ -62,17 +62,17 @@ fn r64_survives_20000_levels_of_nesting_in_replies() {
         program.keys(&format!("\x1b[200~turn {turn}.\x1b[201~"));
         program.until(&format!("turn {turn}."));
         program.keys("\r");
-        until_ended(&mut program, &again, turn);
+        wait_for_turns(&mut program, &again, turn);
     }
     program.until("Still here.");
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     // The session can be resumed, shown, searched and exported.
     let base = service.base_url.clone();
     let mut program = Setup::again(&place, &["--continue", "--base-url", &base, "--model", "m"]).start();
     program.until("Still here.");
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     for command in
         [&["show"][..], &["search", "still"], &["export", "--format", "html"], &["export", "--format", "json"]]
     {
@@ -92,7 +92,7 @@ fn r64_prompts_for_a_change_with_20000_levels_of_nesting() {
     let write = json!({ "path": "deep.json", "content": deep("new") }).to_string();
     let service = runtime.block_on(Service::start([call_reply("write_file", &write), says("Left as it was.")]));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let mut program = setup.has("deep.json", &deep("old")).start();
     program.until("Connected to");
     say(&mut program, "go");
@@ -101,5 +101,5 @@ fn r64_prompts_for_a_change_with_20000_levels_of_nesting() {
     program.until("Left as it was.");
     assert_eq!(program.file("deep.json"), Some(deep("old")));
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
 }

@@ -2,13 +2,13 @@
 //! ways, and the server that plays the model receives none of them.
 
 use crate::stage_escapes::is_there;
-use crate::support::aloud;
+use crate::support::conversation::{calls_after, says};
 use crate::support::folder::Folder;
-use crate::support::kept::settings;
-use crate::support::ordinary::is_ordinary;
+use crate::support::ordinary_user::continue_as_ordinary_user;
+use crate::support::print_uncaptured;
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::talking::{calls_after, says};
+use crate::support::stored_files::write_settings;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -210,7 +210,7 @@ fn run_session(place: &Arc<Folder>, more: &[&str], written: &str) -> (String, us
     let service = runtime.block_on(Service::start(answers));
     let arguments = ["-p", "go", "--dry-run", "--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::again(place, &[&arguments[..], more].concat()).env("HARMLESS_NAME", VARIABLE);
-    settings(&setup, written);
+    write_settings(&setup, written);
     let (out, err, code) = setup.print("");
     let bodies: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
     let sent = bodies.concat();
@@ -262,7 +262,7 @@ fn check_commands(place: &Path) {
         if output.contains(holds) {
             printed += 1;
         } else {
-            aloud(&format!("disclosure: prints nothing here, LEFT OUT: {line}"));
+            print_uncaptured(&format!("disclosure: prints nothing here, LEFT OUT: {line}"));
         }
         for one in std::fs::read_dir(copy.path()).unwrap() {
             let _ = std::fs::remove_dir_all(one.unwrap().path());
@@ -321,7 +321,7 @@ fn r30_a_dry_run_that_asks_as_live_discloses_nothing_without_approval() {
 #[test]
 fn r30_a_dry_run_of_an_ordinary_user_discloses_no_kind_of_secret() {
     let test = "disclosure::r30_a_dry_run_of_an_ordinary_user_discloses_no_kind_of_secret";
-    if is_ordinary(test) && is_there() {
+    if continue_as_ordinary_user(test) && is_there() {
         check(&[], "");
     }
 }

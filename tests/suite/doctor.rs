@@ -36,7 +36,7 @@ fn filter_findings(found: &[Value], area: &str, state: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reports_a_working_setup_without_secrets() {
-    let service = Service::strict([models_response(&["m", "other"])]).await;
+    let service = Service::start_strict([models_response(&["m", "other"])]).await;
     let setup = Setup::new(&["doctor", "--json"]).env("MY_KEY", KEY);
     write_settings(
         &setup,
@@ -67,7 +67,7 @@ async fn reports_a_working_setup_without_secrets() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reports_problems_with_advice_and_exit_code_1() {
-    let service = Service::strict([Answer::body(
+    let service = Service::start_strict([Answer::body(
         401,
         "application/json",
         &[],
@@ -103,7 +103,7 @@ async fn reports_problems_with_advice_and_exit_code_1() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reports_a_server_that_never_answers() {
-    let service = Service::strict([Answer::default().then(Step::Stall)]).await;
+    let service = Service::start_strict([Answer::default().then(Step::Stall)]).await;
     let setup = Setup::new(&["doctor", "--json", "--base-url", &service.base_url, "--model", "m"]);
     let (found, code) = run_doctor(setup).await;
     assert_eq!(code, 1);
@@ -130,7 +130,7 @@ fn works_with_broken_settings() {
 #[test]
 fn describes_the_terminal() {
     let mut program = Setup::new(&["doctor"]).size(100, 60).env("TMUX", "x").start();
-    assert_eq!(program.ends(), 0, "{}", program.screen());
+    assert_eq!(program.wait_for_exit(), 0, "{}", program.screen());
     let screen = program.screen();
     assert!(screen.contains("TERM xterm-256color · 100x60 · 16 million colours"), "{screen}");
     assert!(screen.contains("set-clipboard on") && screen.contains("No problems."), "{screen}");

@@ -1,9 +1,9 @@
 //! `aye doctor --bundle` writes what a bug report needs into one file, without private data.
 
 use crate::journal::{CONTENT, HEADER, KEY, run_session, token};
-use crate::support::kept::settings;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
+use crate::support::stored_files::write_settings;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -28,9 +28,9 @@ fn r57_bundle_describes_a_session_without_keys_and_content() {
     // The provider echoes the key in its error.
     let refusal = format!("{{\"error\":{{\"message\":\"bad {KEY}\"}}}}");
     let refusal = Answer::body(401, "application/json", &[], &refusal);
-    let service = runtime.block_on(Service::strict([refusal]));
+    let service = runtime.block_on(Service::start_strict([refusal]));
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     let place = program.place.clone();
     let project = place.path().join("project");
     let arguments = ["doctor", "--profile", "mine", "--base-url", &service.base_url, "--bundle"];
@@ -88,10 +88,10 @@ fn writes_a_bundle_even_if_nothing_else_works() {
     assert!(!text.contains(['\u{1b}', '\u{202e}']) && !text.contains("\n== fake"), "{text}");
     assert!(!home.exists());
     // Unreadable settings, with a token in the wrong place.
-    settings(&setup, &format!("[model\nprofile = \"{}\"\n", token()));
+    write_settings(&setup, &format!("[model\nprofile = \"{}\"\n", token()));
     let text = make_bundle();
     assert!(text.contains("config.toml:1: ") && !text.contains(&token()), "{text}");
-    settings(&setup, &format!("[model]\nprofile = \"{}\"\n[approval]\nmode = \"{}\"\n", token(), token()));
+    write_settings(&setup, &format!("[model]\nprofile = \"{}\"\n[approval]\nmode = \"{}\"\n", token(), token()));
     let text = make_bundle();
     assert!(text.contains("model.profile = \"ghp_[redacted]\"") && !text.contains(&token()), "{text}");
     // A session that is mostly damaged, and a file in place of the journal folder.

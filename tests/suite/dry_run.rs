@@ -1,13 +1,13 @@
 //! A dry run changes nothing outside its overlay, and its reads see its earlier writes.
 
 use crate::stage_escapes::is_there;
+use crate::support::conversation::{calls_after, says as answers};
 use crate::support::folder::Folder;
-use crate::support::kept::entries;
+use crate::support::overlay_project::open_overlay;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::staged::staged;
-use crate::support::talking::{calls_after, says as answers};
+use crate::support::stored_files::read_entries;
 use aye::agent::WaitingCall;
 use aye::chat::*;
 use aye::llm::scripted::{Reply, calls, says};
@@ -54,7 +54,7 @@ async fn r30_does_not_run_commands_and_tells_the_model() {
         "{:?}",
         scene.outcomes()
     );
-    assert!(scene.told().contains("not"), "{}", scene.told());
+    assert!(scene.last_tool_result().contains("not"), "{}", scene.last_tool_result());
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn r30_withholds_calls_that_would_ask_live_with_and_without_an_overlay_san
         let replies: Vec<Reply> = all.iter().map(|(tool, arguments)| calls(tool, arguments.clone())).collect();
         let mut scene = Scene::dry_run(replies.into_iter().chain([says("Would do.")])).has(".env", "KEY=hunter2\n");
         if is_sandboxed {
-            let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+            let (_, shell) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
             scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
         }
         scene.say("go").await;
@@ -175,7 +175,7 @@ async fn r30_asks_before_reading_secrets_if_set_to_ask_as_live() {
         assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })));
         // No grant is offered.
         assert!(aye::agent::grant_options(&scene.state).is_empty());
-        scene.yes().await;
+        scene.approve().await;
     }
     scene.decide(Decision::Deny(String::new())).await;
     let outcomes = scene.outcomes();
@@ -219,12 +219,12 @@ async fn r30_asks_about_secrets_copied_by_an_approved_command() {
         says("Done."),
     ])
     .has(".env", "KEY=hunter2\n");
-    let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+    let (_, shell) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     scene.state.policy.asks_as_live = true;
     scene.say("go").await;
-    scene.yes().await;
-    scene.yes().await;
+    scene.approve().await;
+    scene.approve().await;
     let outcomes = scene.outcomes();
     assert!(matches!(&outcomes[1], Outcome::Rehearsed(text) if text == "exit 0"), "{outcomes:?}");
     assert!(matches!(&outcomes[2], Outcome::Done(text) if text.contains("KEY=made")), "{outcomes:?}");
@@ -269,7 +269,7 @@ fn r30_withheld_calls_are_printed_saved_and_counted_after_a_resume() {
         "0 calls rehearsed, 0 ran in the overlay sandbox, 1 withheld, nothing changed on disk\nwould have asked: 1\n";
     assert!(out.contains(summary), "{out}");
     assert!(out.contains("withheld, not run"), "{out}");
-    let log = entries(place.path());
+    let log = read_entries(place.path());
     let withheld =
         log.iter().any(|entry| matches!(entry, Entry::Settled { staged: Some(staged), .. } if staged.is_withheld()));
     assert!(withheld, "{log:?}");

@@ -1,7 +1,7 @@
 //! The user's editor with the real program: its arguments, the ways it may end, and that no shell is involved.
 
-use crate::support::kept::{script, settings};
 use crate::support::program::{Program, Setup};
+use crate::support::stored_files::{write_script, write_settings};
 use rustix::process::Signal;
 
 /// Shell code that writes the arguments, one per line, to a file next to the script.
@@ -11,7 +11,7 @@ const RECORD_ARGUMENTS: &str = "for word in \"$@\"; do echo \"$word\"; done > \"
 fn with_editor(script: &str) -> Program {
     let setup = Setup::new(&[]);
     let editor = setup.place.path().join("the editor");
-    script(&editor, &format!("{RECORD_ARGUMENTS}\n{script}"));
+    write_script(&editor, &format!("{RECORD_ARGUMENTS}\n{script}"));
     let mut program = setup.env("EDITOR", &format!("'{}'", editor.display())).start();
     program.until("Connected to the tour");
     program
@@ -28,7 +28,7 @@ fn open_editor(program: &mut Program) {
 fn quit(program: &mut Program) {
     program.keys("\x03");
     program.keys("\x03");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     assert!(program.is_restored());
 }
 
@@ -119,8 +119,8 @@ fn r28_opens_a_link_without_a_shell_whatever_its_file_name() {
         setup = setup.has(name, "x\n");
     }
     let editor = setup.place.path().join("editor");
-    script(&editor, RECORD_ARGUMENTS);
-    settings(&setup, &format!("[screen]\neditor = \"{}\"\n", editor.display()));
+    write_script(&editor, RECORD_ARGUMENTS);
+    write_settings(&setup, &format!("[screen]\neditor = \"{}\"\n", editor.display()));
     let mut program = setup.env("EDITOR", "false").start();
     program.until("Connected to");
     program.keys("\x1b[200~see [1](<src/a b.rs>) and -flag.rs:7\x1b[201~");

@@ -1,14 +1,14 @@
 //! Every way the program can exit, in every state: the terminal is restored, the session is on disk, no process keeps
 //! running, and the exit code tells the cause.
 
+use crate::support::conversation::{runs, say};
 use crate::support::folder::Folder;
-use crate::support::hand::PATIENCE;
-use crate::support::kept::session;
-use crate::support::often;
-use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps, program};
-use crate::support::promise::thrice;
+use crate::support::keyboard::PATIENCE;
+use crate::support::pick_count;
+use crate::support::program::{Program, Setup, count_sleeping, program, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{runs, say};
+use crate::support::stored_files::read_session;
+use crate::support::time_limits::try_three_times;
 use aye::chat::Entry;
 use rustix::process::Signal;
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ enum Activity {
     /// Receives a reply that has stalled.
     Reply,
     /// Shows an approval prompt.
-    Card,
+    Prompt,
     /// Runs a command that ignores signals, with two background processes.
     Command,
     /// Shows the help.
@@ -43,7 +43,7 @@ enum Ending {
 }
 
 const ACTIVITIES: [Activity; 5] =
-    [Activity::Nothing, Activity::Reply, Activity::Card, Activity::Command, Activity::Help];
+    [Activity::Nothing, Activity::Reply, Activity::Prompt, Activity::Command, Activity::Help];
 /// Each with its exit code.
 const ENDINGS: [(Ending, u32); 6] = [
     (Ending::Signal(Signal::TERM), 143),
@@ -61,7 +61,7 @@ fn start_in(activity: Activity, seconds: u32) -> (Runtime, Service, Program, Set
         format!("trap '' TERM HUP INT QUIT; setsid sleep {seconds} & (sleep {seconds} &) ; sleep {seconds}; true");
     let answer = match activity {
         Activity::Nothing | Activity::Help | Activity::Reply => begun,
-        Activity::Card | Activity::Command => runs(&sleeps),
+        Activity::Prompt | Activity::Command => runs(&sleeps),
     };
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([answer]));
@@ -79,14 +79,14 @@ fn start_in(activity: Activity, seconds: u32) -> (Runtime, Service, Program, Set
             say(&mut program, "go");
             program.until("Half a reply");
         }
-        Activity::Card | Activity::Command => {
+        Activity::Prompt | Activity::Command => {
             say(&mut program, "go");
             program.until_asked("$ trap");
         }
     }
     if activity == Activity::Command {
         program.keys("y");
-        program.until_that("all three processes sleep", |_| asleep(seconds) == 3);
+        program.until_that("all three processes sleep", |_| count_sleeping(seconds) == 3);
     }
     (runtime, service, program, again)
 }
@@ -94,39 +94,39 @@ fn start_in(activity: Activity, seconds: u32) -> (Runtime, Service, Program, Set
 /// Ends the program in this way, and checks the terminal, the processes and the session.
 fn check_exit(activity: Activity, ending: Ending, code: u32, seconds: u32) {
     let (_runtime, _service, mut program, setup) = start_in(activity, seconds);
-    assert!(program.left_on().len() > 4, "a program that has the terminal has changed it");
+    assert!(program.find_unrestored_modes().len() > 4, "a program that has the terminal has changed it");
     match ending {
         Ending::Signal(signal) => program.signal(signal),
         Ending::Keys(keys) => keys.iter().for_each(|key| program.keys(key)),
         Ending::Lost => program.lose_terminal(),
     }
-    assert_eq!(program.ends_within(EXIT_LIMIT), code, "{ending:?} amid {activity:?}");
+    assert_eq!(program.wait_for_exit_within(EXIT_LIMIT), code, "{ending:?} during {activity:?}");
     if !matches!(ending, Ending::Lost) {
-        assert_eq!(program.left_on(), [""; 0], "{ending:?} amid {activity:?}");
+        assert_eq!(program.find_unrestored_modes(), [""; 0], "{ending:?} during {activity:?}");
     }
-    none_sleeps(seconds);
+    wait_until_none_sleeps(seconds);
     if [Activity::Nothing, Activity::Help].contains(&activity) {
         return;
     }
-    let entries = session(&setup);
-    assert_eq!(entries.first(), Some(&Entry::UserMessage { text: "go".into() }), "{ending:?} amid {activity:?}");
+    let entries = read_session(&setup);
+    assert_eq!(entries.first(), Some(&Entry::UserMessage { text: "go".into() }), "{ending:?} during {activity:?}");
     let replied = entries.iter().any(|entry| match entry {
         Entry::Replied { text, incomplete, .. } => {
             activity != Activity::Reply || (text == "Half a reply" && incomplete.is_some())
         }
         _ => false,
     });
-    assert!(replied, "{ending:?} amid {activity:?}: {entries:?}");
+    assert!(replied, "{ending:?} during {activity:?}: {entries:?}");
 }
 
 #[test]
 fn r22_r58_r59_restores_the_terminal_and_saves_the_session_however_it_exits() {
-    let seconds = nobody_elses_sleep();
+    let seconds = unique_sleep_seconds();
     let all =
         ENDINGS.iter().enumerate().flat_map(|(at, way)| ACTIVITIES.iter().map(move |activity| (at, way, activity)));
     for (nth, (at, (ending, code), activity)) in all.enumerate() {
         // A quick run tries every way and every state once.
-        if often(1, 0) == 1 || nth % ACTIVITIES.len() == (at + 1) % ACTIVITIES.len() {
+        if pick_count(1, 0) == 1 || nth % ACTIVITIES.len() == (at + 1) % ACTIVITIES.len() {
             check_exit(*activity, *ending, *code, seconds);
         }
     }
@@ -136,12 +136,12 @@ fn r22_r58_r59_restores_the_terminal_and_saves_the_session_however_it_exits() {
 fn r58_every_way_to_quit_restores_the_terminal() {
     let quits: [&[&str]; 3] = [&["\x04"], &["\x03", "\x03"], &["/", "q", "u", "i", "t", "\r"]];
     for keys in quits {
-        check_exit(Activity::Nothing, Ending::Keys(keys), 0, nobody_elses_sleep());
+        check_exit(Activity::Nothing, Ending::Keys(keys), 0, unique_sleep_seconds());
     }
     for thread in ["main", "other"] {
         let mut program = Setup::new(&[]).env("AYE_PANIC", thread).start();
-        assert_eq!(program.ends(), 101);
-        assert_eq!(program.left_on(), [""; 0], "a panic in thread {thread}");
+        assert_eq!(program.wait_for_exit(), 101);
+        assert_eq!(program.find_unrestored_modes(), [""; 0], "a panic in thread {thread}");
     }
 }
 
@@ -149,10 +149,10 @@ fn r58_every_way_to_quit_restores_the_terminal() {
 fn r58_a_failed_start_leaves_the_terminal_alone() {
     for arguments in [&["--resume", "01NOTHERE"][..], &["-C", "/not/there"], &["--mode", "odd"], &["--odd"]] {
         let mut program = Setup::new(arguments).start();
-        assert_eq!(program.ends(), 2, "{arguments:?}");
+        assert_eq!(program.wait_for_exit(), 2, "{arguments:?}");
         let printed = String::from_utf8_lossy(&program.bytes()).into_owned();
         assert!(!printed.contains("\x1b[?") && printed.trim().len() > 10, "{arguments:?}: {printed:?}");
-        assert_eq!(program.left_on(), [""; 0], "{arguments:?}");
+        assert_eq!(program.find_unrestored_modes(), [""; 0], "{arguments:?}");
     }
 }
 
@@ -162,18 +162,18 @@ fn r58_ended_while_stopped_leaves_the_terminal_alone() {
         let (_runtime, _service, mut program, _) = start_in(Activity::Reply, 1);
         program.keys("\x1a");
         program.until_suspended();
-        assert_eq!(program.left_on(), [""; 0], "after the stop");
+        assert_eq!(program.find_unrestored_modes(), [""; 0], "after the stop");
         program.signal(signal);
         program.signal(Signal::CONT);
-        let ended = program.ends_within(EXIT_LIMIT);
+        let ended = program.wait_for_exit_within(EXIT_LIMIT);
         assert!(ended == code || signal == Signal::KILL, "{signal:?}: {ended}");
-        assert_eq!(program.left_on(), [""; 0], "{signal:?}");
+        assert_eq!(program.find_unrestored_modes(), [""; 0], "{signal:?}");
     }
 }
 
 #[test]
 fn r60_restores_the_screen_when_continued() {
-    let (_runtime, _service, mut program, _) = start_in(Activity::Card, 1);
+    let (_runtime, _service, mut program, _) = start_in(Activity::Prompt, 1);
     let shown = |program: &mut Program| program.screen().lines().take(20).collect::<Vec<_>>().join("\n");
     let before = shown(&mut program);
     program.keys("\x1a");
@@ -229,10 +229,10 @@ fn has_ended(pid: i32) -> bool {
 
 #[test]
 fn r59_uses_no_processor_time_after_the_terminal_disconnects() {
-    for activity in [Activity::Nothing, Activity::Reply, Activity::Card] {
+    for activity in [Activity::Nothing, Activity::Reply, Activity::Prompt] {
         // Processor time does not depend on other load. A tick may be counted that was not used, so the best of three
         // trials counts.
-        thrice("the processor time after the terminal is gone", || {
+        try_three_times("the processor time after the terminal is gone", || {
             let (_runtime, _service, mut program, _) = start_in(activity, 1);
             let pid = program.pid();
             let before = read_cpu_ms(pid);
@@ -242,8 +242,8 @@ fn r59_uses_no_processor_time_after_the_terminal_disconnects() {
                 std::thread::sleep(Duration::from_millis(5));
             }
             let cost = read_cpu_ms(pid) - before;
-            assert_eq!(program.ends(), 129);
-            if cost < 50 { Ok(()) } else { Err(format!("{cost} ms amid {activity:?}")) }
+            assert_eq!(program.wait_for_exit(), 129);
+            if cost < 50 { Ok(()) } else { Err(format!("{cost} ms during {activity:?}")) }
         });
     }
 }

@@ -1,12 +1,12 @@
 //! Disks that refuse writes: an exceeded quota, and a read-only file system.
 
-use crate::support::kept::{ALONE, settings};
-use crate::support::leave_out;
-use crate::support::mounts::{may_mount, small_disk};
+use crate::support::conversation::{calls_after, say, says};
+use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::preload;
 use crate::support::program::Setup;
+use crate::support::report_skipped;
 use crate::support::service::Service;
-use crate::support::talking::{calls_after, say, says};
+use crate::support::stored_files::{NO_TITLES, write_settings};
 use rustix::mount::{MountFlags, mount_remount};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn setup_write_call() -> (tokio::runtime::Runtime, Service, Setup) {
     let call = ("write_file", json!({ "path": "a.txt", "content": "new\n" }));
     let service = runtime.block_on(Service::start([calls_after(Duration::ZERO, &[call]), says("Done.")]));
     let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "m", "go"]);
-    settings(&setup, "[approval]\nmode = \"full\"\n");
+    write_settings(&setup, "[approval]\nmode = \"full\"\n");
     (runtime, service, setup)
 }
 
@@ -61,9 +61,9 @@ fn read_result(service: &Service) -> String {
 }
 
 fn with_quota(setup: Setup, below: &Path) -> Option<Setup> {
-    static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("quota", QUOTA));
+    static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build_library("quota", QUOTA));
     let Some(library) = LIBRARY.as_deref() else {
-        leave_out("no C compiler builds a library here");
+        report_skipped("no C compiler builds a library here");
         return None;
     };
     let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -99,14 +99,14 @@ fn r53_reports_an_exceeded_quota_and_prints_the_whole_reply() {
 
 #[test]
 fn r24_r53_reports_a_read_only_disk_and_changes_nothing() {
-    if !may_mount("failing_disks::r24_r53_a_read_only_disk_is_said_and_changes_nothing") {
+    if !continue_with_mounts("failing_disks::r24_r53_reports_a_read_only_disk_and_changes_nothing") {
         return;
     }
     let (_runtime, service, setup) = setup_write_call();
     let project = setup.place.path().join("project");
     let data = setup.place.path().join("home/aye/data");
     for folder in [&project, &data] {
-        small_disk(folder, "size=512k");
+        mount_small_disk(folder, "size=512k");
     }
     let setup = setup.has("a.txt", "old\n");
     for folder in [&project, &data] {
@@ -126,7 +126,7 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     let service = runtime.block_on(Service::start([says("First."), says("Second."), says("Third.")]));
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let data = setup.place.path().join("home/aye/data");
     std::fs::create_dir_all(&data).unwrap();
     let broken = setup.place.path().join("broken");
@@ -139,7 +139,7 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     say(&mut program, "two");
     program.until("NOT SAVED");
     program.until("Second.");
-    program.lets_pass(200);
+    program.wait_ms(200);
     program.keys("\x04");
     let screen = program.until("Quit without saving");
     assert!(screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"), "{screen}");
@@ -147,7 +147,7 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     program.keys("project");
     program.until("1 of");
     program.keys("\r");
-    assert_eq!(program.ends(), 1);
+    assert_eq!(program.wait_for_exit(), 1);
     let project = program.project();
     let copies: Vec<PathBuf> = std::fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().path()).collect();
     let copy = copies.iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
@@ -165,15 +165,15 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
 
 #[test]
 fn r53_saves_the_session_as_soon_as_the_disk_has_room() {
-    if !may_mount("failing_disks::r53_a_session_is_saved_as_soon_as_the_disk_has_room") {
+    if !continue_with_mounts("failing_disks::r53_saves_the_session_as_soon_as_the_disk_has_room") {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("First."), says("Second.")]));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let data = setup.place.path().join("home/aye/data");
-    small_disk(&data, "size=1m");
+    mount_small_disk(&data, "size=1m");
     let mut program = setup.start();
     program.until("Connected to");
     say(&mut program, "one");
@@ -186,16 +186,16 @@ fn r53_saves_the_session_as_soon_as_the_disk_has_room() {
     drop(file);
     program.keys(&format!("\x1b[200~{}\x1b[201~", "two ".repeat(2_000)));
     program.until("[pasted");
-    program.lets_pass(600);
+    program.wait_ms(600);
     program.keys("\r");
     program.until("NOT SAVED");
     program.until("Second.");
-    program.lets_pass(200);
+    program.wait_ms(200);
     program.keys("\x04");
     program.until("Quit without saving");
     program.keys("\r");
     std::fs::remove_file(&filler).unwrap();
-    assert_eq!(program.ends(), 0, "the program did not exit by itself");
+    assert_eq!(program.wait_for_exit(), 0, "the program did not exit by itself");
     let file = std::fs::read_dir(data.join("sessions")).unwrap().next().unwrap().unwrap().path();
     let read = aye::store::read(&file).unwrap();
     assert!(read.notices.is_empty() && format!("{:?}", read.entries).contains("Second."));

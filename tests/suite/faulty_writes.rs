@@ -1,12 +1,12 @@
 //! Each write, sync and rename of saved data fails once: the data is still saved, or the user is told what was not
 //! saved.
 
-use crate::support::kept::{ALONE, settings};
+use crate::support::conversation::{say, says};
 use crate::support::preload;
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::talking::{say, says};
-use crate::support::{leave_out, often};
+use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::{pick_count, report_skipped};
 use aye::chat::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -76,9 +76,9 @@ int open64(const char *path, int flags, ...) {
 "#;
 
 fn build_library() -> Option<PathBuf> {
-    static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build("faulty", FAULTY));
+    static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build_library("faulty", FAULTY));
     if LIBRARY.is_none() {
-        leave_out("no C compiler builds a library here");
+        report_skipped("no C compiler builds a library here");
     }
     LIBRARY.clone()
 }
@@ -152,12 +152,12 @@ fn r53_saves_a_session_on_the_screen_or_reports_it_whichever_write_fails() {
     let Some(library) = build_library() else { return };
     let runtime = Runtime::new().unwrap();
     // Each trial takes two seconds, because the draft is saved once a second.
-    let step = often(1, 5);
+    let step = pick_count(1, 5);
     let (mut number, mut failed) = (1, 0);
     loop {
         let service = runtime.block_on(Service::start([says("First.")]));
         let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
-        settings(&setup, ALONE);
+        write_settings(&setup, NO_TITLES);
         let place = setup.place.clone();
         let mut program = with_fault(setup, &library, number, false).start();
         program.until("Connected to");
@@ -165,9 +165,9 @@ fn r53_saves_a_session_on_the_screen_or_reports_it_whichever_write_fails() {
         program.until("First.");
         program.types("unsent words");
         program.until("unsent words");
-        program.lets_pass(1_200);
+        program.wait_ms(1_200);
         program.keys("\x03\x03");
-        program.ends();
+        program.wait_for_exit();
         let shown = String::from_utf8_lossy(&program.bytes()).into_owned();
         for (what, is_kept, notices) in [
             ("the session", is_saved(place.path()), &["could not be saved", "NOT SAVED", "is not saved"][..]),

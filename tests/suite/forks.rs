@@ -1,9 +1,9 @@
 //! Forking a session: the copy continues, and the original stays unchanged.
 
+use crate::support::conversation::{calls_after, expected, say, start_session};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, expected, say, talks};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn r51_a_fork_copies_selected_answers_and_leaves_the_original_unanswered() {
         { "question": "Where?", "keyword": "os", "options": ["Linux", "macOS"], "multi": true },
     ]});
     let (_runtime, service, mut program) =
-        talks(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), expected("Good.")], (80, 24), &[]);
+        start_session(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), says("Good.")], (80, 24), &[]);
     say(&mut program, "go");
     program.until_asked("Which clock?");
     program.keys("2");
@@ -57,7 +57,7 @@ fn r51_a_fork_copies_selected_answers_and_leaves_the_original_unanswered() {
     program.until_asked("[x] Linux");
     program.keys("\r");
     program.until("your answers");
-    program.insists("\r", "Good.");
+    program.press_until("\r", "Good.");
     let request = service.received()[1].body.to_string();
     assert!(request.contains("a trait") && request.contains("Linux"), "{request}");
     program.until_that("the draft of the answered prompt is removed", |_| read_draft(copy).is_none());
@@ -89,7 +89,7 @@ fn start_service(answers: Vec<Answer>) -> (tokio::runtime::Runtime, Service) {
 
 #[test]
 fn continues_a_fork_without_a_screen() {
-    let (_runtime, service) = start_service(vec![expected("One."), expected("Two."), expected("Three.")]);
+    let (_runtime, service) = start_service(vec![says("One."), says("Two."), says("Three.")]);
     let place = Setup::new(&[]).place;
     run_headless(&place, &service, &["first"]);
     let (old, before) = read_only_session(place.path());
@@ -107,7 +107,7 @@ fn continues_a_fork_without_a_screen() {
 
 #[test]
 fn a_failed_fork_is_reported_and_leaves_no_files() {
-    let (_runtime, service) = start_service(vec![expected("One.")]);
+    let (_runtime, service) = start_service(vec![says("One.")]);
     let place = Setup::new(&[]).place;
     run_headless(&place, &service, &["first"]);
     let (old, before) = read_only_session(place.path());
@@ -140,7 +140,7 @@ fn r30_forks_and_removes_a_dry_run_with_very_deep_folders() {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
     let write = json!({ "path": "a.txt", "content": "new\n" });
     let (_runtime, service) =
-        start_service(vec![calls_after(Duration::ZERO, &[("write_file", write)]), expected("Would do.")]);
+        start_service(vec![calls_after(Duration::ZERO, &[("write_file", write)]), says("Would do.")]);
     let place = Setup::new(&[]).place;
     run_headless(&place, &service, &["--dry-run", "go"]);
     let (old, _) = read_only_session(place.path());

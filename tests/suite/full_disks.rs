@@ -1,13 +1,13 @@
 //! Dry runs on full disks: a write that does not fit is reported and leaves no change, and the session continues.
 
 use crate::stage_escapes::is_there;
+use crate::support::conversation::{calls_after, say, says as answers};
 use crate::support::folder::Folder;
-use crate::support::kept::settings;
-use crate::support::mounts::{may_mount, mounted, small_disk};
+use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
 use crate::support::program::{Program, Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::talking::{calls_after, say, says as answers};
+use crate::support::stored_files::write_settings;
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
@@ -31,12 +31,12 @@ fn write_call(path: &str, bytes: usize) -> (&'static str, Value) {
 /// A dry run with an overlay sandbox whose overlay is on a separate small disk.
 fn dry_run_on_small_disk(replies: impl IntoIterator<Item = Reply>, options: &str) -> (Scene, Arc<Rehearsal>, PathBuf) {
     let mut scene = Scene::dry_run(replies).has("a.txt", "real\n");
-    let layer = scene.project().parent().unwrap().join("layer");
-    small_disk(&layer, options);
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer.clone()));
+    let overlay = scene.project().parent().unwrap().join("layer");
+    mount_small_disk(&overlay, options);
+    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), overlay.clone()));
     let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
-    (scene, play, layer)
+    (scene, play, overlay)
 }
 
 fn list_changed_paths(play: &Rehearsal) -> Vec<String> {
@@ -54,7 +54,7 @@ fn list_reported_changes(place: &Arc<Folder>) -> Vec<String> {
 
 #[test]
 fn r24_reports_a_rehearsed_write_that_does_not_fit() {
-    if !may_mount("full_disks::r24_what_a_dry_run_cannot_keep_is_said_and_is_no_change") {
+    if !continue_with_mounts("full_disks::r24_reports_a_rehearsed_write_that_does_not_fit") {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -68,9 +68,9 @@ fn r24_reports_a_rehearsed_write_that_does_not_fit() {
     ]));
     let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = Setup::new(&arguments).has("a.txt", "real\n").size(100, 30);
-    settings(&setup, "[dry_run]\nstage = \"off\"\n");
-    small_disk(&setup.place.path().join("home/aye/data/rehearsal"), "size=512k");
-    let before = mounted();
+    write_settings(&setup, "[dry_run]\nstage = \"off\"\n");
+    mount_small_disk(&setup.place.path().join("home/aye/data/rehearsal"), "size=512k");
+    let before = read_mounts();
     let mut program = setup.start();
     program.until("DRY RUN");
     say(&mut program, "go");
@@ -83,15 +83,17 @@ fn r24_reports_a_rehearsed_write_that_does_not_fit() {
     assert!(told.contains("a.txt: the disk is full (it holds"), "{told}");
     program.until("nothing changed on disk");
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     assert_eq!(list_reported_changes(&program.place), ["first.txt", "last.txt"]);
     assert_eq!(program.file("a.txt").as_deref(), Some("real\n"));
-    assert_eq!(mounted(), before);
+    assert_eq!(read_mounts(), before);
 }
 
 #[tokio::test]
 async fn r24_explains_a_command_that_fills_the_overlay_and_runs_the_next() {
-    if !is_there() || !may_mount("full_disks::r24_a_command_that_fills_the_layer_is_told_why_and_the_next_one_runs") {
+    if !is_there()
+        || !continue_with_mounts("full_disks::r24_explains_a_command_that_fills_the_overlay_and_runs_the_next")
+    {
         return;
     }
     // On a slow machine the command may be stopped before it sees that the disk is full.
@@ -117,7 +119,7 @@ async fn fill_overlay() -> bool {
         ],
         "size=4m",
     );
-    let before = mounted();
+    let before = read_mounts();
     scene.say("go").await;
     let outcomes = scene.outcomes();
     let result = |at: usize| outcomes[at].text();
@@ -142,21 +144,23 @@ async fn fill_overlay() -> bool {
     assert!(scene.state.is_idle());
     assert_eq!(list_changed_paths(&play), ["b.txt", "kept", "more"]);
     assert_eq!(scene.file("a.txt").as_deref(), Some("real\n"));
-    assert_eq!(mounted(), before);
+    assert_eq!(read_mounts(), before);
     true
 }
 
 #[tokio::test]
 async fn r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated() {
-    if !is_there() || !may_mount("full_disks::r24_where_a_stage_has_no_room_its_command_failed_and_is_not_made_up") {
+    if !is_there()
+        || !continue_with_mounts("full_disks::r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated")
+    {
         return;
     }
     let replies = [command_call("echo one > one"), command_call("echo two > two"), says("Would do.")];
-    let (mut scene, play, layer) = dry_run_on_small_disk(replies, "size=1m,nr_inodes=40");
+    let (mut scene, play, overlay) = dry_run_on_small_disk(replies, "size=1m,nr_inodes=40");
     // Uses up all inodes, so that no folder can be created.
     let fill = |folder: &Path| (0..40).take_while(|n| std::fs::write(folder.join(format!("f{n}")), "").is_ok()).count();
-    assert!(fill(&layer) < 40);
-    scene.takes(aye::agent::Event::UserMessage("go".into()));
+    assert!(fill(&overlay) < 40);
+    scene.apply_event(aye::agent::Event::UserMessage("go".into()));
     while scene.outcomes().is_empty() {
         scene.step().await;
     }
@@ -165,13 +169,13 @@ async fn r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated() 
         matches!(&outcomes[0], Outcome::Failed(text) if text.contains("the disk is full (it holds")),
         "{outcomes:?}"
     );
-    for entry in std::fs::read_dir(&layer).unwrap() {
+    for entry in std::fs::read_dir(&overlay).unwrap() {
         let entry = entry.unwrap();
         if entry.file_name().to_string_lossy().starts_with('f') {
             std::fs::remove_file(entry.path()).unwrap();
         }
     }
-    scene.settles().await;
+    scene.run_until_idle().await;
     assert_eq!(scene.outcomes()[1].text(), "exit 0");
     assert_eq!(list_changed_paths(&play), ["two"]);
 }
@@ -184,9 +188,9 @@ fn open_apply_screen_on_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::
     let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = Setup::new(&[&["-p", "--dry-run", "go"][..], &base[..]].concat());
     let place = setup.place.clone();
-    small_disk(&place.path().join("project"), "size=600k");
+    mount_small_disk(&place.path().join("project"), "size=600k");
     let setup = setup.has("a.txt", "one\n");
-    settings(&setup, "[dry_run]\nstage = \"off\"\n");
+    write_settings(&setup, "[dry_run]\nstage = \"off\"\n");
     let (out, err, code) = setup.print("");
     assert_eq!(code, 0, "{out}{err}");
     std::fs::write(place.path().join("project/ballast"), vec![0; 500_000]).unwrap();
@@ -205,9 +209,7 @@ fn scroll_and_approve(program: &mut Program) {
 
 #[test]
 fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
-    if !may_mount(
-        "full_disks::r24_a_disk_that_gets_full_while_it_is_applied_leaves_every_file_whole_and_the_rest_goes_on",
-    ) {
+    if !continue_with_mounts("full_disks::r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues") {
         return;
     }
     let (_runtime, service, mut program) = open_apply_screen_on_small_disk(&[
@@ -215,7 +217,7 @@ fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
         write_call("dir/er/new.txt", 300_000),
         write_call("z.txt", 20),
     ]);
-    let before = mounted();
+    let before = read_mounts();
     program.until_asked("apply: change a.txt?");
     scroll_and_approve(&mut program);
     let screen = program.until_asked("apply: create ");
@@ -256,5 +258,5 @@ fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
     scroll_and_approve(&mut program);
     program
         .until_that("the change is applied", |program| program.file("a.txt").is_some_and(|text| text.len() == 300_000));
-    assert_eq!(mounted(), before);
+    assert_eq!(read_mounts(), before);
 }

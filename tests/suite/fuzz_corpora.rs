@@ -3,7 +3,7 @@
 #[path = "../../fuzz/checks/mod.rs"]
 mod checks;
 
-use crate::support::often;
+use crate::support::pick_count;
 use std::path::Path;
 
 /// The files of one corpus, with their names.
@@ -24,7 +24,7 @@ fn r64_all_stored_fuzz_inputs_pass() {
         for (file, bytes) in corpus {
             assert!(bytes.len() < 8 << 10, "{name}/{file} is too large");
             // The whole file, and truncated at several places.
-            let step = bytes.len() / often(16, 3) + 1;
+            let step = bytes.len() / pick_count(16, 3) + 1;
             for end in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
                 let result = std::panic::catch_unwind(|| check(&bytes[..end]));
                 assert!(result.is_ok(), "{name}/{file}fails with its first {end} bytes");

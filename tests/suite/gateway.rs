@@ -1,14 +1,14 @@
 //! The real program behind a third-party gateway, if `AYE_TEST_GATEWAY` is its base URL and `AYE_TEST_GATEWAY_KEY` its
 //! key. The gateway must offer the models in `tests/servers/gateway.yaml`.
 
-use crate::support::between::between;
-use crate::support::hand::PATIENCE;
-use crate::support::kept::{session, settings, until_ended};
-use crate::support::leave_out;
+use crate::support::conversation::{runs, say, says};
+use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Program, Setup};
-use crate::support::promise::{self, thrice};
+use crate::support::proxy::start_proxy;
+use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{runs, say, says};
+use crate::support::stored_files::{read_session, wait_for_turns, write_settings};
+use crate::support::time_limits::{self, try_three_times};
 use aye::chat::{Ending, Entry, Outcome};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -25,7 +25,7 @@ const REPLY: &str = "The gateway says: good day.";
 fn gateway() -> Option<(String, String)> {
     let gateway = std::env::var("AYE_TEST_GATEWAY").ok();
     if gateway.is_none() {
-        leave_out("AYE_TEST_GATEWAY is not set");
+        report_skipped("AYE_TEST_GATEWAY is not set");
     }
     Some((gateway?, std::env::var("AYE_TEST_GATEWAY_KEY").expect("a gateway has a key")))
 }
@@ -37,7 +37,7 @@ fn setup_profile(base: &str, key: &str, arguments: &[&str], parameters: &Value) 
     let profile = format!(
         "[profiles.gateway]\nbase_url = \"{base}\"\nkey_env = \"GATEWAY\"\nmodel = \"plain\"\n[profiles.gateway.parameters]\n{parameters}"
     );
-    settings(&setup, &profile);
+    write_settings(&setup, &profile);
     setup
 }
 
@@ -66,12 +66,12 @@ fn counts_tokens_and_resumes_a_session_through_a_gateway() {
     let mut program = start_session(setup);
     for turn in 1..=4 {
         say(&mut program, &format!("word {turn}"));
-        until_ended(&mut program, &later, turn);
+        wait_for_turns(&mut program, &later, turn);
     }
     program.until(REPLY);
     program.keys("\u{4}");
-    assert_eq!(program.ends(), 0);
-    let before = session(&later);
+    assert_eq!(program.wait_for_exit(), 0);
+    let before = read_session(&later);
     let counts: Vec<_> = before
         .iter()
         .filter_map(|entry| match entry {
@@ -89,8 +89,8 @@ fn counts_tokens_and_resumes_a_session_through_a_gateway() {
     program.until("word 4");
     say(&mut program, "and on");
     let kept = Setup::again(&place, &[]);
-    until_ended(&mut program, &kept, 5);
-    assert!(session(&kept).starts_with(&before));
+    wait_for_turns(&mut program, &kept, 5);
+    assert!(read_session(&kept).starts_with(&before));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn continues_with_another_model_after_a_gateway_error() {
     let mut program = start_session(setup);
     say(&mut program, "much");
     program.until("ContextWindowExceededError");
-    until_ended(&mut program, &kept, 1);
+    wait_for_turns(&mut program, &kept, 1);
     // The models are listed, and one of them is selected.
     say(&mut program, "/model");
     let listed = program.until("overloaded");
@@ -159,8 +159,8 @@ fn continues_with_another_model_after_a_gateway_error() {
     program.until("switched to plain");
     say(&mut program, "less");
     program.until(REPLY);
-    until_ended(&mut program, &kept, 2);
-    let entries = session(&kept);
+    wait_for_turns(&mut program, &kept, 2);
+    let entries = read_session(&kept);
     let failed = |entry: &Entry| matches!(entry, Entry::Ended { ending: Ending::Failed(why) } if why.contains("400"));
     assert!(entries.iter().any(failed), "{entries:?}");
     assert!(matches!(entries.last(), Some(Entry::Ended { ending: Ending::Finished })), "{entries:?}");
@@ -170,8 +170,8 @@ fn continues_with_another_model_after_a_gateway_error() {
 fn r62_esc_ends_a_request_that_a_gateway_delays() {
     let Some((base, key)) = gateway() else { return };
     for (model, shown) in [("silent", "waiting for silent"), ("broken", " of 5 in ")] {
-        thrice(model, || {
-            let (address, hung_up) = between(&base);
+        try_three_times(model, || {
+            let (address, hung_up) = start_proxy(&base);
             let setup = setup_profile(&address, &key, &["--model", model], &json!({}));
             let kept = setup_again(&setup, &[]);
             let mut program = start_session(setup);
@@ -179,7 +179,7 @@ fn r62_esc_ends_a_request_that_a_gateway_delays() {
             program.until(shown);
             let pressed = Instant::now();
             program.keys("\x1b");
-            until_ended(&mut program, &kept, 1);
+            wait_for_turns(&mut program, &kept, 1);
             let ended = pressed.elapsed();
             if model == "silent" {
                 program.until_that("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
@@ -187,7 +187,9 @@ fn r62_esc_ends_a_request_that_a_gateway_delays() {
             let closed = pressed.elapsed();
             program.types("still here");
             program.until("still here");
-            match promise::kept(TURN_END_LIMIT, ended) && promise::kept(CLOSE_LIMIT, closed) {
+            match time_limits::is_within_limit(TURN_END_LIMIT, ended)
+                && time_limits::is_within_limit(CLOSE_LIMIT, closed)
+            {
                 true => Ok(()),
                 false => Err(format!("ended after {ended:?}, closed after {closed:?}")),
             }
@@ -212,7 +214,7 @@ fn read_results(setup: &Setup) -> Vec<String> {
         Entry::Settled { outcome: Outcome::Done(text), .. } => Some(text.clone()),
         _ => None,
     };
-    session(setup).iter().filter_map(outcome).collect()
+    read_session(setup).iter().filter_map(outcome).collect()
 }
 
 #[test]
@@ -224,7 +226,7 @@ fn runs_tool_calls_through_a_gateway() {
     assert_eq!(read_results(&kept), Vec::<String>::new(), "nothing runs before the approval");
     program.keys("y");
     program.until("I see it.");
-    until_ended(&mut program, &kept, 1);
+    wait_for_turns(&mut program, &kept, 1);
     assert!(read_results(&kept)[0].contains("through-the-gateway"));
     let asked = service.received();
     let result = asked[1].body["messages"].as_array().unwrap().last().unwrap();
@@ -276,7 +278,7 @@ fn runs_tool_calls_that_a_gateway_translates() {
     program.until_asked("$ touch t; echo translated");
     program.keys("y");
     program.until("It ran.");
-    until_ended(&mut program, &kept, 1);
+    wait_for_turns(&mut program, &kept, 1);
     assert!(read_results(&kept)[0].contains("translated"));
     let asked = service.received();
     assert!(asked[0].line.starts_with("POST /v1/messages"), "{}", asked[0].line);
@@ -287,7 +289,7 @@ fn runs_tool_calls_that_a_gateway_translates() {
         Entry::Replied { usage, .. } => usage.map(|usage| usage.output),
         _ => None,
     };
-    assert_eq!(session(&kept).iter().filter_map(counted).collect::<Vec<_>>(), [9, 9]);
+    assert_eq!(read_session(&kept).iter().filter_map(counted).collect::<Vec<_>>(), [9, 9]);
 }
 
 #[test]
@@ -300,8 +302,8 @@ fn keeps_a_partial_reply_through_a_gateway() {
         return;
     };
     say(&mut program, "tell");
-    until_ended(&mut program, &kept, 1);
-    let entries = session(&kept);
+    wait_for_turns(&mut program, &kept, 1);
+    let entries = read_session(&kept);
     let half =
         |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if text == "Half of it");
     assert!(entries.iter().any(half), "{entries:?}");
@@ -321,7 +323,7 @@ fn r62_esc_closes_the_connection_behind_a_gateway() {
     say(&mut program, "tell");
     program.until("word3");
     program.keys("\x1b");
-    until_ended(&mut program, &kept, 1);
+    wait_for_turns(&mut program, &kept, 1);
     let closed = runtime.block_on(service.closed_early(PATIENCE));
     assert!(closed.is_some(), "the gateway did not close its own connection");
     program.until("word3");

@@ -1,10 +1,10 @@
 //! Hasty keys in the real program: keys typed, held or pasted while prompts appear and disappear.
 
-use crate::support::kept::session;
+use crate::support::conversation::{calls_after, runs, say, says, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::service::Answer;
-use crate::support::talking::{calls_after, runs, say, says, talks};
-use crate::support::{Dice, trials};
+use crate::support::stored_files::read_session;
+use crate::support::{Dice, trial_count};
 use aye::chat::Entry;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -29,28 +29,28 @@ fn run_trials(what: &str, trials: usize, seed: u64, make: impl Fn(&mut Dice, usi
 /// Counts the decisions in all sessions of a program.
 fn count_decisions(program: &Program) -> usize {
     let decided = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
-    session(&Setup::again(&program.place, &[])).iter().filter(decided).count()
+    read_session(&Setup::again(&program.place, &[])).iter().filter(decided).count()
 }
 
 /// Stops the turn and empties the composer.
 fn reset(program: &mut Program) {
     // On a busy machine, two presses of Esc may come a second apart and then do not count as a double press.
-    program.until_that("an empty composer and no card", |program| {
+    program.until_that("an empty composer and no prompt", |program| {
         for keys in ["\x1b", "\x1b", "\x15", "\x7f", "\x15"] {
             program.keys(keys);
-            program.lets_pass(60);
+            program.wait_ms(60);
         }
-        program.lets_pass(100);
+        program.wait_ms(100);
         program.screen().contains("Write a message")
     });
 }
 
 /// Repeats trials in which a key is typed again and again while a prompt appears at a random moment.
 fn run_type_ahead_trials(key: &str, seed: u64) {
-    run_trials(&format!("{key:?} typed while a card comes"), trials(3), seed, |dice, trials| {
+    run_trials(&format!("{key:?} typed while a prompt appears"), trial_count(3), seed, |dice, trials| {
         let call = |pause| calls_after(pause, &[("bash_exec", json!({ "command": "touch made" }))]);
         let answers = (0..trials).map(|_| call(Duration::from_millis(dice.below(350)))).collect();
-        let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
+        let (_runtime, service, mut program) = start_session(answers, (100, 24), &[]);
         for trial in 1..=trials {
             say(&mut program, "go");
             // On a busy machine, keys that follow at once are read together with the message, as one paste.
@@ -59,7 +59,7 @@ fn run_type_ahead_trials(key: &str, seed: u64) {
             while began.elapsed() < Duration::from_millis(600) {
                 program.keys(key);
                 typed += 1;
-                program.lets_pass(30 + dice.below(170));
+                program.wait_ms(30 + dice.below(170));
             }
             program.until("$ touch made");
             assert_eq!(program.file("made"), None, "trial {trial}: {key:?} answered");
@@ -100,34 +100,34 @@ fn r03_enter_held_after_sending_answers_no_question() {
     let choice = |label: &str| json!({ "label": label });
     let question = json!({ "questions": [{ "keyword": "clock", "question": "Which clock?",
         "options": [choice("tokio"), choice("real")] }] });
-    run_trials("Enter held from sending", trials(6), 8, |dice, trials| {
+    run_trials("Enter held from sending", trial_count(6), 8, |dice, trials| {
         let call = |pause| calls_after(pause, &[("ask_question", question.clone())]);
         let pauses: Vec<u64> = (0..trials).map(|_| 200 + dice.below(1_300)).collect();
         let answers = pauses
             .iter()
             .enumerate()
             .flat_map(|(at, pause)| [call(Duration::from_millis(dice.below(*pause))), says(&format!("Reply {at}."))]);
-        let (_runtime, _service, mut program) = talks(answers.collect(), (100, 24), &[]);
+        let (_runtime, _service, mut program) = start_session(answers.collect(), (100, 24), &[]);
         for (trial, pause) in pauses.into_iter().enumerate() {
             say(&mut program, "go");
-            program.lets_pass(pause);
+            program.wait_ms(pause);
             for _ in 0..30 {
                 program.keys("\r");
-                program.lets_pass(33);
+                program.wait_ms(33);
             }
             program.until("Which clock?");
             assert_eq!(count_decisions(&program), trial, "after a pause of {pause} ms:\n{}", program.screen());
             // The key was released, so this is a deliberate answer.
             program.until_that("a deliberate answer is taken", |program| {
                 for key in ["2", "\r"] {
-                    program.lets_pass(700);
+                    program.wait_ms(700);
                     program.keys(key);
                 }
-                program.lets_pass(200);
+                program.wait_ms(200);
                 program.screen().contains(&format!("Reply {trial}."))
             });
             program.keys("\x15");
-            program.lets_pass(100);
+            program.wait_ms(100);
         }
     });
 }
@@ -135,11 +135,11 @@ fn r03_enter_held_after_sending_answers_no_question() {
 /// The first half second of a prompt, with nothing typed before it: without the waiting time this test fails at once.
 #[test]
 fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {
-    let wanted = trials(3);
+    let wanted = trial_count(3);
     // On a busy machine the key may be read too late for the trial to count.
     let most = wanted * 10;
     let call = || calls_after(Duration::ZERO, &[("bash_exec", json!({ "command": "touch made" }))]);
-    let (_runtime, service, mut program) = talks((0..most).map(|_| call()).collect(), (100, 24), &[]);
+    let (_runtime, service, mut program) = start_session((0..most).map(|_| call()).collect(), (100, 24), &[]);
     let mut counted = 0;
     for trial in 1..=most {
         program.types("go");
@@ -169,7 +169,7 @@ fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {
 fn wait_for_two_calls(program: &mut Program) {
     say(program, "go");
     program.until("1 of 2");
-    program.lets_pass(700);
+    program.wait_ms(700);
 }
 
 fn two_calls_reply() -> Answer {
@@ -179,22 +179,22 @@ fn two_calls_reply() -> Answer {
 
 #[test]
 fn r04_a_double_press_answers_one_prompt() {
-    run_trials("a double press", trials(4).div_ceil(4), 5, |dice, trials| {
-        let (_runtime, _service, mut program) = talks(vec![two_calls_reply()], (100, 24), &[]);
+    run_trials("a double press", trial_count(4).div_ceil(4), 5, |dice, trials| {
+        let (_runtime, _service, mut program) = start_session(vec![two_calls_reply()], (100, 24), &[]);
         let mut counted = 0;
         while counted < trials {
             wait_for_two_calls(&mut program);
             let before = count_decisions(&program);
             program.keys("y");
-            program.lets_pass(20 + dice.below(230));
+            program.wait_ms(20 + dice.below(230));
             program.keys("y");
             // On a busy machine the first press may come too early to be an answer; it is then typed into the composer.
             let pressed = Instant::now();
             while !["2 of 2", "❯ y"].iter().any(|words| program.screen().contains(words)) {
                 assert!(pressed.elapsed() < Duration::from_secs(20), "{}", program.screen());
-                program.lets_pass(10);
+                program.wait_ms(10);
             }
-            program.lets_pass(150);
+            program.wait_ms(150);
             let screen = program.screen();
             let after = count_decisions(&program);
             assert_eq!(program.file("second"), None, "the second prompt was answered:\n{screen}");
@@ -207,14 +207,14 @@ fn r04_a_double_press_answers_one_prompt() {
 
 #[test]
 fn r05_a_pasted_y_answers_nothing() {
-    run_trials("a paste of y and Enter", trials(4).div_ceil(4), 6, |dice, trials| {
-        let (_runtime, _service, mut program) = talks(vec![two_calls_reply(); trials], (100, 24), &[]);
+    run_trials("a paste of y and Enter", trial_count(4).div_ceil(4), 6, |dice, trials| {
+        let (_runtime, _service, mut program) = start_session(vec![two_calls_reply(); trials], (100, 24), &[]);
         for _ in 0..trials {
             wait_for_two_calls(&mut program);
             let paste = if dice.below(2) == 0 { "\x1b[200~y\n\x1b[201~" } else { "y\r" };
             program.keys(paste);
             program.until("❯ y");
-            program.lets_pass(100);
+            program.wait_ms(100);
             reset(&mut program);
             assert_eq!(count_decisions(&program), 0);
         }
@@ -225,14 +225,14 @@ fn r05_a_pasted_y_answers_nothing() {
 fn r04_a_held_key_approves_one_of_five_calls() {
     let calls: Vec<(&str, Value)> =
         (0..5).map(|n| ("bash_exec", json!({ "command": format!("touch made{n}") }))).collect();
-    let (_runtime, _service, mut program) = talks(vec![calls_after(Duration::ZERO, &calls)], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![calls_after(Duration::ZERO, &calls)], (100, 24), &[]);
     // On a busy machine the first presses are read together, as a paste; then the trial is repeated.
     program.until_that("the key answers the first prompt", |program| {
         say(program, "go");
         program.until_asked("$ touch made0");
         for _ in 0..100 {
             program.keys("y");
-            program.lets_pass(10);
+            program.wait_ms(10);
         }
         program.until_that("the key has an effect", |program| {
             ["2 of 5", "❯ y"].iter().any(|words| program.screen().contains(words))
@@ -250,7 +250,7 @@ fn r04_a_held_key_approves_one_of_five_calls() {
         let is_typed = program.screen().contains("❯ y");
         if !program.screen().contains("3 of 5") {
             program.keys(if is_typed { "\x15" } else { "y" });
-            program.lets_pass(600);
+            program.wait_ms(600);
         }
         program.screen().contains("3 of 5")
     });
@@ -264,7 +264,7 @@ fn send_without_pause(program: &mut Program, keys: [&str; 5]) -> bool {
     let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
     for key in keys {
         std::thread::sleep(Duration::from_millis(1));
-        program.sends(key);
+        program.send_bytes(key);
         longest = longest.max(last.elapsed());
         last = Instant::now();
     }
@@ -279,7 +279,7 @@ fn r05_no_paste_answers_or_locks_the_keyboard() {
 
 /// Returns whether every paste was fast enough to count as one.
 fn try_pastes() -> bool {
-    let (_runtime, _service, mut program) = talks(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ touch made");
     let clear = |program: &mut Program, word: &str| {
@@ -317,22 +317,22 @@ fn try_pastes() -> bool {
 
 #[test]
 fn r05_can_quit_during_a_paste_without_an_end() {
-    let (_runtime, _service, mut program) = talks(vec![says("Fine.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![says("Fine.")], (100, 24), &[]);
     program.keys("\x1b[200~lost");
-    program.lets_pass(200);
+    program.wait_ms(200);
     program.keys("!");
     program.until("❯ lost!");
     program.keys("\x1b[200~again");
     for _ in 0..2 {
-        program.lets_pass(200);
+        program.wait_ms(200);
         program.keys("\x03");
     }
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
 }
 
 #[test]
 fn r06_a_key_or_click_that_focuses_the_window_does_not_answer() {
-    let (_runtime, _service, mut program) = talks(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ touch made");
     program.keys("\x1b[O");
@@ -354,19 +354,19 @@ fn r06_a_key_or_click_that_focuses_the_window_does_not_answer() {
 #[test]
 fn r07_a_long_command_needs_scrolling_to_its_end_before_approval() {
     let command = format!("{}touch made", "true\n".repeat(60));
-    let (_runtime, _service, mut program) = talks(vec![runs(&command), says("Done.")], (60, 15), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs(&command), says("Done.")], (60, 15), &[]);
     say(&mut program, "go");
     program.until("$ true");
     let screen = program.until("more line");
     assert!(!screen.contains("touch made"), "{screen}");
     program.until_asked("more line");
     program.keys("y");
-    program.lets_pass(200);
+    program.wait_ms(200);
     assert_eq!(program.file("made"), None, "the end was not seen");
     program.until_asked("more line");
     program.keys("\x1b[6~");
     program.keys("y");
-    program.lets_pass(200);
+    program.wait_ms(200);
     assert_eq!(program.file("made"), None, "a page is not the end");
     program.keys("\x1b[F");
     program.until_asked("touch made");
@@ -377,12 +377,12 @@ fn r07_a_long_command_needs_scrolling_to_its_end_before_approval() {
 
 #[test]
 fn destructive_call_needs_a_capital() {
-    let (_runtime, _service, mut program) = talks(vec![runs("rm -rf gone"), says("Done.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs("rm -rf gone"), says("Done.")], (100, 24), &[]);
     std::fs::create_dir(program.project().join("gone")).unwrap();
     say(&mut program, "go");
     program.until_asked("$ rm -rf gone");
     program.keys("y");
-    program.lets_pass(200);
+    program.wait_ms(200);
     assert!(program.project().join("gone").exists());
     program.until_asked("$ rm -rf gone");
     program.keys("Y");

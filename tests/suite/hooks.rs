@@ -1,9 +1,9 @@
 //! Hooks with the real program: how they change verdicts, and that none of their processes is left behind.
 
-use crate::support::kept::{entries, script};
-use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
+use crate::support::conversation::{calls_after, runs, say, says};
+use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, runs, say, says};
+use crate::support::stored_files::{read_entries, write_script};
 use aye::chat::{Entry, ReviewVerdict};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -16,7 +16,7 @@ const ALLOWS: &str = "echo '{\"verdict\":\"allow\",\"why\":\"only makes a file\"
 fn with_hook(setup: Setup, lines: &str, more: &str) -> Setup {
     let home = setup.place.path().join("home");
     let program = home.join("hook.sh");
-    script(&program, lines);
+    write_script(&program, lines);
     with_settings(setup, &format!("[hooks.check]\ncommand = [\"~/hook.sh\", \"a b\", \"$HOME\"]\n{more}\n"))
 }
 
@@ -29,7 +29,7 @@ fn with_settings(setup: Setup, text: &str) -> Setup {
 
 /// The review of the only call: verdict, reason, and whether the hook failed.
 fn read_review(place: &Path) -> Option<(ReviewVerdict, String, bool)> {
-    entries(place).into_iter().find_map(|entry| match entry {
+    read_entries(place).into_iter().find_map(|entry| match entry {
         Entry::Reviewed { verdict: advice, reason: why, is_failed: failed, .. } => Some((advice, why, failed)),
         _ => None,
     })
@@ -129,7 +129,7 @@ fn asks_with_the_reason_if_a_hook_fails() {
         let (advice, why, failed) = read_review(setup.place.path()).expect("the hook was run");
         assert_eq!((advice, failed), (ReviewVerdict::Ask, true), "{script} {more}");
         assert!(why.contains(part), "{script} {more}: {why}");
-        let asked = entries(setup.place.path()).into_iter().any(|entry| {
+        let asked = read_entries(setup.place.path()).into_iter().any(|entry| {
             matches!(entry, Entry::Planned { verdict, reason, .. }
                 if verdict == "ask" && reason.starts_with("write to made; the hook “check” failed: "))
         });
@@ -172,7 +172,7 @@ fn r30_a_dry_run_runs_only_hooks_that_are_enabled_for_it() {
         assert!(!made);
         let input = std::fs::read_to_string(setup.place.path().join("home/asked"));
         assert_eq!(input.is_ok(), asked, "{more}");
-        let skipped = entries(setup.place.path()).into_iter().find_map(|entry| match entry {
+        let skipped = read_entries(setup.place.path()).into_iter().find_map(|entry| match entry {
             Entry::Planned { hooks_not_run, .. } => Some(hooks_not_run),
             _ => None,
         });
@@ -244,7 +244,7 @@ fn r07_prompt_and_audit_name_the_hook_and_its_reason() {
     assert_eq!(program.file("made").as_deref(), Some("1\n"));
     program.keys("\x03");
     program.keys("\x03");
-    program.ends();
+    program.wait_for_exit();
     let (json, ..) = Setup::again(&program.place, &["audit", "--json"]).print("");
     let record: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
     assert_eq!(record["consulted"][0]["who"], "hook");
@@ -257,7 +257,7 @@ fn r07_prompt_and_audit_name_the_hook_and_its_reason() {
 
 #[test]
 fn r27_esc_stops_a_hook_and_all_its_processes() {
-    let seconds = nobody_elses_sleep();
+    let seconds = unique_sleep_seconds();
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([runs("echo 1 > made"), says("Done.")]));
     let daemon =
@@ -265,33 +265,36 @@ fn r27_esc_stops_a_hook_and_all_its_processes() {
     let mut program = start_session(with_hook(Setup::new(&[]), &daemon, "seconds = 60"), &service);
     say(&mut program, "go");
     program.until("asking the hook “check”…");
-    program.until_that("the hook runs", |_| asleep(seconds) == 3);
+    program.until_that("the hook runs", |_| count_sleeping(seconds) == 3);
     program.keys("\x1b");
     program.until_quiet("stopped");
-    none_sleeps(seconds);
+    wait_until_none_sleeps(seconds);
     assert_eq!(program.file("made"), None);
     // A stopped call stays settled once the session continues.
     say(&mut program, "go");
     program.until_quiet("Done.");
-    assert_eq!(entries(program.place.path()).iter().filter(|entry| matches!(entry, Entry::Settled { .. })).count(), 1);
+    assert_eq!(
+        read_entries(program.place.path()).iter().filter(|entry| matches!(entry, Entry::Settled { .. })).count(),
+        1
+    );
 }
 
 #[test]
 fn r22_processes_of_a_hook_end_with_its_answer_or_the_program() {
-    let seconds = nobody_elses_sleep();
+    let seconds = unique_sleep_seconds();
     let left = format!("(setsid sleep {seconds} >/dev/null 2>&1 &); nohup sleep {seconds} >/dev/null 2>&1 & {ALLOWS}");
     assert!(run_with_command(with_hook(headless_setup(), &left, "")).0);
-    none_sleeps(seconds);
+    wait_until_none_sleeps(seconds);
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
         let runtime = Runtime::new().unwrap();
         let service = runtime.block_on(Service::start([runs("echo 1 > made"), says("Done.")]));
         let hangs = format!("(setsid sleep {seconds} &); sleep {seconds}");
         let mut program = start_session(with_hook(Setup::new(&[]), &hangs, "seconds = 60"), &service);
         say(&mut program, "go");
-        program.until_that("the hook runs", |_| asleep(seconds) == 2);
+        program.until_that("the hook runs", |_| count_sleeping(seconds) == 2);
         program.signal(signal);
-        program.ends();
-        none_sleeps(seconds);
+        program.wait_for_exit();
+        wait_until_none_sleeps(seconds);
         assert_eq!(program.file("made"), None);
     }
 }

@@ -9,7 +9,7 @@ mod text;
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
-use crate::support::{aloud, measured, often};
+use crate::support::{pick_count, print_uncaptured, requested_trials};
 use aye::chat::escape_sequences::strip_colors;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -144,7 +144,7 @@ fn run_headless(case: &Case, to: &Printed, json: bool) -> (String, Arc<Folder>, 
         }
         Printed::Terminal => {
             let mut program = setup.start();
-            program.ends();
+            program.wait_for_exit();
             String::from_utf8(program.bytes()).unwrap().replace("\r\n", "\n")
         }
     };
@@ -245,13 +245,13 @@ fn make_old(place: &Folder, case: &Case) {
 fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let mut maker = Maker::new(seed.unwrap_or_else(|| u64::from(std::process::id())));
-    let most = measured().unwrap_or_else(|| often(60, 20));
+    let most = requested_trials().unwrap_or_else(|| pick_count(60, 20));
     let mut sessions = 0_usize;
     while maker.texts < most {
         let seed = maker.dice.0;
         let case = Case::new(&mut maker);
-        if measured().is_some() {
-            aloud(&format!("{} texts, the last of the seed {seed}", maker.texts));
+        if requested_trials().is_some() {
+            print_uncaptured(&format!("{} texts, the last of the seed {seed}", maker.texts));
         }
         let (piped, place, sent) = run_headless(&case, &Printed::Pipe, false);
         let (file, ..) = run_headless(&case, &Printed::File, false);
@@ -278,8 +278,8 @@ fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
         }
         sessions += 1;
     }
-    if measured().is_some() {
-        aloud(&format!("{} texts in {sessions} sessions", maker.texts));
+    if requested_trials().is_some() {
+        print_uncaptured(&format!("{} texts in {sessions} sessions", maker.texts));
     }
 }
 

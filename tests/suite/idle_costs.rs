@@ -1,10 +1,10 @@
 //! The cost of an idle program: no thread wakes up and nothing is written; while it waits for a reply, it uses very
 //! little.
 
-use crate::support::often;
+use crate::support::conversation::{runs, say, says, start_session};
+use crate::support::pick_count;
 use crate::support::program::Program;
 use crate::support::service::{Answer, Step};
-use crate::support::talking::{runs, say, says, talks};
 use std::time::Instant;
 
 /// Counts the context switches of all threads since they started.
@@ -28,11 +28,11 @@ fn read_memory_kb(program: &Program) -> u64 {
 /// Waits for a window of time (three seconds in a thorough run) in which no thread ran and nothing was written. Earlier
 /// work may still end in other windows, for example a pooled thread after ten seconds.
 fn check_idle(program: &mut Program, what: &str) {
-    let milliseconds = often(3000, 1000) as u64;
+    let milliseconds = pick_count(3000, 1000) as u64;
     let mut seen = Vec::new();
     for _ in 0..18_000 / milliseconds {
         let (switches, bytes, before) = (count_switches(program), program.bytes().len(), read_memory_kb(program));
-        program.lets_pass(milliseconds);
+        program.wait_ms(milliseconds);
         let now = (count_switches(program).abs_diff(switches), program.bytes().len() - bytes);
         if now == (0, 0) {
             assert_eq!(read_memory_kb(program), before, "{what}: no thread ran, but the memory changed");
@@ -45,7 +45,7 @@ fn check_idle(program: &mut Program, what: &str) {
 
 #[test]
 fn r61_no_thread_wakes_up_while_idle_or_while_a_prompt_waits() {
-    let (_runtime, _service, mut program) = talks(vec![runs("sleep 0"), says("Done.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs("sleep 0"), says("Done.")], (100, 24), &[]);
     check_idle(&mut program, "before the first message");
     program.types("half a thought");
     check_idle(&mut program, "with a draft");
@@ -65,7 +65,7 @@ fn r61_no_thread_wakes_up_while_idle_or_while_a_prompt_waits() {
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
 fn check_idle_for(program: &mut Program, seconds: u64) {
     let (switches, ticks, before) = (count_switches(program), read_cpu_ticks(program), read_memory_kb(program));
-    program.lets_pass(1000 * seconds);
+    program.wait_ms(1000 * seconds);
     let (ran, ticks) = (count_switches(program).abs_diff(switches), read_cpu_ticks(program) - ticks);
     let after = read_memory_kb(program);
     println!("in {seconds} s it ran {ran} times for {} ms; own memory {before} kB, then {after} kB", 10 * ticks);
@@ -83,14 +83,14 @@ fn read_cpu_ticks(program: &Program) -> u64 {
 #[test]
 fn r61_a_spinner_uses_little_processor_time() {
     let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
-    let (_runtime, _service, mut program) = talks(vec![stalls], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![stalls], (100, 24), &[]);
     say(&mut program, "go");
     program.until("Half a reply");
     let mut seen = Vec::new();
     // The first window may include work on the reply.
     for _ in 0..4 {
         let (began, before) = (Instant::now(), read_cpu_ticks(&program));
-        program.lets_pass(3000);
+        program.wait_ms(3000);
         let percent = (read_cpu_ticks(&program) - before) as f64 / began.elapsed().as_secs_f64();
         if percent < 5.0 {
             return;

@@ -1,8 +1,8 @@
 //! Replies cut off by killing the program: the part that was received is saved.
 
+use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{say, says};
 use rustix::process::Signal;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -38,7 +38,7 @@ fn r51_killed_during_a_reply_saves_the_received_part() {
     assert!((1..=15).contains(&pieces), "at most one write per piece: {pieces}");
     assert!(!read_session_file(&program).contains("\"replied\""));
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
     let place = program.place.clone();
     let (page, _, code) = Setup::again(&place, &["audit"]).print("");
     assert_eq!(code, 0, "{page}");
@@ -65,7 +65,7 @@ fn r51_killed_without_a_screen_saves_the_received_part() {
     let mut program = setup.start();
     program.until_that("the part is saved", |program| read_session_file(program).contains("Half a reply"));
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
     let file = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap().next().unwrap();
     let read = aye::store::read(&file.unwrap().path()).unwrap();
     assert_eq!(read.incomplete_count, 1, "{:?}", read.entries);

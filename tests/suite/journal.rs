@@ -1,9 +1,9 @@
 //! The journal of the real program: it records events and times, and neither content nor keys.
 
-use crate::support::kept::settings;
+use crate::support::conversation::{calls_after, say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, say, says};
+use crate::support::stored_files::write_settings;
 use rustix::process::Signal;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
@@ -61,7 +61,7 @@ pub fn run_session(arguments: &[&str]) -> (Runtime, Service, Program) {
          [hooks.check]\ncommand = [\"sh\", \"-c\", \"{hook}\"]\ntools = [\"bash_exec\"]\n",
         service.base_url
     );
-    settings(&setup, &profile);
+    write_settings(&setup, &profile);
     let mut program = setup.start();
     program.until("ask mode");
     say(&mut program, "say plover");
@@ -77,7 +77,7 @@ pub fn run_session(arguments: &[&str]) -> (Runtime, Service, Program) {
 fn r57_journal_contains_neither_keys_nor_content() {
     let (_runtime, _service, mut program) = run_session(&[]);
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     let all = read_journals(program.place.path());
     assert_eq!(all.len(), 1);
     let journal = &all[0];
@@ -118,7 +118,7 @@ fn r57_journal_contains_neither_keys_nor_content() {
 fn r57_journal_contains_content_on_request_but_no_keys() {
     let (_runtime, _service, mut program) = run_session(&["--debug-content"]);
     program.signal(Signal::TERM);
-    assert_eq!(program.ends(), 143);
+    assert_eq!(program.wait_for_exit(), 143);
     let journal = &read_journals(program.place.path())[0];
     for expected in CONTENT {
         assert!(journal.contains(expected), "{expected} is missing:\n{journal}");
@@ -132,7 +132,7 @@ fn r57_journal_contains_content_on_request_but_no_keys() {
 #[test]
 fn records_panics_and_headless_runs_and_works_without_a_journal_folder() {
     let mut program = Setup::new(&[]).env("AYE_PANIC", "other").start();
-    assert_eq!(program.ends(), 101);
+    assert_eq!(program.wait_for_exit(), 101);
     let place = program.place.clone();
     let (_, _, code) = Setup::again(&place, &["-p", "--tour", "hello"]).print("");
     let all = read_journals(place.path());

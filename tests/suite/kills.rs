@@ -4,7 +4,7 @@
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::{measured, often};
+use crate::support::{pick_count, requested_trials};
 use aye::chat::{Decision, Entry, Outcome, Session};
 use aye::store::{StoredSession, read};
 use rustix::process::Signal;
@@ -21,7 +21,7 @@ const SESSIONS: usize = 3;
 /// Kills per session. `AYE_TEST_TRIALS=200 cargo test --test suite r51_killed_at_any_moment` makes two hundred in
 /// total.
 fn kills_per_session() -> usize {
-    measured().unwrap_or_else(|| SESSIONS * often(20, 4)).div_ceil(SESSIONS)
+    requested_trials().unwrap_or_else(|| SESSIONS * pick_count(20, 4)).div_ceil(SESSIONS)
 }
 
 fn call_reply(id: usize, name: &str, arguments: &Value) -> Answer {
@@ -70,7 +70,7 @@ fn play_until(program: &mut Program, moment: Instant) {
         if screen.contains("run a command?") && program.is_asked() {
             program.keys("y");
         }
-        program.lets_pass(8);
+        program.wait_ms(8);
     }
 }
 
@@ -118,9 +118,9 @@ fn kill_repeatedly(base: &str) -> Arc<Folder> {
         }
         let moment = 80 + random_below(1300 + 4 * began.elapsed().as_millis() as u64);
         play_until(&mut program, Instant::now() + Duration::from_millis(moment));
-        assert_eq!(program.ends_early(), None, "kill {kill}: {}", program.screen());
+        assert_eq!(program.try_exit_code(), None, "kill {kill}: {}", program.screen());
         program.signal(Signal::KILL);
-        program.ends();
+        program.wait_for_exit();
         let Some(read) = read_session(place.path()) else { continue };
         assert!(read.entries.starts_with(&before), "kill {kill}: entries were lost");
         assert!(read.notices.len() <= kill + 1, "kill {kill}: {:?}", read.notices);

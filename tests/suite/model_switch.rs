@@ -1,9 +1,9 @@
 //! Switching models and profiles in a running session: the choice is saved and restored.
 
-use crate::support::kept::{ALONE, holders};
+use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{say, says};
+use crate::support::stored_files::{NO_TITLES, find_files_with};
 use serde_json::Value;
 use std::path::PathBuf;
 use tokio::runtime::Runtime;
@@ -60,7 +60,7 @@ fn wait_until_connected(mut program: Program) -> Program {
 fn quit(program: &mut Program) {
     program.until_quiet("");
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn switches_model_and_profile_within_a_session() {
         }
     }
     for key in [KEY_ONE, KEY_TWO] {
-        let found = holders(place.path(), key);
+        let found = find_files_with(place.path(), key);
         assert!(found.is_empty(), "{key} is in {found:?}");
     }
 }
@@ -154,13 +154,13 @@ fn saves_a_choice_in_the_settings_and_keeps_comments() {
 fn accepts_a_typed_model_if_models_cannot_be_listed() {
     let runtime = Runtime::new().unwrap();
     let unknown = r#"{"error":{"message":"no model is called nonesuch here","code":"model_not_found"}}"#;
-    let one = runtime.block_on(Service::strict([
+    let one = runtime.block_on(Service::start_strict([
         list_response(r#"{"error":"oh no"}"#),
         Answer::body(404, "application/json", &[], unknown),
         says("Here again."),
     ]));
     let setup = Setup::new(&["--base-url", &one.base_url, "--model", "m"]).size(120, 30);
-    write_settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let mut program = wait_until_connected(setup.start());
     program.keys("\x1bm");
     program.until("Cannot list the models");
@@ -255,7 +255,7 @@ fn lists_models_without_a_screen() {
     let runtime = Runtime::new().unwrap();
     let models = r#"{"data":[{"id":"a1","context_length":9},{"id":"embed-1"}]}"#;
     let answers = [list_response(models), list_response(models), Answer::body(500, "text/plain", &[], "oh no")];
-    let service = runtime.block_on(Service::strict(answers));
+    let service = runtime.block_on(Service::start_strict(answers));
     let list_models = |more: &[&str]| {
         let arguments = [&["models", "--base-url", &service.base_url], more].concat();
         Setup::new(&arguments).env("OPENAI_API_KEY", KEY_ONE).print("")

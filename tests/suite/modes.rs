@@ -1,9 +1,9 @@
 //! What goes ahead without a card, what is never done, and who says so: real files, a real shell, the real program.
 
+use crate::support::conversation::{say, says as answers};
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{say, says as answers};
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
 use aye::llm::scripted::{calls, says};
@@ -78,8 +78,8 @@ async fn r20_wider_modes_run_more_and_still_ask_about_the_rest() {
 async fn r30_a_reading_command_of_a_dry_run_without_a_stage_is_not_run_and_the_model_is_told() {
     let mut scene = Scene::dry_run([run("ls"), says("So.")]).has("a.txt", "one\n");
     scene.say("go").await;
-    assert!(scene.told().contains("Commands do not run in this dry run"), "{}", scene.told());
-    assert!(!scene.told().contains("a.txt"));
+    assert!(scene.last_tool_result().contains("Commands do not run in this dry run"), "{}", scene.last_tool_result());
+    assert!(!scene.last_tool_result().contains("a.txt"));
 }
 
 /// Until a yes, or a turn beside it, much can happen to what nobody would have been asked about.
@@ -110,8 +110,8 @@ async fn r08_what_a_command_reads_or_newly_writes_is_looked_up_again_before_it_s
         scene.say("go").await;
         assert!(matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. })), "{command}");
         swap(&scene.project());
-        scene.yes().await;
-        assert!(scene.told().contains(told), "{command}: {}", scene.told());
+        scene.approve().await;
+        assert!(scene.last_tool_result().contains(told), "{command}: {}", scene.last_tool_result());
         assert!(!scene.project().with_file_name("outside").exists(), "{command}");
     }
 }

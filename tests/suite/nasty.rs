@@ -7,10 +7,10 @@
 mod model;
 mod person;
 
+use crate::support::conversation::say;
 use crate::support::program::{Program, Setup};
 use crate::support::service::Service;
-use crate::support::talking::say;
-use crate::support::{Dice, often};
+use crate::support::{Dice, pick_count};
 use aye::chat::{Decision, Entry, Outcome, Session};
 use person::{Person, entries};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ const SIZES: [(u16, u16); 4] = [(60, 15), (80, 24), (120, 36), (60, 15)];
 /// How long the model misbehaves.
 fn lasts() -> Duration {
     let said = std::env::var("AYE_TEST_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    Duration::from_secs(said.unwrap_or(often(40, 12) as u64))
+    Duration::from_secs(said.unwrap_or(pick_count(40, 12) as u64))
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn session(dice: &mut Dice, until: Instant, (columns, rows): (u16, u16), seed: u
     }
     for _ in 0..2 {
         program.keys("\x03");
-        program.lets_pass(60);
+        program.wait_ms(60);
     }
-    program.ends();
+    program.wait_for_exit();
     person.pressed.len()
 }
 

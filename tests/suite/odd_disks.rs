@@ -1,7 +1,7 @@
 //! Tools against what real disks hold: pipes, devices, links, crowds of files, and commands that misbehave.
 
-use crate::support::hand::PATIENCE;
-use crate::support::often;
+use crate::support::keyboard::PATIENCE;
+use crate::support::pick_count;
 use crate::support::scene::Scene;
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
@@ -42,7 +42,7 @@ async fn check(cases: &[(&str, Value, bool, &str)]) {
         let waits = matches!(scene.state.waiting_call(), Some(WaitingCall::Approval { .. }));
         assert_eq!(waits, *asked, "{tool} {arguments}: {:?}", scene.outcomes().last());
         if waits {
-            scene.yes().await;
+            scene.approve().await;
         }
         assert!(began.elapsed() < PATIENCE, "{tool} {arguments}: {:?}", began.elapsed());
         let outcomes = scene.outcomes();
@@ -142,14 +142,14 @@ async fn r23_commands_that_misbehave_are_ended_and_told() {
 async fn what_a_flood_leaves_out_is_said_once() {
     let mut scene = scene(&[("bash_exec", json!({ "command": "yes | head -c 1000000" }))]);
     scene.say("go").await;
-    scene.yes().await;
+    scene.approve().await;
     let told = scene.outcomes()[0].text().to_owned();
     assert_eq!(told.matches("bytes").count(), 1, "{}", &told[told.len() - 200..]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crowd_of_files_is_bounded() {
-    let crowd = often(20_000, 1_500);
+    let crowd = pick_count(20_000, 1_500);
     let part = crowd / 10 - 1;
     let cases = [
         ("list_files", json!({})),

@@ -2,14 +2,14 @@
 //! projects in homes, names that are no text, folders that are gone.
 
 use crate::stage_escapes::is_there;
-use crate::support::aloud;
+use crate::support::conversation::{calls_after, runs, says as answers};
 use crate::support::folder::Folder;
-use crate::support::mounts::{may_mount, mounted, overlay, small_disk};
+use crate::support::mounts::{continue_with_mounts, mount_overlay, mount_small_disk, read_mounts};
+use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
+use crate::support::print_uncaptured;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::staged::{Empty, changed, line, staged};
-use crate::support::talking::{calls_after, runs, says as answers};
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::overlay_sandbox::{CommandRehearsal, View, test_overlay_sandbox};
@@ -25,16 +25,16 @@ fn run(command: &str) -> Reply {
 
 /// What a model is told that makes a folder and runs a command in a project without a stage.
 async fn is_told_without_a_stage(scene: &mut Scene, layer: PathBuf, why: &str) {
-    let (play, shell) = staged(&scene.project(), layer);
+    let (play, shell) = open_overlay(&scene.project(), layer);
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
-    let before = mounted();
+    let before = read_mounts();
     scene.say("go").await;
     let outcomes = scene.outcomes();
     assert!(outcomes[0].text().contains(&format!("Commands do not run in this dry run ({why}")), "{outcomes:?}");
     assert!(matches!(&outcomes[1], Outcome::Rehearsed(_)), "{outcomes:?}");
     assert!(outcomes[2].text().contains("made.txt"), "{outcomes:?}");
-    assert_eq!(mounted(), before, "nothing that was mounted is left");
-    assert_eq!(changed(&play), [""; 0], "what was refused changed nothing in this layer");
+    assert_eq!(read_mounts(), before, "nothing that was mounted is left");
+    assert_eq!(list_changed_paths(&play), [""; 0], "what was refused changed nothing in this layer");
     assert!(!scene.project().join("ran").exists());
 }
 
@@ -50,15 +50,15 @@ fn without_a_stage() -> Scene {
 #[tokio::test]
 async fn r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothing_stays_mounted() {
     let name = "odd_layers::r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothing_stays_mounted";
-    if !is_there() || !may_mount(name) {
+    if !is_there() || !continue_with_mounts(name) {
         return;
     }
     let mut scene = without_a_stage();
     // Two layers over each other are all that the kernel allows.
     let beside = Folder::new();
-    small_disk(&beside.path().join("disk"), "size=4m");
-    overlay(&scene.project(), &beside.path().join("disk/one"));
-    overlay(&scene.project(), &beside.path().join("disk/two"));
+    mount_small_disk(&beside.path().join("disk"), "size=4m");
+    mount_overlay(&scene.project(), &beside.path().join("disk/one"));
+    mount_overlay(&scene.project(), &beside.path().join("disk/two"));
     let words = "cannot mount an overlay on the project's file system";
     let tried = test_overlay_sandbox(&program(), &scene.project(), beside.path()).unwrap_err();
     assert!(tried.starts_with(words), "{tried}");
@@ -68,13 +68,13 @@ async fn r30_where_no_layer_can_be_laid_over_the_project_nothing_runs_and_nothin
 #[tokio::test]
 async fn r30_a_stage_that_is_refused_when_half_of_it_is_set_leaves_nothing_mounted() {
     let name = "odd_layers::r30_a_stage_that_is_refused_when_half_of_it_is_set_leaves_nothing_mounted";
-    if !is_there() || !may_mount(name) {
+    if !is_there() || !continue_with_mounts(name) {
         return;
     }
     let mut scene = without_a_stage();
     let beside = Folder::new();
     // All layers are in their places when it is found that a device is missing.
-    small_disk(&beside.path().join("dev"), "size=1m");
+    mount_small_disk(&beside.path().join("dev"), "size=1m");
     let null = beside.path().join("dev/null");
     std::fs::write(&null, "").unwrap();
     let bound = rustix::mount::mount_bind("/dev/null", &null);
@@ -86,21 +86,24 @@ async fn r30_a_stage_that_is_refused_when_half_of_it_is_set_leaves_nothing_mount
 #[tokio::test]
 async fn a_project_in_memory_and_one_with_a_disk_in_it_have_a_stage_or_say_why_not() {
     let name = "odd_layers::a_project_in_memory_and_one_with_a_disk_in_it_have_a_stage_or_say_why_not";
-    if !is_there() || !may_mount(name) {
+    if !is_there() || !continue_with_mounts(name) {
         return;
     }
     let place = Folder::new();
     let at = |path: &str| place.path().join(path);
-    small_disk(&at("memory"), "size=1m");
+    mount_small_disk(&at("memory"), "size=1m");
     std::fs::write(at("memory/a"), "a").unwrap();
-    let (play, shell) = staged(&at("memory"), at("layer"));
-    let ran = shell.run_in_overlay(&line("cat a; rm a; touch b", &at("memory")), View::Hidden, &|_| {}).await.unwrap();
-    assert_eq!((ran.output.as_str(), changed(&play)), ("a", vec!["a".to_owned(), "b".to_owned()]));
-    small_disk(&at("holds/disk"), "size=1m");
-    let before = mounted();
+    let (play, shell) = open_overlay(&at("memory"), at("layer"));
+    let ran = shell
+        .run_in_overlay(&command_line("cat a; rm a; touch b", &at("memory")), View::Hidden, &|_| {})
+        .await
+        .unwrap();
+    assert_eq!((ran.output.as_str(), list_changed_paths(&play)), ("a", vec!["a".to_owned(), "b".to_owned()]));
+    mount_small_disk(&at("holds/disk"), "size=1m");
+    let before = read_mounts();
     let holds = test_overlay_sandbox(&program(), &at("holds"), &at("beside")).unwrap_err();
     assert!(holds.starts_with("the project is the root of a file system or contains a mount point"), "{holds}");
-    assert_eq!(mounted(), before);
+    assert_eq!(read_mounts(), before);
 }
 
 /// Rehearses with `-p` where these variables say, and gives what the model was told of each call.
@@ -222,7 +225,7 @@ fn r30_applied_to_a_folder_that_is_gone_nothing_is_made_and_it_is_said() {
     assert!(screen.contains("a.txt: the project's folder"), "{screen}");
     program.until_quiet("ask mode");
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
     assert!(!place.path().join("project").exists(), "it is not made anew");
     assert_eq!(std::fs::read_dir(place.path().join("moved")).unwrap().count(), 0);
     // It was gone before.
@@ -233,7 +236,7 @@ fn r30_applied_to_a_folder_that_is_gone_nothing_is_made_and_it_is_said() {
     std::fs::write(&session, text).unwrap();
     let mut program = Setup::again(&place, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
     program.until("which no longer exists");
-    assert_eq!(program.ends(), 2);
+    assert_eq!(program.wait_for_exit(), 2);
     assert!(layer.join("upper/a.txt").exists(), "what was rehearsed is kept");
 }
 
@@ -243,9 +246,12 @@ async fn a_stage_takes_no_more_mounts_than_it_has_layers_devices_and_empty_folde
     if !is_there() {
         return;
     }
-    let Empty { root: _root, project, shell, .. } = Empty::new();
-    let ran =
-        shell.run_in_overlay(&line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {}).await.unwrap().output;
+    let EmptyProject { root: _root, project, shell, .. } = EmptyProject::new();
+    let ran = shell
+        .run_in_overlay(&command_line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {})
+        .await
+        .unwrap()
+        .output;
     let ours = |kinds: &[&str]| {
         let line = |line: &&str| {
             let kind = line.split(" - ").nth(1).unwrap();
@@ -260,6 +266,6 @@ async fn a_stage_takes_no_more_mounts_than_it_has_layers_devices_and_empty_folde
     assert_eq!(count(" - proc "), 1, "{ran}");
     let roots = ran.lines().filter(|line| line.split(' ').nth(4) == Some("/"));
     assert!(roots.clone().count() == 1 && roots.into_iter().all(|line| line.contains(" - tmpfs ")), "{ran}");
-    aloud(&format!("an overlay sandbox: {} mounts", ran.lines().count()));
+    print_uncaptured(&format!("an overlay sandbox: {} mounts", ran.lines().count()));
     assert!(ran.lines().count() <= 100, "{ran}");
 }

@@ -171,27 +171,27 @@ async fn a_project_whose_name_is_not_unicode_is_worked_in_like_any_other() {
 
 #[test]
 fn r53_a_folder_that_goes_away_is_made_again_and_everything_is_saved() {
-    use crate::support::kept::{ALONE, session, settings, until_ended};
+    use crate::support::conversation::{say, says};
     use crate::support::service::Service;
-    use crate::support::talking::{say, says};
+    use crate::support::stored_files::{NO_TITLES, read_session, wait_for_turns, write_settings};
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(["One.", "Two.", "Three."].map(says)));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let (folder, again) = (sessions(&setup), Setup::again(&setup.place, &[]));
     let mut program = setup.start();
     program.until("Connected to");
     say(&mut program, "first");
-    until_ended(&mut program, &again, 1);
+    wait_for_turns(&mut program, &again, 1);
     fs::remove_dir_all(&folder).unwrap();
     say(&mut program, "second");
-    until_ended(&mut program, &again, 2);
+    wait_for_turns(&mut program, &again, 2);
     assert!(folder.exists());
     say(&mut program, "third");
-    until_ended(&mut program, &again, 3);
+    wait_for_turns(&mut program, &again, 3);
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
-    let entries = session(&again);
+    assert_eq!(program.wait_for_exit(), 0);
+    let entries = read_session(&again);
     for word in ["first", "One.", "second", "Two.", "third", "Three."] {
         let is =
             |entry: &&Entry| matches!(entry, Entry::UserMessage { text } | Entry::Replied { text, .. } if text == word);

@@ -226,7 +226,7 @@ async fn r51_ctrl_c_without_a_screen_keeps_what_came() {
     let code = tokio::task::spawn_blocking(move || {
         program.until("Half a reply");
         program.signal(rustix::process::Signal::INT);
-        program.ends()
+        program.wait_for_exit()
     })
     .await
     .unwrap();

@@ -2,10 +2,10 @@
 //! other session is there.
 
 use crate::sessions::{Home, ONE, replied, said};
-use crate::support::often;
+use crate::support::conversation::says;
+use crate::support::pick_count;
 use crate::support::program::{Setup, program};
 use crate::support::service::Service;
-use crate::support::talking::says;
 use rustix::fs::{CWD, FileType, makedev, mknodat};
 use std::fs::{self, Permissions};
 use std::io::{Seek, SeekFrom, Write};
@@ -74,7 +74,7 @@ fn r52_r65_one_line_without_end_takes_no_memory_and_hides_no_session() {
     let long = home.holds("02LONG", true, &[said("before it")]);
     let mut file = fs::File::options().write(true).open(&long).unwrap();
     // A hole: NUL without an end of the line.
-    let bytes = often(1 << 30, 65 << 20) as u64;
+    let bytes = pick_count(1 << 30, 65 << 20) as u64;
     let end = file.seek(SeekFrom::End(0)).unwrap() + bytes;
     file.set_len(end).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
@@ -88,7 +88,7 @@ fn r52_r65_one_line_without_end_takes_no_memory_and_hides_no_session() {
         (&["rename", "02long", "a long one"], "renamed"),
     ]
     .into_iter()
-    .take(often(5, 2))
+    .take(pick_count(5, 2))
     {
         // Of memory there is what a whole line may take, and what the program takes in any case.
         let limited = Command::new("sh")
@@ -169,7 +169,7 @@ fn r53_an_export_that_finds_no_room_or_no_file_says_so_and_leaves_nothing() {
 fn a_name_of_any_letters_is_one_harmless_line_everywhere() {
     let home = home();
     let hostile = ["a\u{202e}b", "a\nb", "a\u{1b}]0;x\u{7}b", "a\u{200b}\u{feff}b", "--yes", "a\u{9b}31mb", "<script>"];
-    let titles: Vec<&str> = hostile.into_iter().step_by(often(1, 3)).collect();
+    let titles: Vec<&str> = hostile.into_iter().step_by(pick_count(1, 3)).collect();
     for &title in &titles {
         let (out, err, code) = home.does(&["rename", "01ja", "--", title]);
         assert!(code == 0 && out.lines().count() == 1, "{title:?}: {out}{err}");

@@ -3,10 +3,10 @@
 //! the policy says of it.
 
 use crate::sandbox_escapes::is_there;
-use crate::support::aloud;
 use crate::support::folder::Folder;
-use crate::support::kept::shared;
+use crate::support::print_uncaptured;
 use crate::support::program::program;
+use crate::support::stored_files::share_program;
 use evidence::Effect;
 use generate::{Generator, Recipe};
 use scratch::PROJECTS;
@@ -52,7 +52,7 @@ fn inside(test: &str) -> Option<PathBuf> {
     std::fs::create_dir(base.join("bin")).unwrap();
     let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
         let to = base.join("bin").join(name);
-        shared(&from, &to);
+        share_program(&from, &to);
         to
     });
     let mut command = Command::new(suite);
@@ -90,7 +90,7 @@ fn present() -> Vec<Recipe> {
     let (there, missing): (Vec<Recipe>, Vec<Recipe>) = recipes.partition(is_there);
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|recipe| recipe.words.as_str()).collect();
-        aloud(&format!("option trials: LEFT OUT, not on this machine: {}", names.join(", ")));
+        print_uncaptured(&format!("option trials: LEFT OUT, not on this machine: {}", names.join(", ")));
     }
     there
 }
@@ -115,13 +115,13 @@ fn try_lines(trials: &mut Trials, lines: usize) -> usize {
         trials.trial(project.unwrap_or(&PROJECTS[0]).0, line);
         made += 1;
     }
-    aloud(&format!(
+    print_uncaptured(&format!(
         "option trials: seed {seed}, {made} lines, {} runs, {} stopped by the time limit, {} s",
         trials.runs,
         trials.stopped.len(),
         started.elapsed().as_secs()
     ));
-    trials.stopped.iter().take(5).for_each(|line| aloud(&format!("option trials: stopped: {line}")));
+    trials.stopped.iter().take(5).for_each(|line| print_uncaptured(&format!("option trials: stopped: {line}")));
     let mut report = String::new();
     for (line, effects) in trials.found.values().flatten() {
         report.push_str(&format!("{}\n    {effects:?}\n", line.text()));
@@ -190,7 +190,7 @@ fn trials_see_every_kind_of_harm() {
     let mut unseen = Vec::new();
     for (program, project, line, expected) in HARMFUL {
         if !is_program(program) {
-            aloud(&format!("option trials: LEFT OUT, not on this machine: {program}"));
+            print_uncaptured(&format!("option trials: LEFT OUT, not on this machine: {program}"));
             continue;
         }
         let text = trials.text(line);

@@ -4,11 +4,11 @@
 //! Figures for a gigabyte: `AYE_TEST_FLOOD=1000000000 AYE_TEST_PROGRAM=$PWD/target/release/aye cargo test --test suite
 //! output_floods -- --nocapture`, after `cargo build --release`.
 
-use crate::support::kept::until_ended;
-use crate::support::often;
+use crate::support::conversation::{runs, say, says, start_session};
+use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
-use crate::support::promise::kept;
-use crate::support::talking::{runs, say, says, talks};
+use crate::support::stored_files::wait_for_turns;
+use crate::support::time_limits::is_within_limit;
 use std::time::{Duration, Instant};
 
 /// Size of a part of a flood in bytes.
@@ -17,7 +17,7 @@ const PART: usize = 16_000_000;
 /// Minimum output of the command in bytes.
 fn flood_size() -> usize {
     let configured = std::env::var("AYE_TEST_FLOOD").ok().and_then(|bytes| bytes.parse().ok());
-    configured.unwrap_or_else(|| often(256_000_000, 64_000_000))
+    configured.unwrap_or_else(|| pick_count(256_000_000, 64_000_000))
 }
 
 /// The resident memory of the program in kB: now, and at its highest.
@@ -53,7 +53,7 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
         "n=0; until [ -e heard ] && [ $n -ge {parts} ]; do yes | head -c {PART}; n=$((n+1)); done; echo the-end"
     );
     let answers = [runs(&flood), says("Dry again."), runs("cat /dev/zero"), says("Zero no more.")];
-    let (_runtime, service, mut program) = talks(answers.to_vec(), (100, 24), &[]);
+    let (_runtime, service, mut program) = start_session(answers.to_vec(), (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ n=0");
     let (idle, _) = read_memory(&program);
@@ -65,10 +65,10 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
     let (after, most) = read_memory(&program);
     println!("idle {idle} kB, after {} MB {after} kB, at most {most} kB; a key {key:?}", parts * PART / 1_000_000);
     assert!(most < idle + 300_000, "{idle} kB became {most} kB");
-    assert!(kept(Duration::from_millis(100), key), "a key took {key:?}");
+    assert!(is_within_limit(Duration::from_millis(100), key), "a key took {key:?}");
     let messages = service.received()[1].body["messages"].to_string();
     assert!(messages.contains("bytes omitted") && messages.len() < 100_000, "{} bytes", messages.len());
-    if often(1, 0) == 1 {
+    if pick_count(1, 0) == 1 {
         // An endless command is stopped at the output limit, at no higher cost.
         program.keys("\x15");
         say(&mut program, "go on");
@@ -80,7 +80,7 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
         assert!(most < idle + 300_000, "{idle} kB became {most} kB");
     }
     // A byte that is not text takes six characters in the session file.
-    let most = 300_000 + often(6 * 70_000, 0) as u64;
+    let most = 300_000 + pick_count(6 * 70_000, 0) as u64;
     let mut folders = vec![program.place.path().join("home")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -96,19 +96,19 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
 fn r35_a_flooding_model_uses_little_memory_and_delays_no_key() {
     let word = "x".repeat(200_000);
     let lines: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
-    let large = "a word and another ".repeat(often(10_000_000, 3_000_000) / 19);
+    let large = "a word and another ".repeat(pick_count(10_000_000, 3_000_000) / 19);
     let answers = vec![says(&word), says(&lines), says(&large)];
-    let (_runtime, _service, mut program) = talks(answers, (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(answers, (100, 24), &[]);
     let setup = Setup::again(&program.place, &[]);
     for (turns, what) in (1..).zip(["a word", "lines", "megabytes"]) {
         say(&mut program, "go");
         // A long reply is shown in part, so the end of the turn is read from disk.
-        until_ended(&mut program, &setup, turns);
+        wait_for_turns(&mut program, &setup, turns);
         let key = measure_key_latency(&mut program);
         let (now, most) = read_memory(&program);
         println!("{what}: {now} kB, at most {most} kB; a key {key:?}");
         assert!(most < 600_000, "{what}: {most} kB");
-        assert!(kept(Duration::from_millis(100), key), "{what}: a key took {key:?}");
+        assert!(is_within_limit(Duration::from_millis(100), key), "{what}: a key took {key:?}");
         program.keys("\x15");
         program.until_gone("❯ heard");
         program.keys("\x0c");

@@ -1,11 +1,11 @@
 //! A dry run rehearses file tools outside the project, lists what it changed there, and tells nothing of real files.
 
 use crate::rehearsal_apply::{open_apply_screen, rehearse, write};
+use crate::support::conversation::calls_after;
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::talking::calls_after;
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ fn r30_a_file_outside_is_applied_by_a_prompt_of_its_own() {
     program.until_asked("apply: create note.txt?");
     assert!(program.screen().contains("outside the project"), "{}", program.screen());
     assert!(!path.exists());
-    program.insists("Y", "✓ apply_change");
+    program.press_until("Y", "✓ apply_change");
     program.until_that("it is made", |_| std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n"));
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     drop(program);
@@ -183,7 +183,7 @@ fn r13_ayes_own_files_are_refused_as_live() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let own = home.path().join("own/config/rules.toml");
         let call = [write(own.to_str().unwrap(), "\n")];
-        let answers = vec![calls_after(Duration::ZERO, &call), crate::support::talking::says("Done.")];
+        let answers = vec![calls_after(Duration::ZERO, &call), crate::support::conversation::says("Done.")];
         let service = runtime.block_on(Service::start(answers));
         let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
         let setup = Setup::new(&[&base[..], flags, &["go"]].concat());
@@ -205,7 +205,7 @@ fn r30_as_live_a_write_outside_asks_and_rehearses_nothing_without_an_approval() 
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers = vec![
         calls_after(Duration::ZERO, &[write(path.to_str().unwrap(), "x\n")]),
-        crate::support::talking::says("Done."),
+        crate::support::conversation::says("Done."),
     ];
     let service = runtime.block_on(Service::start(answers));
     let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);

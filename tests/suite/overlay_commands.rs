@@ -1,14 +1,14 @@
 //! Real tools over several commands of one dry run: each command writes in a folder of its own, which is merged after it.
 
 use crate::stage_escapes::is_there;
+use crate::support::conversation::{runs, says as answers};
 use crate::support::folder::Folder;
-use crate::support::leave_out;
-use crate::support::mounts::{may_mount, mounted, small_disk};
+use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
+use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
 use crate::support::program::{Setup, program};
+use crate::support::report_skipped;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::staged::{Empty, changed, line, staged};
-use crate::support::talking::{runs, says as answers};
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View};
@@ -28,19 +28,19 @@ const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTH
 fn has(program: &str) -> bool {
     let is_there = std::process::Command::new(program).arg("--version").output().is_ok();
     if !is_there {
-        leave_out(&format!("{program} is missing"));
+        report_skipped(&format!("{program} is missing"));
     }
     is_there
 }
 
 /// Runs a command in the overlay sandbox; returns its output and its exit code.
-async fn run(scene: &Empty, command: &str) -> (String, i32) {
-    let ran = scene.shell.run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
+async fn run(scene: &EmptyProject, command: &str) -> (String, i32) {
+    let ran = scene.shell.run_in_overlay(&command_line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
     (ran.output, ran.exit.unwrap_or(-1))
 }
 
 /// The same of a command that must succeed; returns its output.
-async fn succeeds(scene: &Empty, command: &str) -> String {
+async fn succeeds(scene: &EmptyProject, command: &str) -> String {
     let (output, exit) = run(scene, command).await;
     assert_eq!(exit, 0, "{command}: {output}");
     output
@@ -51,7 +51,7 @@ async fn git_keeps_its_index_and_history_over_several_commands() {
     if !is_there() || !has("git") {
         return;
     }
-    let scene = Empty::new();
+    let scene = EmptyProject::new();
     let git = async |command: &str| succeeds(&scene, &format!("{GIT}{command}")).await;
     git("git init -q && echo one > a.txt && echo b > b.txt && mkdir -p src/deep && echo lib > src/deep/lib.rs").await;
     git("git add -A").await;
@@ -89,7 +89,7 @@ async fn git_takes_no_file_for_changed_that_no_command_changed() {
     if !is_there() || !has("git") {
         return;
     }
-    let scene = Empty::new();
+    let scene = EmptyProject::new();
     let git = async |command: &str| succeeds(&scene, &format!("{GIT}{command}")).await;
     // Old enough to be compared by what git noted of them alone, and merged in another second than noted.
     git("git init -q && echo one > a.txt && echo b > b.txt && touch -d 2000-01-01 a.txt b.txt && git add -A && git commit -qm first && sleep 1.1").await;
@@ -105,14 +105,14 @@ async fn a_hard_link_changed_by_a_later_command_is_a_file_of_its_own() {
     if !is_there() {
         return;
     }
-    let scene = Empty::new();
+    let scene = EmptyProject::new();
     let one = succeeds(&scene, "echo one > a; ln a b; echo two >> b; cat a; stat -c %h a").await;
     assert_eq!(one, "one\ntwo\n2\n", "in one command both names are one file");
     succeeds(&scene, "echo three >> b").await;
     assert_eq!(succeeds(&scene, "cat a; echo; cat b").await, "one\ntwo\n\none\ntwo\nthree\n");
     succeeds(&scene, "mkdir d; ln a d/c; rm a").await;
     assert_eq!(succeeds(&scene, "cat d/c; ls").await, "one\ntwo\nb\nd\n");
-    assert_eq!(changed(&scene.play), ["b", "d", "d/c"]);
+    assert_eq!(list_changed_paths(&scene.play), ["b", "d", "d/c"]);
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_build_over_several_commands_builds_only_what_changed() {
         return;
     }
     let compiler = if has("cc") { "cc -c -o $@ $<" } else { "cp $< $@" };
-    let scene = Empty::new();
+    let scene = EmptyProject::new();
     let rule = format!("all: build/a.o build/b.o\\nbuild/%.o: %.c\\n\\t@mkdir -p build\\n\\t{compiler}\\n");
     succeeds(
         &scene,
@@ -190,7 +190,7 @@ impl Killed {
         let wait = Instant::now();
         let mut began = None;
         let layer = loop {
-            assert!(wait.elapsed() < crate::support::hand::PATIENCE, "{}", program.screen());
+            assert!(wait.elapsed() < crate::support::keyboard::PATIENCE, "{}", program.screen());
             let Some(layer) = layer() else { continue };
             if began.is_none()
                 && ["pending/d/1", "merging/d/1", "upper/d/1"].iter().any(|path| layer.join(path).exists())
@@ -202,7 +202,7 @@ impl Killed {
             }
         };
         program.signal(Signal::KILL);
-        program.ends();
+        program.wait_for_exit();
         Self { place, layer }
     }
 
@@ -222,7 +222,7 @@ impl Killed {
                 let paths = told["changes"].as_array().unwrap().iter();
                 return paths.map(|change| change["path"].as_str().unwrap().to_owned()).collect();
             }
-            assert!(wait.elapsed() < crate::support::hand::PATIENCE, "it stays pending: {out}");
+            assert!(wait.elapsed() < crate::support::keyboard::PATIENCE, "it stays pending: {out}");
         }
     }
 }
@@ -295,7 +295,7 @@ async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
         git("git mv src lib"),
         says("Would do."),
     ]);
-    let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+    let (_, shell) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     scene.say("go").await;
     let outcomes = scene.outcomes();
@@ -310,7 +310,7 @@ fn calls_command(command: &str) -> Reply {
 #[tokio::test]
 async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work() {
     const NAME: &str = "overlay_commands::a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work";
-    if !is_there() || !may_mount(NAME) {
+    if !is_there() || !continue_with_mounts(NAME) {
         return;
     }
     let mut scene = Scene::dry_run([
@@ -324,11 +324,11 @@ async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands
     ])
     .has("a.txt", "real\n");
     let layer = scene.project().parent().unwrap().join("layer");
-    small_disk(&layer, "size=400k");
+    mount_small_disk(&layer, "size=400k");
     let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(&scene.project()).unwrap()), layer.clone()));
     let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
-    let before = mounted();
+    let before = read_mounts();
     scene.say("go").await;
     let outcomes = scene.outcomes();
     let text = |at: usize| outcomes[at].text();
@@ -341,8 +341,8 @@ async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands
         assert!(!layer.join(name).exists(), "{name}");
     }
     let all = ["d", "d/e", "d/e/one", "d/e/two", "f", "f/three", "four"];
-    let found: Vec<String> = changed(&play).into_iter().filter(|path| path != "g").collect();
+    let found: Vec<String> = list_changed_paths(&play).into_iter().filter(|path| path != "g").collect();
     assert_eq!(found, all);
     assert_eq!(scene.file("a.txt").as_deref(), Some("real\n"));
-    assert_eq!(mounted(), before);
+    assert_eq!(read_mounts(), before);
 }

@@ -1,7 +1,7 @@
 //! What a command is said to have changed, although the overlay is looked at once for each command.
 
 use crate::stage_escapes::is_there;
-use crate::support::staged::{Empty, line, throw_away};
+use crate::support::overlay_project::{EmptyProject, command_line, remove_overlay};
 use aye::project::overlay_sandbox::View;
 use aye::project::{Reader, Writer};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,19 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
     if !is_there() {
         return;
     }
-    let scene = Empty::new();
+    let scene = EmptyProject::new();
     let write = |path: &str, text: &str| {
         let at = scene.play.locate(path).unwrap();
         let before = scene.play.read(&at).ok();
         scene.play.write(&at, before.as_deref(), text.as_bytes()).unwrap();
     };
     let run = async |command: &str| -> Vec<PathBuf> {
-        scene.shell.run_in_overlay(&line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap().changed_paths
+        scene
+            .shell
+            .run_in_overlay(&command_line(command, &scene.project), View::Hidden, &|_| {})
+            .await
+            .unwrap()
+            .changed_paths
     };
     assert_eq!(run("mkdir d; echo 1 > d/a; echo 1 > b").await, ["b", "d"].map(PathBuf::from));
     write("tool/file", "1");
@@ -27,7 +32,7 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
     // In place: the folder that it is in does not change.
     assert_eq!(run("echo 2 > d/a").await, [Path::new("d/a")]);
     assert_eq!(run("echo 3 >> tool/file; rm b").await, ["b", "tool/file"].map(PathBuf::from));
-    throw_away(scene.play.overlay_folder()).await;
+    remove_overlay(scene.play.overlay_folder()).await;
     assert_eq!(run("echo 4 > e").await, [Path::new("e")]);
     assert!(scene.play.origin(Path::new("e")).is_some());
     assert_eq!(run("echo 5 > e").await, [Path::new("e")]);

@@ -1,9 +1,9 @@
 //! Pictures that the person names, as the service gets them.
 
-use crate::support::kept::settings;
+use crate::support::conversation::{say, says};
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::talking::{say, says};
+use crate::support::stored_files::write_settings;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -25,7 +25,7 @@ fn a_picture_that_is_named_is_shown_to_a_model_that_can_see() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("I see."), says("Still.")]));
     let setup = project(&["-p", "what is in @shot.png and @notes.png?"]);
-    settings(&setup, &profile(&service, "images = true"));
+    write_settings(&setup, &profile(&service, "images = true"));
     assert_eq!(setup.print(""), ("I see.\n".into(), String::new(), 0));
     let again = Setup::again(&setup.place, &["-c", "-p", "and now?"]);
     assert_eq!(again.print("").0, "Still.\n");
@@ -43,7 +43,7 @@ fn a_model_that_cannot_see_gets_the_name_alone_and_the_person_is_told() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("Fine.")]));
     let setup = project(&["-p", "what is in @shot.png?"]);
-    settings(&setup, &profile(&service, ""));
+    write_settings(&setup, &profile(&service, ""));
     let (out, err, code) = setup.print("");
     assert_eq!((out.as_str(), code), ("Fine.\n", 0));
     assert!(err.contains("only the file name of the picture"), "{err}");
@@ -61,7 +61,7 @@ fn the_responses_api_is_shown_pictures_too() {
         {"type": "message", "content": [{"type": "output_text", "text": "I see."}]}]}});
     let service = runtime.block_on(Service::start([crate::support::service::Answer::stream().event(done)]));
     let setup = project(&["-p", "@shot.png"]);
-    settings(&setup, &profile(&service, "images = true\napi = \"responses\""));
+    write_settings(&setup, &profile(&service, "images = true\napi = \"responses\""));
     assert_eq!(setup.print("").0, "I see.\n");
     let said = &service.received()[0].body["input"][0]["content"];
     assert_eq!(said[0], json!({"type": "input_text", "text": "@shot.png"}));

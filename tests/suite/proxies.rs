@@ -1,11 +1,11 @@
 //! Proxies on the way to a provider, in the real program: one that refuses, is dead or is wrong is said at once, and none
 //! is passed by.
 
-use crate::support::closed::closed_port;
-use crate::support::encrypted::{Authority, Encrypted, plain, request, says};
-use crate::support::kept::settings;
-use crate::support::leave_out;
+use crate::support::closed_port::reserve_closed_port;
 use crate::support::program::Setup;
+use crate::support::report_skipped;
+use crate::support::stored_files::write_settings;
+use crate::support::tls_service::{Authority, TlsService, read_request, serve_connections, stream_reply};
 use crate::trust::{KEY, PASSWORD, file, own_address, prints, told};
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream};
@@ -15,13 +15,13 @@ use std::sync::{Arc, Mutex};
 pub fn proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
-    let port = plain(move |mut socket| {
-        let head = request(&mut socket);
+    let port = serve_connections(move |mut socket| {
+        let head = read_request(&mut socket);
         log.lock().unwrap().push(head);
         let _ = socket.write_all(answer);
         if answer.is_empty() {
             // It says nothing, and stays.
-            request(&mut socket);
+            read_request(&mut socket);
         }
     });
     (port, asked)
@@ -32,7 +32,7 @@ pub fn proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
 fn way_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
-    let own = plain(move |mut near| {
+    let own = serve_connections(move |mut near| {
         // Byte by byte, so that nothing of what comes behind the head is taken.
         let mut head = Vec::new();
         let mut byte = [0];
@@ -61,7 +61,7 @@ fn way_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
 fn r57_a_proxy_makes_the_way_and_sees_neither_key_nor_word() {
     let authority = Authority::new();
     let roots = file(&authority.pem);
-    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
+    let service = TlsService::start(authority.issue_certificate("model.example.test", 2090), stream_reply("hello"));
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
         let (port, asked) = way_to(service.port, b"");
         let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
@@ -147,7 +147,7 @@ fn a_proxy_that_refuses_a_request_without_encryption_is_said_at_once() {
 fn a_dead_proxy_is_said_at_once_with_its_address_and_setting() {
     for scheme in ["http", "socks5", "socks5h", "socks4"] {
         for base in ["https://192.0.2.1/v1", "http://192.0.2.1/v1"] {
-            let (_closed, address) = closed_port();
+            let (_closed, address) = reserve_closed_port();
             let proxy = format!("{scheme}://me:{PASSWORD}@{address}");
             let err = told(base, &[("ALL_PROXY", &proxy)]);
             let last = err.lines().last().unwrap_or_default();
@@ -168,7 +168,7 @@ fn a_proxy_that_never_answers_is_said_with_its_address_and_setting() {
         let (port, _) = proxy(b"");
         let through = format!("{scheme}://127.0.0.1:{port}");
         let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
-        settings(
+        write_settings(
             &setup,
             &format!(
                 "[profiles.way]\nbase_url = \"https://model.example.test/v1\"\nmodel = \"m\"\nconnect_seconds = 1\nproxy = \"{through}\"\n"
@@ -189,7 +189,7 @@ fn a_socks_proxy_that_refuses_is_said_at_once() {
     let no_way: &[&[u8]] = &[b"\x05\xff"];
     let not_allowed: &[&[u8]] = &[b"\x05\x00", b"\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"];
     for answers in [no_way, not_allowed] {
-        let port = plain(move |mut socket| {
+        let port = serve_connections(move |mut socket| {
             for answer in answers {
                 let _ = socket.read(&mut [0; 512]);
                 let _ = socket.write_all(answer);
@@ -216,8 +216,8 @@ fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
         for socket in listener.incoming() {
             *count.lock().unwrap() += 1;
             let mut socket = socket.unwrap();
-            request(&mut socket);
-            let _ = socket.write_all(&says("straight"));
+            read_request(&mut socket);
+            let _ = socket.write_all(&stream_reply("straight"));
         }
     });
     for wrong in
@@ -232,14 +232,14 @@ fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
         // In a profile it counts for this machine too.
         let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
         let profile = format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nproxy = \"{wrong}\"\n");
-        settings(&setup, &profile);
+        write_settings(&setup, &profile);
         let (out, err, code) = setup.print("");
         assert_eq!((out.as_str(), code), ("", 2), "{err}");
         assert!(err.contains("profiles.way.proxy") && !err.contains("hunter2"), "{err}");
     }
     assert_eq!(*met.lock().unwrap(), 0, "there was a direct connection");
     if own.is_none() {
-        leave_out("this machine has no address but the loopback");
+        report_skipped("this machine has no address but the loopback");
     }
     // A host that the variable is not for does not suffer from it.
     if let Some(own) = own {
@@ -252,7 +252,7 @@ fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
 fn r49_a_proxy_that_fails_once_is_asked_again_and_that_is_said() {
     let authority = Authority::new();
     let roots = file(&authority.pem);
-    let service = Encrypted::start(authority.vouches("model.example.test", 2090), says("hello"));
+    let service = TlsService::start(authority.issue_certificate("model.example.test", 2090), stream_reply("hello"));
     let failed: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n";
     for answer in [failed, b"220 mail.example.test ESMTP\r\n"] {
         let (port, _) = way_to(service.port, answer);
@@ -273,9 +273,9 @@ fn r49_a_proxy_that_fails_once_is_asked_again_and_that_is_said() {
 fn r57_what_is_on_this_machine_goes_through_no_proxy() {
     let (port, asked) = proxy(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
     let through = format!("http://127.0.0.1:{port}");
-    let service = plain(|mut socket| {
-        request(&mut socket);
-        let _ = socket.write_all(&says("hello"));
+    let service = serve_connections(|mut socket| {
+        read_request(&mut socket);
+        let _ = socket.write_all(&stream_reply("hello"));
     });
     for host in ["127.0.0.1", "localhost"] {
         let all = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, through.as_str()));

@@ -1,9 +1,9 @@
 //! A question waits for its answer, and the answer goes back as it was given.
 
+use crate::support::conversation::{calls_after, say, says as talked, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::talking::{calls_after, say, says as talked, talks};
 use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
@@ -28,8 +28,8 @@ async fn a_question_waits_and_its_answer_is_the_result() {
     let given = QuestionAnswer::new("clock", AnswerValue::Selected(vec![1]));
     let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
     let event = Event::QuestionsAnswered { call: call.id.clone(), answer, by: Decider::File };
-    scene.happens(event).await;
-    let told: serde_json::Value = serde_json::from_str(&scene.told()).unwrap();
+    scene.run_event(event).await;
+    let told: serde_json::Value = serde_json::from_str(&scene.last_tool_result()).unwrap();
     assert_eq!(told["answers"][0]["answer"], "a trait");
     assert_eq!(told["answers"][0]["option_index"], 1);
     assert!(scene.state.is_idle());
@@ -39,7 +39,7 @@ async fn a_question_waits_and_its_answer_is_the_result() {
 async fn r16_stopping_a_turn_never_answers_its_question() {
     let mut scene = Scene::new([calls("ask_question", json!({ "questions": [{ "question": "Now?" }] }))]);
     scene.say("go").await;
-    scene.happens(Event::TurnInterrupted).await;
+    scene.run_event(Event::TurnInterrupted).await;
     let outcomes = scene.outcomes();
     assert!(matches!(&outcomes[0], Outcome::Interrupted(text) if text.contains("deferred")), "{outcomes:?}");
 }
@@ -59,7 +59,7 @@ fn asks() -> (tokio::runtime::Runtime, Service, Program) {
         { "question": "Where?", "keyword": "os", "options": ["Linux", "macOS"], "multi": true },
     ]});
     let (runtime, service, mut program) =
-        talks(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), talked("Good.")], (80, 24), &[]);
+        start_session(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), talked("Good.")], (80, 24), &[]);
     say(&mut program, "go");
     program.until_asked("Which clock?");
     (runtime, service, program)
@@ -90,7 +90,7 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
         drafts(place.path()).iter().any(|(text, _)| text.contains("but not on old ones"))
     });
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
     assert_eq!(drafts(place.path()).iter().map(|(_, mode)| *mode).collect::<Vec<_>>(), [0o600]);
     let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let mut program = Setup::again(&place, &again).start();
@@ -98,21 +98,21 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
     let card =
         |screen: &str| screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(card(&after), card(&before));
-    program.insists("\r", "note: but not on old ones");
+    program.press_until("\r", "note: but not on old ones");
     program.until_asked("note: but not on old ones");
     program.keys("\x1b");
     program.until("2 questions wait");
     // Parked, and left the way a person leaves: twice ctrl-c.
     program.keys("\x03");
     program.keys("\x03");
-    program.ends();
+    program.wait_for_exit();
     let mut program = Setup::again(&place, &again).start();
     program.until("2 questions wait");
     program.keys("\x11");
     program.until_asked("note: but not on old ones");
     program.keys("\r");
     program.until("your answers");
-    program.insists("\r", "Good.");
+    program.press_until("\r", "Good.");
     let told = service.received()[1].body.to_string();
     assert!(told.contains("a trait") && told.contains("Linux") && told.contains("but not on old ones"), "{told}");
     assert_eq!(drafts(place.path()), []);
@@ -124,11 +124,11 @@ fn r03_digits_typed_while_a_question_comes_pick_nothing() {
         let question = json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] });
         calls_after(Duration::from_millis(pause), &[("ask_question", question)])
     };
-    let (_runtime, service, mut program) = talks(vec![ask(200)], (80, 24), &[]);
+    let (_runtime, service, mut program) = start_session(vec![ask(200)], (80, 24), &[]);
     say(&mut program, "go");
     for _ in 0..12 {
         program.keys("1");
-        program.lets_pass(45);
+        program.wait_ms(45);
     }
     program.until("Which clock?");
     for key in ["2", "3", "x", "n"] {
@@ -136,7 +136,7 @@ fn r03_digits_typed_while_a_question_comes_pick_nothing() {
     }
     program.until("1111111111123xn");
     program.keys("\x1b[200~2\r\x1b[201~");
-    program.lets_pass(700);
+    program.wait_ms(700);
     let screen = program.screen();
     assert!(screen.contains("Which clock?") && !screen.contains('✓'), "{screen}");
     assert_eq!(service.received().len(), 1);

@@ -5,10 +5,10 @@
 mod seen;
 
 use crate::sandbox_escapes::is_there;
-use crate::support::aloud;
 use crate::support::folder::Folder;
-use crate::support::ordinary::is_ordinary;
-use crate::support::part_of;
+use crate::support::ordinary_user::continue_as_ordinary_user;
+use crate::support::pick_samples;
+use crate::support::print_uncaptured;
 use crate::support::program::program;
 use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::sandbox::probe;
@@ -193,9 +193,11 @@ fn got_somewhere(ran: &CommandOutcome) -> bool {
 #[test]
 fn hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive() {
     if !is_there() {
-        return aloud("LEFT OUT: there is no sandbox here");
+        return print_uncaptured("LEFT OUT: there is no sandbox here");
     }
-    is_ordinary("read_only_sandbox::hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive");
+    continue_as_ordinary_user(
+        "read_only_sandbox::hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive",
+    );
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let place = Place::new();
@@ -209,7 +211,7 @@ fn hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive() {
         }
         // The same without the sandbox: each does what it wants to.
         let mut idle = Vec::new();
-        for line in part_of(HOSTILE, 4, if rustix::process::geteuid().is_root() { 1 } else { 3 }) {
+        for line in pick_samples(HOSTILE, 4, if rustix::process::geteuid().is_root() { 1 } else { 3 }) {
             let place = Place::new();
             let before = place.picture();
             let line = line.replace("$TMPDIR", "@/tmp");
@@ -284,7 +286,7 @@ fn what_a_reader_needs_works() {
     if !is_there() {
         return;
     }
-    is_ordinary("read_only_sandbox::what_a_reader_needs_works");
+    continue_as_ordinary_user("read_only_sandbox::what_a_reader_needs_works");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let place = Place::new();

@@ -1,10 +1,10 @@
 //! What is shown is what runs, and afterwards it can be said what was allowed, by whom, and over which bytes.
 
-use crate::support::kept;
+use crate::support::conversation;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
-use crate::support::talking;
+use crate::support::stored_files;
 use aye::agent::WaitingCall;
 use aye::chat::audit::{Integrity, collect_records};
 use aye::chat::*;
@@ -40,9 +40,9 @@ async fn r08_a_script_that_changed_between_the_card_and_the_yes_does_not_run() {
     ] {
         let mut scene = waits(command, &[("x.sh", "echo 1 > ran\n")]).await;
         std::fs::write(scene.project().join("x.sh"), changes).unwrap();
-        scene.yes().await;
+        scene.approve().await;
         assert_eq!(scene.file("ran"), None, "{command}");
-        let told = scene.told();
+        let told = scene.last_tool_result();
         assert!(told.starts_with("x.sh has changed since the user was shown this call"), "{told}");
         assert!(matches!(&scene.outcomes()[0], Outcome::Failed(_)), "{:?}", scene.outcomes());
     }
@@ -83,9 +83,9 @@ async fn r08_a_command_whose_words_name_another_file_by_then_does_not_run() {
         symlink("folder", scene.project().join("links")).unwrap();
         scene.say("go").await;
         swap(&scene.project());
-        scene.yes().await;
+        scene.approve().await;
         assert_eq!(scene.file("ran"), None, "{at}: {command}");
-        let told = scene.told();
+        let told = scene.last_tool_result();
         let named = told.starts_with("The files that the command names have changed (");
         let came = command == "sh none.sh" && told.starts_with("none.sh has changed since");
         assert!(named || came, "{at}: {told}");
@@ -96,8 +96,8 @@ async fn r08_a_command_whose_words_name_another_file_by_then_does_not_run() {
 async fn a_log_that_begins_meanwhile_keeps_no_command_from_running() {
     let mut scene = waits("tail -n 5 app.log; echo 1 > ran", &[]).await;
     std::fs::write(scene.project().join("app.log"), "up\n").unwrap();
-    scene.yes().await;
-    assert_eq!(scene.file("ran").as_deref(), Some("1\n"), "{}", scene.told());
+    scene.approve().await;
+    assert_eq!(scene.file("ran").as_deref(), Some("1\n"), "{}", scene.last_tool_result());
 }
 
 #[tokio::test]
@@ -110,9 +110,9 @@ async fn r08_a_script_that_was_removed_or_became_a_link_does_not_run() {
         if link {
             std::os::unix::fs::symlink("y.sh", &script).unwrap();
         }
-        scene.yes().await;
+        scene.approve().await;
         assert_eq!(scene.file("ran"), None, "also where the link leads to the same bytes");
-        assert!(scene.told().contains("x.sh has changed"), "{}", scene.told());
+        assert!(scene.last_tool_result().contains("x.sh has changed"), "{}", scene.last_tool_result());
     }
 }
 
@@ -123,23 +123,23 @@ async fn r08_a_folder_that_leads_elsewhere_is_not_run_in() {
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::remove_dir(&project).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &project).unwrap();
-    scene.yes().await;
+    scene.approve().await;
     assert!(!elsewhere.join("made").exists());
-    assert!(scene.told().contains("points to another folder"), "{}", scene.told());
+    assert!(scene.last_tool_result().contains("points to another folder"), "{}", scene.last_tool_result());
 }
 
 #[tokio::test]
 async fn what_stays_as_it_was_runs_and_a_log_may_grow() {
     let mut scene = waits("sh x.sh; tail -n 1 app.log", &[("x.sh", "echo 1 > ran\n"), ("app.log", "one\n")]).await;
-    scene.yes().await;
+    scene.approve().await;
     assert_eq!(scene.file("ran").as_deref(), Some("1\n"));
     let mut scene = waits("sleep 0; tail -n 1 app.log", &[("app.log", "one\n")]).await;
     std::fs::write(scene.project().join("app.log"), "one\ntwo\n").unwrap();
-    scene.yes().await;
-    assert!(scene.told().starts_with("two\n"), "{}", scene.told());
+    scene.approve().await;
+    assert!(scene.last_tool_result().starts_with("two\n"), "{}", scene.last_tool_result());
     let mut scene = waits("sh app.log", &[("app.log", "true\n")]).await;
     std::fs::write(scene.project().join("app.log"), "true\necho 2 > ran\n").unwrap();
-    scene.yes().await;
+    scene.approve().await;
     assert_eq!(scene.file("ran"), None, "one that runs may not");
 }
 
@@ -148,8 +148,8 @@ async fn r21_a_command_finds_exactly_the_variables_that_its_card_names() {
     let mut scene = waits("env -0 | sed -z 's/=.*//' | tr '\\0' '\\n'", &[]).await;
     let named = basis(&scene).environment;
     assert!(named.iter().any(|name| name == "PATH") && named.is_sorted(), "{named:?}");
-    scene.yes().await;
-    let told = scene.told();
+    scene.approve().await;
+    let told = scene.last_tool_result();
     let lines = told.lines().filter(|line| !line.starts_with("exit "));
     // The shell adds these itself.
     let own = ["PWD", "OLDPWD", "SHLVL", "_"];
@@ -169,11 +169,11 @@ async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
         Scene::new([write("1\n"), write("2\n"), runs("sh x.sh"), runs("sleep 0"), says("Done.")]).has("x.sh", "true\n");
     scene.say("go").await;
     scene.decide(Decision::Edited(json!({ "path": "a.txt", "content": "mine\n" }))).await;
-    scene.yes().await;
+    scene.approve().await;
     scene.decide(Decision::Deny("no".into())).await;
     std::fs::write(scene.project().join("x.sh"), "false\n").unwrap();
-    scene.yes().await;
-    scene.yes().await;
+    scene.approve().await;
+    scene.approve().await;
     assert_eq!(scene.file("a.txt").as_deref(), Some("mine\n"));
     let kept = scene.log.entries.lock().unwrap().clone();
     // As it is read back from disk.
@@ -194,23 +194,23 @@ async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
 
 #[test]
 fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_changed() {
-    let answers = vec![runs_script(), runs_script(), talking::says("I see.")];
-    let (_runtime, _service, mut program) = talking::talks(answers, (90, 24), &[]);
+    let answers = vec![runs_script(), runs_script(), conversation::says("I see.")];
+    let (_runtime, _service, mut program) = conversation::start_session(answers, (90, 24), &[]);
     let script = program.project().join("x.sh");
     std::fs::write(&script, "echo 1 >> ran\n").unwrap();
-    talking::say(&mut program, "go");
+    conversation::say(&mut program, "go");
     program.until("$ sh ./x.sh");
-    program.lets_pass(700);
+    program.wait_ms(700);
     program.keys("y");
     program.until("✓ bash_exec");
     program.until("$ sh ./x.sh");
     std::fs::write(&script, "echo 2 >> ran\n").unwrap();
-    program.lets_pass(1300);
+    program.wait_ms(1300);
     program.keys("y");
     program.until("I see.");
     assert_eq!(program.file("ran").as_deref(), Some("1\n"), "{}", program.screen());
-    program.lets_pass(700);
-    talking::say(&mut program, "/audit");
+    program.wait_ms(700);
+    conversation::say(&mut program, "/audit");
     let list = program.until("2 of 2");
     assert!(list.contains("✓ bash_exec  you approved, done"), "{list}");
     assert!(list.contains("✗ bash_exec  you approved, failed"), "{list}");
@@ -220,7 +220,7 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
         if program.screen().lines().filter(|line| line.contains("you approved") && clock(line)).count() == 2 {
             break;
         }
-        program.lets_pass(50);
+        program.wait_ms(50);
     }
     let list = program.screen();
     assert_eq!(list.lines().filter(|line| clock(line)).count(), 2, "{list}");
@@ -235,7 +235,7 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
 }
 
 fn runs_script() -> Answer {
-    talking::runs("sh ./x.sh")
+    conversation::runs("sh ./x.sh")
 }
 
 #[tokio::test]
@@ -253,7 +253,7 @@ async fn r30_what_a_dry_run_rehearsed_and_plan_mode_refused_is_in_the_record() {
         );
     }
     let mut scene = Scene::new([write(), says("I would write it.")]);
-    scene.takes(aye::agent::Event::ModeChanged(aye::policy::Mode::Plan));
+    scene.apply_event(aye::agent::Event::ModeChanged(aye::policy::Mode::Plan));
     scene.say("go").await;
     let told = collect_records(scene.state.session.entries())[0].to_json(&|_| None);
     assert_eq!(
@@ -284,7 +284,7 @@ async fn r15_aye_audit_tells_of_the_last_session_here_or_of_the_one_that_is_name
     let said = || Answer::stream().says("I was not allowed.").finish("stop").done();
     let service = Service::start([hostile(), said()]).await;
     let setup = Setup::new(&["-p", "make it"]);
-    kept::settings(&setup, kept::ALONE);
+    stored_files::write_settings(&setup, stored_files::NO_TITLES);
     let place = setup.place.clone();
     let before = Setup::again(&place, &["audit"]);
     let (_, err, code) = run(before, &service).await;
@@ -328,7 +328,7 @@ async fn r08_a_record_that_was_changed_afterwards_is_said_to_be() {
     let said = Answer::stream().says("I was not allowed.").finish("stop").done();
     let service = Service::start([hostile(), said]).await;
     let setup = Setup::new(&["-p", "make it"]);
-    kept::settings(&setup, kept::ALONE);
+    stored_files::write_settings(&setup, stored_files::NO_TITLES);
     let place = setup.place.clone();
     run(setup, &service).await;
     let folder = place.path().join("home/aye/data/sessions");

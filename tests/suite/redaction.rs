@@ -4,10 +4,10 @@
 mod forms;
 
 use crate::sessions::{Home, ONE, replied, said};
-use crate::support::kept::settings;
+use crate::support::conversation::{runs, says};
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::talking::{runs, says};
+use crate::support::stored_files::write_settings;
 use forms::all_forms;
 use serde_json::{Value, json};
 
@@ -53,13 +53,13 @@ fn r57_a_simulator_is_sent_no_form_of_a_secret_and_its_answer_is_cleaned() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for some in texts().chunks(40) {
         let answer = json!({ "output": "ok\u{202e}x\u{e0041}\u{200b}y\u{1b}[31mz", "exit": 0 }).to_string();
-        let simulator = runtime.block_on(Service::strict([says(&answer)]));
+        let simulator = runtime.block_on(Service::start_strict([says(&answer)]));
         let command = format!("make <<'EOF'\n{}\nEOF", some.join("\n"));
         let talk = runtime.block_on(Service::start([runs(&command), says("Done.")]));
         let arguments = ["--base-url", &talk.base_url, "--model", "m", "-p", "--json", "--dry-run", "go"];
         let setup = Setup::new(&arguments).env("OTHER_KEY", "x-other").env("OPENAI_API_KEY", "x-first");
         let url = &simulator.base_url;
-        settings(
+        write_settings(
             &setup,
             &format!(
                 "[model]\ntitles = false\n[dry_run]\nstage = \"off\"\nsimulator = \"other\"\nsimulator_model = \"sim-7b\"\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""

@@ -2,10 +2,10 @@
 //! changed since, nothing by halves.
 
 use crate::stage_escapes::is_there;
+use crate::support::conversation::{calls_after, say, says};
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, say, says};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ fn r30_prompts_for_each_change_and_command_and_records_each_decision() {
     program.until_asked("apply: change a.txt?");
     // Enter alone never approves.
     program.keys("\r");
-    program.lets_pass(200);
+    program.wait_ms(200);
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     program.until_asked("apply: change a.txt?");
     program.keys("y");
@@ -102,25 +102,25 @@ fn r03_hasty_keys_apply_nothing_and_deletions_need_a_capital() {
     let (_runtime, service, place) =
         rehearse(&[write("a.txt", "two\n"), write("b.txt", "new\n")], &[("a.txt", "one\n"), ("gone.txt", "x\n")]);
     // Marks the file as deleted, as a command in the overlay sandbox does.
-    let layer =
+    let overlay =
         std::fs::read_dir(place.path().join("home/aye/data/rehearsal")).unwrap().next().unwrap().unwrap().path();
     let kind = rustix::fs::FileType::CharacterDevice;
-    rustix::fs::mknodat(rustix::fs::CWD, layer.join("upper/gone.txt"), kind, 0o600.into(), 0).unwrap();
-    let mut origins = std::fs::read_to_string(layer.join("origins")).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, overlay.join("upper/gone.txt"), kind, 0o600.into(), 0).unwrap();
+    let mut origins = std::fs::read_to_string(overlay.join("origins")).unwrap();
     let held = aye::chat::Digest::of_bytes(b"x\n");
     origins.push_str(&format!("{}\n", json!({ "path": b"gone.txt".to_vec(), "held": held })));
-    std::fs::write(layer.join("origins"), origins).unwrap();
+    std::fs::write(overlay.join("origins"), origins).unwrap();
     let mut program = open_apply_screen(&service, &place, &["--hunks"], (60, 15));
     // Neither a key press before the prompt nor keys that keep coming answer it.
     for _ in 0..30 {
         program.keys("Y");
-        program.lets_pass(30);
+        program.wait_ms(30);
     }
     assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"));
     program.keys(&"\x7f".repeat(40));
     program.until_asked("apply: delete gone.txt?");
     program.keys("y");
-    program.lets_pass(300);
+    program.wait_ms(300);
     assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"), "a deletion needs a capital");
     program.until_asked("apply: delete gone.txt?");
     program.keys("Y");
@@ -128,7 +128,7 @@ fn r03_hasty_keys_apply_nothing_and_deletions_need_a_capital() {
     assert_eq!(program.file("gone.txt"), None);
     // The same key, held down, does not answer the next prompt.
     program.keys("yyyyyyyy");
-    program.lets_pass(300);
+    program.wait_ms(300);
     assert_eq!(program.file("b.txt"), None);
 }
 
@@ -166,7 +166,7 @@ fn applies_one_hunk_and_keeps_the_other_for_later() {
     program.until_that("one hunk is applied", |program| program.file("a.txt").as_deref() == Some(&half));
     program.until_quiet("ask mode");
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     let (patch, _, _) = Setup::again(&place, &["rehearsal", "diff"]).print("");
     assert!(patch.contains("+changed 5") && !patch.contains("+changed 30"), "{patch}");
     let mut program = open_apply_screen(&service, &place, &["--hunks"], (100, 30));
@@ -184,7 +184,7 @@ fn r51_killed_between_files_leaves_whole_files_and_can_continue() {
     program.keys("y");
     program.until_asked("2 of 3");
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
     let whole = |name: &str| program.file(name).is_some_and(|text| text == format!("{name}\n").repeat(3));
     assert!(whole("a.txt") && program.file("b.txt").is_none() && program.file("c.txt").is_none());
     let mut program = open_apply_screen(&service, &place, &["--hunks"], (80, 24));
@@ -195,7 +195,7 @@ fn r51_killed_between_files_leaves_whole_files_and_can_continue() {
     program.until_that("the last file exists", |program| program.file("c.txt").is_some());
     program.until_quiet("ask mode");
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     let (out, err, code) = Setup::again(&place, &["rehearsal"]).print("");
     assert!(code == 0 && out.contains("Nothing to apply."), "{out}{err}");
 }
@@ -264,7 +264,7 @@ fn r30_rehearsal_command_lists_shows_applies_and_drops() {
     program.until("No rehearsed changes to apply");
     say(&mut program, "/rehearsal drop");
     program.until("Discard the rehearsed changes?");
-    program.insists("Y", "rehearsal discarded");
+    program.press_until("Y", "rehearsal discarded");
     assert_eq!(std::fs::read_dir(program.place.path().join("home/aye/data/rehearsal")).unwrap().count(), 0);
 }
 

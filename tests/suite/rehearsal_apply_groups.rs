@@ -2,11 +2,11 @@
 //! and the repository ends as it would have live.
 
 use crate::stage_escapes::is_there;
+use crate::support::conversation::{calls_after, says};
 use crate::support::folder::Folder;
-use crate::support::leave_out;
 use crate::support::program::{Program, Setup};
+use crate::support::report_skipped;
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, says};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 fn is_supported() -> bool {
     let has_git = Command::new("git").arg("--version").output().is_ok();
     if !has_git {
-        leave_out("no git here");
+        report_skipped("no git here");
     }
     has_git && is_there()
 }
@@ -92,7 +92,7 @@ impl Scene {
 fn end_program(program: &mut Program) {
     program.until_quiet("ask mode");
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
 }
 
 fn command_call(command: &str) -> (&'static str, Value) {
@@ -382,7 +382,7 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     program.keys("y");
     program.until_that("some files are applied", |_| project.join("f1").exists());
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
     let expected = |n: usize| (n..=n + 2000).map(|line| format!("{line}\n")).collect::<String>();
     let check = || {
         let mut applied = 0;

@@ -1,9 +1,9 @@
 //! A dry run is kept apart from life: its flag holds, its marks are everywhere, and a copy for real brings nothing of it.
 
+use crate::support::conversation::{calls_after, says};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, says};
 use aye::chat::{Decider, Decision, Digest, Entry, Grant, GrantScope, SessionId, ToolCall};
 use aye::store::{Header, Log, SessionLog};
 use serde_json::{Value, json};
@@ -295,7 +295,7 @@ fn what_was_rehearsed_is_thrown_away_once_that_is_said() {
         program.until("type yes:");
         program.keys(answer);
         program.until(if left == 1 { "Nothing was discarded." } else { "Discarded the rehearsal" });
-        assert_eq!((program.ends(), count()), (0, left), "{answer:?}");
+        assert_eq!((program.wait_for_exit(), count()), (0, left), "{answer:?}");
     }
     let (out, _, code) = tells(&place, &["rehearsal", "drop", "--yes"]);
     assert!(code == 0 && out.contains("has no rehearsal"), "{out}");

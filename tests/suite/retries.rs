@@ -1,9 +1,9 @@
 //! Failed requests in the real program: the wait before a retry, retries by the user, and the fallback model.
 
-use crate::support::closed::closed_port;
+use crate::support::closed_port::reserve_closed_port;
+use crate::support::conversation::{runs, say, says, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Received, Service, Step};
-use crate::support::talking::{runs, say, says, talks};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -32,7 +32,7 @@ fn read_log(program: &Program) -> String {
 #[test]
 fn r49_counts_down_a_long_wait_and_skips_it_with_a_key() {
     let answers = vec![refused(429, &["retry-after: 3000"]), says("Here I am.")];
-    let (_runtime, service, mut program) = talks(answers, (80, 24), &[]);
+    let (_runtime, service, mut program) = start_session(answers, (80, 24), &[]);
     say(&mut program, "hello");
     program.until("The provider asks to wait 3000 s (429): Not now");
     program.until("try 2 of 5 in 49 min 5");
@@ -47,7 +47,7 @@ fn r49_counts_down_a_long_wait_and_skips_it_with_a_key() {
 #[test]
 fn retries_after_a_failure_with_a_key() {
     let answers = vec![refused(400, &[]), Answer::stream().says("Half a"), says("Here I am."), says("Yes.")];
-    let (_runtime, service, mut program) = talks(answers, (80, 24), &[]);
+    let (_runtime, service, mut program) = start_session(answers, (80, 24), &[]);
     say(&mut program, "hello");
     program.until("alt-r retry");
     program.keys(ALT_R);
@@ -68,7 +68,7 @@ fn retries_after_a_failure_with_a_key() {
 #[test]
 fn r49_a_retry_does_not_run_a_finished_command_again() {
     let answers = vec![runs("echo ran >> count.txt"), refused(400, &[]), refused(400, &[]), says("All done.")];
-    let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
+    let (_runtime, service, mut program) = start_session(answers, (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ echo ran");
     program.keys("y");
@@ -157,7 +157,7 @@ fn fallback_model_answers_after_the_retries_and_only_for_errors_it_can_avoid() {
 
 #[test]
 fn reports_a_server_that_is_not_running_with_advice() {
-    let (_closed, address) = closed_port();
+    let (_closed, address) = reserve_closed_port();
     let origin = format!("http://{address}");
     let (_, err, code) = Setup::new(&["--base-url", &format!("{origin}/v1"), "-p", "hi"]).print("");
     assert!(err.contains("Connection refused. The server is not running. Start it and try again."), "{err}");

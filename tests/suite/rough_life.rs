@@ -1,9 +1,9 @@
 //! Turns in a terminal that is resized, suspended, lost or poor, and ends in the middle of things.
 
-use crate::support::often;
-use crate::support::program::{Setup, asleep, below, nobody_elses_sleep, none_sleeps};
+use crate::support::conversation::{calls_after, runs, say, says, start_session};
+use crate::support::pick_count;
+use crate::support::program::{Setup, count_sleeping, list_descendants, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Step};
-use crate::support::talking::{calls_after, runs, say, says, talks};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,23 +13,23 @@ const SOON: Duration = Duration::from_secs(2);
 
 #[test]
 fn r63_ctrl_c_twice_leaves_a_service_that_stalls_and_a_command_that_runs() {
-    let (stalls, seconds) = (Answer::stream().then(Step::Stall), nobody_elses_sleep());
+    let (stalls, seconds) = (Answer::stream().then(Step::Stall), unique_sleep_seconds());
     let runs = runs(&format!("trap '' TERM; sleep {seconds}"));
     for (answers, approve) in [(vec![stalls], false), (vec![runs], true)] {
-        let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
+        let (_runtime, service, mut program) = start_session(answers, (100, 24), &[]);
         say(&mut program, "go");
         if approve {
             program.until_asked("$ trap");
             program.keys("y");
-            program.until_that("the command runs", |_| asleep(seconds) == 1);
+            program.until_that("the command runs", |_| count_sleeping(seconds) == 1);
         } else {
             program.until_that("the service was asked", |_| service.received().len() == 1);
         }
         program.keys("\x03");
         program.keys("\x03");
-        assert_eq!(program.ends_within(SOON), 0);
+        assert_eq!(program.wait_for_exit_within(SOON), 0);
         assert!(program.is_restored());
-        none_sleeps(seconds);
+        wait_until_none_sleeps(seconds);
     }
 }
 
@@ -51,14 +51,14 @@ fn signals(processes: &[Pid], signal: Signal) {
 
 #[test]
 fn r63_ctrl_c_twice_leaves_a_command_that_cannot_be_ended() {
-    let seconds = nobody_elses_sleep();
+    let seconds = unique_sleep_seconds();
     let (_runtime, _service, mut program) =
-        talks(vec![runs(&format!("trap '' TERM; sleep {seconds}; true"))], (100, 24), &[]);
+        start_session(vec![runs(&format!("trap '' TERM; sleep {seconds}; true"))], (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ trap");
     program.keys("y");
-    program.until_that("the command runs", |_| asleep(seconds) == 1);
-    let guards: Vec<Pid> = below(program.pid())
+    program.until_that("the command runs", |_| count_sleeping(seconds) == 1);
+    let guards: Vec<Pid> = list_descendants(program.pid())
         .into_iter()
         .filter(|pid| {
             std::fs::read(format!("/proc/{pid}/cmdline"))
@@ -80,23 +80,23 @@ fn r63_ctrl_c_twice_leaves_a_command_that_cannot_be_ended() {
         let _goes = Goes(&held);
         program.keys("\x03");
         program.keys("\x03");
-        let code = program.ends_within(SOON);
+        let code = program.wait_for_exit_within(SOON);
         assert_eq!((code, program.is_restored()), (0, true));
     });
     // Woken at last, it does what it is for.
     signals(&guards, Signal::CONT);
-    none_sleeps(seconds);
+    wait_until_none_sleeps(seconds);
 }
 
 #[test]
 fn r60_suspended_with_a_card_open_it_answers_nothing_when_it_comes_back() {
-    let (_runtime, _service, mut program) = talks(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![runs("touch made"), says("Done.")], (100, 24), &[]);
     say(&mut program, "go");
     program.until_asked("$ touch made");
     program.keys("\x1a");
     program.until_suspended();
     // Typed to the shell's line while it was away, and read by it when it is back.
-    program.sends("y");
+    program.send_bytes("y");
     program.signal(Signal::CONT);
     program.until("❯ y");
     assert_eq!(program.file("made"), None);
@@ -113,7 +113,7 @@ fn r60_suspended_in_the_middle_of_a_reply_it_goes_on_where_it_was() {
     for n in 0..20 {
         slow = slow.says(&format!("word{n} ")).then(Step::Pause(Duration::from_millis(50)));
     }
-    let (_runtime, _service, mut program) = talks(vec![slow.finish("stop").done()], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![slow.finish("stop").done()], (100, 24), &[]);
     say(&mut program, "go");
     program.until("word3");
     program.keys("\x1a");
@@ -124,17 +124,17 @@ fn r60_suspended_in_the_middle_of_a_reply_it_goes_on_where_it_was() {
 
 #[test]
 fn r34_resizes_on_resizes_while_a_reply_comes() {
-    let resizes = often(200, 40) as u16;
+    let resizes = pick_count(200, 40) as u16;
     let mut slow = Answer::stream();
     for n in 0..resizes {
         slow = slow.says(&format!("| 漢字 {n} | 🦀 |\n\n")).then(Step::Pause(Duration::from_millis(15)));
     }
     let (_runtime, _service, mut program) =
-        talks(vec![slow.says("the end").finish("stop").done(), says("Again.")], (80, 24), &[]);
+        start_session(vec![slow.says("the end").finish("stop").done(), says("Again.")], (80, 24), &[]);
     say(&mut program, "go");
     for n in 0..resizes {
         program.resize(1 + n * 137 % 500, 1 + n * 53 % 200);
-        program.lets_pass(15);
+        program.wait_ms(15);
     }
     program.resize(80, 24);
     program.until("the end");
@@ -144,13 +144,14 @@ fn r34_resizes_on_resizes_while_a_reply_comes() {
 
 #[test]
 fn it_works_without_colour() {
-    let (_runtime, _service, mut program) = talks(vec![says("Plain **words**.")], (80, 24), &[("NO_COLOR", "1")]);
+    let (_runtime, _service, mut program) =
+        start_session(vec![says("Plain **words**.")], (80, 24), &[("NO_COLOR", "1")]);
     say(&mut program, "go");
     program.until("Plain words.");
     let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
     assert!(!bytes.contains("\x1b[38;"), "a colour");
     program.keys("\x04");
-    assert_eq!(program.ends_within(SOON), 0);
+    assert_eq!(program.wait_for_exit_within(SOON), 0);
     assert!(program.is_restored());
 }
 
@@ -158,7 +159,7 @@ fn it_works_without_colour() {
 fn a_dumb_terminal_is_told_in_one_sentence_what_to_do_instead() {
     let mut program = Setup::new(&[]).env("TERM", "dumb").start();
     program.until("Use -p to print the reply instead");
-    assert_eq!(program.ends_within(SOON), 2);
+    assert_eq!(program.wait_for_exit_within(SOON), 2);
     let bytes = program.bytes();
     assert!(!bytes.contains(&0x1b), "an escape: {}", String::from_utf8_lossy(&bytes));
 }
@@ -167,7 +168,7 @@ fn a_dumb_terminal_is_told_in_one_sentence_what_to_do_instead() {
 fn r65_a_model_that_turns_in_a_circle_is_stopped_by_a_card() {
     let same = || calls_after(Duration::ZERO, &[("read_file", json!({ "path": "a.txt" }))]);
     let answers = (0..5).map(|_| same()).chain([says("Enough.")]).collect();
-    let (_runtime, service, mut program) = talks(answers, (100, 24), &[]);
+    let (_runtime, service, mut program) = start_session(answers, (100, 24), &[]);
     std::fs::write(program.project().join("a.txt"), "one\n").unwrap();
     say(&mut program, "go");
     let card = program.until_asked("3 equal calls with the same outcome in this turn");
@@ -180,7 +181,7 @@ fn r65_a_model_that_turns_in_a_circle_is_stopped_by_a_card() {
 
 #[test]
 fn r34_another_size_for_a_moment_leaves_nothing_cut_off() {
-    let (_runtime, _service, mut program) = talks(vec![says("Words.")], (100, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![says("Words.")], (100, 24), &[]);
     say(&mut program, "go");
     program.until_quiet("Words.");
     // It is too busy to see the first of the two.

@@ -1,11 +1,11 @@
 //! Rules in the real program: kept from a card, found again, taken back; and those of a project, which hold when a person
 //! says so and not before.
 
-use crate::support::kept::session;
-use crate::support::often;
-use crate::support::person::Person;
+use crate::support::conversation::{calls_after, runs, say, says};
+use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
-use crate::support::talking::{calls_after, runs, say, says};
+use crate::support::stored_files::read_session;
+use crate::support::user::User;
 use aye::chat::Entry;
 use std::time::Duration;
 
@@ -13,29 +13,29 @@ const RIGHT: &str = "\x1b[C";
 const DOWN: &str = "\x1b[B";
 
 /// The text of the person's rules; nothing where there are none.
-fn rules_text(person: &Person) -> String {
+fn rules_text(person: &User) -> String {
     std::fs::read_to_string(person.rules()).unwrap_or_default()
 }
 
 /// The verdicts of the calls, and what said so.
-fn verdicts_in(person: &Person) -> Vec<(String, String)> {
+fn verdicts_in(person: &User) -> Vec<(String, String)> {
     let planned = |entry: Entry| match entry {
         Entry::Planned { verdict, reason: why, .. } => Some((verdict, why)),
         _ => None,
     };
-    session(&person.setup(&[])).into_iter().filter_map(planned).collect()
+    read_session(&person.setup(&[])).into_iter().filter_map(planned).collect()
 }
 
 /// Opens how wide a yes is kept, for `touch …` in this project.
 fn widens(program: &mut Program) {
-    program.insists("a", "Allow without asking");
-    program.insists(RIGHT, "every plain command that begins with touch ›");
-    program.insists(DOWN, "says = \"allow\"");
+    program.press_until("a", "Allow without asking");
+    program.press_until(RIGHT, "every plain command that begins with touch ›");
+    program.press_until(DOWN, "says = \"allow\"");
 }
 
 #[test]
 fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() {
-    let person = Person::new(vec![
+    let person = User::new(vec![
         runs("touch one"),
         says("One."),
         runs("touch two"),
@@ -55,7 +55,7 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert_eq!(rules_text(&person), "", "nothing is written before the yes");
-    program.insists("\r", "One.");
+    program.press_until("\r", "One.");
     assert!(program.file("one").is_some());
     let text = rules_text(&person);
     assert!(
@@ -73,40 +73,40 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     let (verdict, why) = &verdicts[1];
     assert_eq!(verdict, "allow");
     assert!(why.contains("your rule: allow bash_exec touch … (") && why.contains("rules.toml:"), "{why}");
-    let (audit, _, _) = person.told(&["audit"]);
+    let (audit, _, _) = person.run_headless(&["audit"]);
     assert!(audit.replace(['\n', ' '], "").contains("rules.toml:4,saved"), "{audit}");
 
     say(&mut program, "/grants");
     let shown = program.until("1 call here: touch two");
     assert!(shown.contains("allow bash_exec touch …"), "{shown}");
-    program.insists("\r", "Revoke it?");
-    program.insists("y", "Revoked: allow bash_exec touch …");
+    program.press_until("\r", "Revoke it?");
+    program.press_until("y", "Revoked: allow bash_exec touch …");
     assert!(!rules_text(&person).contains("touch"), "{}", rules_text(&person));
     say(&mut program, "once more");
     program.until_asked("touch three");
     assert_eq!(program.file("three"), None);
     let taken = |entry: &Entry| matches!(entry, Entry::Revoked { given_on: None, .. });
-    assert!(session(&Setup::again(&person.place, &[])).iter().any(taken), "it is a fact of the session");
+    assert!(read_session(&Setup::again(&person.place, &[])).iter().any(taken), "it is a fact of the session");
 }
 
 #[test]
 fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     let calls =
         || vec![runs("touch one"), says("One."), runs("touch one"), says("Two."), runs("touch one"), says("Three.")];
-    let person = Person::new(calls());
+    let person = User::new(calls());
     let mut program = person.start(&[]);
     program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("touch one");
-    program.insists("a", "Allow without asking");
-    program.insists("\r", "One.");
+    program.press_until("a", "Allow without asking");
+    program.press_until("\r", "One.");
     say(&mut program, "again");
     program.until_quiet("Two.");
     assert!(verdicts_in(&person)[1].1.contains("allowed before with enter, on call 1"), "{:?}", verdicts_in(&person));
     say(&mut program, "/grants");
     program.until("1 call here: touch one");
-    program.insists("\r", "Revoke it?");
-    program.insists("y", "Revoked: exactly this command");
+    program.press_until("\r", "Revoke it?");
+    program.press_until("y", "Revoked: exactly this command");
     drop(program);
     let mut program = person.start(&["--continue"]);
     program.until("Two.");
@@ -119,20 +119,20 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
 fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_why() {
     use std::os::unix::fs::PermissionsExt;
     let answers = vec![runs("touch one"), says("One."), runs("touch two"), says("Two.")];
-    let person = Person::new(answers).with_rules("# mine alone\n");
+    let person = User::new(answers).with_rules("# mine alone\n");
     std::fs::set_permissions(person.rules(), std::fs::Permissions::from_mode(0o400)).unwrap();
     let mut program = person.start(&[]);
     program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("touch one");
     widens(&mut program);
-    program.insists("\r", "Cannot store the rule");
+    program.press_until("\r", "Cannot store the rule");
     program.until("was not run");
     program.until("every plain command that begins with touch ›");
     assert_eq!((rules_text(&person), program.file("one")), ("# mine alone\n".to_owned(), None));
     // From there it is kept for the session, or said yes to once, as before.
-    program.insists("\x1b", "y approve");
-    program.insists("y", "One.");
+    program.press_until("\x1b", "y approve");
+    program.press_until("y", "One.");
     assert!(program.file("one").is_some());
     say(&mut program, "again");
     program.until_asked("touch two");
@@ -142,7 +142,7 @@ fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_w
 #[test]
 fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_they_change() {
     let own = "[[rule]]\nsays = \"allow\"\nwords = \"touch\"\n";
-    let person = Person::new(vec![
+    let person = User::new(vec![
         runs("touch one"),
         says("One."),
         runs("touch two"),
@@ -153,12 +153,12 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
     .with(".aye/rules.toml", own);
     let mut program = person.start(&[]);
     program.until_asked("rules for tool calls in this project: 1 allow");
-    program.insists("n", "Not used: .aye/rules.toml");
+    program.press_until("n", "Not used: .aye/rules.toml");
     say(&mut program, "go");
     program.until_asked("touch one");
-    program.insists("n", "One.");
+    program.press_until("n", "One.");
     // Nobody but a person at a terminal trusts them.
-    let (shown, why, code) = person.told(&["rules", "trust"]);
+    let (shown, why, code) = person.run_headless(&["rules", "trust"]);
     assert!(
         shown.contains("words = \"touch\"") && why.contains("Cannot ask for trust: not a terminal"),
         "{shown}{why}"
@@ -168,7 +168,7 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
     program.keys("\x15");
     say(&mut program, "/trust");
     program.until_asked("allow touch … (.aye/rules.toml:1)");
-    program.insists("y", "Trusted: ");
+    program.press_until("y", "Trusted: ");
     say(&mut program, "again");
     program.until_quiet("Two.");
     assert!(program.file("two").is_some());
@@ -185,12 +185,12 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
 #[test]
 fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
     let person =
-        Person::new(vec![runs("ls"), says("Done.")]).with_rules("[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
+        User::new(vec![runs("ls"), says("Done.")]).with_rules("[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
     let mut program = person.start(&["--mode", "auto"]);
     program.until("rules.toml:2");
     say(&mut program, "go");
     program.until_asked("rules not fully readable");
-    let (said, _, code) = person.told(&["rules", "check"]);
+    let (said, _, code) = person.run_headless(&["rules", "check"]);
     assert!(said.contains("rules.toml:2: says is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{said}");
     assert_eq!(code, 2);
 }
@@ -198,7 +198,7 @@ fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
 #[test]
 fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
     let reads = |path: &str| calls_after(Duration::ZERO, &[("read_file", serde_json::json!({ "path": path }))]);
-    let person = Person::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
+    let person = User::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
         .with_rules("[[rule]]\nsays = \"deny\"\npath = \"current/**\"\n");
     for release in ["3", "4"] {
         let folder = person.project().join("releases").join(release);
@@ -207,9 +207,9 @@ fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
     }
     let link = person.project().join("current");
     std::os::unix::fs::symlink("releases/3", &link).unwrap();
-    let (said, _, code) = person.told(&["rules", "check"]);
+    let (said, _, code) = person.run_headless(&["rules", "check"]);
     assert_eq!((said.trim(), code), ("1 rule, no problems", 0));
-    let (listed, _, _) = person.told(&["rules", "list", "--json"]);
+    let (listed, _, _) = person.run_headless(&["rules", "list", "--json"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");
     let mut program = person.start(&["--mode", "ask"]);
     program.until("Connected to");
@@ -225,7 +225,7 @@ fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
 fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dry_run() {
     let search = |arguments| calls_after(Duration::ZERO, &[("search_text", arguments)]);
     for mode in [&["--mode", "full"][..], &["--dry-run"]] {
-        let person = Person::new(vec![
+        let person = User::new(vec![
             search(serde_json::json!({ "pattern": "hunter" })),
             search(serde_json::json!({ "pattern": "hunter", "path": "keys" })),
             says("As you like."),
@@ -240,9 +240,9 @@ fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dr
         }
         let address = ["--base-url", &person.service.base_url, "--model", "scripted-7b", "-p", "go"];
         let arguments: Vec<&str> = address.iter().chain(mode).copied().collect();
-        let (said, err, _) = person.told(&arguments);
+        let (said, err, _) = person.run_headless(&arguments);
         assert!(said.starts_with("As you like."), "{said}{err}");
-        let settled = session(&person.setup(&[])).into_iter().filter_map(|entry| match entry {
+        let settled = read_session(&person.setup(&[])).into_iter().filter_map(|entry| match entry {
             Entry::Settled { outcome, .. } => Some(outcome.text().to_owned()),
             _ => None,
         });
@@ -258,10 +258,10 @@ fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dr
 
 #[test]
 fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_rule() {
-    let person = Person::new(vec![runs("true && git -C . push"), says("As you like.")])
+    let person = User::new(vec![runs("true && git -C . push"), says("As you like.")])
         .with_rules("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
     let address = ["--base-url", &person.service.base_url, "--model", "scripted-7b", "-p", "go"];
-    let (said, _, code) = person.told(&address);
+    let (said, _, code) = person.run_headless(&address);
     assert_eq!((said.trim(), code), ("As you like.", 0));
     let (verdict, why) = &verdicts_in(&person)[0];
     assert!(verdict == "refuse" && why.contains("deny git push … (") && why.contains("rules.toml:1"), "{why}");
@@ -269,27 +269,27 @@ fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_
 
 #[test]
 fn every_step_to_a_verdict_is_told_without_a_model() {
-    let person = Person::new(Vec::new()).with_rules("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
-    let (told, _, code) = person.told(&["rules", "explain", "cargo test x"]);
+    let person = User::new(Vec::new()).with_rules("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
+    let (told, _, code) = person.run_headless(&["rules", "explain", "cargo test x"]);
     assert_eq!(code, 0);
     for part in ["parsed command", "[cargo] [test] [x]", "ask: reads run", "matches: allow cargo test …", "\nallow\n"]
     {
         assert!(told.contains(part), "{part}: {told}");
     }
-    let (told, _, _) = person.told(&["rules", "explain", "--json", "cargo test x; id"]);
+    let (told, _, _) = person.run_headless(&["rules", "explain", "--json", "cargo test x; id"]);
     let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
     assert_eq!(last["verdict"], "ask", "{told}");
     assert!(told.contains("2 commands in the line"), "{told}");
-    let (told, _, code) = person.told(&["rules"]);
+    let (told, _, code) = person.run_headless(&["rules"]);
     assert!(told.contains("allow cargo test … (") && told.contains("everywhere"), "{told}");
     assert_eq!(code, 0);
-    let (_, why, code) = person.told(&["rules", "explain", "a", "b"]);
+    let (_, why, code) = person.run_headless(&["rules", "explain", "a", "b"]);
     assert!(code == 2 && why.contains("takes one command"), "{why}");
 }
 
 #[test]
 fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
-    let person = Person::new(Vec::new());
+    let person = User::new(Vec::new());
     let own = person.project().join("own");
     std::fs::create_dir_all(own.join("config")).unwrap();
     std::fs::write(own.join("config/notes.txt"), "x").unwrap();
@@ -315,22 +315,22 @@ fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
 #[test]
 fn r12_a_command_too_long_to_be_followed_or_of_sixty_parts_asks_in_every_mode_and_a_deny_finds_its_end() {
     let sixty = format!("{}echo end", "true; ".repeat(60));
-    let long = format!("echo {}the_end", "x ".repeat(often(49_000, 6_000)));
-    let hidden = format!("{}git push", "true; ".repeat(often(16_000, 2_000)));
+    let long = format!("echo {}the_end", "x ".repeat(pick_count(49_000, 6_000)));
+    let hidden = format!("{}git push", "true; ".repeat(pick_count(16_000, 2_000)));
     let deny = "[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n";
     let answers = vec![runs(&sixty), says("One."), runs(&long), says("Two."), runs(&hidden), says("Three.")];
-    let person = Person::new(answers).with_rules(deny);
+    let person = User::new(answers).with_rules(deny);
     let mut program = person.start(&["--mode", "full"]);
     program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("more than 50 commands");
-    program.insists("n", "One.");
+    program.press_until("n", "One.");
     say(&mut program, "again");
     program.until_asked("run a command?");
     // Not before its end was seen.
-    program.insists("y", "Read to the end first");
-    program.insists("\x1b[F", "longer than 10000 characters");
-    program.insists("n", "Two.");
+    program.press_until("y", "Read to the end first");
+    program.press_until("\x1b[F", "longer than 10000 characters");
+    program.press_until("n", "Two.");
     say(&mut program, "once more");
     program.until("Three.");
     let verdicts = verdicts_in(&person);

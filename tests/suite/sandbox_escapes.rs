@@ -2,10 +2,10 @@
 //! outside is reached.
 
 use crate::support::folder::Folder;
-use crate::support::kept::copied;
-use crate::support::leave_out;
-use crate::support::part_of;
-use crate::support::program::{nobody_elses_sleep, none_sleeps, program};
+use crate::support::pick_samples;
+use crate::support::program::{program, unique_sleep_seconds, wait_until_none_sleeps};
+use crate::support::report_skipped;
+use crate::support::stored_files::copy_program;
 use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::sandbox::{SandboxSupport, kernel_support, probe};
 use aye::project::shell::{CommandOutcome, Shell};
@@ -23,7 +23,7 @@ pub fn is_there() -> bool {
     match kernel_support() {
         SandboxSupport::Supported { .. } => true,
         SandboxSupport::Unsupported(why) => {
-            leave_out(&format!("no sandbox to try on this machine: {why}"));
+            report_skipped(&format!("no sandbox to try on this machine: {why}"));
             false
         }
     }
@@ -69,13 +69,7 @@ impl Place {
         let root = self.at("");
         let command = command.replace('@', root.to_str().unwrap().trim_end_matches('/'));
         let sandbox = CommandSandbox::enforced(access);
-        let line = CommandLine {
-            command,
-            folder: self.at("project"),
-            seconds: 60,
-            sandbox: sandbox,
-            ..CommandLine::default()
-        };
+        let line = CommandLine { command, folder: self.at("project"), seconds: 60, sandbox, ..CommandLine::default() };
         self.shell.run_command(&line, &|_| {}).await
     }
 
@@ -145,7 +139,7 @@ async fn r25_commands_change_nothing_outside() {
     }
     let place = Place::new();
     let before = place.protected_files();
-    for command in part_of(WRITES, 4, if rustix::process::geteuid().is_root() { 0 } else { 2 }) {
+    for command in pick_samples(WRITES, 4, if rustix::process::geteuid().is_root() { 0 } else { 2 }) {
         let ran = place.run(command, false).await;
         assert_eq!(place.protected_files(), before, "{command}\n{}", ran.output);
         assert!(place.at("project").is_dir(), "{command}");
@@ -160,7 +154,7 @@ async fn r25_commands_with_network_change_nothing_outside() {
     }
     let place = Place::new();
     let before = place.protected_files();
-    for command in part_of(WRITES, 3, 1).step_by(5) {
+    for command in pick_samples(WRITES, 3, 1).step_by(5) {
         let ran = place.run(command, true).await;
         assert_eq!(place.protected_files(), before, "{command}\n{}", ran.output);
     }
@@ -274,7 +268,7 @@ async fn r22_background_processes_of_a_sandboxed_command_end_with_it() {
     if !is_there() {
         return;
     }
-    let (place, seconds) = (Place::new(), nobody_elses_sleep());
+    let (place, seconds) = (Place::new(), unique_sleep_seconds());
     let command = format!(
         "sleep {seconds} & nohup sleep {seconds} > /dev/null 2>&1 & setsid sleep {seconds} & (setsid sh -c 'sleep {seconds}' &); \
          kill -9 $PPID; echo done; exit 4"
@@ -284,7 +278,7 @@ async fn r22_background_processes_of_a_sandboxed_command_end_with_it() {
         assert!(ran.output.ends_with("done\n"), "{}", ran.output);
         assert_eq!(ran.exit, Some(4));
     }
-    none_sleeps(seconds);
+    wait_until_none_sleeps(seconds);
 }
 
 #[tokio::test]
@@ -325,8 +319,8 @@ fn r25_sandbox_also_holds_for_an_ordinary_user() {
     }
     let place = Folder::new();
     let [suite, aye] = ["suite", "aye"].map(|name| place.path().join(name));
-    copied(&std::env::current_exe().unwrap(), &suite);
-    copied(&program(), &aye);
+    copy_program(&std::env::current_exe().unwrap(), &suite);
+    copy_program(&program(), &aye);
     let home = place.path().join("home");
     std::fs::create_dir(&home).unwrap();
     for path in [place.path(), &home] {
@@ -342,7 +336,7 @@ fn r25_sandbox_also_holds_for_an_ordinary_user() {
         .envs([("HOME", &home), ("TMPDIR", &home)])
         .output();
     let Ok(ran) = ran else {
-        leave_out("no setpriv on this machine: tried as root alone");
+        report_skipped("no setpriv on this machine: tried as root alone");
         return;
     };
     let output = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);

@@ -1,9 +1,9 @@
 //! A model of the person's choice that looks at what would go ahead, asked by the real program over a real socket.
 
-use crate::support::kept::entries;
+use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{calls_after, runs, say, says};
+use crate::support::stored_files::read_entries;
 use aye::chat::{Entry, ReviewVerdict, Reviewer, Usage};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -51,7 +51,7 @@ fn runs_before(answer: Answer, more: &str, command: &str, files: &[(&str, &str)]
     let call = call.replacen("data: ", &format!("data: {swears}\n\ndata: "), 1);
     let answers = [looks, Answer::default().raw(call), says("Done.")];
     let service = runtime.block_on(Service::start(answers));
-    let reader = runtime.block_on(Service::strict([answer]));
+    let reader = runtime.block_on(Service::start_strict([answer]));
     let mut setup = Setup::new(&[]);
     for (path, text) in files {
         setup = setup.has(path, text);
@@ -66,7 +66,7 @@ fn runs_before(answer: Answer, more: &str, command: &str, files: &[(&str, &str)]
 }
 
 fn said(place: &Path) -> Option<(ReviewVerdict, String, bool, Option<Usage>)> {
-    entries(place).into_iter().find_map(|entry| match entry {
+    read_entries(place).into_iter().find_map(|entry| match entry {
         Entry::Reviewed {
             reviewer: Reviewer::Model, verdict: advice, reason: why, is_failed: failed, usage, ..
         } => Some((advice, why, failed, usage)),
@@ -187,7 +187,7 @@ fn r27_esc_stops_it_at_once_and_closes_the_connection() {
     assert_eq!(talk.program.file("made").as_deref(), None);
     assert_eq!(said(talk.program.place.path()), None);
     let settled = |entry: &&Entry| matches!(entry, Entry::Settled { .. });
-    assert_eq!(entries(talk.program.place.path()).iter().filter(settled).count(), 2, "each once");
+    assert_eq!(read_entries(talk.program.place.path()).iter().filter(settled).count(), 2, "each once");
 }
 
 #[test]
@@ -218,8 +218,8 @@ fn r17_a_sub_agents_call_is_looked_at_too_and_its_task_is_not_the_persons_word()
     let hands = calls_after(Duration::ZERO, &[("sub_agent", task)]);
     let below = vec![runs("echo 1 >> made"), says("It is made.")];
     let talks = vec![("The person wants", below), ("look only", vec![hands, says("All is done.")])];
-    let service = runtime.block_on(Service::of_talks(talks));
-    let reader = runtime.block_on(Service::strict([says(r#"{"verdict":"ask","why":"not asked for"}"#)]));
+    let service = runtime.block_on(Service::start_parallel(talks));
+    let reader = runtime.block_on(Service::start_strict([says(r#"{"verdict":"ask","why":"not asked for"}"#)]));
     let settings =
         format!("profile = \"other\"\nmodel = \"judge\"\n[profiles.other]\nbase_url = \"{}\"", reader.base_url);
     let mut program = starts(set(Setup::new(&[]), &settings), &service);
@@ -232,9 +232,9 @@ fn r17_a_sub_agents_call_is_looked_at_too_and_its_task_is_not_the_persons_word()
     let words = asked[0].body["messages"][1]["content"].as_str().unwrap();
     assert!(words.contains("look only") && words.contains("echo 1 >> made"), "{words}");
     assert!(!words.contains("The person wants"), "{words}");
-    program.insists("y", "All is done.");
+    program.press_until("y", "All is done.");
     assert_eq!(program.file("made").as_deref(), Some("1\n"));
-    let heard: Vec<ReviewVerdict> = entries(program.place.path())
+    let heard: Vec<ReviewVerdict> = read_entries(program.place.path())
         .iter()
         .filter_map(|entry| match entry.unwrap_sub_agent() {
             Entry::Reviewed { verdict: advice, .. } => Some(*advice),

@@ -1,10 +1,10 @@
 //! Keys stay where they belong: on the wire to their own service, and nowhere else.
 
-use crate::support::hand::PATIENCE;
-use crate::support::kept::{holders, script, settings};
-use crate::support::program::{Program, Setup, below};
+use crate::support::conversation::{runs, say, says};
+use crate::support::keyboard::PATIENCE;
+use crate::support::program::{Program, Setup, list_descendants};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{runs, say, says};
+use crate::support::stored_files::{find_files_with, write_script, write_settings};
 use rustix::process::Signal;
 use serde_json::json;
 use std::path::Path;
@@ -47,7 +47,7 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
         program.keys("y");
         program.until("(400)");
         program.keys("\u{4}");
-        program.ends();
+        program.wait_for_exit();
         program.bytes()
     })
     .await
@@ -61,7 +61,7 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
     for key in [KEY, HEADER, OTHER] {
         assert!(!told.contains(key), "a command saw {key}");
         assert!(!String::from_utf8_lossy(&bytes).contains(key), "the screen showed {key}");
-        let found = holders(place.path(), key);
+        let found = find_files_with(place.path(), key);
         assert!(found.is_empty(), "{key} is in {found:?}");
     }
 }
@@ -75,7 +75,7 @@ fn command_lines() -> String {
 
 #[test]
 fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
-    use crate::support::talking::{runs, say, says};
+    use crate::support::conversation::{runs, say, says};
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
     let env =
@@ -89,7 +89,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     std::fs::create_dir_all(&config).unwrap();
     // The whole key stands in no file.
     let waits = format!("until [ -e '{}' ]; do sleep 0.05; done", home.join("seen").display());
-    script(&home.join("give"), &format!("{waits}; printf '%s-%s\\n' printed 1234567890-by-a-command"));
+    write_script(&home.join("give"), &format!("{waits}; printf '%s-%s\\n' printed 1234567890-by-a-command"));
     let profile = |name: &str, service: &Service, key: &str| {
         format!("[profiles.{name}]\nbase_url = \"{}\"\nmodel = \"m-{name}\"\n{key}\n", service.base_url)
     };
@@ -137,7 +137,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
         program.until(reply);
     }
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
     let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
     std::fs::remove_file(config.join("credentials.toml")).unwrap();
     let services = [(&one, KEY), (&two, PRINTED), (&three, ENTERED)];
@@ -157,7 +157,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     for key in [KEY, PRINTED, ENTERED, OTHER] {
         assert!(!bytes.contains(key), "the screen showed {key}");
         assert!(!lines.contains(key), "{key} is on a command line");
-        let found = holders(place.path(), key);
+        let found = find_files_with(place.path(), key);
         assert!(found.is_empty(), "{key} is in {found:?}");
     }
 }
@@ -193,7 +193,7 @@ fn echoes() -> Vec<Answer> {
 /// The program's own profile for this service.
 fn with_keys(service: &Service, arguments: &[&str]) -> Setup {
     let setup = Setup::new(&[&["--profile", "mine"], arguments].concat()).size(100, 30).env("MY_MODEL", KEY);
-    settings(&setup, &profile(service));
+    write_settings(&setup, &profile(service));
     setup
 }
 
@@ -252,7 +252,7 @@ fn r57_no_process_that_the_program_starts_can_read_a_key() {
     program.until_asked("run a command?");
     program.keys("y");
     program.until("42up");
-    let seen = below(program.pid());
+    let seen = list_descendants(program.pid());
     assert!(seen.len() >= 2, "the guard and the command: {seen:?}");
     for pid in seen {
         for file in ["cmdline", "environ"] {
@@ -291,7 +291,7 @@ fn r57_a_key_that_is_repeated_to_a_screen_is_not_drawn_however_the_program_ends(
     program.types("a draft");
     program.until("a draft");
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
     left_nothing(&mut program);
 }
 
@@ -301,7 +301,7 @@ fn r57_a_crash_tells_no_key() {
     for way in ["main", "thread"] {
         let service = runtime.block_on(Service::start([says("Hello.")]));
         let mut program = with_keys(&service, &[]).env("AYE_PANIC", way).start();
-        program.ends();
+        program.wait_for_exit();
         left_nothing(&mut program);
     }
 }

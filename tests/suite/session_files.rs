@@ -158,7 +158,7 @@ fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
     for round in 0..6 {
         let before = count();
         let mut process = child("child_that_forks_until_it_is_killed", "077", home.path()).unwrap();
-        let limit = Instant::now() + crate::support::hand::PATIENCE;
+        let limit = Instant::now() + crate::support::keyboard::PATIENCE;
         while count() <= before + round {
             assert!(Instant::now() < limit, "the other process made no copy");
         }
@@ -184,7 +184,7 @@ fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
     for round in 0..12 {
         let mut process = child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
         let before = fs::metadata(&file).map_or(0, |data| data.len());
-        let limit = Instant::now() + crate::support::hand::PATIENCE;
+        let limit = Instant::now() + crate::support::keyboard::PATIENCE;
         while fs::metadata(&file).map_or(0, |data| data.len()) <= before + round * 10_000 {
             assert!(Instant::now() < limit, "the other process wrote nothing");
             std::thread::yield_now();

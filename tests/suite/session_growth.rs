@@ -3,10 +3,10 @@
 //! To print the figures: `AYE_TEST_TURNS=10000 AYE_TEST_PROGRAM=$PWD/target/release/aye cargo test --test suite
 //! session_growth -- --nocapture`, after `cargo build --release`.
 
-use crate::support::hand::PATIENCE;
-use crate::support::kept::{ALONE, settings};
-use crate::support::often;
+use crate::support::keyboard::PATIENCE;
+use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
+use crate::support::stored_files::{NO_TITLES, write_settings};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -140,11 +140,11 @@ fn median(mut times: Vec<Duration>) -> Duration {
 #[test]
 fn r65_cost_per_turn_stays_constant_in_a_long_session() {
     let wanted = std::env::var("AYE_TEST_TURNS").ok().and_then(|turns| turns.parse().ok());
-    let turns: usize = wanted.unwrap_or_else(|| often(400, 100));
+    let turns: usize = wanted.unwrap_or_else(|| pick_count(400, 100));
     let (base, seen) = start_service();
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]).size(100, 30);
     // No title is requested.
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
     program.until("ask mode");
     let mut figures: Vec<Figures> = Vec::new();
@@ -164,7 +164,7 @@ fn r65_cost_per_turn_stays_constant_in_a_long_session() {
         let end = Instant::now() + PATIENCE;
         while !has_ended(&file) {
             assert!(Instant::now() < end, "turn {turn} did not end:\n{}", program.screen());
-            program.lets_pass(1);
+            program.wait_ms(1);
         }
         assert!(seen.try_recv().is_err(), "more than one request per turn");
         if [turns / 4, turns / 2, turns, 100, 1000, 10_000].contains(&turn) {

@@ -1,11 +1,11 @@
 //! Switching between sessions, themes and models on the screen, also during a turn.
 
+use crate::support::conversation::{say, says};
 use crate::support::folder::Folder;
-use crate::support::hand::PATIENCE;
-use crate::support::kept::{ALONE, settings};
+use crate::support::keyboard::PATIENCE;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{say, says};
+use crate::support::stored_files::{NO_TITLES, write_settings};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
@@ -36,13 +36,13 @@ fn resume_without_an_id_opens_the_session_list() {
     let arguments = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&arguments);
     // The session must be listed by its first message, not by a title that is still on its way.
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
     program.until("Connected to");
     say(&mut program, "about clocks");
     program.until_quiet("First reply.");
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
     let place = program.place.clone();
     let mut program = Setup::again(&place, &[&arguments[..], &["--resume"]].concat()).start();
     let screen = program.until("about clocks");

@@ -1,9 +1,9 @@
 //! `aye sessions`: what it lists, shows, finds, names, removes, copies and writes, and what it says to bad input.
 
-use crate::support::leave_out;
+use crate::support::conversation::{say, says};
 use crate::support::program::Setup;
+use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{say, says};
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -209,14 +209,14 @@ fn sessions_go_with_all_that_was_kept_for_them_once_it_is_sure() {
     let mut program = Setup::again(&home.0.place, &["sessions", "rm", "01ja"]).start();
     let screen = program.until("type yes:");
     assert!(screen.contains("why does the clock flake?"), "{screen}");
-    program.sends("y\n");
-    assert_eq!(program.ends(), 0);
+    program.send_bytes("y\n");
+    assert_eq!(program.wait_for_exit(), 0);
     assert!(program.screen().contains("Nothing was removed."), "{}", program.screen());
     assert_eq!(home.files(), 3);
     let mut program = Setup::again(&home.0.place, &["sessions", "rm", "01ja"]).start();
     program.until("type yes:");
-    program.sends("yes\n");
-    assert_eq!(program.ends(), 0);
+    program.send_bytes("yes\n");
+    assert_eq!(program.wait_for_exit(), 0);
     assert!(program.screen().contains("1 session was removed."), "{}", program.screen());
     assert!(!data.join("drafts").join(format!("{ONE}-card.txt")).exists());
     assert!(!data.join("rehearsal").join(ONE).exists());
@@ -336,7 +336,7 @@ fn r53_a_disk_that_is_full_is_said_and_the_reply_comes_whole() {
         .output();
     if !probe.is_ok_and(|done| done.status.success()) {
         // That writing fails is tested without such a disk too.
-        return leave_out("no small disk can be mounted here");
+        return report_skipped("no small disk can be mounted here");
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let long = "word ".repeat(40_000);

@@ -1,11 +1,11 @@
 //! What stands in for the result of a command that a dry run does not run, in the real program over a real socket.
 
+use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::folder::Folder;
-use crate::support::kept::{session, settings};
-use crate::support::often;
+use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{calls_after, runs, say, says};
+use crate::support::stored_files::{read_session, write_settings};
 use aye::chat::{Entry, ResultOrigin, SimulatedResult, SimulationSource};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -23,10 +23,10 @@ struct Play {
 impl Play {
     fn new(answers: impl IntoIterator<Item = Answer>, more: &str) -> Self {
         let runtime = Runtime::new().unwrap();
-        let simulator = runtime.block_on(Service::strict(answers));
+        let simulator = runtime.block_on(Service::start_strict(answers));
         let setup = Setup::new(&[]);
         let url = &simulator.base_url;
-        settings(
+        write_settings(
             &setup,
             &format!(
                 "[model]\ntitles = false\n[dry_run]\nstage = \"off\"\n{more}\n[profiles.other]\nbase_url = \"{url}\"\nkey_env = \"OTHER_KEY\""
@@ -107,7 +107,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     assert!(screen.contains("2 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"), "{screen}");
     assert_eq!(play.simulator.received().len(), 1);
     program.keys("/quit\r");
-    program.ends();
+    program.wait_for_exit();
 
     let asked = &play.simulator.received()[0];
     assert_eq!(asked.header("authorization"), Some("Bearer sk-other-1234567890"));
@@ -116,7 +116,7 @@ fn r30_a_person_sees_which_model_imagined_a_result_and_the_same_call_has_it_agai
     assert!(words.contains("make test") && words.contains("bash_exec"), "{words}");
     assert!(!words.contains("my words") && !words.contains("sk-first"), "nothing that was said: {words}");
     let setup = Setup::again(&play.place, &[]);
-    let made = results(&session(&setup));
+    let made = results(&read_session(&setup));
     assert_eq!(made.len(), 2);
     assert_eq!(made[0].0, made[1].0);
     assert!(made[0].0.ends_with("Simulated result:\n3 tests passed<U+001B>]0;evil<U+0007>\nexit 0"), "{}", made[0].0);
@@ -171,7 +171,7 @@ fn r30_whatever_a_simulator_does_a_sample_stands_in_and_it_is_said() {
         (says(&long), "its answer is longer than 16 KB"),
         (says(rubbish), "its answer is not JSON"),
     ];
-    if often(1, 0) > 0 {
+    if pick_count(1, 0) > 0 {
         cases.extend([
             (says(r#"{"output":"ok"}"#), "it lacks 'exit'"),
             (says(r#"{"output":"ok","exit":0}"#.repeat(2).as_str()), "text after the JSON"),
@@ -214,7 +214,7 @@ fn r27_esc_stops_the_simulator_at_once_and_nothing_is_made_up() {
     program.keys("\x1b");
     program.until("0 calls rehearsed");
     program.until_that("the connection is closed", |_| simulator.received()[0].closed_early.is_some());
-    assert_eq!(results(&session(&Setup::again(&play.place, &[]))).len(), 0);
+    assert_eq!(results(&read_session(&Setup::again(&play.place, &[]))).len(), 0);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn r30_the_card_the_record_and_the_doctor_say_where_a_result_comes_from() {
     program.keys("y");
     program.until("changed on disk");
     program.keys("/quit\r");
-    program.ends();
+    program.wait_for_exit();
     // Where the model is told nothing of the dry run it is told a result and nothing else.
     let told = talk.received().last().unwrap().body["messages"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(told["content"], "built\nexit 0");

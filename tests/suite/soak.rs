@@ -3,9 +3,9 @@
 //!
 //! A long trial, made by hand: `AYE_TEST_SECONDS=3600 cargo test --test suite soak -- --ignored --nocapture`
 
-use crate::support::kept::{ALONE, settings};
 use crate::support::program::{Program, Setup};
-use crate::support::{Dice, often};
+use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::{Dice, pick_count};
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -23,7 +23,7 @@ const PART: &str = "## Part\n\nThe *quick* fox, **bold** and `code`, \u{6f22}\u{
 /// How long it goes on.
 fn lasts() -> Duration {
     let said = std::env::var("AYE_TEST_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    Duration::from_secs(said.unwrap_or(often(20, 4) as u64))
+    Duration::from_secs(said.unwrap_or(pick_count(20, 4) as u64))
 }
 
 /// A service at its address whose nth reply takes this long, a piece each thousandth of a second, and ends with
@@ -105,7 +105,7 @@ fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory
     let reply = (lasts / 8).min(Duration::from_secs(20));
     let base = service(reply);
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]).size(100, 30);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
     program.until("Connected to");
     let mut dice = Dice(7);
@@ -118,10 +118,10 @@ fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory
         replies += 1;
         let ends = Instant::now() + reply;
         while Instant::now() < ends {
-            program.lets_pass(80 + dice.below(600));
+            program.wait_ms(80 + dice.below(600));
             match dice.below(4) {
-                0 => program.sends("\x1b[5~"),
-                1 => program.sends("\x1b[6~"),
+                0 => program.send_bytes("\x1b[5~"),
+                1 => program.send_bytes("\x1b[6~"),
                 _ => {
                     program.resize(20 + dice.below(180) as u16, 6 + dice.below(50) as u16);
                     resizes += 1;
@@ -129,15 +129,15 @@ fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory
             }
         }
         program.resize(100, 30);
-        program.lets_pass(50);
-        program.sends("\x1b[1;5F");
+        program.wait_ms(50);
+        program.send_bytes("\x1b[1;5F");
         program.until_quiet(&format!("end of {replies}."));
         // What comes behind the size has been read when this is shown, and the size with the second of them.
         for typed in ["settled", " now"] {
             program.types(typed);
             program.until(typed);
         }
-        program.sends("\x15");
+        program.send_bytes("\x15");
         program.until_gone("settled");
         // The foot names the key of an empty composer.
         program.until("? help");

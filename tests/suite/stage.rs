@@ -2,13 +2,13 @@
 //! said what would have run.
 
 use crate::stage_escapes::is_there;
+use crate::support::conversation::{runs, says as answers};
 use crate::support::folder::Folder;
-use crate::support::kept::settings;
+use crate::support::overlay_project::{EmptyProject, command_line, open_overlay, remove_overlay};
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::staged::{Empty, line, staged, throw_away};
-use crate::support::talking::{runs, says as answers};
+use crate::support::stored_files::write_settings;
 use aye::agent::WaitingCall;
 use aye::chat::{CommandLine, Outcome};
 use aye::llm::scripted::{Reply, calls, says};
@@ -31,7 +31,7 @@ fn run(command: &str) -> Reply {
 /// A dry run whose commands run on a stage.
 fn on_stage(replies: impl IntoIterator<Item = Reply>) -> Scene {
     let mut scene = Scene::dry_run(replies);
-    let (_, shell) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+    let (_, shell) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     scene
 }
@@ -65,7 +65,7 @@ async fn r30_commands_and_file_tools_see_what_the_others_did() {
     assert_eq!(told(7), "C\n750\nexit 0");
     assert_eq!(scene.file("b.txt").as_deref(), Some("b\r\n"));
     assert!(!scene.project().join("new").exists() && !scene.project().join("bin").exists());
-    let (play, _) = staged(&scene.project(), scene.project().parent().unwrap().join("layer"));
+    let (play, _) = open_overlay(&scene.project(), scene.project().parent().unwrap().join("layer"));
     let changes = play.list_changes().unwrap();
     let names: Vec<String> = changes.iter().map(|change| change.path.display().to_string()).collect();
     assert_eq!(names, ["b.txt", "bin", "bin/l", "bin/x", "c.txt", "new", "new/a.txt"]);
@@ -146,7 +146,7 @@ async fn r30_asked_as_live_no_rule_is_offered_and_a_grant_is_kept() {
     let call = call.id.clone();
     let decision = aye::chat::Decision::Always(widths.last().unwrap().grant.clone());
     let by = aye::chat::Decider::Headless;
-    scene.happens(aye::agent::Event::CallDecided { call, decision, by }).await;
+    scene.run_event(aye::agent::Event::CallDecided { call, decision, by }).await;
     let outcomes = scene.outcomes();
     assert_eq!(outcomes.len(), 2, "b.txt is not asked about: {outcomes:?}");
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Rehearsed(_))), "{outcomes:?}");
@@ -168,7 +168,7 @@ async fn r30_asked_as_in_life_what_is_allowed_is_rehearsed_and_what_is_refused_i
         let call = call.id.clone();
         let decision = if yes { aye::chat::Decision::Once } else { aye::chat::Decision::Deny(String::new()) };
         let by = aye::chat::Decider::Headless;
-        scene.happens(aye::agent::Event::CallDecided { call, decision, by }).await;
+        scene.run_event(aye::agent::Event::CallDecided { call, decision, by }).await;
     }
     let outcomes = scene.outcomes();
     assert!(matches!(&outcomes[0], Outcome::Rehearsed(_)), "{outcomes:?}");
@@ -199,9 +199,10 @@ async fn a_project_of_any_name_and_in_any_place_has_a_stage() {
         let (project, layer) = (root.path().join("in").join(&name), root.path().join("layers").join(&name));
         std::fs::create_dir_all(&project).unwrap();
         std::fs::write(project.join("here"), "x").unwrap();
-        let (play, shell) = staged(&project, layer);
-        let ran =
-            shell.run_in_overlay(&line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {}).await;
+        let (play, shell) = open_overlay(&project, layer);
+        let ran = shell
+            .run_in_overlay(&command_line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {})
+            .await;
         let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", name.display()));
         assert_eq!((ran.output.as_str(), ran.exit), ("x", Some(0)), "{}", name.display());
         assert_eq!(play.list_changes().unwrap().len(), 2, "{}", name.display());
@@ -261,9 +262,9 @@ async fn what_a_person_set_up_oddly_has_a_stage_or_says_why_not() {
     // The layer cannot be made: a file stands where its folder would.
     std::fs::create_dir_all(at("layer")).unwrap();
     std::fs::write(at("layer/upper"), "").unwrap();
-    let (_, shell) = staged(&at("project"), at("layer"));
+    let (_, shell) = open_overlay(&at("project"), at("layer"));
     let error = shell
-        .run_in_overlay(&line("echo ran > ran", &at("project")), View::Hidden, &|_| {})
+        .run_in_overlay(&command_line("echo ran > ran", &at("project")), View::Hidden, &|_| {})
         .await
         .unwrap_err()
         .to_string();
@@ -286,11 +287,11 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     if !is_there() {
         return;
     }
-    let Empty { root: _root, project, play, shell } = Empty::new();
+    let EmptyProject { root: _root, project, play, shell } = EmptyProject::new();
     let mark = format!("given-up-{}", std::process::id());
     let command =
         format!("touch begun; (setsid sh -c 'trap \"\" TERM; : {mark}; sleep 600' &) ; trap '' TERM; sleep 600");
-    let mut long = line(&command, &project);
+    let mut long = command_line(&command, &project);
     long.seconds = 1;
     let ran = shell.run_in_overlay(&long, View::Hidden, &|_| {}).await.unwrap();
     assert!(ran.timed_out, "{ran:?}");
@@ -318,7 +319,7 @@ async fn a_command_that_is_given_up_or_takes_too_long_leaves_nothing_running() {
     while lives() > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    let ran = shell.run_in_overlay(&line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell.run_in_overlay(&command_line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
     assert_eq!(ran.output, "begun\n", "the layer is free again");
 }
 
@@ -327,10 +328,10 @@ async fn what_takes_too_much_memory_is_ended_with_all_it_started_and_says_so() {
     if !is_there() {
         return;
     }
-    let Empty { root: _root, project, play, .. } = Empty::new();
+    let EmptyProject { root: _root, project, play, .. } = EmptyProject::new();
     let shell = OverlayShell::new(Arc::new(Shell::new(program())), play.clone()).with_memory(200 << 20);
     let command = "touch begun; (setsid sleep 600 &); x=aaaaaaaa; while :; do x=$x$x; done";
-    let ran = shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap();
     let words = "[stopped by the limits of the dry run: it used more than 200 MB of memory]";
     assert!(ran.output.contains(words), "{ran:?}");
     assert!(ran.signal == Some(9) && !ran.timed_out, "{ran:?}");
@@ -345,12 +346,15 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
     let root = Folder::new();
     let project = root.path().join("project");
     std::fs::create_dir_all(project.join("old/deep")).unwrap();
-    let (play, shell) = staged(&project, root.path().join("layer"));
+    let (play, shell) = open_overlay(&project, root.path().join("layer"));
     let command = "rm -r old; mkdir -p shut/in; touch shut/in/x; chmod 000 shut/in shut; mkfifo p; ln -s / root; touch /tmp/aye-staged";
-    assert_eq!(shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit, Some(0));
-    throw_away(play.overlay_folder()).await;
+    assert_eq!(
+        shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit,
+        Some(0)
+    );
+    remove_overlay(play.overlay_folder()).await;
     assert!(!play.overlay_folder().exists() && Path::new("/etc").exists());
-    throw_away(play.overlay_folder()).await;
+    remove_overlay(play.overlay_folder()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -366,7 +370,7 @@ async fn r30_the_program_runs_commands_on_the_stage_unless_the_settings_say_off(
         .await;
         let arguments = ["--dry-run", "-p", "go", "--base-url", &service.base_url, "--model", "m"];
         let setup = Setup::new(&arguments).has("a.txt", "real\n");
-        settings(&setup, text);
+        write_settings(&setup, text);
         let place = setup.place.clone();
         let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
         assert_eq!(code, 0, "{out}\n{err}");

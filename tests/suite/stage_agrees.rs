@@ -3,11 +3,11 @@
 
 use crate::stage_escapes::is_there;
 use crate::support::folder::Folder;
-use crate::support::kept::shared;
 use crate::support::program::program;
 use crate::support::scene::Scene;
-use crate::support::{Dice, often};
-use crate::support::{aloud, leave_out};
+use crate::support::stored_files::share_program;
+use crate::support::{Dice, pick_count};
+use crate::support::{print_uncaptured, report_skipped};
 use aye::chat::{ApplyOptions, CommandLine, DryRunSummary, Intent, LiveCall, Outcome};
 use aye::llm::scripted::{calls, says};
 use aye::project::disk::Disk;
@@ -60,7 +60,7 @@ async fn r30_the_stage_the_file_tools_and_what_is_applied_are_the_same_whatever_
         return;
     }
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = seed.map_or(1..1 + often(40, 2) as u64, |seed| seed..seed + 1);
+    let seeds = seed.map_or(1..1 + pick_count(40, 2) as u64, |seed| seed..seed + 1);
     for seed in seeds {
         agrees(seed).await;
     }
@@ -200,7 +200,7 @@ async fn whoever_is_in_two_groups() {
     // What a file tool changes it copies up by itself, and from then on commands can change it too.
     assert_eq!(told(6), "two\nmore\nexit 0");
     assert_eq!((scene.file("theirs").unwrap(), scene.file("other").unwrap()), ("one\n".into(), "one\n".into()));
-    aloud("said: another group's file");
+    print_uncaptured("said: another group's file");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn r30_what_a_stage_cannot_change_for_its_group_is_said_and_a_file_tool_can() {
     if !rustix::process::geteuid().is_root()
         || !setpriv(&["unshare", "-Ur", "true"]).output().is_ok_and(|tried| tried.status.success())
     {
-        return leave_out("no process can be made here that is in two groups and may make namespaces");
+        return report_skipped("no process can be made here that is in two groups and may make namespaces");
     }
     let root = Folder::new();
     let at = |path: &str| root.path().join(path);
@@ -228,7 +228,7 @@ fn r30_what_a_stage_cannot_change_for_its_group_is_said_and_a_file_tool_can() {
     // Where this suite was built another user may not be let in.
     let programs: [PathBuf; 2] = [program(), std::env::current_exe().unwrap()];
     for (program, name) in programs.iter().zip(["aye", "suite"]) {
-        shared(program, &at(name));
+        share_program(program, &at(name));
     }
     let suite = at("suite");
     let mut command =

@@ -3,9 +3,9 @@
 //! same before and after.
 
 use crate::support::folder::Folder;
-use crate::support::kept::shared;
 use crate::support::program::program;
-use crate::support::{aloud, leave_out, part_of};
+use crate::support::stored_files::share_program;
+use crate::support::{pick_samples, print_uncaptured, report_skipped};
 use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
@@ -31,7 +31,7 @@ pub fn is_there() -> bool {
     match test_overlay_sandbox(&program(), &place.path().join("project"), &place.path().join("beside")) {
         Ok(()) => true,
         Err(why) => {
-            leave_out(&format!("no overlay sandbox here: {why}"));
+            report_skipped(&format!("no overlay sandbox here: {why}"));
             false
         }
     }
@@ -236,7 +236,7 @@ async fn whoever_this_is() {
 
     let (of_suite, others): (Vec<&str>, Vec<&str>) = NASTY.iter().partition(|nasty| nasty.contains('%'));
     let from = if rustix::process::geteuid().is_root() { 3 } else { 0 };
-    let tried: Vec<&str> = of_suite.into_iter().chain(part_of(&others, EACH, from).copied()).collect();
+    let tried: Vec<&str> = of_suite.into_iter().chain(pick_samples(&others, EACH, from).copied()).collect();
     for nasty in &tried {
         let command = nasty
             .replace('@', place.root.to_str().unwrap())
@@ -263,7 +263,7 @@ async fn whoever_this_is() {
     assert!(rustix::system::uname().nodename() == host.as_c_str());
     assert!(TcpStream::connect(("127.0.0.1", port)).is_ok() && heard(), "outside they are there");
     assert!(NASTY.len() >= 60, "{}", NASTY.len());
-    aloud(&format!(
+    print_uncaptured(&format!(
         "{} nasty calls by user {}: nothing real was touched",
         tried.len(),
         rustix::process::geteuid().as_raw()
@@ -298,7 +298,7 @@ fn reach() {
     // Its own loopback is there, and is its own.
     let own = TcpListener::bind("127.0.0.1:0").and_then(|own| TcpStream::connect(own.local_addr()?).map(|_| own));
     tries("not even itself", own.is_err());
-    aloud(&format!("reached: {reached:?}"));
+    print_uncaptured(&format!("reached: {reached:?}"));
 }
 
 /// Starts the trial in a process of its own, as this user where one is given.
@@ -314,7 +314,7 @@ fn trial(user: Option<u32>) {
     // Where this suite was built another user may not be let in, and nobody may be on the stage.
     let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
         let to = at("programs").join(name);
-        shared(&from, &to);
+        share_program(&from, &to);
         to
     });
     if let Some(user) = user {
@@ -334,7 +334,7 @@ fn trial(user: Option<u32>) {
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
     let last = said.lines().find(|line| line.contains("nothing real was touched")).expect("the trial ran");
-    aloud(last);
+    print_uncaptured(last);
 }
 
 #[test]
@@ -347,11 +347,11 @@ fn r30_no_command_of_a_dry_run_touches_anything_real() {
 #[test]
 fn r30_nor_does_one_of_an_ordinary_person() {
     if !rustix::process::geteuid().is_root() {
-        return leave_out("these tests are an ordinary user's already");
+        return report_skipped("these tests are an ordinary user's already");
     }
     let unshared = std::process::Command::new("unshare").args(["-Ur", "true"]).uid(65534).gid(65534).output();
     if !unshared.is_ok_and(|done| done.status.success()) {
-        return leave_out("an ordinary user may make no namespaces here");
+        return report_skipped("an ordinary user may make no namespaces here");
     }
     trial(Some(65534));
 }

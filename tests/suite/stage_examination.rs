@@ -1,9 +1,9 @@
 //! Sensitive files that are made or replaced while a command of a dry run runs.
 
 use crate::stage_escapes::is_there;
-use crate::support::overlay_place::{Place, SECRET, file};
+use crate::support::overlay_place::{Place, SECRET, write_file};
+use crate::support::overlay_project::command_line;
 use crate::support::own_process::own_process;
-use crate::support::staged::line;
 use aye::project::Reader;
 use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use std::fs;
@@ -29,22 +29,22 @@ async fn r30_what_becomes_secret_while_a_command_runs_is_withheld_with_its_outpu
         return;
     }
     let project = root.join("project");
-    file(&project.join("sub/plain.txt"), "plain");
-    file(&project.join("old/.env"), "old");
+    write_file(&project.join("sub/plain.txt"), "plain");
+    write_file(&project.join("old/.env"), "old");
     let place = Place::reading(&root, &[]);
     let command = "echo > begun; sleep 1; cat sub/.env* old/.env; cp sub/.env* copy.txt; true";
     for (new, from) in [("sub/.env", None), ("old/.env", Some("sub/.env.tmp"))] {
         let makes = async {
             wait_for(&root.join("layers/one/pending/begun")).await;
             match from {
-                None => file(&project.join(new), SECRET),
+                None => write_file(&project.join(new), SECRET),
                 Some(from) => {
-                    file(&project.join(from), SECRET);
+                    write_file(&project.join(from), SECRET);
                     fs::rename(project.join(from), project.join(new)).unwrap();
                 }
             }
         };
-        let line = line(command, &project);
+        let line = command_line(command, &project);
         let (ran, ()) = tokio::join!(place.shell.run_in_overlay(&line, View::Hidden, &|_| {}), makes);
         let error = ran.expect_err("its output is withheld").to_string();
         assert!(error.starts_with(new) && error.contains("run it again"), "{error}");
@@ -66,9 +66,9 @@ async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_say
     let command = "echo > begun; sleep 1; cp .env copy.env; true";
     let makes = async {
         wait_for(&project.join("data/layers/one/upper/begun")).await;
-        file(&project.join(".env"), SECRET);
+        write_file(&project.join(".env"), SECRET);
     };
-    let line = line(command, &project);
+    let line = command_line(command, &project);
     let (ran, ()) = tokio::join!(place.shell.run_in_overlay(&line, View::Hidden, &|_| {}), makes);
     let error = ran.expect_err("its output is withheld").to_string();
     assert!(error.starts_with(".env was created or replaced") && error.contains("stay in the overlay"), "{error}");
@@ -90,13 +90,13 @@ async fn r30_what_a_stopped_command_read_while_it_became_secret_is_dropped() {
     let pending = root.join("layers/one/pending");
     let makes = async {
         wait_for(&pending.join("begun")).await;
-        file(&project.join(".env"), SECRET);
+        write_file(&project.join(".env"), SECRET);
         wait_for(&pending.join("copied")).await;
         // A file tool looks meanwhile.
         let at = place.play.locate("copy.txt").unwrap();
         assert!(place.play.read(&at).is_err());
     };
-    let line = line(command, &project);
+    let line = command_line(command, &project);
     tokio::select! {
         _ = place.shell.run_in_overlay(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
         () = makes => {}

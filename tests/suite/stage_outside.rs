@@ -3,11 +3,11 @@
 
 use crate::stage_escapes::is_there;
 use crate::support::folder::Folder;
-use crate::support::leave_out;
-use crate::support::mounts::{may_mount, small_disk};
+use crate::support::mounts::{continue_with_mounts, mount_small_disk};
+use crate::support::overlay_project::{EmptyProject, command_line, open_overlay};
 use crate::support::own_process::{NOBODY, own_process, start};
 use crate::support::program::program;
-use crate::support::staged::{Empty, line, staged};
+use crate::support::report_skipped;
 use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
@@ -136,12 +136,16 @@ async fn whoever_has_mounts_there() {
     test_overlay_sandbox(&program(), &root.join("project"), &root.join("layers")).unwrap();
     // On a disk of its own in the home, and in the folder for temporary files.
     for project in [root.join("home/disk"), "/tmp/aye-mounted/project".into()] {
-        let (play, shell) = staged(&project, root.join("layers").join(project.file_name().unwrap()));
-        let ran =
-            shell.run_in_overlay(&line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {}).await;
+        let (play, shell) = open_overlay(&project, root.join("layers").join(project.file_name().unwrap()));
+        let ran = shell
+            .run_in_overlay(&command_line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {})
+            .await;
         assert!(ran.unwrap().output.starts_with("held\n"));
         assert!(play.overlay_folder().join("upper/new").exists() && !project.join("new").exists());
-        let ran = shell.run_in_overlay(&line("cat file new; ls -d /usr", &project), View::Live, &|_| {}).await.unwrap();
+        let ran = shell
+            .run_in_overlay(&command_line("cat file new; ls -d /usr", &project), View::Live, &|_| {})
+            .await
+            .unwrap();
         assert_eq!(ran.output, "held\nx\n/usr\n");
     }
 }
@@ -149,7 +153,9 @@ async fn whoever_has_mounts_there() {
 #[test]
 fn r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter() {
     if !is_there()
-        || !may_mount("stage_outside::r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter")
+        || !continue_with_mounts(
+            "stage_outside::r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter",
+        )
     {
         return;
     }
@@ -166,7 +172,7 @@ fn r30_mounts_below_the_folder_for_temporary_files_and_in_the_home_do_not_matter
     let ordinary = ["--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-Ur", "true"];
     if !works("setpriv", &ordinary) {
         let _ = fs::remove_dir("/tmp/aye-mounted");
-        return leave_out("an ordinary user may make no namespaces here");
+        return report_skipped("an ordinary user may make no namespaces here");
     }
     let user = format!("{NOBODY}:{NOBODY}");
     let drop = format!(
@@ -187,7 +193,7 @@ async fn r30_shared_memory_counts() {
     if !is_there() {
         return;
     }
-    let Empty { root: _root, project, play, .. } = Empty::new();
+    let EmptyProject { root: _root, project, play, .. } = EmptyProject::new();
     let shell = OverlayShell::new(Arc::new(Shell::new(program())), play).with_memory(60 << 20);
     let memfd = "import os, time\nfd = os.memfd_create('x')\nfor _ in range(200): os.write(fd, bytes(1 << 20))\ntime.sleep(600)";
     let mapped = "import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nm.write(bytes(100 << 20))\ntime.sleep(600)";
@@ -195,10 +201,10 @@ async fn r30_shared_memory_counts() {
     let mut commands = vec!["head -c 150M /dev/zero > /dev/shm/x; sleep 600".to_owned()];
     match has_python {
         true => commands.extend([memfd, mapped].map(|program| format!("python3 -c \"{program}\""))),
-        false => leave_out("there is no python3"),
+        false => report_skipped("there is no python3"),
     }
     for command in commands {
-        let ran = shell.run_in_overlay(&line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
+        let ran = shell.run_in_overlay(&command_line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
         let words = "[stopped by the limits of the dry run: it used more than 60 MB of memory]";
         assert!(ran.output.contains(words) && !ran.timed_out, "{command}: {ran:?}");
     }
@@ -207,16 +213,16 @@ async fn r30_shared_memory_counts() {
 #[tokio::test]
 async fn r30_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none() {
     let name = "stage_outside::r30_a_command_that_makes_very_many_files_is_stopped_before_the_disk_has_room_for_none";
-    if !is_there() || !may_mount(name) {
+    if !is_there() || !continue_with_mounts(name) {
         return;
     }
     let place = Folder::new();
     let at = |path: &str| place.path().join(path);
     fs::create_dir(at("project")).unwrap();
-    small_disk(&at("disk"), "size=64m,nr_inodes=20000");
-    let (_play, shell) = staged(&at("project"), at("disk/layer"));
+    mount_small_disk(&at("disk"), "size=64m,nr_inodes=20000");
+    let (_play, shell) = open_overlay(&at("project"), at("disk/layer"));
     let command = "stat -f -c %c /dev/shm; i=0; while :; do i=$((i + 1)); : > f$i || exit 1; [ $((i % 100)) = 0 ] && sleep 0.01; done";
-    let ran = shell.run_in_overlay(&line(command, &at("project")), View::Hidden, &|_| {}).await.unwrap();
+    let ran = shell.run_in_overlay(&command_line(command, &at("project")), View::Hidden, &|_| {}).await.unwrap();
     // Files in memory take memory too, which no size counts.
     assert!(ran.output.starts_with("65536\n"), "{ran:?}");
     assert!(ran.output.contains("more files fit on it]"), "{ran:?}");
@@ -236,7 +242,7 @@ fn whoever_reached_the_limit() {
 fn r30_a_limit_of_namespaces_is_named_with_its_setting() {
     let limit = "echo 0 > /proc/sys/user/max_mnt_namespaces";
     if !works("unshare", &["-Ur", "sh", "-c", limit]) {
-        return leave_out("no limit of namespaces can be set here");
+        return report_skipped("no limit of namespaces can be set here");
     }
     let words = format!("{limit} && exec \"$0\" \"$@\"");
     start("stage_outside::whoever_reached_the_limit", None, &["unshare", "-Ur", "sh", "-c", &words]);

@@ -2,10 +2,10 @@
 //! of the user's variables or of other processes.
 
 use crate::stage_escapes::is_there;
-use crate::support::leave_out;
-use crate::support::overlay_place::{Place, SECRET, file};
+use crate::support::overlay_place::{Place, SECRET, write_file};
+use crate::support::overlay_project::{command_line, remove_overlay};
 use crate::support::own_process::own_process;
-use crate::support::staged::{line, throw_away};
+use crate::support::report_skipped;
 use aye::project::overlay_sandbox::View;
 use aye::project::rehearsal::Rehearsal;
 use aye::project::{Reader, Writer};
@@ -32,14 +32,17 @@ fn secrets(root: &Path) -> Vec<PathBuf> {
     ];
     let inside = ["project/.env", "project/keys/server.pem", "project/.aws/credentials", "project/deep/er/.env.local"];
     let mut all: Vec<PathBuf> = outside.iter().chain(&inside).map(|path| root.join(path)).collect();
-    all.iter().for_each(|path| file(path, SECRET));
+    all.iter().for_each(|path| write_file(path, SECRET));
     // Under other names.
     fs::hard_link(root.join("project/.env"), root.join("project/plain")).unwrap();
     fs::hard_link(root.join("home/notes.txt"), root.join("project/far")).unwrap();
     std::os::unix::fs::symlink(".env", root.join("project/link")).unwrap();
     std::os::unix::fs::symlink(root.join("elsewhere/data"), root.join("project/out")).unwrap();
     all.extend(["plain", "far", "link", "out"].map(|name| root.join("project").join(name)));
-    file(&root.join("project/.git/config"), &format!("[remote \"o\"]\n\turl = https://me:{SECRET}@example.com/x\n"));
+    write_file(
+        &root.join("project/.git/config"),
+        &format!("[remote \"o\"]\n\turl = https://me:{SECRET}@example.com/x\n"),
+    );
     all.push(root.join("project/.git/config"));
     all
 }
@@ -53,7 +56,7 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
         return;
     }
     let all = secrets(&root);
-    file(&root.join("project/main.rs"), "plain text");
+    write_file(&root.join("project/main.rs"), "plain text");
     let temporary = tempfile::Builder::new().tempfile_in("/tmp").unwrap();
     fs::write(temporary.path(), SECRET).unwrap();
     let place = Place::reading(&root, &[]);
@@ -100,12 +103,12 @@ async fn r30_a_masked_file_does_not_come_out_of_its_mask() {
     }
     let project = root.join("project");
     let has_git = git(&project, &["init", "-q"]);
-    file(&project.join("plain.txt"), "plain");
+    write_file(&project.join("plain.txt"), "plain");
     if !has_git || !git(&project, &["add", "-A"]) || !git(&project, &["commit", "-qm", "x"]) {
-        leave_out("there is no git");
+        report_skipped("there is no git");
     }
     for path in [".env", "deep/er/.env", "deep/plain.txt", "keys/.ssh/id_rsa"] {
-        file(&project.join(path), SECRET);
+        write_file(&project.join(path), SECRET);
     }
     fs::write(project.join("deep/plain.txt"), "plain").unwrap();
     let place = Place::reading(&root, &[]);
@@ -146,22 +149,22 @@ async fn r30_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_r
     let name = "stage_views::r30_what_git_keeps_of_secrets_is_read_by_no_command_but_one_that_only_reads";
     let Some(root) = own_process(name) else { return };
     let project = root.join("project");
-    file(&project.join("plain.txt"), "plain");
+    write_file(&project.join("plain.txt"), "plain");
     if !git(&project, &["init", "-q"]) || !git(&project, &["add", "-A"]) || !git(&project, &["commit", "-qm", "one"]) {
-        return leave_out("there is no git");
+        return report_skipped("there is no git");
     }
     if !is_there() {
         return;
     }
     let place = Place::reading(&root, &[]);
     assert_eq!(place.says("git show HEAD:plain.txt; git log --format=%s").await, "plainone\n");
-    file(
+    write_file(
         &root.join("home/.gitconfig"),
         &format!("[user]\n\tname = A B\n\temail = a@b\n[http]\n\textraHeader = {SECRET}\n"),
     );
     let said = place.says("git commit -q --allow-empty -m two; git log -1 --format='%an %s'; cat ~/.gitconfig").await;
     assert!(said.starts_with("A B two\n") && !said.contains(SECRET), "{said}");
-    file(&project.join(".env"), SECRET);
+    write_file(&project.join(".env"), SECRET);
     assert!(git(&project, &["add", "-f", ".env"]), "it is staged");
     let show = "git show :.env; git cat-file -p $(git ls-files -s .env | cut -d' ' -f2); git log --format=%s";
     for command in
@@ -181,9 +184,9 @@ async fn r30_settings_of_tools_are_seen_unless_they_hold_credentials() {
     let name = "stage_views::r30_settings_of_tools_are_seen_unless_they_hold_credentials";
     let Some(root) = own_process(name) else { return };
     let project = root.join("project");
-    file(&project.join(".cargo/config.toml"), "[alias]\n");
-    file(&project.join(".vscode/tasks.json"), "{}\n");
-    file(&project.join("web/.npmrc"), &format!("//registry.example.com/:_authToken={SECRET}\n"));
+    write_file(&project.join(".cargo/config.toml"), "[alias]\n");
+    write_file(&project.join(".vscode/tasks.json"), "{}\n");
+    write_file(&project.join("web/.npmrc"), &format!("//registry.example.com/:_authToken={SECRET}\n"));
     let is_git = git(&project, &["init", "-q"]) && git(&project, &["add", "-Af", ".cargo", ".vscode"]);
     if !is_there() {
         return;
@@ -193,12 +196,12 @@ async fn r30_settings_of_tools_are_seen_unless_they_hold_credentials() {
     let said = place.says("cat web/.npmrc; cp -r web copy; cat copy/.npmrc").await;
     assert!(said.contains("Permission denied") && !said.contains(SECRET) && !place.has_copied(), "{said}");
     if !is_git {
-        return leave_out("there is no git");
+        return report_skipped("there is no git");
     }
     let commit = "git -c user.name=a -c user.email=a@b commit -qm one && git log --format=%s";
     assert_eq!(place.says(commit).await, "one\n");
     // A token in one of them masks what git keeps, too.
-    file(&project.join(".cargo/config.toml"), &format!("[registries.x]\ntoken = \"{SECRET}\"\n"));
+    write_file(&project.join(".cargo/config.toml"), &format!("[registries.x]\ntoken = \"{SECRET}\"\n"));
     let said = place.says("cat .cargo/config.toml; git log --format=%s").await;
     assert!(!said.contains(SECRET) && !said.contains("one\n"), "{said}");
 }
@@ -223,7 +226,7 @@ async fn r30_the_setting_opens_what_it_names_and_no_more() {
         ("project/.env", "opened"),
         ("project/sub/.env", SECRET),
     ] {
-        file(&root.join(path), text);
+        write_file(&root.join(path), text);
     }
     let place = Place::reading(
         &root,
@@ -252,7 +255,7 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     if !is_there() {
         return;
     }
-    file(&root.join("project/.env"), SECRET);
+    write_file(&root.join("project/.env"), SECRET);
     let place = Place::reading(&root, &[]);
     let is_own = |play: &Rehearsal, name: &str| play.has_only_rehearsed_content(&play.locate(name).unwrap());
     let written = place.play.locate("written.env").unwrap();
@@ -272,7 +275,7 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     again.runs("cp copy.env more.env", View::Hidden).await;
     assert!(!is_own(&again.play, "more.env"));
     // Nothing of what was thrown away is left in a new overlay.
-    throw_away(again.play.overlay_folder()).await;
+    remove_overlay(again.play.overlay_folder()).await;
     let fresh = Place::reading(&root, &[]);
     fresh.runs("echo KEY=made > made.env", View::Hidden).await;
     assert!(is_own(&fresh.play, "made.env"));
@@ -288,13 +291,13 @@ async fn r13_a_file_named_by_a_rule_is_opened_and_no_more() {
     }
     let project = root.join("project");
     for path in ["project/.env", "project/.env.local", "project/two.env", "home/.netrc"] {
-        file(&root.join(path), &format!("{SECRET} {path}\n"));
+        write_file(&root.join(path), &format!("{SECRET} {path}\n"));
     }
     fs::hard_link(project.join("two.env"), project.join("plain")).unwrap();
     std::os::unix::fs::symlink(".env.local", project.join("way.env")).unwrap();
     let place = Place::reading(&root, &[]);
     let says = async |command: &str, named: &str| {
-        let line = line(command, &project);
+        let line = command_line(command, &project);
         place.shell.run_with_open_files(&line, &[PathBuf::from(named)], &|_| {}).await.unwrap().output
     };
     let said = says("cat .env .env.local two.env plain ~/.netrc", ".env").await;

@@ -1,9 +1,9 @@
 //! Sub-agents in the real program: whose card it is, how many there are, and what stops them.
 
-use crate::support::kept::session;
-use crate::support::program::{Program, Setup, nobody_elses_sleep, none_sleeps};
+use crate::support::conversation::{calls_after, runs, say, says};
+use crate::support::program::{Program, Setup, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{calls_after, runs, say, says};
+use crate::support::stored_files::read_session;
 use aye::chat::{Decision, Entry, Outcome};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -19,7 +19,7 @@ type Talks = Vec<(&'static str, Vec<Answer>)>;
 
 fn service(talks: Talks) -> (Runtime, Service) {
     let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::of_talks(talks));
+    let service = runtime.block_on(Service::start_parallel(talks));
     (runtime, service)
 }
 
@@ -37,7 +37,7 @@ fn talks(talks: Talks, (columns, rows): (u16, u16), more: &[&str]) -> (Runtime, 
 }
 
 fn entries(program: &Program) -> Vec<Entry> {
-    session(&Setup::again(&program.place, &[]))
+    read_session(&Setup::again(&program.place, &[]))
 }
 
 /// The facts of sub-agents.
@@ -71,11 +71,11 @@ fn r17_the_calls_of_a_sub_agent_pass_the_same_gate_and_its_card_names_it() {
     assert!(screen.contains("create a file?") && screen.contains("1 + new"), "{screen}");
     assert!(screen.contains("? sub_agent    notes · needs approval: a.txt"), "{screen}");
     assert_eq!(program.file("a.txt"), None, "nothing happens before the yes");
-    program.insists("d", "arguments {");
+    program.press_until("d", "arguments {");
     let screen = program.until("asked by sub-agent “notes”");
     assert!(screen.contains("reason: "), "{screen}");
-    program.insists("d", "1 + new");
-    program.insists("y", "All is done.");
+    program.press_until("d", "1 + new");
+    program.press_until("y", "All is done.");
     assert_eq!(program.file("a.txt").as_deref(), Some("new\n"));
     assert_eq!(told(&service, "go"), ["a.txt is written."], "and nothing else of what it did");
     let first = service.received().into_iter().nth(1).expect("the sub-agent asks").body;
@@ -119,7 +119,7 @@ fn r17_a_question_of_a_sub_agent_says_who_asks_and_stays_its_own() {
     say(&mut program, "go");
     let screen = program.until_asked("❯ 1   MIT");
     assert!(screen.contains("asked by sub-agent “licence” · question"), "{screen}");
-    program.insists("\r", "All is done.");
+    program.press_until("\r", "All is done.");
     assert_eq!(told(&service, "go"), ["They want MIT."]);
     assert!(told(&service, "do licence")[0].contains("MIT"));
 }
@@ -155,10 +155,10 @@ fn r04_the_next_card_of_another_sub_agent_is_a_new_card() {
         if !clears(program) && program.is_asked() {
             for _ in 0..60 {
                 program.keys("y");
-                program.lets_pass(20);
+                program.wait_ms(20);
             }
         }
-        program.lets_pass(200);
+        program.wait_ms(200);
         count(program) > 0
     });
     assert_eq!(count(&program), 1, "{:?}", made(&program));
@@ -167,7 +167,7 @@ fn r04_the_next_card_of_another_sub_agent_is_a_new_card() {
         if !clears(program) {
             program.keys("y");
         }
-        program.lets_pass(600);
+        program.wait_ms(600);
         program.screen().contains("All is done.")
     });
     assert_eq!(count(&program), 3);
@@ -202,13 +202,13 @@ fn r17_depth_and_count_are_bounded() {
     assert!(told(&service, "do a1")[0].contains("cannot start sub-agents"));
     // A no ends one of them, and the fifth begins.
     program.until_asked("$ sleep 0");
-    program.insists("n", "a5 · needs approval: sleep 0");
+    program.press_until("n", "a5 · needs approval: sleep 0");
     assert_eq!(asked("do a5"), 1);
 }
 
 #[test]
 fn r17_esc_stops_all() {
-    let long = nobody_elses_sleep();
+    let long = unique_sleep_seconds();
     let sleeps =
         |words: &'static str, seconds: u32| (words, vec![runs(&format!("sleep {seconds}")), says("It slept.")]);
     let stalls = Answer::stream().says("I think").then(Step::Stall);
@@ -227,15 +227,15 @@ fn r17_esc_stops_all() {
     );
     say(&mut program, "go");
     program.until_asked(&format!("$ sleep {long}"));
-    program.insists("y", &format!("one · bash_exec sleep {long}"));
+    program.press_until("y", &format!("one · bash_exec sleep {long}"));
     program.until_asked("$ sleep 0");
     // On a card the first Esc says what the second does, which must come soon.
     program.keys("\x1b");
     program.until("Press esc again to stop the turn");
-    program.insists("\x1b", "stopped");
+    program.press_until("\x1b", "stopped");
     let screen = program.screen();
     assert!(!screen.contains("needs approval"), "{screen}");
-    none_sleeps(long);
+    wait_until_none_sleeps(long);
     let entries = entries(&program);
     let open =
         aye::chat::audit::collect_records(&entries).into_iter().filter(|record| record.outcome().is_none()).count();
@@ -271,7 +271,7 @@ fn what_a_sub_agent_did_is_opened_in_place() {
     assert!(screen.contains("✓ sub_agent    look") && screen.contains("1 call"), "{screen}");
     assert!(!screen.contains("It holds"), "{screen}");
     program.keys("\x1b[1;3A\x1b[1;3A");
-    program.lets_pass(50);
+    program.wait_ms(50);
     program.keys("\r");
     let screen = program.until("It holds one line.");
     assert!(screen.contains("▌ do look") && screen.contains("✓ read_file    a.txt"), "{screen}");

@@ -1,8 +1,8 @@
 //! A person at the real program, a real socket, and a service that sends what it is told to.
 
-use crate::support::program::{Program, Setup, asleep, nobody_elses_sleep, none_sleeps};
+use crate::support::conversation::{say, says};
+use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{say, says};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ async fn r01_a_command_runs_after_a_yes_and_not_before() {
         program.until_asked("$ touch made");
         assert_eq!(program.file("made"), None);
         program.keys("\r");
-        program.lets_pass(200);
+        program.wait_ms(200);
         assert_eq!(program.file("made"), None, "enter alone never approves");
         program.until_asked("$ touch made");
         program.keys("y");
@@ -69,11 +69,11 @@ async fn r03_what_is_typed_when_the_card_appears_stays_in_the_composer() {
         say(program, "make it");
         for _ in 0..30 {
             program.keys("y");
-            program.lets_pass(30);
+            program.wait_ms(30);
         }
         program.until("$ touch made");
         program.until(&"y".repeat(30));
-        program.lets_pass(700);
+        program.wait_ms(700);
         program.keys("y");
         program.until(&"y".repeat(31));
         assert_eq!(program.file("made"), None, "unsent words keep the card from listening");
@@ -93,7 +93,7 @@ async fn a_no_with_words_reaches_the_model() {
             program.until("enter deny");
             program.types("use the other folder");
             // Letters that came at once are no hand's, and an Enter on their heels ends no line.
-            program.insists("\r", "As you like.");
+            program.press_until("\r", "As you like.");
             assert_eq!(program.file("made"), None);
             assert!(service.received()[1].body.to_string().contains("use the other folder"));
         },
@@ -217,7 +217,7 @@ async fn r51_killed_in_the_middle_everything_is_there_the_next_time() {
         program.until("Half a reply");
         let place = program.place.clone();
         program.signal(Signal::KILL);
-        program.ends();
+        program.wait_for_exit();
         let mut program = Setup::again(&place, &["--continue", "--base-url", &base, "--model", "m"]).start();
         let screen = program.until("second question");
         assert!(screen.contains("first question") && screen.contains("First reply."), "{screen}");
@@ -242,7 +242,7 @@ async fn r51_an_open_question_is_there_the_next_time() {
         program.until("Which clock?");
         let place = program.place.clone();
         program.signal(Signal::KILL);
-        program.ends();
+        program.wait_for_exit();
         let mut program = Setup::again(&place, &["-c", "--base-url", &base, "--model", "m"]).start();
         program.until_asked("Which clock?");
         program.keys("3");
@@ -256,16 +256,16 @@ async fn r51_an_open_question_is_there_the_next_time() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r22_no_child_outlives_the_program() {
-    let seconds = nobody_elses_sleep();
+    let seconds = unique_sleep_seconds();
     let command = format!("setsid sleep {seconds} & sleep {seconds}");
     play(vec![calls("bash_exec", &json!({ "command": command }))], &[], move |program, _| {
         say(program, "go");
         program.until_asked("$ setsid");
         program.keys("y");
-        program.until_that("both sleep", |_| asleep(seconds) == 2);
+        program.until_that("both sleep", |_| count_sleeping(seconds) == 2);
         program.signal(Signal::KILL);
-        program.ends();
-        none_sleeps(seconds);
+        program.wait_for_exit();
+        wait_until_none_sleeps(seconds);
     })
     .await;
 }

@@ -1,8 +1,8 @@
 //! The real program in a terminal: how it begins, how it ends, and what it leaves behind.
 
-use crate::support::often;
+use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
-use crate::support::promise::thrice;
+use crate::support::time_limits::try_three_times;
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn nothing_configured_opens_the_tour_and_ctrl_d_leaves_it() {
     let mut program = tour();
     program.until("? help");
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     assert!(program.is_restored());
     assert!(!program.screen().contains("--resume"), "nothing was said, so there is nothing to come back to");
 }
@@ -33,7 +33,7 @@ fn leaving_says_how_to_come_back() {
     program.until("This is the tour");
     program.keys("\x03");
     program.keys("\x03");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     let screen = program.screen();
     assert!(screen.contains("hello") && screen.contains("aye --resume 01"), "{screen}");
 }
@@ -43,7 +43,7 @@ fn r58_every_signal_that_ends_it_gives_the_terminal_back() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130), (Signal::QUIT, 131)] {
         let mut program = tour();
         program.signal(signal);
-        assert_eq!(program.ends(), code, "{signal:?}");
+        assert_eq!(program.wait_for_exit(), code, "{signal:?}");
         assert!(program.is_restored(), "{signal:?}");
     }
 }
@@ -52,7 +52,7 @@ fn r58_every_signal_that_ends_it_gives_the_terminal_back() {
 fn r58_a_panic_in_any_thread_gives_the_terminal_back_and_is_told() {
     for thread in ["main", "other"] {
         let mut program = Setup::new(&[]).env("AYE_PANIC", thread).start();
-        assert_eq!(program.ends(), 101, "{thread}");
+        assert_eq!(program.wait_for_exit(), 101, "{thread}");
         assert!(program.is_restored(), "{thread}");
         assert!(program.screen().contains("on purpose"), "{}", program.screen());
     }
@@ -63,7 +63,7 @@ fn r59_a_terminal_that_is_gone_ends_the_program() {
     let mut program = tour();
     program.types("hello");
     program.lose_terminal();
-    program.ends_within(SOON);
+    program.wait_for_exit_within(SOON);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn r60_suspended_it_gives_the_terminal_back_and_takes_it_again() {
     program.until("Connected to the tour");
     assert!(!program.is_restored());
     program.keys("\x04");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn r34_it_holds_at_every_size() {
     program.types("漢字 hello");
     for (columns, rows) in [(1, 1), (2, 1), (1, 40), (10, 3), (300, 2), (60, 15), (500, 200), (3, 3), (80, 24)] {
         program.resize(columns, rows);
-        program.lets_pass(40);
+        program.wait_ms(40);
     }
     program.until("漢字 hello");
     program.keys("\x03");
     program.until("again to quit");
     program.keys("\x03");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn what_is_unsent_is_there_the_next_time() {
     program.until("half a thought");
     let place = program.place.clone();
     program.signal(Signal::TERM);
-    program.ends();
+    program.wait_for_exit();
     let mut program = Setup::again(&place, &[]).start();
     program.until("half a thought");
 }
@@ -128,9 +128,9 @@ fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
         [|| Setup::new(&[]).start(), || Setup::new(&[]).env("NO_COLOR", "1").start(), asked_for_colours];
     for begin in begins {
         // On a machine that is busy the picture may stand before this writes, and then it was a paste.
-        thrice("what was typed before the picture", || {
+        try_three_times("what was typed before the picture", || {
             let mut program = begin();
-            program.sends("\rhello early\rand more");
+            program.send_bytes("\rhello early\rand more");
             // Until the program has the terminal, the terminal itself shows what is typed.
             let screen = program.until_all(&["Connected to the tour", "  and more"]);
             if !screen.contains("❯ hello early") || !screen.contains("enter to send") {
@@ -146,7 +146,7 @@ fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
 #[test]
 fn an_answer_of_the_terminal_between_letters_is_none_of_them() {
     let mut program = asked_for_colours();
-    program.sends("hel\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\lo");
+    program.send_bytes("hel\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\lo");
     program.until("❯ hello");
     program.keys("\x1bt");
     program.until("light now");
@@ -189,7 +189,7 @@ fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
 
 #[test]
 fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_however_it_ends() {
-    for umask in ["000", "077"].into_iter().take(often(2, 1)) {
+    for umask in ["000", "077"].into_iter().take(pick_count(2, 1)) {
         let mut program = Setup::new(&[]).umask(umask).start();
         let place = program.place.clone();
         program.until("Connected to the tour");
@@ -199,12 +199,12 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
         program.types("a draft");
         program.until("a draft");
         program.signal(Signal::TERM);
-        program.ends();
+        program.wait_for_exit();
         let again = |arguments: &[&str]| Setup::again(&place, arguments).umask(umask);
         let mut program = again(&["--continue"]).start();
         program.until("There are three ways to fix it");
         program.signal(Signal::KILL);
-        program.ends();
+        program.wait_for_exit();
         assert_eq!(again(&[]).env("AYE_PANIC", "main").start().ends(), 101);
         assert_eq!(again(&["-p", "--tour", "--debug-content", "hi"]).print("").2, 3);
         for (format, force) in [("markdown", false), ("html", false), ("html", true), ("json", false)] {
@@ -230,10 +230,10 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
 fn r59_a_terminal_that_takes_no_more_bytes_holds_up_no_end() {
     let mut program = Setup::new(&[]).size(200, 60).start();
     program.until("Connected to the tour");
-    program.stops_reading();
+    program.stop_reading();
     for _ in 0..40 {
         program.keys("\x0c");
     }
     program.signal(Signal::TERM);
-    assert_eq!(program.ends_within(SOON), 143);
+    assert_eq!(program.wait_for_exit_within(SOON), 143);
 }

@@ -3,11 +3,11 @@
 
 use crate::odd_layers::two_files;
 use crate::stage_escapes::is_there;
-use crate::support::mounts::mounted;
-use crate::support::program::{Setup, asleep, nobody_elses_sleep, none_sleeps};
+use crate::support::conversation::{runs, say, says as answers};
+use crate::support::mounts::read_mounts;
+use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, remove_overlay};
+use crate::support::program::{Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::Service;
-use crate::support::staged::{Empty, changed, line, throw_away};
-use crate::support::talking::{runs, say, says as answers};
 use aye::project::overlay_sandbox::View;
 use aye::project::rehearsal::remove_overlay;
 use rustix::process::Signal;
@@ -19,19 +19,19 @@ async fn r30_after_it_was_thrown_away_commands_find_the_project_as_it_is() {
     if !is_there() {
         return;
     }
-    let Empty { root, project, play, shell } = Empty::new();
+    let EmptyProject { root, project, play, shell } = EmptyProject::new();
     std::fs::write(project.join("a"), "real").unwrap();
     let runs = async |command: &str| {
-        shell.run_in_overlay(&line(command, &project), View::Hidden, &|_| {}).await.unwrap().output
+        shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap().output
     };
     assert_eq!(runs("echo x > a; touch b; rm -rf deep; mkdir -m 700 shut; cat a").await, "x\n");
     for _ in 0..2 {
-        throw_away(play.overlay_folder()).await;
-        assert_eq!(changed(&play), [""; 0]);
+        remove_overlay(play.overlay_folder()).await;
+        assert_eq!(list_changed_paths(&play), [""; 0]);
     }
     std::fs::write(project.join("a"), "mine").unwrap();
     assert_eq!(runs("cat a; ls; echo y >> a; touch c").await, "minea\n");
-    assert_eq!(changed(&play), ["a", "c"]);
+    assert_eq!(list_changed_paths(&play), ["a", "c"]);
     assert!(!play.is_conflict(Path::new("a")), "what was noted of the old one is forgotten");
     assert_eq!(std::fs::read_dir(root.path().join("layers")).unwrap().count(), 1);
 }
@@ -41,8 +41,8 @@ async fn r54_nothing_is_thrown_away_under_a_command_that_runs() {
     if !is_there() {
         return;
     }
-    let Empty { root: _root, project, play, shell } = Empty::new();
-    let command = line("touch begun; sleep 600", &project);
+    let EmptyProject { root: _root, project, play, shell } = EmptyProject::new();
+    let command = command_line("touch begun; sleep 600", &project);
     {
         let running = shell.run_in_overlay(&command, View::Hidden, &|_| {});
         tokio::pin!(running);
@@ -82,12 +82,12 @@ fn r54_another_process_throws_nothing_away_while_the_session_is_open() {
     // The session itself may, and twice.
     say(&mut program, "/rehearsal drop");
     program.until("Discard the rehearsed changes?");
-    program.insists("Y", "rehearsal discarded");
+    program.press_until("Y", "rehearsal discarded");
     assert!(!upper.exists());
     // A yes too many is a word that nobody sends.
     program.keys("\x15");
     program.keys("\x04");
-    program.ends();
+    program.wait_for_exit();
     let (out, _, code) = Setup::again(&place, &["rehearsal", "drop", &id, "--yes"]).print("");
     assert!(code == 0 && out.contains("has no rehearsal"), "{out}");
 }
@@ -98,13 +98,13 @@ fn r51_killed_while_a_command_runs_on_the_stage_nothing_stays_and_the_session_go
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let long = nobody_elses_sleep();
+    let long = unique_sleep_seconds();
     let service = runtime.block_on(Service::start(vec![
         runs(&format!("echo half > a.txt; rm -r old; touch begun; (setsid sleep {long} &); sleep {long}")),
         runs("cat a.txt; ls"),
         answers("Done."),
     ]));
-    let before = mounted();
+    let before = read_mounts();
     let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = Setup::new(&arguments).has("a.txt", "real\n").has("old/x", "x").size(100, 30);
     let place = setup.place.clone();
@@ -116,11 +116,11 @@ fn r51_killed_while_a_command_runs_on_the_stage_nothing_stays_and_the_session_go
         let layers = std::fs::read_dir(&layers).into_iter().flatten().flatten();
         layers.map(|layer| layer.path().join("pending/begun")).any(|begun| begun.exists())
     };
-    program.until_that("the command runs", |_| begun() && asleep(long) > 0);
+    program.until_that("the command runs", |_| begun() && count_sleeping(long) > 0);
     program.signal(Signal::KILL);
-    program.ends();
-    none_sleeps(long);
-    assert_eq!(mounted(), before);
+    program.wait_for_exit();
+    wait_until_none_sleeps(long);
+    assert_eq!(read_mounts(), before);
     let again = ["-p", "--continue", "--base-url", &service.base_url, "--model", "scripted-7b", "more"];
     let (out, err, code) = Setup::again(&place, &again).print("");
     assert_eq!(code, 0, "{out}{err}");

@@ -1,8 +1,8 @@
 //! Names that models give sessions, in the real program over a real socket.
 
+use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step, TITLE};
-use crate::support::talking::{say, says};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -11,7 +11,7 @@ const SLOW: Duration = Duration::from_millis(1000);
 
 fn begins(answers: Vec<Answer>, title: Answer, more: &[&str]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::naming(answers, title));
+    let service = runtime.block_on(Service::start_with_title(answers, title));
     let mut arguments = vec!["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
     arguments.extend(more);
     let mut program = Setup::new(&arguments).size(100, 24).start();
@@ -41,12 +41,12 @@ fn the_model_names_the_session_after_its_first_turn() {
     say(&mut program, "sure?");
     program.until_that("the second turn begins", |_| service.received().len() == 2);
     program.until_quiet("sure?");
-    program.lets_pass(200);
+    program.wait_ms(200);
     assert_eq!(service.titles().len(), 1, "once is enough");
     assert_eq!(service.received().len(), 2);
     program.keys("\x03");
     program.keys("\x03");
-    program.ends();
+    program.wait_for_exit();
     assert!(program.screen().contains(TITLE), "{}", program.screen());
 }
 
@@ -60,7 +60,7 @@ fn the_persons_name_wins_while_the_models_is_on_its_way() {
     program.keys("\x1b[200~/title mine alone\x1b[201~");
     program.keys("\r");
     program.until("aye · mine alone");
-    program.lets_pass(SLOW.as_millis() as u64 + 100);
+    program.wait_ms(SLOW.as_millis() as u64 + 100);
     let screen = program.screen();
     assert!(screen.contains("aye · mine alone") && !screen.contains(TITLE), "{screen}");
 }
@@ -88,7 +88,7 @@ fn a_title_without_end_is_read_no_further_than_it_is_worth() {
     say(&mut program, "first");
     until_asked(&mut program, &service, 1);
     program.until_that("the connection is closed", |_| service.titles()[0].closed_early.is_some());
-    program.lets_pass(100);
+    program.wait_ms(100);
     assert!(program.screen().contains("aye · first"), "what is no title is not taken");
 }
 
@@ -98,7 +98,7 @@ fn a_title_that_fails_is_no_matter_for_the_person() {
     let (_runtime, service, mut program) = begins(vec![says("One."), says("Two.")], refusal, &[]);
     say(&mut program, "first");
     until_asked(&mut program, &service, 1);
-    program.lets_pass(300);
+    program.wait_ms(300);
     let screen = program.screen();
     assert!(screen.contains("aye · first") && !screen.contains("no titles here"), "{screen}");
     assert_eq!(service.titles().len(), 1, "it is not tried again by itself");
@@ -132,6 +132,6 @@ fn nobody_asks_for_titles_without_a_screen_or_against_the_settings() {
     program.until("ask mode");
     say(&mut program, "first");
     program.until("One.");
-    program.lets_pass(300);
+    program.wait_ms(300);
     assert!(service.titles().is_empty());
 }

@@ -1,10 +1,10 @@
 //! The real program in a terminal against a model server that somebody else wrote, where `AYE_TEST_SERVER` names one
 //! by its base address. Its model may say anything, control characters too.
 
-use crate::support::between::between;
-use crate::support::kept::{ended, session, settings, until_ended};
-use crate::support::leave_out;
 use crate::support::program::Setup;
+use crate::support::proxy::start_proxy;
+use crate::support::report_skipped;
+use crate::support::stored_files::{count_ended_turns, read_session, wait_for_turns, write_settings};
 use aye::chat::{Entry, Outcome, Session};
 use std::sync::atomic::Ordering;
 
@@ -20,7 +20,7 @@ fn profile(setup: &Setup, base: &str, tokens: u32) {
 }
 
 fn settle(setup: &Setup, base: &str, tokens: u32, window: &str) {
-    settings(
+    write_settings(
         setup,
         &format!(
             "[model]\ntitles = false\n[profiles.true]\nbase_url = \"{base}\"\nmodel = \"m\"\n{window}[profiles.true.parameters]\nmax_tokens = {tokens}\nignore_eos = true\n"
@@ -30,7 +30,7 @@ fn settle(setup: &Setup, base: &str, tokens: u32, window: &str) {
 
 /// A profile for the server of `tests/servers/tiny.py` whose model says a call of a command.
 fn calling(setup: &Setup, base: &str) {
-    settings(
+    write_settings(
         setup,
         &format!(
             "[profiles.true]\nbase_url = \"{base}\"\nmodel = \"m\"\n[profiles.true.parameters]\nlogit_bias = [[{CALLS}, 250]]\nmax_tokens = 200\n"
@@ -64,7 +64,7 @@ fn stray(bytes: &[u8]) -> Vec<String> {
 fn server() -> Option<String> {
     let server = std::env::var("AYE_TEST_SERVER").ok();
     if server.is_none() {
-        leave_out("AYE_TEST_SERVER is not set");
+        report_skipped("AYE_TEST_SERVER is not set");
     }
     server
 }
@@ -80,11 +80,11 @@ fn r32_twenty_turns_of_noise_end_are_counted_and_are_there_the_next_time() {
     for turn in 1..=TURNS {
         program.types(&format!("turn {turn}"));
         program.keys("\r");
-        until_ended(&mut program, &kept, turn);
+        wait_for_turns(&mut program, &kept, turn);
     }
     program.until_quiet("");
     assert_eq!(stray(&program.bytes()), Vec::<String>::new());
-    let entries = session(&kept);
+    let entries = read_session(&kept);
     let replies = entries.iter().filter_map(|entry| match entry {
         Entry::Replied { usage, .. } => Some(usage.unwrap_or_else(|| panic!("every reply is counted: {entry:?}"))),
         _ => None,
@@ -94,20 +94,20 @@ fn r32_twenty_turns_of_noise_end_are_counted_and_are_there_the_next_time() {
     assert!(tokens.iter().all(|&count| count > 0 && count <= 40), "{tokens:?}");
     assert_eq!(Session::replay(entries.clone()).usage().output, tokens.iter().sum::<u64>());
     program.keys("\u{4}");
-    assert_eq!(program.ends(), 0);
+    assert_eq!(program.wait_for_exit(), 0);
     let again = Setup::again(&kept.place, &["--profile", "true", "--continue"]).size(100, 30);
     let mut program = again.start();
     program.until("ask mode");
     program.types("once more");
     program.keys("\r");
-    until_ended(&mut program, &kept, TURNS + 1);
-    assert!(session(&kept).starts_with(&entries), "nothing of before changed");
+    wait_for_turns(&mut program, &kept, TURNS + 1);
+    assert!(read_session(&kept).starts_with(&entries), "nothing of before changed");
 }
 
 #[test]
 fn r62_esc_in_the_middle_hangs_up_and_the_next_turn_comes() {
     let Some(base) = server() else { return };
-    let (address, hung_up) = between(&base);
+    let (address, hung_up) = start_proxy(&base);
     let setup = Setup::new(&["--profile", "true"]).size(100, 30);
     profile(&setup, &address, 3000);
     let kept = Setup::again(&setup.place, &[]);
@@ -118,12 +118,12 @@ fn r62_esc_in_the_middle_hangs_up_and_the_next_turn_comes() {
         program.types("say much");
         program.keys("\r");
         program.until("replying");
-        program.lets_pass(300);
-        assert_eq!(ended(&session(&kept)), turn - 1, "it still speaks");
+        program.wait_ms(300);
+        assert_eq!(count_ended_turns(&read_session(&kept)), turn - 1, "it still speaks");
         program.keys("\x1b");
         program.until_that("the connection is closed", |_| hung_up.load(Ordering::SeqCst));
-        until_ended(&mut program, &kept, turn);
-        let entries = session(&kept);
+        wait_for_turns(&mut program, &kept, turn);
+        let entries = read_session(&kept);
         let reply = entries.iter().rev().find(|entry| matches!(entry, Entry::Replied { .. }));
         // Where the server had said nothing yet, there is nothing to keep.
         let cut = |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if !text.is_empty());
@@ -143,8 +143,8 @@ fn a_talk_outgrows_the_servers_own_window_and_goes_on() {
         let mut arguments = vec!["--profile", "true", "-p", said.as_str()];
         arguments.extend((turn > 1).then_some("--continue"));
         let (_, err, _) = Setup::again(&setup.place, &arguments).print("");
-        let entries = session(&setup);
-        assert_eq!(ended(&entries), turn, "{err}");
+        let entries = read_session(&setup);
+        assert_eq!(count_ended_turns(&entries), turn, "{err}");
         let summary = entries.iter().rposition(|entry| matches!(entry, Entry::Compacted { .. }));
         let replied = entries.iter().rposition(|entry| matches!(entry, Entry::Replied { .. }));
         if summary.is_some() && replied > summary {
@@ -159,7 +159,7 @@ fn a_talk_outgrows_the_servers_own_window_and_goes_on() {
 fn a_call_that_the_server_parsed_is_asked_about_and_its_outcome_goes_back() {
     let Some(base) = server() else { return };
     if !is_ours() {
-        return leave_out("the server of AYE_TEST_SERVER is another one");
+        return report_skipped("the server of AYE_TEST_SERVER is another one");
     }
     for answer in ["y", "n"] {
         let setup = Setup::new(&["--profile", "true"]).size(100, 30);
@@ -170,12 +170,12 @@ fn a_call_that_the_server_parsed_is_asked_about_and_its_outcome_goes_back() {
         program.types("run something");
         program.keys("\r");
         program.until_asked("$ touch t; echo from-the-server");
-        assert!(!session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })), "not before a yes");
+        assert!(!read_session(&kept).iter().any(|entry| matches!(entry, Entry::Settled { .. })), "not before a yes");
         program.keys(answer);
         // The server was told: its model answers an outcome with a sentence of its own.
         program.until("The command was told to me.");
-        until_ended(&mut program, &kept, 1);
-        let entries = session(&kept);
+        wait_for_turns(&mut program, &kept, 1);
+        let entries = read_session(&kept);
         let outcomes: Vec<&Outcome> = entries
             .iter()
             .filter_map(|entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome) } else { None })
@@ -228,7 +228,7 @@ fn the_server_s_models_are_listed_and_one_is_chosen() {
     });
     program.types("hi");
     program.keys("\r");
-    until_ended(&mut program, &kept, 1);
+    wait_for_turns(&mut program, &kept, 1);
     let named = |entry: &Entry| matches!(entry, Entry::Replied { model, .. } if model.contains("gguf"));
-    assert!(session(&kept).iter().any(named), "{:?}", session(&kept));
+    assert!(read_session(&kept).iter().any(named), "{:?}", read_session(&kept));
 }

@@ -1,11 +1,13 @@
 //! Connections to a provider in the real program: which certificates are trusted, and where the key never goes.
 
 use crate::proxies::proxy;
-use crate::support::encrypted::{Authority, Encrypted, Shown, plain, request, says};
-use crate::support::hand::PATIENCE;
-use crate::support::kept::{ALONE, settings};
-use crate::support::leave_out;
+use crate::support::keyboard::PATIENCE;
 use crate::support::program::Setup;
+use crate::support::report_skipped;
+use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::tls_service::{
+    Authority, ServerCertificate, TlsService, read_request, serve_connections, stream_reply,
+};
 use rustix::fs::inotify;
 use std::io::{Read, Write};
 use std::net::{IpAddr, UdpSocket};
@@ -21,7 +23,7 @@ pub fn prints(base: &str, environment: &[(&str, &str)]) -> (String, String, i32)
     let setup = environment.iter().fold(setup, |setup, (name, value)| setup.env(name, value));
     let profile =
         format!("[profiles.way]\nbase_url = \"{base}\"\nkey_env = \"WAY\"\nmodel = \"m\"\nidle_seconds = 3\n");
-    settings(&setup, &profile);
+    write_settings(&setup, &profile);
     let (out, err, code) = setup.print("");
     for secret in [KEY, PASSWORD] {
         assert!(!err.contains(secret) && !out.contains(secret), "{err}");
@@ -49,8 +51,8 @@ fn no_authorities() -> [(&'static str, &'static str); 2] {
 }
 
 /// What came of a service that shows itself so, and what it heard inside the encryption.
-fn shows(shown: Shown, environment: &[(&str, &str)]) -> (String, Vec<String>) {
-    let service = Encrypted::start(shown, says("hello"));
+fn shows(shown: ServerCertificate, environment: &[(&str, &str)]) -> (String, Vec<String>) {
+    let service = TlsService::start(shown, stream_reply("hello"));
     let err = told(&format!("https://127.0.0.1:{}/v1", service.port), environment);
     let err = err.replace(&service.port.to_string(), "PORT");
     // The service learns of the end a moment later.
@@ -67,7 +69,7 @@ fn r42_a_service_is_trusted_where_somebody_known_vouches_for_it() {
     let authority = Authority::new();
     let roots = file(&authority.pem);
     let own = [("SSL_CERT_FILE", roots.path().to_str().unwrap())];
-    let service = Encrypted::start(authority.vouches("localhost", 2090), says("hello"));
+    let service = TlsService::start(authority.issue_certificate("localhost", 2090), stream_reply("hello"));
     let (out, err, code) = prints(&format!("https://localhost:{}/v1", service.port), &own);
     assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
     let heard = service.heard.lock().unwrap();
@@ -84,17 +86,17 @@ fn r42_a_service_that_cannot_show_who_it_is_hears_nothing_and_the_reason_is_said
                     the profile or in SSL_CERT_FILE.\n";
     // Without any file of authorities, those that aye brings along count: it is not that none can be asked.
     for (shown, environment, expected) in [
-        (Shown::alone("127.0.0.1"), &own[..], stranger),
-        (Shown::alone("127.0.0.1"), &[], stranger),
-        (authority.vouches("127.0.0.1", 2090), &[], stranger),
-        (authority.vouches("127.0.0.1", 2090), &no_authorities(), stranger),
+        (ServerCertificate::self_signed("127.0.0.1"), &own[..], stranger),
+        (ServerCertificate::self_signed("127.0.0.1"), &[], stranger),
+        (authority.issue_certificate("127.0.0.1", 2090), &[], stranger),
+        (authority.issue_certificate("127.0.0.1", 2090), &no_authorities(), stranger),
         (
-            authority.vouches("model.example.test", 2090),
+            authority.issue_certificate("model.example.test", 2090),
             &own,
             "aye: Cannot trust https://127.0.0.1:PORT: its certificate is for model.example.test, not for 127.0.0.1.\n",
         ),
         (
-            authority.vouches("127.0.0.1", 2001),
+            authority.issue_certificate("127.0.0.1", 2001),
             &own,
             "aye: Cannot trust https://127.0.0.1:PORT: its certificate expired on 2001-01-01. Check the clock of this \
              machine.\n",
@@ -108,9 +110,9 @@ fn r42_a_service_that_cannot_show_who_it_is_hears_nothing_and_the_reason_is_said
 
 #[test]
 fn a_server_without_tls_or_with_an_old_version_is_said_to_be_one() {
-    let clear = plain(|mut socket| {
+    let clear = serve_connections(|mut socket| {
         let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
-        request(&mut socket);
+        read_request(&mut socket);
     });
     assert_eq!(
         told(&format!("https://127.0.0.1:{clear}/v1"), &[]),
@@ -120,11 +122,11 @@ fn a_server_without_tls_or_with_an_old_version_is_said_to_be_one() {
         )
     );
     // A server that knows TLS 1.0 at most refuses the version.
-    let oldest = plain(|mut socket| {
+    let oldest = serve_connections(|mut socket| {
         let mut hello = [0; 4096];
         let _ = socket.read(&mut hello);
         let _ = socket.write_all(&[21, 3, 1, 0, 2, 2, 70]);
-        request(&mut socket);
+        read_request(&mut socket);
     });
     assert_eq!(
         told(&format!("https://127.0.0.1:{oldest}/v1"), &[]),
@@ -137,30 +139,34 @@ fn a_server_without_tls_or_with_an_old_version_is_said_to_be_one() {
 
 #[test]
 fn a_certificate_made_as_an_authority_is_accepted_if_the_user_named_exactly_it() {
-    let (shown, pem) = Shown::authority("127.0.0.1", 2090);
+    let (shown, pem) = ServerCertificate::self_signed_authority("127.0.0.1", 2090);
     let named = file(&pem);
     let path = named.path().to_str().unwrap();
-    let service = Encrypted::start(shown, says("hello"));
+    let service = TlsService::start(shown, stream_reply("hello"));
     let base = format!("https://127.0.0.1:{}/v1", service.port);
     let (out, err, code) = prints(&base, &[("SSL_CERT_FILE", path)]);
     assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0));
     let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
-    settings(&setup, &format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n"));
+    write_settings(&setup, &format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nca_file = \"{path}\"\n"));
     assert_eq!(setup.print(""), ("hello\n".to_owned(), String::new(), 0));
 }
 
 #[test]
 fn no_other_certificate_made_as_an_authority_is_accepted() {
-    let (another, pem) = Shown::authority("127.0.0.1", 2090);
+    let (another, pem) = ServerCertificate::self_signed_authority("127.0.0.1", 2090);
     let named = file(&pem);
     let own = [("SSL_CERT_FILE", named.path().to_str().unwrap())];
-    let elsewhere = Shown::authority("model.example.test", 2090);
-    let expired = Shown::authority("127.0.0.1", 2001);
+    let elsewhere = ServerCertificate::self_signed_authority("model.example.test", 2090);
+    let expired = ServerCertificate::self_signed_authority("127.0.0.1", 2001);
     let (elsewhere_file, expired_file) = (file(&elsewhere.1), file(&expired.1));
     let path = |file: &tempfile::NamedTempFile| file.path().to_str().unwrap().to_owned();
     for (shown, environment, expected) in [
         // Of the same name, and another all the same.
-        (Shown::authority("127.0.0.1", 2090).0, &own[..], "its certificate is a CA certificate."),
+        (
+            ServerCertificate::self_signed_authority("127.0.0.1", 2090).0,
+            &own[..],
+            "its certificate is a CA certificate.",
+        ),
         (another, &[], "its certificate is a CA certificate."),
         (
             elsewhere.0,
@@ -186,15 +192,15 @@ pub fn own_address() -> Option<IpAddr> {
 #[test]
 fn r47_an_address_over_the_network_without_encryption_warns_and_takes_the_proxy_unless_told_not_to() {
     let Some(own) = own_address() else {
-        return leave_out("this machine has no address but the loopback");
+        return report_skipped("this machine has no address but the loopback");
     };
     let listener = std::net::TcpListener::bind((own, 0)).unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for socket in listener.incoming() {
             let mut socket = socket.unwrap();
-            request(&mut socket);
-            let _ = socket.write_all(&says("straight"));
+            read_request(&mut socket);
+            let _ = socket.write_all(&stream_reply("straight"));
         }
     });
     let origin = base.trim_end_matches("/v1");
@@ -221,18 +227,18 @@ fn r47_an_address_over_the_network_without_encryption_warns_and_takes_the_proxy_
 fn r42_no_redirect_is_followed_and_its_place_is_named() {
     let heard = Arc::new(Mutex::new(0));
     let count = heard.clone();
-    let other = plain(move |mut socket| {
+    let other = serve_connections(move |mut socket| {
         *count.lock().unwrap() += 1;
-        request(&mut socket);
-        let _ = socket.write_all(&says("stolen"));
+        read_request(&mut socket);
+        let _ = socket.write_all(&stream_reply("stolen"));
     });
     let check = |status: u16, location: &str, named: &str| {
         let answer = format!("HTTP/1.1 {status} Elsewhere\r\n{location}content-length: 0\r\nconnection: close\r\n\r\n");
         let asked = Arc::new(Mutex::new(0));
         let count = asked.clone();
-        let service = plain(move |mut socket| {
+        let service = serve_connections(move |mut socket| {
             *count.lock().unwrap() += 1;
-            request(&mut socket);
+            read_request(&mut socket);
             let _ = socket.write_all(answer.as_bytes());
         });
         let err = told(&format!("http://127.0.0.1:{service}/v1"), &[]).replace(&service.to_string(), "OWN");
@@ -263,10 +269,10 @@ fn r42_no_redirect_is_followed_and_its_place_is_named() {
 fn r57_nobody_is_connected_to_before_something_is_said_and_then_all_is_ready() {
     let authority = Authority::new();
     let roots = file(&authority.pem);
-    let service = Encrypted::start(authority.vouches("127.0.0.1", 2090), says("hello to you"));
+    let service = TlsService::start(authority.issue_certificate("127.0.0.1", 2090), stream_reply("hello to you"));
     let base = format!("https://127.0.0.1:{}/v1", service.port);
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK).unwrap();
     inotify::add_watch(&watch, roots.path(), inotify::WatchFlags::CLOSE_NOWRITE).unwrap();
     let mut program = setup.env("SSL_CERT_FILE", roots.path().to_str().unwrap()).start();
@@ -274,11 +280,11 @@ fn r57_nobody_is_connected_to_before_something_is_said_and_then_all_is_ready() {
     program.types("good day");
     program.until("good day");
     program.until_that("the authorities are read", |_| rustix::io::read(&watch, &mut [0; 64]).is_ok());
-    program.lets_pass(300);
-    assert_eq!(service.met(), 0, "somebody was connected to before Enter");
+    program.wait_ms(300);
+    assert_eq!(service.connection_count(), 0, "somebody was connected to before Enter");
     // The authorities were read while nobody waited: the file is not needed any more.
     roots.close().unwrap();
     program.keys("\r");
     program.until("hello to you");
-    assert_eq!(service.met(), 1);
+    assert_eq!(service.connection_count(), 1);
 }

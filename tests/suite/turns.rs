@@ -1,6 +1,6 @@
 //! A turn without a screen: real runtime, tools and folder; only the model is scripted.
 
-use crate::support::often;
+use crate::support::pick_count;
 use crate::support::scene::Scene;
 use aye::agent::Event;
 use aye::chat::*;
@@ -84,9 +84,9 @@ async fn a_service_that_fails_is_said_in_its_own_words_and_the_session_goes_on()
 #[tokio::test]
 async fn stopping_a_turn_drops_the_connection_and_keeps_the_text() {
     let mut scene = Scene::slow("Some words that take their time to come.");
-    scene.takes(Event::UserMessage("go".into()));
+    scene.apply_event(Event::UserMessage("go".into()));
     scene.step().await;
-    scene.takes(Event::TurnInterrupted);
+    scene.apply_event(Event::TurnInterrupted);
     assert!(scene.state.is_idle());
     assert!(
         matches!(&scene.state.session.entries()[1], Entry::Replied { text, incomplete: Some(_), .. } if text.starts_with("Some") && text.len() < 30)
@@ -98,8 +98,8 @@ async fn r53_a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
     let mut scene = Scene::new([says("Hello.")]);
     *scene.log.fails.lock().unwrap() = 1;
     scene.say("hi").await;
-    assert_eq!(scene.trouble.len(), 1);
-    assert!(scene.trouble[0].contains("could not be saved"), "{:?}", scene.trouble);
+    assert_eq!(scene.errors.len(), 1);
+    assert!(scene.errors[0].contains("could not be saved"), "{:?}", scene.errors);
     assert!(scene.state.is_idle() && scene.state.session.entries().len() == 3);
 }
 
@@ -147,7 +147,7 @@ async fn r18_twenty_calls_of_one_reply_are_each_settled_once() {
     scene.say("go").await;
     for n in [1, 5, 9, 13, 17] {
         assert_eq!(scene.file(format!("{n}.txt")), None, "each is asked on its own");
-        scene.yes().await;
+        scene.approve().await;
         assert_eq!(scene.file(format!("{n}.txt")).as_deref(), Some("x"));
     }
     assert!(scene.state.is_idle());
@@ -172,7 +172,7 @@ async fn r48_ids_that_come_again_name_calls_of_their_own() {
 
 #[tokio::test]
 async fn r65_arguments_of_ten_megabytes_are_refused_in_few_words() {
-    let big = "x".repeat(often(10_000_000, 2_000_000));
+    let big = "x".repeat(pick_count(10_000_000, 2_000_000));
     let mut scene = Scene::new([
         calls("write_file", json!({ "path": "a.txt", "content": big })),
         calls("read_file", json!({ "path": big })),

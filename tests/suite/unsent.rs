@@ -1,9 +1,9 @@
 //! Unsent text in the real program: one draft per program, an error if it cannot be saved, and back after a kill.
 
-use crate::support::kept::{ALONE, settings};
+use crate::support::conversation::{runs, say};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{runs, say};
+use crate::support::stored_files::{NO_TITLES, write_settings};
 use rustix::process::Signal;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn held(program: &Program) -> String {
 
 fn kill(program: &mut Program) {
     program.signal(Signal::KILL);
-    program.ends();
+    program.wait_for_exit();
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_draft_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
     program.until("half a thought");
     program.until_gone("Cannot save");
     program.types(", more");
-    program.lets_pass(3000);
+    program.wait_ms(3000);
     let screen = program.screen();
     assert!(screen.contains("draft not saved") && !screen.contains("Cannot save"), "{screen}");
     std::fs::remove_file(&drafts).unwrap();
@@ -118,7 +118,7 @@ fn what_a_killed_command_had_printed_stands_in_its_entry() {
     let (_runtime, service) = serves(vec![runs("printf 'one\\n\\033[31mtwo\\033[0m\\n'; sleep 100")]);
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags).size(110, 30);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
     let place = program.place.clone();
     program.until("Connected to");
@@ -138,7 +138,7 @@ fn what_a_killed_command_had_printed_stands_in_its_entry() {
     program.until("ask mode");
     // Opened in place, it shows the whole outcome.
     program.keys("\x1b[1;3A");
-    program.insists("\r", "Output until then:");
+    program.press_until("\r", "Output until then:");
     let screen = program.screen();
     assert!(screen.contains("outcome is unknown") && screen.contains("one") && screen.contains("two"), "{screen}");
 }

@@ -2,13 +2,13 @@
 //! printed: after it is started again nothing is missing that was on the screen for more than a second, and nothing at
 //! all if it was asked to end.
 
-use crate::support::hand::PATIENCE;
-use crate::support::kept::{ALONE, entries, settings};
+use crate::support::conversation::{calls_after, runs, say, says};
+use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Program, Setup};
-use crate::support::promise::kept;
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::{calls_after, runs, say, says};
-use crate::support::{Dice, aloud, measured, often};
+use crate::support::stored_files::{NO_TITLES, read_entries, write_settings};
+use crate::support::time_limits::is_within_limit;
+use crate::support::{Dice, pick_count, print_uncaptured, requested_trials};
 use aye::chat::{Entry, Outcome};
 use rustix::process::Signal;
 use serde_json::json;
@@ -83,22 +83,22 @@ impl Amid {
             Self::Queue => drop(program.until("s00;")),
             Self::Denial => {
                 program.until_asked("$ echo no");
-                program.insists("m", "deny: ");
+                program.press_until("m", "deny: ");
             }
             Self::Arguments => {
                 program.until_asked("$ echo no");
-                program.insists("e", "command:");
+                program.press_until("e", "command:");
             }
             Self::Answer => {
                 program.until_asked("Which clock?");
-                program.insists("3", "new line");
+                program.press_until("3", "new line");
             }
             Self::Output => {
                 program.until_asked("seq -w");
                 program.until_that("the command runs", |program| {
                     if program.is_asked() {
                         program.keys("y");
-                        program.lets_pass(100);
+                        program.wait_ms(100);
                     }
                     !program.screen().contains("run a command?")
                 });
@@ -127,7 +127,7 @@ impl Amid {
             Entry::Settled { outcome: Outcome::Interrupted(text), .. } => text,
             _ => String::new(),
         };
-        entries(program.place.path()).into_iter().map(interrupted).collect()
+        read_entries(program.place.path()).into_iter().map(interrupted).collect()
     }
 }
 
@@ -146,7 +146,7 @@ fn trial(runtime: &Runtime, amid: Amid, signal: Signal, dice: &mut Dice) -> Vec<
     let service = runtime.block_on(Service::start(amid.answers()));
     let flags = ["--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags).size(110, 40);
-    settings(&setup, ALONE);
+    write_settings(&setup, NO_TITLES);
     let place = setup.place.clone();
     let mut program = setup.start();
     amid.begin(&mut program);
@@ -157,7 +157,7 @@ fn trial(runtime: &Runtime, amid: Amid, signal: Signal, dice: &mut Dice) -> Vec<
     while Instant::now() < moment {
         match typed.next() {
             Some(key) => program.keys(key.encode_utf8(&mut [0; 4])),
-            None => program.lets_pass(10),
+            None => program.wait_ms(10),
         }
         let screen = bare(&program.screen());
         for token in all.iter().filter(|token| screen.contains(*token)) {
@@ -166,7 +166,7 @@ fn trial(runtime: &Runtime, amid: Amid, signal: Signal, dice: &mut Dice) -> Vec<
     }
     program.signal(signal);
     let killed = Instant::now();
-    program.ends();
+    program.wait_for_exit();
     let mut again = flags.to_vec();
     again.extend((amid != Amid::NewDraft).then_some("--continue"));
     let mut program = Setup::again(&place, &again).size(110, 40).start();
@@ -184,7 +184,7 @@ fn trial(runtime: &Runtime, amid: Amid, signal: Signal, dice: &mut Dice) -> Vec<
         if !too_old || Instant::now() > end {
             return lost;
         }
-        program.lets_pass(20);
+        program.wait_ms(20);
     }
 }
 
@@ -192,7 +192,7 @@ fn trial(runtime: &Runtime, amid: Amid, signal: Signal, dice: &mut Dice) -> Vec<
 #[test]
 fn nothing_older_than_a_second_is_lost_by_a_kill_and_nothing_by_an_end() {
     let runtime = Runtime::new().unwrap();
-    let count = measured().unwrap_or_else(|| often(8, 2) * AMID.len());
+    let count = requested_trials().unwrap_or_else(|| pick_count(8, 2) * AMID.len());
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let oldest: Mutex<BTreeMap<(Amid, bool), (usize, Duration)>> = Mutex::default();
     std::thread::scope(|scope| {
@@ -214,17 +214,20 @@ fn nothing_older_than_a_second_is_lost_by_a_kill_and_nothing_by_an_end() {
                         let (trials, most) = oldest.entry((amid, is_kill)).or_default();
                         (*trials, *most) = (*trials + 1, age.max(*most));
                     }
-                    if !lost.is_empty() && (!is_kill || !kept(PROMISED, age)) {
+                    if !lost.is_empty() && (!is_kill || !is_within_limit(PROMISED, age)) {
                         wrong.lock().unwrap().push(format!("{amid:?} {signal:?}: {lost:?}"));
                     }
                 }
             });
         }
     });
-    if measured().is_some() {
+    if requested_trials().is_some() {
         for ((amid, is_kill), (trials, age)) in oldest.into_inner().unwrap() {
             let how = if is_kill { "killed" } else { "ended" };
-            aloud(&format!("{amid:?} {how} {trials} times: the oldest text lost was {} ms old", age.as_millis()));
+            print_uncaptured(&format!(
+                "{amid:?} {how} {trials} times: the oldest text lost was {} ms old",
+                age.as_millis()
+            ));
         }
     }
     let wrong = wrong.into_inner().unwrap();

@@ -1,11 +1,11 @@
 //! Every way to wait for a service that does not answer, in the real program: Esc and ctrl-c end each of them at once,
 //! the prompt is usable again, the connection is closed, and what was said and came is kept.
 
-use crate::support::often;
+use crate::support::conversation::say;
+use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
-use crate::support::promise::{kept, thrice};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::talking::say;
+use crate::support::time_limits::{is_within_limit, try_three_times};
 use serde_json::json;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Wait {
     }
 
     fn of(runtime: &Runtime, what: &'static str, answer: Answer, shows: &'static str) -> Self {
-        let service = runtime.block_on(Service::strict([answer]));
+        let service = runtime.block_on(Service::start_strict([answer]));
         let wait = Self::new(what, service.base_url.clone(), shows);
         wait.holding(service)
     }
@@ -76,7 +76,7 @@ impl Wait {
             if connections(self.port) == 0 {
                 return true;
             }
-            if !kept(CLOSED, since.elapsed()) {
+            if !is_within_limit(CLOSED, since.elapsed()) {
                 return false;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -171,7 +171,7 @@ fn waits(runtime: &Runtime) -> Vec<Wait> {
             "a list of models" => wait.more = "",
             "in a reply" | "a service that ignores the close" => wait.came = "Half a reply",
             "another service" => {
-                let other = runtime.block_on(Service::strict([stall()]));
+                let other = runtime.block_on(Service::start_strict([stall()]));
                 (wait.other, wait.port) =
                     (Some(other.base_url.clone()), Wait::new("", other.base_url.clone(), "").port);
                 wait._held.push(Box::new(other));
@@ -206,7 +206,7 @@ fn stops(wait: &Wait, key: &str) -> Result<(), String> {
     let closed = wait.closes(pressed);
     program.types("next words");
     program.until("❯ next words");
-    if !kept(USABLE, usable) || !closed {
+    if !is_within_limit(USABLE, usable) || !closed {
         return Err(format!("usable after {usable:?}, closed: {closed}"));
     }
     let ends = |program: &mut Program| session(program.place.path()).contains("interrupted");
@@ -228,11 +228,11 @@ fn leaves(wait: &Wait) -> Result<(), String> {
     let pressed = Instant::now();
     program.keys("\x03");
     program.keys("\x03");
-    let code = program.ends();
+    let code = program.wait_for_exit();
     let left = pressed.elapsed();
     assert_eq!(code, 0, "{}", wait.what);
     assert!(program.is_restored(), "{}: {}", wait.what, program.screen());
-    if kept(LEFT, left) { Ok(()) } else { Err(format!("left after {left:?}")) }
+    if is_within_limit(LEFT, left) { Ok(()) } else { Err(format!("left after {left:?}")) }
 }
 
 /// Stops a run without a screen as a shell does.
@@ -248,19 +248,19 @@ fn interrupts(wait: &Wait) -> Result<(), String> {
         _ => {
             program.until_that("the service is connected to", |_| connections(wait.port) > 0);
             program.until(wait.came);
-            program.lets_pass(100);
+            program.wait_ms(100);
         }
     };
     here(&mut program);
     let pressed = Instant::now();
     program.signal(rustix::process::Signal::INT);
-    let code = program.ends();
+    let code = program.wait_for_exit();
     let left = pressed.elapsed();
     assert_eq!(code, 130, "{}", wait.what);
     let all = session(program.place.path());
     assert!(all.contains("hello there") && all.contains("interrupted"), "{}: {all}", wait.what);
     assert!(all.contains(wait.came), "{}: {all}", wait.what);
-    if kept(LEFT, left) { Ok(()) } else { Err(format!("ended after {left:?}")) }
+    if is_within_limit(LEFT, left) { Ok(()) } else { Err(format!("ended after {left:?}")) }
 }
 
 /// Every wait, a few at a time.
@@ -268,7 +268,7 @@ fn every(waits: &[Wait], check: impl Fn(&Wait) -> Result<(), String> + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
         while let Some(wait) = waits.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-            thrice(wait.what, || check(wait));
+            try_three_times(wait.what, || check(wait));
         }
     };
     std::thread::scope(|scope| {
@@ -280,7 +280,7 @@ fn every(waits: &[Wait], check: impl Fn(&Wait) -> Result<(), String> + Sync) {
 
 /// All of them where the tests are thorough, else a few of different kinds: Esc is tried with all.
 fn some(waits: Vec<Wait>) -> Vec<Wait> {
-    waits.into_iter().step_by(often(1, 3)).collect()
+    waits.into_iter().step_by(pick_count(1, 3)).collect()
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What the card says of the sandbox, and what a person and a model see of it, in the real program.
 
 use crate::sandbox_escapes::is_there;
+use crate::support::conversation::{calls_after, runs, say, says, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{calls_after, runs, say, says, talks};
 use aye::agent::WaitingCall;
 use aye::chat::Decision;
 use aye::llm::scripted::{self, calls};
@@ -29,7 +29,7 @@ fn told(service: &Service) -> String {
 
 /// Lets the model run a command, and the person say yes to it once the card says this.
 fn yes_to(call: Answer, card: &str) -> (String, Program) {
-    let (_runtime, service, mut program) = talks(vec![call, says("So it is.")], WIDE, &[]);
+    let (_runtime, service, mut program) = start_session(vec![call, says("So it is.")], WIDE, &[]);
     say(&mut program, "go");
     program.until_asked(card);
     program.keys("y");
@@ -89,7 +89,7 @@ async fn r11_an_always_without_the_network_does_not_cover_the_same_with_it() {
 fn what_the_network_is_wanted_for_cannot_forge_the_card() {
     let forged = "x\nreason: you want it";
     let answers = vec![asks("true", forged), says("Oh.")];
-    let (_runtime, service, mut program) = talks(answers, WIDE, &[]);
+    let (_runtime, service, mut program) = start_session(answers, WIDE, &[]);
     say(&mut program, "go");
     program.until_quiet("Oh.");
     assert!(told(&service).contains("on one line"), "{}", told(&service));

@@ -14,7 +14,7 @@ mod streams;
 mod true_server;
 mod trust;
 
-use crate::support::hand::PATIENCE;
+use crate::support::keyboard::PATIENCE;
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, FinishReason, Message, Request};
 use aye::llm::{Error, Llm, OpenAi, Settings};
@@ -45,7 +45,7 @@ async fn collect(model: &OpenAi) -> Vec<Result<Chunk, Error>> {
 
 /// Everything that comes of this answer; the service gives no other, and is asked once.
 async fn once(answer: Answer) -> Vec<Result<Chunk, Error>> {
-    let service = Service::strict([answer]).await;
+    let service = Service::start_strict([answer]).await;
     let out = collect(&model(&service)).await;
     assert_eq!(service.received().len(), 1, "asked once: {out:?}");
     out

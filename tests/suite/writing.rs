@@ -1,16 +1,16 @@
 //! Writing at the real program: large pastes, many files, letters of more than one part.
 
-use crate::support::often;
+use crate::support::conversation::{say, says, start_session};
+use crate::support::pick_count;
 use crate::support::program::Setup;
 use crate::support::service::Service;
-use crate::support::talking::{say, says, talks};
 use tokio::runtime::Runtime;
 
 #[test]
 fn a_paste_of_ten_megabytes_is_folded_and_sent_whole() {
-    let (_runtime, service, mut program) = talks(vec![says("Read.")], (100, 24), &[]);
+    let (_runtime, service, mut program) = start_session(vec![says("Read.")], (100, 24), &[]);
     let line = "a line of some words, 漢字 and more\n";
-    let text = line.repeat(often(10_000_000, 2_000_000) / line.len());
+    let text = line.repeat(pick_count(10_000_000, 2_000_000) / line.len());
     program.keys(&format!("\x1b[200~{text}\x1b[201~"));
     program.until("pasted");
     program.types(" read it");
@@ -45,7 +45,7 @@ fn a_file_is_completed_among_thousands() {
 
 #[test]
 fn what_was_written_can_be_undone_found_and_edited_by_whole_letters() {
-    let (_runtime, _service, mut program) = talks(vec![says("Fine.")], (80, 24), &[]);
+    let (_runtime, _service, mut program) = start_session(vec![says("Fine.")], (80, 24), &[]);
     say(&mut program, "the first thing");
     program.until("Fine.");
     program.types("漢字 👩‍👧 e\u{301}x");

@@ -95,10 +95,10 @@ impl Person {
             let entries = entries(program);
             if turns(&entries) > self.turns {
                 self.turns = turns(&entries);
-                return program.lets_pass(30);
+                return program.wait_ms(30);
             }
             match open(&entries) {
-                (_, _, None) => program.lets_pass(20),
+                (_, _, None) => program.wait_ms(20),
                 (many, Some(last), Some(_)) if many > 20 && dice.one_of(2) => {
                     // The last of very many, before its turn.
                     let yes = Pressed::Decided(last, Decision::Once, "y".into());
@@ -123,9 +123,9 @@ impl Person {
             4 => self.means_nothing(program, dice),
             _ => {
                 // Yes, once its end was seen; a great one where something goes for good.
-                program.lets_pass(LISTENS);
+                program.wait_ms(LISTENS);
                 program.keys("\x1b[F");
-                program.lets_pass(200);
+                program.wait_ms(200);
                 let key = if program.screen().contains("Y approve") { "Y" } else { "y" };
                 let yes = Pressed::Decided(call.clone(), Decision::Once, key.into());
                 self.press(program, &["\x1b[F", "", key], &yes);
@@ -182,7 +182,7 @@ impl Person {
             "\x1b[<0;9;12M\x1b[<0;9;12m",
         ];
         program.keys(all[dice.below(all.len() as u64) as usize]);
-        program.lets_pass(150);
+        program.wait_ms(150);
         assert_eq!(decisions(&entries(program)).len(), before, "{}", program.screen());
         clear(program);
     }
@@ -193,10 +193,10 @@ impl Person {
     fn press(&mut self, program: &mut Program, keys: &[&str], expected: &Pressed) {
         let before = decisions(&entries(program)).len();
         for tried in 0.. {
-            program.lets_pass(LISTENS << tried.min(2));
+            program.wait_ms(LISTENS << tried.min(2));
             for key in keys {
                 match *key {
-                    "" => program.lets_pass(620),
+                    "" => program.wait_ms(620),
                     key => match key.strip_prefix("see ") {
                         None => program.keys(key),
                         Some(text) if is_on_card(program, text) => {}
@@ -207,7 +207,7 @@ impl Person {
                         }
                     },
                 }
-                program.lets_pass(40);
+                program.wait_ms(40);
             }
             let began = Instant::now();
             while began.elapsed() < Duration::from_secs(2) {
@@ -217,7 +217,7 @@ impl Person {
                     self.pressed.push(expected.clone());
                     return clear(program);
                 }
-                program.lets_pass(20);
+                program.wait_ms(20);
             }
             assert!(tried < 6, "{expected:?} was not taken:\n{}", program.screen());
             // Out of whatever line or step it is in, and everything from the beginning.
@@ -241,9 +241,9 @@ fn is_on_card(program: &mut Program, text: &str) -> bool {
 fn clear(program: &mut Program) {
     for _ in 0..3 {
         program.keys("\x15");
-        program.lets_pass(15);
+        program.wait_ms(15);
         program.keys("\x7f");
-        program.lets_pass(15);
+        program.wait_ms(15);
     }
 }
 
@@ -251,6 +251,6 @@ fn clear(program: &mut Program) {
 fn stop(program: &mut Program) {
     for _ in 0..3 {
         program.keys("\x1b");
-        program.lets_pass(120);
+        program.wait_ms(120);
     }
 }

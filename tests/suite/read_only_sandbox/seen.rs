@@ -1,10 +1,10 @@
 //! What the user and the model see of it, in the real program.
 
 use crate::sandbox_escapes::is_there;
-use crate::support::kept::settings;
+use crate::support::conversation::{runs, say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
-use crate::support::talking::{runs, say, says};
+use crate::support::stored_files::write_settings;
 use serde_json::Value;
 
 struct Talk {
@@ -22,7 +22,7 @@ impl Talk {
         for (name, value) in more {
             setup = setup.env(name, value);
         }
-        settings(&setup, set);
+        write_settings(&setup, set);
         prepare(setup.place.path());
         let mut program = setup.start();
         program.until("Connected to");
@@ -107,7 +107,7 @@ fn without_a_sandbox_all_but_exact_lines_ask_and_the_first_screen_and_the_doctor
     assert!(talk.told().contains("real"), "{}", talk.told());
 
     let setup = Setup::new(&["doctor"]);
-    settings(&setup, set);
+    write_settings(&setup, set);
     let (out, _, _) = setup.print("");
     let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("commands that run without approval: pwd · ls · "), "{words}");

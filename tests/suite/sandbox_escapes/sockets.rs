@@ -72,9 +72,11 @@ async fn r21_no_socket_leads_out_and_with_the_network_on_only_the_internets() {
     let suite = std::env::current_exe().unwrap();
     for network in ["off", "on"] {
         let asked = format!("{network} {port} {}", path.display());
-        let command =
-            format!("AYE_TEST_INSIDE='{asked}' '{}' --exact sandbox_escapes::sockets::inside --nocapture", suite.display());
-        let ran = place.runs(&command, network == "on").await;
+        let command = format!(
+            "AYE_TEST_INSIDE='{asked}' '{}' --exact sandbox_escapes::sockets::inside --nocapture",
+            suite.display()
+        );
+        let ran = place.run(&command, network == "on").await;
         assert!(ran.output.contains("inside: []"), "network {network}: {}", ran.output);
     }
     assert!(UnixStream::connect(&path).is_ok(), "outside it is there");

@@ -2,62 +2,62 @@
 
 use std::io::Write;
 
-pub mod between;
-pub mod closed;
-pub mod encrypted;
+pub mod closed_port;
+pub mod conversation;
 pub mod fixture;
 pub mod folder;
-pub mod given_back;
-pub mod hand;
-pub mod kept;
-pub mod lost;
+pub mod keyboard;
+pub mod lost_terminal;
 #[cfg(target_os = "linux")]
 pub mod mounts;
 #[cfg(target_os = "linux")]
-pub mod ordinary;
+pub mod ordinary_user;
 pub mod overlay_place;
+pub mod overlay_project;
 pub mod own_process;
-pub mod person;
 #[cfg(target_os = "linux")]
 pub mod preload;
 pub mod program;
-pub mod promise;
+pub mod proxy;
+pub mod restored_terminal;
 pub mod scene;
 pub mod service;
-pub mod staged;
-pub mod talking;
+pub mod stored_files;
+pub mod time_limits;
+pub mod tls_service;
+pub mod user;
 
 /// Prints a line that the test harness does not capture.
-pub fn aloud(line: &str) {
+pub fn print_uncaptured(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Reports that this test, or a part of it, is skipped on this machine, and why.
-pub fn leave_out(why: &str) {
+pub fn report_skipped(why: &str) {
     let thread = std::thread::current();
-    aloud(&format!("LEFT OUT: {}: {why}", thread.name().unwrap_or("a test")));
+    print_uncaptured(&format!("LEFT OUT: {}: {why}", thread.name().unwrap_or("a test")));
 }
 
 /// Returns `thorough` if `AYE_TEST_THOROUGH` is set, as the checks before a merge do; otherwise `quick`, for runs that
 /// a developer waits for.
-pub fn often(thorough: usize, quick: usize) -> usize {
+pub fn pick_count(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
 
 /// All items if `AYE_TEST_THOROUGH` is set; otherwise every nth item, beginning with the item `from`, so that a quick
 /// run takes something from each group of similar items.
-pub fn part_of<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
-    all.iter().skip(often(0, from)).step_by(often(1, each))
+pub fn pick_samples<T>(all: &[T], each: usize, from: usize) -> impl Iterator<Item = &T> {
+    all.iter().skip(pick_count(0, from)).step_by(pick_count(1, each))
 }
 
 /// The number of trials for something that must never happen: `quick` in a quick run, 15 in a thorough run, or
 /// `AYE_TEST_TRIALS`.
-pub fn trials(quick: usize) -> usize {
-    measured().unwrap_or_else(|| often(15, quick))
+pub fn trial_count(quick: usize) -> usize {
+    requested_trials().unwrap_or_else(|| pick_count(15, quick))
 }
 
 /// The number of trials in `AYE_TEST_TRIALS`, which is set to take measurements.
-pub fn measured() -> Option<usize> {
+pub fn requested_trials() -> Option<usize> {
     std::env::var("AYE_TEST_TRIALS").ok().and_then(|count| count.parse().ok())
 }
 

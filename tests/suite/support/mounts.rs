@@ -1,6 +1,6 @@
 //! Tests that mount file systems, in a process with a private mount namespace, so that nothing stays mounted.
 
-use super::leave_out;
+use super::report_skipped;
 use rustix::mount::{MountFlags, mount};
 use std::ffi::CString;
 use std::path::Path;
@@ -11,7 +11,7 @@ const MOUNTING_TEST: &str = "AYE_TEST_MOUNTS";
 
 /// Returns true if the test with this name may mount in this process. Otherwise runs the test in a process that may,
 /// checks that it passes, and returns false; reports the skipped test if there can be no such process.
-pub fn may_mount(test: &str) -> bool {
+pub fn continue_with_mounts(test: &str) -> bool {
     if std::env::var_os(MOUNTING_TEST).is_some_and(|own| own == test) {
         return true;
     }
@@ -22,7 +22,7 @@ pub fn may_mount(test: &str) -> bool {
         command
     };
     if !unshare(&["mount", "-t", "tmpfs", "none", "/mnt"]).output().is_ok_and(|tried| tried.status.success()) {
-        leave_out("nothing can be mounted here");
+        report_skipped("nothing can be mounted here");
         return false;
     }
     let suite = std::env::current_exe().unwrap();
@@ -35,14 +35,14 @@ pub fn may_mount(test: &str) -> bool {
 }
 
 /// Mounts a file system in memory with these options, such as `size=512k`. Creates the folder.
-pub fn small_disk(at: &Path, options: &str) {
+pub fn mount_small_disk(at: &Path, options: &str) {
     std::fs::create_dir_all(at).unwrap();
     let options = CString::new(options).unwrap();
     mount("small", at, "tmpfs", MountFlags::empty(), options.as_c_str()).unwrap();
 }
 
 /// Mounts an empty overlay over a folder, with the internal folders of overlayfs in `overlayfs_folder`.
-pub fn overlay(folder: &Path, overlayfs_folder: &Path) {
+pub fn mount_overlay(folder: &Path, overlayfs_folder: &Path) {
     for name in ["upper", "work"] {
         std::fs::create_dir_all(overlayfs_folder.join(name)).unwrap();
     }
@@ -57,6 +57,6 @@ pub fn overlay(folder: &Path, overlayfs_folder: &Path) {
 }
 
 /// The mounts that this process sees.
-pub fn mounted() -> String {
+pub fn read_mounts() -> String {
     std::fs::read_to_string("/proc/self/mountinfo").unwrap()
 }

@@ -1,6 +1,6 @@
 //! A project with an overlay, and commands that run in its overlay sandbox.
 
-use super::staged::line;
+use super::overlay_project::command_line;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, OverlayShell, View};
 use aye::project::rehearsal::Rehearsal;
@@ -42,7 +42,7 @@ impl Place {
     }
 
     pub async fn runs(&self, command: &str, view: View) -> CommandOutcome {
-        let ran = self.shell.run_in_overlay(&line(command, &self.root.join("project")), view, &|_| {}).await;
+        let ran = self.shell.run_in_overlay(&command_line(command, &self.root.join("project")), view, &|_| {}).await;
         ran.unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 
@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-pub fn file(path: &Path, text: &str) {
+pub fn write_file(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }

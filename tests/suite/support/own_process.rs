@@ -1,8 +1,8 @@
 //! A test in a separate process, with its own home, folder for temporary files and environment variables.
 
-use super::kept::shared;
 use super::program::program;
-use super::{aloud, leave_out};
+use super::stored_files::share_program;
+use super::{print_uncaptured, report_skipped};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub fn own_process(test: &str) -> Option<PathBuf> {
     let unshared = Command::new("unshare").args(["-Ur", "true"]).uid(NOBODY).gid(NOBODY).output();
     match unshared.is_ok_and(|done| done.status.success()) {
         true => start(test, Some(NOBODY), &[]),
-        false => leave_out("an ordinary user may make no namespaces here"),
+        false => report_skipped("an ordinary user may make no namespaces here"),
     }
     None
 }
@@ -49,7 +49,7 @@ pub fn start(test: &str, user: Option<u32>, wrapper: &[&str]) {
     let programs = [("aye", program()), ("suite", std::env::current_exe().unwrap())];
     let [aye, suite] = programs.map(|(name, from)| {
         let to = root.join("programs").join(name);
-        shared(&from, &to);
+        share_program(&from, &to);
         to
     });
     let wrapper: Vec<String> = wrapper.iter().map(|word| word.replace("ROOT", root.to_str().unwrap())).collect();
@@ -66,6 +66,6 @@ pub fn start(test: &str, user: Option<u32>, wrapper: &[&str]) {
     assert!(done.status.success(), "user {user:?}: {output}\n{}", String::from_utf8_lossy(&done.stderr));
     assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
     for line in output.lines().filter(|line| line.starts_with("LEFT OUT")) {
-        aloud(line);
+        print_uncaptured(line);
     }
 }

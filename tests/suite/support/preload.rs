@@ -6,7 +6,7 @@ use std::process::Command;
 /// Builds a shared library from this source and returns its path; `None` if no C compiler can build it here.
 ///
 /// The library is built again in each run, in cargo's folder for temporary test files.
-pub fn build(name: &str, source: &str) -> Option<PathBuf> {
+pub fn build_library(name: &str, source: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("preload");
     std::fs::create_dir_all(&folder).ok()?;
     // Another user's run may have left a file that this user cannot replace.

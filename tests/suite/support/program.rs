@@ -1,8 +1,8 @@
 //! The real program in a pseudo-terminal; a terminal parser reads its screen.
 
 use super::folder::Folder;
-use super::hand::PATIENCE;
-use super::promise::kept;
+use super::keyboard::PATIENCE;
+use super::time_limits::is_within_limit;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -218,7 +218,7 @@ impl Program {
         drop(output);
         self.parser.process(&new);
         for _ in 0..asked {
-            self.sends("\x1b[?62;22c");
+            self.send_bytes("\x1b[?62;22c");
         }
     }
 
@@ -276,7 +276,7 @@ impl Program {
     }
 
     /// Waits, to check that something does not happen. No other code may sleep.
-    pub fn lets_pass(&mut self, milliseconds: u64) {
+    pub fn wait_ms(&mut self, milliseconds: u64) {
         std::thread::sleep(Duration::from_millis(milliseconds));
         self.take_in();
     }
@@ -295,15 +295,15 @@ impl Program {
     }
 
     /// The exit code if the program has ended; does not wait.
-    pub fn ends_early(&mut self) -> Option<u32> {
+    pub fn try_exit_code(&mut self) -> Option<u32> {
         self.child.try_wait().unwrap().map(|status| status.exit_code())
     }
 
     /// Waits until the program has ended; returns its exit code, or 128 plus the signal.
-    pub fn ends(&mut self) -> u32 {
+    pub fn wait_for_exit(&mut self) -> u32 {
         let end = Instant::now() + PATIENCE;
         loop {
-            if let Some(code) = self.ends_early() {
+            if let Some(code) = self.try_exit_code() {
                 self.read_rest();
                 return code;
             }
@@ -325,33 +325,33 @@ impl Program {
     }
 
     /// The same with a time limit.
-    pub fn ends_within(&mut self, limit: Duration) -> u32 {
+    pub fn wait_for_exit_within(&mut self, limit: Duration) -> u32 {
         let began = Instant::now();
         let mut took = Duration::ZERO;
-        while self.ends_early().is_none() && took < PATIENCE {
+        while self.try_exit_code().is_none() && took < PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
             took = began.elapsed();
         }
-        let code = self.ends();
-        assert!(kept(limit, took), "the program took {took:?}:\n{}", self.screen());
+        let code = self.wait_for_exit();
+        assert!(is_within_limit(limit, took), "the program took {took:?}:\n{}", self.screen());
         code
     }
 }
 
 /// The child processes of a process, and theirs.
-pub fn below(pid: i32) -> Vec<i32> {
+pub fn list_descendants(pid: i32) -> Vec<i32> {
     let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let child: i32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
         let parent: i32 = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
         (parent == pid).then_some(child)
     });
-    children.flat_map(|child| [vec![child], below(child)].concat()).collect()
+    children.flat_map(|child| [vec![child], list_descendants(child)].concat()).collect()
 }
 
 /// A number of seconds that no other test on this machine passes to `sleep`, to recognize processes by; a new one each
 /// time.
-pub fn nobody_elses_sleep() -> u32 {
+pub fn unique_sleep_seconds() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     assert!(number < 256, "so many for each process");
@@ -359,17 +359,21 @@ pub fn nobody_elses_sleep() -> u32 {
 }
 
 /// Counts the processes on this machine that sleep this many seconds.
-pub fn asleep(seconds: u32) -> usize {
+pub fn count_sleeping(seconds: u32) -> usize {
     let line = format!("sleep\0{seconds}\0");
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     all.filter(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|read| read == line.as_bytes())).count()
 }
 
 /// Waits until no process sleeps this many seconds; fails after three seconds.
-pub fn none_sleeps(seconds: u32) {
+pub fn wait_until_none_sleeps(seconds: u32) {
     let began = Instant::now();
-    while asleep(seconds) > 0 {
-        assert!(kept(Duration::from_secs(3), began.elapsed()), "{} processes are left", asleep(seconds));
+    while count_sleeping(seconds) > 0 {
+        assert!(
+            is_within_limit(Duration::from_secs(3), began.elapsed()),
+            "{} processes are left",
+            count_sleeping(seconds)
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -382,7 +386,7 @@ impl Drop for Program {
     fn drop(&mut self) {
         // The process ID of an ended program may be in use by another process. A killed program is reaped, so that its
         // locks are released.
-        if self.ends_early().is_none() {
+        if self.try_exit_code().is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

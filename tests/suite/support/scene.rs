@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Time limit for a test of a turn; a lost event fails instead of hanging.
-const LIMIT: Duration = super::hand::PATIENCE;
+const LIMIT: Duration = super::keyboard::PATIENCE;
 
 /// A session log in memory, with the number of writes to fail first.
 #[derive(Clone, Default)]
@@ -95,7 +95,7 @@ impl Scene {
         let policy = Policy { dry_run, ..Policy::default() };
         let mut state = State::new(policy, "scripted".into(), "words".into(), tools.tool_specs());
         state.sub_agent_config =
-            Some(SubAgentConfig { system_prompt: "words beneath".into(), tools: tools.sub_agent_specs() });
+            Some(SubAgentConfig { system_prompt: "sub-agent prompt".into(), tools: tools.sub_agent_specs() });
         let log = Memory::default();
         let disk = Arc::new(Disk::new(&project).unwrap());
         let (runtime, events) = if dry_run {

@@ -146,23 +146,23 @@ pub struct Service {
 impl Service {
     /// Starts a service on a free port.
     pub async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::naming(answers, Answer::stream().says(TITLE).finish("stop").done()).await
+        Self::start_with_title(answers, Answer::stream().says(TITLE).finish("stop").done()).await
     }
 
     /// The same without separate answers: every request gets the next answer.
-    pub async fn strict(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub async fn start_strict(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self::with(Answers { session: answers.into_iter().collect(), sessions: vec![], title: None, list: None }).await
     }
 
     /// The same as [`Self::start`], with this answer to a title request.
-    pub async fn naming(answers: impl IntoIterator<Item = Answer>, title: Answer) -> Self {
+    pub async fn start_with_title(answers: impl IntoIterator<Item = Answer>, title: Answer) -> Self {
         Self::with(Answers { session: answers.into_iter().collect(), sessions: vec![], title: Some(title), list: None })
             .await
     }
 
     /// A service for parallel sessions: a request gets the next answer of the session whose key text is in the first
     /// user message.
-    pub async fn of_talks(sessions: impl IntoIterator<Item = (&'static str, Vec<Answer>)>) -> Self {
+    pub async fn start_parallel(sessions: impl IntoIterator<Item = (&'static str, Vec<Answer>)>) -> Self {
         let answers = |(first, answers): (&'static str, Vec<Answer>)| (first, answers.into_iter().collect());
         let sessions = sessions.into_iter().map(answers).collect();
         let title = Some(Answer::stream().says(TITLE).finish("stop").done());
@@ -232,7 +232,7 @@ enum RequestKind {
 
 impl Answers {
     fn to(&mut self, request: &Received) -> (Answer, RequestKind) {
-        let Some(title) = &self.title else { return (self.next(), RequestKind::Talk) };
+        let Some(title) = &self.title else { return (self.next(), RequestKind::Session) };
         let system_prompt = [&request.body["messages"][0]["content"], &request.body["instructions"]];
         let text = system_prompt.into_iter().find_map(|text| text.as_str()).unwrap_or_default();
         if text.contains("a title") && request.body.get("tools").is_none() {
@@ -246,34 +246,34 @@ impl Answers {
             return (title, RequestKind::Title);
         }
         if let Some(session) = self.parallel_session(request) {
-            return (next(session), RequestKind::Talk);
+            return (next(session), RequestKind::Session);
         }
         if request.line.starts_with("GET") {
-            let is_list = self.talk.front().is_some_and(Answer::is_list);
+            let is_list = self.session.front().is_some_and(Answer::is_list);
             return match (&self.list, is_list) {
                 (None, true) => {
                     self.list = Some(self.next());
-                    (self.list.clone().unwrap(), RequestKind::Talk)
+                    (self.list.clone().unwrap(), RequestKind::Session)
                 }
-                (Some(list), _) => (list.clone(), RequestKind::Nobody),
-                (None, false) => (Answer::body(404, "text/plain", &[], "no"), RequestKind::Nobody),
+                (Some(list), _) => (list.clone(), RequestKind::Ignored),
+                (None, false) => (Answer::body(404, "text/plain", &[], "no"), RequestKind::Ignored),
             };
         }
         // A list does not answer a message: it was meant for a request of the list that was not repeated.
-        while self.talk.len() > 1 && self.talk.front().is_some_and(Answer::is_list) {
-            self.list = self.talk.pop_front();
+        while self.session.len() > 1 && self.session.front().is_some_and(Answer::is_list) {
+            self.list = self.session.pop_front();
         }
-        (self.next(), RequestKind::Talk)
+        (self.next(), RequestKind::Session)
     }
 
     fn next(&mut self) -> Answer {
-        next(&mut self.talk)
+        next(&mut self.session)
     }
 
     fn parallel_session(&mut self, request: &Received) -> Option<&mut VecDeque<Answer>> {
         let messages = request.body["messages"].as_array()?;
         let first = messages.iter().find(|message| message["role"] == "user")?["content"].as_str()?;
-        self.talks.iter_mut().find(|(text, _)| first.contains(text)).map(|(_, session)| session)
+        self.sessions.iter_mut().find(|(text, _)| first.contains(text)).map(|(_, session)| session)
     }
 }
 
@@ -294,7 +294,7 @@ impl Answer {
 }
 
 /// How an answer ended.
-enum Sent {
+enum SendResult {
     /// All of it was sent.
     Complete,
     /// The client closed the connection. A failed write often shows this first.
@@ -313,9 +313,9 @@ async fn serve(
     let Some(request) = read(&mut socket).await else { return };
     let (answer, whose) = next.lock().unwrap().to(&request);
     let log = match whose {
-        RequestKind::Talk => received,
+        RequestKind::Session => received,
         RequestKind::Title => titles,
-        RequestKind::Nobody => Arc::default(),
+        RequestKind::Ignored => Arc::default(),
     };
     let at = {
         let mut log = log.lock().unwrap();
@@ -334,25 +334,25 @@ async fn serve(
             match step {
                 Step::Send(bytes) => {
                     if to.write_all(&bytes).await.is_err() {
-                        return Sent::Closed;
+                        return SendResult::Closed;
                     }
                     sending.lock().unwrap()[at].sent += bytes.len();
                 }
                 Step::Pause(time) => tokio::time::sleep(time).await,
                 Step::Stall => std::future::pending().await,
-                Step::Reset => return Sent::Reset,
+                Step::Reset => return SendResult::Reset,
             }
         }
         let _ = to.shutdown().await;
-        Sent::Said
+        SendResult::Complete
     };
     let closed_early = || log.lock().unwrap()[at].closed_early = Some(Instant::now());
     tokio::select! {
         biased;
         over = play => match over {
-            Sent::Said => {}
-            Sent::Closed => closed_early(),
-            Sent::Reset => {
+            SendResult::Complete => {}
+            SendResult::Closed => closed_early(),
+            SendResult::Reset => {
                 // With a linger time of zero the kernel sends a reset and drops unsent bytes, so these must be
                 // sent first.
                 tokio::time::sleep(Duration::from_millis(30)).await;

@@ -48,7 +48,8 @@ async fn signatures_of_gemini_go_back_beside_their_calls() {
     let signed = json!({"google": {"thought_signature": "CiQB…"}});
     let first = delta(json!({"tool_calls": [call(0, "a", signed.clone())]}));
     let second = delta(json!({"tool_calls": [call(1, "b", Value::Null)]}));
-    let service = Service::strict([Answer::stream().event(first).event(second).finish("tool_calls").done()]).await;
+    let service =
+        Service::start_strict([Answer::stream().event(first).event(second).finish("tool_calls").done()]).await;
     let message = next_request(&Settings::new(&service.base_url), &service).await;
     let written = |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
     let mut a = written("a-2");
@@ -75,7 +76,7 @@ async fn details_of_openrouter_go_back_as_one() {
         .event(delta(json!({"tool_calls": [call(0, "a", Value::Null)]})))
         .finish("tool_calls")
         .done();
-    let service = Service::strict([answer]).await;
+    let service = Service::start_strict([answer]).await;
     let message = next_request(&Settings::new(&service.base_url), &service).await;
     assert_eq!(
         message["reasoning_details"],
@@ -93,7 +94,7 @@ async fn reasoning_of_deepseek_goes_back_with_its_calls_where_that_is_set() {
         .event(delta(json!({"tool_calls": [call(0, "a", Value::Null)]})))
         .finish("tool_calls")
         .done();
-    let service = Service::strict([answer.clone()]).await;
+    let service = Service::start_strict([answer.clone()]).await;
     let back = Settings { send_reasoning_back: true, ..Settings::new(&service.base_url) };
     assert_eq!(next_request(&back, &service).await["reasoning_content"], "so be it");
     let plain = Settings::new(&service.base_url);
@@ -111,7 +112,7 @@ async fn reasoning_between_tags_goes_back_between_tags_where_that_is_set() {
 
 #[tokio::test]
 async fn a_chat_request_is_told_what_the_settings_say() {
-    let service = Service::strict([Answer::stream().done()]).await;
+    let service = Service::start_strict([Answer::stream().done()]).await;
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
         key_header: Some("x-api-key".into()),

@@ -1,9 +1,9 @@
 //! Silence, dropping and trying again. How else a connection can end is in `tests/wire/`.
 
 use super::{asks, collect, model, told};
-use crate::support::hand::PATIENCE;
-use crate::support::promise::{in_time, kept};
+use crate::support::keyboard::PATIENCE;
 use crate::support::service::{Answer, Service, Step};
+use crate::support::time_limits::{check_with_slower_times, is_within_limit};
 use aye::chat::Chunk;
 use aye::llm::{Error, Llm, OpenAi, Settings};
 use futures::StreamExt;
@@ -22,18 +22,18 @@ fn impatient(service: &Service, factor: u32) -> OpenAi {
 async fn r49_silence_ends_a_reply_but_slowness_does_not() {
     let silent = |answer: Answer| {
         async move |factor| {
-            let service = Service::strict([answer.clone()]).await;
+            let service = Service::start_strict([answer.clone()]).await;
             let out = collect(&impatient(&service, factor)).await;
             (out.last() == Some(&Err(Error::Idle(IDLE * factor))), out.len(), service.received().len())
         }
     };
-    in_time((true, 2, 1), silent(Answer::stream().says("a").then(Step::Stall))).await;
-    in_time((true, 1, 1), silent(Answer::default().then(Step::Stall))).await;
+    check_with_slower_times((true, 2, 1), silent(Answer::stream().says("a").then(Step::Stall))).await;
+    check_with_slower_times((true, 1, 1), silent(Answer::default().then(Step::Stall))).await;
     // Longer than the silence that is too long, in all, and no silence too long.
-    in_time("aaaaaaaaaa.".to_owned(), async |factor| {
+    check_with_slower_times("aaaaaaaaaa.".to_owned(), async |factor| {
         let pause = || Step::Pause(IDLE / 8 * factor);
         let slow = (0..10).fold(Answer::stream(), |slow, _| slow.says("a").then(pause()));
-        let service = Service::strict([slow.done()]).await;
+        let service = Service::start_strict([slow.done()]).await;
         told(&collect(&impatient(&service, factor)).await)
     })
     .await;
@@ -45,7 +45,7 @@ async fn r62_dropping_a_reply_closes_the_connection_at_once() {
         ("in the middle", Answer::stream().says("a").then(Step::Stall), true),
         ("before the answer", Answer::default().then(Step::Stall), false),
     ] {
-        let service = Service::strict([answer]).await;
+        let service = Service::start_strict([answer]).await;
         let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(asks("hi"));
         if first {
             reply.next().await.unwrap().unwrap();
@@ -64,7 +64,7 @@ async fn r62_dropping_a_reply_closes_the_connection_at_once() {
         drop(reply);
         let closed = service.closed_early(PATIENCE).await.expect("it is closed");
         assert!(closed >= dropped, "{what}: closed before it was dropped");
-        assert!(kept(Duration::from_secs(1), closed - dropped), "{what}: open for {:?}", closed - dropped);
+        assert!(is_within_limit(Duration::from_secs(1), closed - dropped), "{what}: open for {:?}", closed - dropped);
     }
 }
 
@@ -78,10 +78,10 @@ async fn r49_a_lost_connection_is_tried_again_only_before_anything_was_seen() {
         ("closed after an empty event", Answer::stream().event(json!({"choices": []})), "~2~b."),
         ("an error first", Answer::stream().event(json!({"error": {"message": "m", "code": 503}})), "~2~b."),
     ] {
-        let service = Service::strict([first, good()]).await;
+        let service = Service::start_strict([first, good()]).await;
         assert_eq!(told(&collect(&model(&service)).await), expected, "{what}");
     }
-    let service = Service::strict([Answer::stream().says("a"), good()]).await;
+    let service = Service::start_strict([Answer::stream().says("a"), good()]).await;
     assert!(told(&collect(&model(&service)).await).starts_with("a!"), "asked again after something was seen");
     assert_eq!(service.received().len(), 1);
 }
@@ -104,16 +104,16 @@ async fn silences(answer: Answer, factor: u32) -> Vec<bool> {
 async fn a_silence_is_told_before_it_ends_a_reply_and_a_sign_of_life_ends_the_silence() {
     let stalls = || Answer::default().then(Step::Stall);
     let later = || Answer::stream().says("a").then(Step::Stall);
-    in_time(vec![true], async |factor| silences(stalls(), factor).await).await;
-    in_time(vec![true], async |factor| silences(later(), factor).await).await;
-    in_time(vec![true, false], async |factor| {
+    check_with_slower_times(vec![true], async |factor| silences(stalls(), factor).await).await;
+    check_with_slower_times(vec![true], async |factor| silences(later(), factor).await).await;
+    check_with_slower_times(vec![true, false], async |factor| {
         let pause = |part| Step::Pause(IDLE * factor * part / 8);
         let sign = Answer::stream().then(pause(6)).raw(": still here\n\n").then(pause(1));
         silences(sign.says("a").done(), factor).await
     })
     .await;
     // Nothing of the reply for longer than that, but life all the time.
-    in_time(vec![], async |factor| {
+    check_with_slower_times(vec![], async |factor| {
         let pause = || Step::Pause(IDLE / 8 * factor);
         let alive = (0..10).fold(Answer::stream(), |alive, _| alive.raw(": still here\n\n").then(pause()));
         silences(alive.says("a").done(), factor).await

@@ -4,7 +4,7 @@
 
 use super::told;
 use crate::support::fixture::{self, Fixture};
-use crate::support::often;
+use crate::support::pick_count;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use aye::chat::{Message, Request};
@@ -42,7 +42,7 @@ fn size(fixture: &Fixture) -> usize {
 /// lie in the order of their names, so that there are some of each kind. None of more than a megabyte is among them then.
 fn sample(step: usize) -> Vec<Fixture> {
     let all = std::env::var_os("AYE_WIRE").is_some();
-    let (step, most) = if all { (1, usize::MAX) } else { (often(1, step), often(usize::MAX, 1 << 20)) };
+    let (step, most) = if all { (1, usize::MAX) } else { (pick_count(1, step), pick_count(usize::MAX, 1 << 20)) };
     let is_small = |fixture: &Fixture| size(fixture) <= most;
     chosen().into_iter().step_by(step).filter(is_small).collect()
 }
@@ -203,7 +203,7 @@ async fn cut_anywhere(fixture: Fixture) -> Result<(), String> {
     }
     let whole = comes_of(&fixture, &fixture.answers).await;
     // Byte by byte or nearly so; then in pieces by chance, which the name alone decides.
-    let small = most.div_ceil(often(4000, 50)).max(1);
+    let small = most.div_ceil(pick_count(4000, 50)).max(1);
     let mut chance = fixture.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let mut by_chance = || {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

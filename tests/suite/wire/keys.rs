@@ -1,8 +1,8 @@
 //! A key that is asked for, and the way to a service: certificates, proxies and addresses that changed.
 
 use super::{asks, told};
-use crate::support::promise::kept;
 use crate::support::service::{Answer, Service};
+use crate::support::time_limits::is_within_limit;
 use async_trait::async_trait;
 use aye::chat::{Chunk, Request};
 use aye::llm::client::{ConnectionOptions, Proxy};
@@ -45,7 +45,8 @@ fn keys(service: &Service) -> Vec<String> {
 
 #[tokio::test]
 async fn a_key_is_asked_for_with_the_first_request_and_once_more_where_it_is_refused() {
-    let service = Service::strict([says("a"), says("b"), refuses(), says("c"), refuses(), refuses(), says("d")]).await;
+    let service =
+        Service::start_strict([says("a"), says("b"), refuses(), says("c"), refuses(), refuses(), says("d")]).await;
     let source = Arc::new(Counts::default());
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
     assert_eq!(source.0.load(Ordering::SeqCst), 0, "nothing was sent yet");
@@ -60,13 +61,13 @@ async fn a_key_is_asked_for_with_the_first_request_and_once_more_where_it_is_ref
 
 #[tokio::test]
 async fn requests_that_come_together_ask_for_the_key_once() {
-    let service = Service::strict([says("a")]).await;
+    let service = Service::start_strict([says("a")]).await;
     let source = Arc::new(Counts::default());
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
     let all = (0..5).map(|_| reply(&model));
     assert!(futures::future::join_all(all).await.iter().all(|reply| reply == "a."));
     assert_eq!(source.0.load(Ordering::SeqCst), 1);
-    let refusing = Service::strict([refuses()]).await;
+    let refusing = Service::start_strict([refuses()]).await;
     let model = AuthProvider::with_key_source(Settings::new(&refusing.base_url), Arc::new(Counts::default()));
     assert!(model.models().await.is_err());
     assert_eq!(keys(&refusing), ["key-1", "key-2"], "the list of models asks once more, too");
@@ -81,7 +82,7 @@ async fn whoever_has_no_key_is_quoted_and_nothing_is_sent() {
             Err(Error::InvalidReply("the safe is shut".to_owned()))
         }
     }
-    let service = Service::strict([says("a")]).await;
+    let service = Service::start_strict([says("a")]).await;
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), Arc::new(None));
     assert_eq!(reply(&model).await, "!the safe is shut");
     assert!(service.received().is_empty());
@@ -90,7 +91,7 @@ async fn whoever_has_no_key_is_quoted_and_nothing_is_sent() {
 #[tokio::test]
 async fn the_first_model_one_can_talk_with_answers_and_its_name_comes_first() {
     let list = r#"{"data":[{"id":"text-embedding-3"},{"id":"whisper-1"},{"id":"talker"},{"id":"other"}]}"#;
-    let service = Service::strict([Answer::body(200, "application/json", &[], list), says("a")]).await;
+    let service = Service::start_strict([Answer::body(200, "application/json", &[], list), says("a")]).await;
     let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&service.base_url)));
     let unnamed = || Request { model: String::new(), ..asks("hi") };
     for _ in 0..2 {
@@ -103,7 +104,7 @@ async fn the_first_model_one_can_talk_with_answers_and_its_name_comes_first() {
     let models: Vec<_> = service.received()[1..].iter().map(|request| request.body["model"].clone()).collect();
     assert_eq!(models, ["talker", "talker", "m"]);
     let drawing =
-        Service::strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), says("a")]).await;
+        Service::start_strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), says("a")]).await;
     let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&drawing.base_url)));
     let all: Vec<_> = model.stream(unnamed()).collect().await;
     assert_eq!(told(&all), "@image-1@a.", "better than none");
@@ -111,8 +112,8 @@ async fn the_first_model_one_can_talk_with_answers_and_its_name_comes_first() {
 
 #[tokio::test]
 async fn a_proxy_is_used_where_one_is_named_and_not_where_none_is_wanted() {
-    let service = Service::strict([says("straight")]).await;
-    let proxy = Service::strict([says("through")]).await;
+    let service = Service::start_strict([says("straight")]).await;
+    let proxy = Service::start_strict([says("through")]).await;
     let by = |base_url: &str, proxy: Proxy| {
         let connection = ConnectionOptions { proxy, ..ConnectionOptions::default() };
         OpenAi::new(Settings { connection, ..Settings::new(base_url) })
@@ -140,16 +141,17 @@ async fn a_connection_that_is_not_made_in_time_is_given_up() {
     let began = std::time::Instant::now();
     let error = model.models().await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
-    assert!(kept(std::time::Duration::from_secs(8), began.elapsed()), "{:?}", began.elapsed());
+    assert!(is_within_limit(std::time::Duration::from_secs(8), began.elapsed()), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
 async fn r42_no_list_of_models_follows_a_redirect() {
-    let other = Service::strict([Answer::body(200, "application/json", &[], r#"{"data":[{"id":"stolen"}]}"#)]).await;
+    let other =
+        Service::start_strict([Answer::body(200, "application/json", &[], r#"{"data":[{"id":"stolen"}]}"#)]).await;
     for to in [other.base_url.clone(), other.base_url.replace("127.0.0.1", "localhost")] {
         for status in [301, 302, 303, 307, 308] {
             let location = format!("location: {to}/models");
-            let service = Service::strict([Answer::head(status, &[&location, "content-length: 0"])]).await;
+            let service = Service::start_strict([Answer::head(status, &[&location, "content-length: 0"])]).await;
             let settings = Settings {
                 key: Some(Secret::new("sk-secret")),
                 headers: vec![("x-api-key".into(), Secret::new("other-secret"))],

@@ -1,15 +1,15 @@
 //! What a service is sent, what else it is asked, and where services are found.
 
 use super::{collect, model, told};
-use crate::support::promise::kept;
 use crate::support::service::{Answer, Service};
+use crate::support::time_limits::is_within_limit;
 use aye::llm::models::Model;
 use aye::llm::{OpenAi, Secret, Settings, local_servers};
 use serde_json::json;
 
 #[tokio::test]
 async fn a_request_is_what_services_expect() {
-    let service = Service::strict([Answer::stream().done()]).await;
+    let service = Service::start_strict([Answer::stream().done()]).await;
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
         headers: vec![("X-Title".into(), Secret::new("aye"))],
@@ -30,7 +30,7 @@ async fn a_request_is_what_services_expect() {
 
 #[tokio::test]
 async fn without_a_key_none_is_sent() {
-    let service = Service::strict([Answer::stream().done()]).await;
+    let service = Service::start_strict([Answer::stream().done()]).await;
     collect(&model(&service)).await;
     assert_eq!(service.received()[0].header("authorization"), None);
     assert_eq!(service.received()[0].header("openai-organization"), None);
@@ -45,23 +45,23 @@ async fn a_wrong_address_is_told_with_the_first_request() {
 #[tokio::test]
 async fn the_models_of_a_service_are_listed() {
     let list = r#"{"object":"list","data":[{"id":"a"},{"id":"b","max_model_len":4096}]}"#;
-    let service = Service::strict([Answer::body(200, "application/json", &[], list)]).await;
+    let service = Service::start_strict([Answer::body(200, "application/json", &[], list)]).await;
     let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
     let listed = OpenAi::new(settings).models().await.unwrap();
     let expected = [Model::from_name("a"), Model { context_window: Some(4096), ..Model::from_name("b") }];
     assert_eq!(listed, expected);
     assert_eq!(service.received()[0].line, "GET /v1/models HTTP/1.1");
     assert_eq!(service.received()[0].header("authorization"), Some("Bearer sk-secret"));
-    let none = Service::strict([Answer::body(404, "text/plain", &[], "no")]).await;
+    let none = Service::start_strict([Answer::body(404, "text/plain", &[], "no")]).await;
     assert!(model(&none).models().await.is_err());
 }
 
 #[tokio::test]
 async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     let list = r#"{"data":[{"id":"a"}]}"#;
-    let good = Service::strict([Answer::body(200, "application/json", &[], list)]).await;
-    let mute = Service::strict([Answer::default().then(crate::support::service::Step::Stall)]).await;
-    let other = Service::strict([Answer::body(200, "text/html", &[], "<html>")]).await;
+    let good = Service::start_strict([Answer::body(200, "application/json", &[], list)]).await;
+    let mute = Service::start_strict([Answer::default().then(crate::support::service::Step::Stall)]).await;
+    let other = Service::start_strict([Answer::body(200, "text/html", &[], "<html>")]).await;
     let port = |service: &Service| service.base_url.split(['/', ':']).nth(4).unwrap().parse().unwrap();
     let places = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other)), ("none", 1)];
     let mut found = Vec::new();
@@ -70,7 +70,7 @@ async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
         let began = std::time::Instant::now();
         found = local_servers::find_servers_at(&places).await;
         let took = began.elapsed();
-        assert!(kept(std::time::Duration::from_secs(1), took), "{took:?}");
+        assert!(is_within_limit(std::time::Duration::from_secs(1), took), "{took:?}");
         if !found.is_empty() {
             break;
         }

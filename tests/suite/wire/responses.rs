@@ -13,7 +13,7 @@ pub fn model(service: &Service) -> OpenAi {
 }
 
 pub async fn once(answer: Answer) -> Vec<Result<Chunk, Error>> {
-    let service = Service::strict([answer]).await;
+    let service = Service::start_strict([answer]).await;
     let out = collect(&model(&service)).await;
     assert_eq!(service.received().len(), 1, "asked once: {out:?}");
     out

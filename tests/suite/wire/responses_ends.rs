@@ -2,8 +2,8 @@
 
 use super::responses::{call, check, completed, message, model, once, says, stream};
 use super::{collect, told};
-use crate::support::promise::in_time;
 use crate::support::service::{Answer, Service, Step};
+use crate::support::time_limits::check_with_slower_times;
 use aye::llm::{Api, OpenAi, Settings};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -50,14 +50,14 @@ async fn r48_every_end_of_a_response_is_understood() {
     let reset = told(&once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await);
     assert!(reset.starts_with("a!The connection was lost") && reset.to_lowercase().contains("reset"), "{reset}");
     let silence = "a!The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.";
-    in_time(silence.to_owned(), async |factor| {
-        let service = Service::strict([stream(&[says("a")]).then(Step::Stall)]).await;
+    check_with_slower_times(silence.to_owned(), async |factor| {
+        let service = Service::start_strict([stream(&[says("a")]).then(Step::Stall)]).await;
         let idle_limit = Duration::from_secs(factor.into());
         let settings = Settings { api: Api::Responses, idle_limit, ..Settings::new(&service.base_url) };
         told(&collect(&OpenAi::new(settings)).await).replace(&format!("for {factor} s"), "for 1 s")
     })
     .await;
-    let service = Service::strict([stream(&[says("a"), completed(json!([]))]).then(Step::Stall)]).await;
+    let service = Service::start_strict([stream(&[says("a"), completed(json!([]))]).then(Step::Stall)]).await;
     assert_eq!(told(&collect(&model(&service)).await), "a#9+2.", "who never hangs up is not waited for");
 }
 
@@ -119,7 +119,7 @@ async fn r49_a_response_that_fails_before_anything_was_seen_is_asked_for_again()
         ),
     ];
     let all = cases.map(async |(what, first, expected)| {
-        let service = Service::strict([first, stream(&[says("b"), completed(json!([]))])]).await;
+        let service = Service::start_strict([first, stream(&[says("b"), completed(json!([]))])]).await;
         assert_eq!(told(&collect(&model(&service)).await), expected, "{what}");
     });
     futures::future::join_all(all).await;

@@ -66,7 +66,7 @@ fn items(all: &[Value]) -> Answer {
 
 #[tokio::test]
 async fn a_request_to_the_responses_api_is_what_services_expect() {
-    let service = Service::strict([items(&[])]).await;
+    let service = Service::start_strict([items(&[])]).await;
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
         key_header: Some("api-key".into()),
@@ -95,7 +95,7 @@ async fn a_request_to_the_responses_api_is_what_services_expect() {
 
 #[tokio::test]
 async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
-    let service = Service::strict([
+    let service = Service::start_strict([
         items(&[sealed("r1"), message("m1", "commentary", "I look."), sealed("r2"), call("c1"), call("c2")]),
         items(&[message("m2", "final_answer", "Done.")]),
         items(&[message("m3", "final_answer", "Bye.")]),
@@ -145,9 +145,9 @@ async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
 
 #[tokio::test]
 async fn sealed_reasoning_goes_to_nobody_else() {
-    let service = Service::strict([items(&[sealed("r1"), call("c1")]), items(&[])]).await;
-    let chat = Service::strict([Answer::stream().says("a").done()]).await;
-    let other = Service::strict([items(&[])]).await;
+    let service = Service::start_strict([items(&[sealed("r1"), call("c1")]), items(&[])]).await;
+    let chat = Service::start_strict([Answer::stream().says("a").done()]).await;
+    let other = Service::start_strict([items(&[])]).await;
     let (text, calls, echo) = reply(&here(&service), with_tools(vec![Message::User("go".into())])).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     let talk = vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
@@ -165,7 +165,7 @@ async fn a_reply_that_is_not_whole_leaves_nothing_to_send_back() {
         "incomplete",
         json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [sealed("r1"), call("c1")]}}),
     );
-    let service = Service::strict([stream(&[cut])]).await;
+    let service = Service::start_strict([stream(&[cut])]).await;
     let (_, _, echo) = reply(&here(&service), with_tools(vec![Message::User("go".into())])).await;
     assert_eq!(echo, None);
 }
@@ -173,7 +173,7 @@ async fn a_reply_that_is_not_whole_leaves_nothing_to_send_back() {
 #[tokio::test]
 async fn reasoning_that_can_be_read_goes_back_only_where_that_is_set() {
     let plain = json!({"type": "reasoning", "id": "r1", "summary": [], "content": [{"type": "reasoning_text", "text": "because"}], "encrypted_content": null});
-    let service = Service::strict([items(&[plain.clone(), call("c1")])]).await;
+    let service = Service::start_strict([items(&[plain.clone(), call("c1")])]).await;
     let ask = || with_tools(vec![Message::User("go".into())]);
     assert_eq!(reply(&here(&service), ask()).await.2, None);
     let back = Settings { send_reasoning_back: true, ..here(&service) };
@@ -194,7 +194,7 @@ async fn reasoning_that_can_be_read_goes_back_only_where_that_is_set() {
 async fn a_turn_with_a_call_carries_its_sealed_reasoning_through_session_and_log() {
     let reads = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
     let again = json!({"type": "function_call", "id": "fc_2", "call_id": "call_1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
-    let service = Service::strict([
+    let service = Service::start_strict([
         items(&[sealed("r1"), reads]),
         items(&[sealed("r2"), again]),
         items(&[message("m1", "final_answer", "It says alpha.")]),
@@ -247,9 +247,9 @@ async fn a_talk_that_is_too_long_is_told_as_that() {
     for (answer, expected) in
         [(refused("context_length_exceeded"), true), (inside, true), (refused("invalid_value"), false)]
     {
-        let service = Service::strict([answer]).await;
+        let service = Service::start_strict([answer]).await;
         let mut scene = Scene::asking(OpenAi::new(here(&service)));
-        scene.takes(Event::UserMessage("go".into()));
+        scene.apply_event(Event::UserMessage("go".into()));
         let Event::RequestFailed { too_long, reason, .. } = scene.next().await else { panic!("it fails") };
         assert_eq!(too_long, expected, "{reason}");
     }

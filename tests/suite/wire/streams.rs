@@ -1,8 +1,8 @@
 //! When what a service writes arrives. What it writes is in `tests/wire/`.
 
 use super::{asks, model, told};
-use crate::support::hand::PATIENCE;
-use crate::support::often;
+use crate::support::keyboard::PATIENCE;
+use crate::support::pick_count;
 use crate::support::service::{Answer, Service, Step};
 use aye::llm::{Llm, OpenAi, Settings};
 use flate2::Compression;
@@ -14,7 +14,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn text_comes_while_the_service_still_writes() {
     let answer = Answer::stream().says("first").then(Step::Stall);
-    let service = Service::strict([answer]).await;
+    let service = Service::start_strict([answer]).await;
     let mut reply = model(&service).stream(asks("hi"));
     let first = tokio::time::timeout(PATIENCE, reply.next()).await.expect("before the idle limit");
     assert_eq!(told(&[first.unwrap()]), "first");
@@ -26,7 +26,7 @@ async fn packed_text_comes_while_the_service_still_writes() {
     gzip.write_all(b"data: {\"choices\":[{\"delta\":{\"content\":\"first\"}}]}\n\n").unwrap();
     gzip.flush().unwrap();
     let head = Answer::head(200, &["content-type: text/event-stream", "content-encoding: gzip"]);
-    let service = Service::strict([head.raw(gzip.get_ref()).then(Step::Stall)]).await;
+    let service = Service::start_strict([head.raw(gzip.get_ref()).then(Step::Stall)]).await;
     let mut reply = model(&service).stream(asks("hi"));
     let first = tokio::time::timeout(PATIENCE, reply.next()).await.expect("before the idle limit");
     assert_eq!(told(&[first.unwrap()]), "first");
@@ -36,11 +36,11 @@ async fn packed_text_comes_while_the_service_still_writes() {
 async fn a_reader_who_waits_holds_the_service_up_instead_of_filling_the_memory() {
     let mut answer = Answer::stream();
     let piece = "x".repeat(64 << 10);
-    let pieces = often(400, 280);
+    let pieces = pick_count(400, 280);
     for _ in 0..pieces {
         answer = answer.says(&piece);
     }
-    let service = Service::strict([answer.finish("stop").done().raw(": the end\n\n").then(Step::Stall)]).await;
+    let service = Service::start_strict([answer.finish("stop").done().raw(": the end\n\n").then(Step::Stall)]).await;
     let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(asks("hi"));
     reply.next().await.unwrap().unwrap();
     let sent = || service.received()[0].sent;

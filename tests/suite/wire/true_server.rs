@@ -1,7 +1,7 @@
 //! Against a model server that somebody else wrote, where `AYE_TEST_SERVER` names one by its base address.
 
 use super::{asks, told};
-use crate::support::leave_out;
+use crate::support::report_skipped;
 use aye::chat::{Chunk, Request};
 use aye::llm::{Error, Llm, OpenAi, Settings};
 use futures::StreamExt;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// A model that writes at most this many tokens, or nothing where there is no server.
 fn server(path: &str, tokens: u32) -> Option<OpenAi> {
     let Ok(base) = std::env::var("AYE_TEST_SERVER") else {
-        leave_out("AYE_TEST_SERVER is not set");
+        report_skipped("AYE_TEST_SERVER is not set");
         return None;
     };
     let extra = json!({"max_tokens": tokens}).as_object().cloned()?;

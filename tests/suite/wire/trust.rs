@@ -88,7 +88,7 @@ async fn a_certificate_of_the_person_is_trusted_beside_the_systems() {
 
 #[tokio::test]
 async fn r42_a_redirect_out_of_encryption_is_not_followed() {
-    let other = Service::strict([Answer::stream().says("stolen").done()]).await;
+    let other = Service::start_strict([Answer::stream().says("stolen").done()]).await;
     let (port, _said) = serve(Some(format!(
         "HTTP/1.1 308 Permanent Redirect\r\nlocation: {}/chat/completions\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
         other.base_url

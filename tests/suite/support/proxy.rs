@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Starts the proxy. Returns its base URL, and a flag that is set once the program has closed a connection.
-pub fn between(base: &str) -> (String, Arc<AtomicBool>) {
+pub fn start_proxy(base: &str) -> (String, Arc<AtomicBool>) {
     let server = base.trim_start_matches("http://").trim_end_matches("/v1").to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());

@@ -9,7 +9,7 @@ const STEPS: u32 = 20;
 
 /// Returns whether an operation stayed within its limit. A longer time is compared with the duration of the shortest
 /// run of the program at this moment: hardly anything on a quiet machine, and much more on a busy one.
-pub fn kept(limit: Duration, took: Duration) -> bool {
+pub fn is_within_limit(limit: Duration, took: Duration) -> bool {
     took <= limit || took <= limit + STEPS * shortest_run()
 }
 
@@ -21,7 +21,7 @@ fn shortest_run() -> Duration {
 
 /// Compares a result that depends on times which a busy machine may exceed. Tries with the given times first, then with
 /// four and sixteen times as long.
-pub async fn in_time<T: PartialEq + std::fmt::Debug>(expected: T, check: impl AsyncFn(u32) -> T) {
+pub async fn check_with_slower_times<T: PartialEq + std::fmt::Debug>(expected: T, check: impl AsyncFn(u32) -> T) {
     for factor in [1, 4, 16] {
         let result = check(factor).await;
         if factor == 16 || result == expected {
@@ -31,7 +31,7 @@ pub async fn in_time<T: PartialEq + std::fmt::Debug>(expected: T, check: impl As
 }
 
 /// Tries up to three times: a machine may be slow for a moment, but what is really too slow fails each time.
-pub fn thrice(what: &str, mut check: impl FnMut() -> Result<(), String>) {
+pub fn try_three_times(what: &str, mut check: impl FnMut() -> Result<(), String>) {
     let errors: Vec<String> = (0..3).map_while(|_| check().err()).collect();
     assert!(errors.len() < 3, "{what}: {errors:?}");
 }

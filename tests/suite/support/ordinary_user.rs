@@ -1,9 +1,9 @@
 //! Tests that run in a process of an ordinary user, because root is not subject to file permissions.
 
-use super::aloud;
 use super::folder::Folder;
-use super::kept::shared;
+use super::print_uncaptured;
 use super::program::program;
+use super::stored_files::share_program;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -15,7 +15,7 @@ const ORDINARY: &str = "AYE_TEST_ORDINARY";
 
 /// Returns true if this process belongs to an ordinary user. For root, runs the test with this name as an ordinary user
 /// instead, checks that it passes, and returns false.
-pub fn is_ordinary(test: &str) -> bool {
+pub fn continue_as_ordinary_user(test: &str) -> bool {
     if !rustix::process::geteuid().is_root() {
         return true;
     }
@@ -28,7 +28,7 @@ pub fn is_ordinary(test: &str) -> bool {
     // An ordinary user may not be able to enter the folder where the suite was built.
     let [aye, suite] = [("aye", program()), ("suite", std::env::current_exe().unwrap())].map(|(name, from)| {
         let to = root.path().join(name);
-        shared(&from, &to);
+        share_program(&from, &to);
         to
     });
     let mut command = Command::new(suite);

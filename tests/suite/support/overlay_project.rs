@@ -10,47 +10,47 @@ use aye::project::shell::Shell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens an overlay over a project, stored in `layer`.
-pub fn staged(project: &Path, layer: PathBuf) -> (Arc<Rehearsal>, Arc<OverlayShell>) {
-    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), layer));
+/// Opens an overlay over a project, stored in `overlay`.
+pub fn open_overlay(project: &Path, overlay: PathBuf) -> (Arc<Rehearsal>, Arc<OverlayShell>) {
+    let play = Arc::new(Rehearsal::new(Arc::new(Disk::new(project).unwrap()), overlay));
     let shell = Arc::new(OverlayShell::new(Arc::new(Shell::new(program())), play.clone()));
     (play, shell)
 }
 
 /// A command to run in this folder.
-pub fn line(command: &str, folder: &Path) -> CommandLine {
+pub fn command_line(command: &str, folder: &Path) -> CommandLine {
     let (command, folder) = (command.to_owned(), folder.canonicalize().unwrap());
     CommandLine { command, folder, seconds: 60, ..CommandLine::default() }
 }
 
 /// The paths that differ from the project.
-pub fn changed(play: &Rehearsal) -> Vec<String> {
+pub fn list_changed_paths(play: &Rehearsal) -> Vec<String> {
     play.list_changes().unwrap().iter().map(|change| change.path.display().to_string()).collect()
 }
 
 /// An empty project with an overlay, which is the only one in the folder `layers`.
-pub struct Empty {
+pub struct EmptyProject {
     pub root: Folder,
     pub project: PathBuf,
     pub play: Arc<Rehearsal>,
     pub shell: Arc<OverlayShell>,
 }
 
-impl Empty {
+impl EmptyProject {
     pub fn new() -> Self {
         let root = Folder::new();
         let project = root.path().join("project");
         std::fs::create_dir(&project).unwrap();
-        let (play, shell) = staged(&project, root.path().join("layers/one"));
+        let (play, shell) = open_overlay(&project, root.path().join("layers/one"));
         Self { root, project, play, shell }
     }
 }
 
 /// Removes an overlay. A process that another test starts holds the lock of the overlay until it has executed its
 /// program.
-pub async fn throw_away(layer: &Path) {
+pub async fn remove_overlay(overlay: &Path) {
     let mut tries = 0;
-    while let Err(error) = aye::project::rehearsal::remove_overlay(layer) {
+    while let Err(error) = aye::project::rehearsal::remove_overlay(overlay) {
         tries += 1;
         assert!(tries < 500, "{error}");
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;

@@ -1,28 +1,28 @@
 //! A user with one project, and a scripted service: the program can be started in them as often as a test needs.
 
 use super::folder::Folder;
-use super::kept::{ALONE, settings};
 use super::program::{Program, Setup};
 use super::service::{Answer, Service};
+use super::stored_files::{NO_TITLES, write_settings};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
 /// The user, the project and the service.
-pub struct Person {
+pub struct User {
     _runtime: Runtime,
     pub service: Service,
     pub place: Arc<Folder>,
 }
 
-impl Person {
+impl User {
     /// An empty project; the service gives these replies, in order.
     pub fn new(answers: Vec<Answer>) -> Self {
         let runtime = Runtime::new().unwrap();
         let service = runtime.block_on(Service::start(answers));
         let setup = Setup::new(&[]);
-        settings(&setup, ALONE);
+        write_settings(&setup, NO_TITLES);
         Self { _runtime: runtime, service, place: setup.place.clone() }
     }
 
@@ -73,7 +73,7 @@ impl Person {
     }
 
     /// Runs the program without a terminal; returns its output, its errors and its exit code.
-    pub fn told(&self, arguments: &[&str]) -> (String, String, i32) {
+    pub fn run_headless(&self, arguments: &[&str]) -> (String, String, i32) {
         Setup::again(&self.place, arguments).print("")
     }
 }

@@ -111,7 +111,7 @@ impl Program {
         self.until_that(&format!("{key:?} makes {text}"), |program| {
             if !program.screen().contains(text) {
                 program.keys(key);
-                program.lets_pass(600);
+                program.wait_ms(600);
             }
             program.screen().contains(text)
         });

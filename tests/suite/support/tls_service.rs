@@ -25,25 +25,25 @@ impl Authority {
     }
 
     /// Issues a certificate for this host, valid until this year.
-    pub fn issue_certificate(&self, host: &str, until: i32) -> Shown {
+    pub fn issue_certificate(&self, host: &str, until: i32) -> ServerCertificate {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
         params.not_after = date_time_ymd(until, 1, 1);
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        Shown { chain: vec![certificate.der().clone()], key: key.serialize_der() }
+        ServerCertificate { chain: vec![certificate.der().clone()], key: key.serialize_der() }
     }
 }
 
 /// A certificate and its key, as a server uses them.
-pub struct Shown {
+pub struct ServerCertificate {
     chain: Vec<CertificateDer<'static>>,
     key: Vec<u8>,
 }
 
-impl Shown {
+impl ServerCertificate {
     /// A self-signed certificate of an authority, as plain `openssl req -x509` creates it, for this host and until this
     /// year; and the certificate in PEM.
-    pub fn authority(host: &str, until: i32) -> (Self, String) {
+    pub fn self_signed_authority(host: &str, until: i32) -> (Self, String) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -60,7 +60,7 @@ impl Shown {
 }
 
 /// A service that gives every request the same answer.
-pub struct Encrypted {
+pub struct TlsService {
     /// Its port on the loopback interface.
     pub port: u16,
     /// The request of each connection, decrypted.
@@ -68,9 +68,9 @@ pub struct Encrypted {
     met: Arc<AtomicUsize>,
 }
 
-impl Encrypted {
+impl TlsService {
     /// Starts the service.
-    pub fn start(shown: Shown, answer: Vec<u8>) -> Self {
+    pub fn start(shown: ServerCertificate, answer: Vec<u8>) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -83,11 +83,11 @@ impl Encrypted {
         let log = heard.clone();
         let met = Arc::new(AtomicUsize::new(0));
         let count = met.clone();
-        let port = plain(move |socket| {
+        let port = serve_connections(move |socket| {
             count.fetch_add(1, Ordering::SeqCst);
             let connection = rustls::ServerConnection::new(config.clone()).unwrap();
             let mut stream = rustls::StreamOwned::new(connection, socket);
-            let received = request(&mut stream);
+            let received = read_request(&mut stream);
             log.lock().unwrap().push(received.clone());
             if !received.is_empty() {
                 let _ = stream.write_all(&answer);
@@ -99,13 +99,13 @@ impl Encrypted {
     }
 
     /// The number of connections, including failed ones.
-    pub fn met(&self) -> usize {
+    pub fn connection_count(&self) -> usize {
         self.met.load(Ordering::SeqCst)
     }
 }
 
 /// Serves each connection to a free port of the loopback interface; returns the port.
-pub fn plain(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> u16 {
+pub fn serve_connections(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let serve = Arc::new(serve);
@@ -119,7 +119,7 @@ pub fn plain(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> u16
 }
 
 /// Reads one request with head and body, or the part received before the client disconnected.
-pub fn request(stream: &mut impl Read) -> String {
+pub fn read_request(stream: &mut impl Read) -> String {
     let mut received = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -139,7 +139,7 @@ pub fn request(stream: &mut impl Read) -> String {
 }
 
 /// A complete answer with a reply, as bytes.
-pub fn says(text: &str) -> Vec<u8> {
+pub fn stream_reply(text: &str) -> Vec<u8> {
     let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": text } }] });
     let end = serde_json::json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Writes the settings for the next start.
-pub fn settings(setup: &Setup, text: &str) {
+pub fn write_settings(setup: &Setup, text: &str) {
     let folder = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), text).unwrap();
@@ -18,38 +18,38 @@ pub fn settings(setup: &Setup, text: &str) {
 /// Writes an executable shell script. Another process writes it: while this process, which has many threads, has the
 /// file open for writing, a child that a thread starts holds it open too for a moment, and then the script cannot be
 /// executed.
-pub fn script(file: &Path, text: &str) {
+pub fn write_script(file: &Path, text: &str) {
     let write = "umask 022; printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
     let status = Command::new("sh").args(["-c", write]).arg(file).arg(text).status().unwrap();
     assert!(status.success());
 }
 
 /// Copies a program and makes it executable for everyone; done by another process for the same reason.
-pub fn copied(program: &Path, to: &Path) {
+pub fn copy_program(program: &Path, to: &Path) {
     let status = Command::new("cp").arg("--").args([program, to]).status().unwrap();
     assert!(status.success());
     std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Makes a program executable for everyone at this path, as a hard link if possible. The file must not be written.
-pub fn shared(program: &Path, to: &Path) {
+pub fn share_program(program: &Path, to: &Path) {
     let for_all = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
     if !for_all || std::fs::hard_link(program, to).is_err() {
-        copied(program, to);
+        copy_program(program, to);
     }
 }
 
 /// Settings under which only replies are requested from a service, which `--base-url` selects: no titles.
-pub const ALONE: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_window = 100000000\n";
+pub const NO_TITLES: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_window = 100000000\n";
 
 /// Reads the only session on disk. Waits until no line is half written.
-pub fn session(setup: &Setup) -> Vec<Entry> {
-    entries(setup.place.path())
+pub fn read_session(setup: &Setup) -> Vec<Entry> {
+    read_entries(setup.place.path())
 }
 
 /// Reads the only session of the home in this folder, or nothing if there is none. Other files (partial replies, locks)
 /// are ignored. Waits until no line is half written.
-pub fn entries(place: &Path) -> Vec<Entry> {
+pub fn read_entries(place: &Path) -> Vec<Entry> {
     let Ok(files) = std::fs::read_dir(place.join("home/aye/data/sessions")) else { return Vec::new() };
     let mut files = files.map(|file| file.unwrap().path());
     let Some(file) = files.find(|file| file.extension().is_some_and(|end| end == "jsonl")) else {
@@ -68,18 +68,18 @@ pub fn entries(place: &Path) -> Vec<Entry> {
 }
 
 /// Counts the turns that have ended.
-pub fn ended(entries: &[Entry]) -> usize {
+pub fn count_ended_turns(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count()
 }
 
 /// Waits until this many turns have ended on disk.
-pub fn until_ended(program: &mut Program, setup: &Setup, turns: usize) {
-    program.until_that(&format!("the end of turn {turns}"), |_| ended(&session(setup)) >= turns);
+pub fn wait_for_turns(program: &mut Program, setup: &Setup, turns: usize) {
+    program.until_that(&format!("the end of turn {turns}"), |_| count_ended_turns(&read_session(setup)) >= turns);
 }
 
 /// Finds every file in this folder that contains the text. Files are read here, because a search program would have the
 /// text on its command line, where tests that inspect all processes would find it.
-pub fn holders(place: &Path, text: &str) -> Vec<PathBuf> {
+pub fn find_files_with(place: &Path, text: &str) -> Vec<PathBuf> {
     let all = ignore::WalkBuilder::new(place).standard_filters(false).build().map(|entry| entry.unwrap());
     let files = all.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let holds = |file: &PathBuf| String::from_utf8_lossy(&std::fs::read(file).unwrap()).contains(text);

@@ -31,7 +31,11 @@ pub fn runs(command: &str) -> Answer {
 }
 
 /// Starts a service with these replies, and the program connected to it, in a terminal of this size.
-pub fn talks(answers: Vec<Answer>, (columns, rows): (u16, u16), more: &[(&str, &str)]) -> (Runtime, Service, Program) {
+pub fn start_session(
+    answers: Vec<Answer>,
+    (columns, rows): (u16, u16),
+    more: &[(&str, &str)],
+) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     let mut setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(columns, rows);
