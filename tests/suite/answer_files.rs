@@ -1,8 +1,8 @@
 //! Invalid answer files: each is refused with what was expected, and the question keeps waiting.
 
-use crate::support::conversation::{calls_after, says};
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{calls_after, says};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Questions answered without a screen: from a file given in advance or later, and never by the program on its own.
 
-use crate::support::conversation::{calls_after, says};
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{calls_after, says};
 use aye::chat::{AnswerOrigin, Entry, Outcome};
 use aye::store::read;
 use serde_json::{Value, json};

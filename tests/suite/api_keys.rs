@@ -1,9 +1,9 @@
 //! API keys, valid and invalid: from a variable, a command, a file or entered by hand.
 
-use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files;
+use crate::support::terminal_session::{say, says};
 use tokio::runtime::Runtime;
 
 const KEY: &str = "sk-printed-1234567890";

@@ -1,9 +1,9 @@
 //! Approval prompts in the real program: 200 of them in a small terminal, and one that appears while the window has no
 //! focus.
 
-use crate::support::conversation::{calls_after, runs, say, says, start_session};
 use crate::support::program::Setup;
 use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{calls_after, runs, say, says, start_session};
 use aye::chat::{Decision, Entry};
 use serde_json::{Value, json};
 use std::time::Duration;

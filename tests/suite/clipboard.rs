@@ -1,9 +1,9 @@
 //! Copying a reply to the clipboard of the terminal, and the notification if it is too long.
 
-use crate::support::conversation::{say, says, start_session};
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::wait_for_turns;
+use crate::support::terminal_session::{say, says, start_session};
 
 /// Start of the terminal sequence that sets the clipboard.
 const OSC_52: &[u8] = b"\x1b]52;";

@@ -4,13 +4,13 @@
 //! A small C library, loaded into the program, adds the number of seconds in a file to the wall clock. It leaves the
 //! monotonic clock alone, as a system does.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::pick_count;
 use crate::support::preload;
 use crate::support::program::{Program, Setup};
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, count_ended_turns, read_session, wait_for_turns, write_settings};
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use aye::chat::{Entry, Outcome};
 use aye::store::{StoredSession, read};
 use serde_json::json;

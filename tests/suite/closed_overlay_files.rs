@@ -3,10 +3,10 @@
 //! user too.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{runs, says};
 use crate::support::folder::Folder;
 use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
+use crate::support::terminal_session::{runs, says};
 use crate::support::user::User;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::OverlayShell;
@@ -98,7 +98,7 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
     let mode = scene.project.metadata().unwrap().permissions().mode();
     scene.runs("echo two > f; echo three > new; chmod 000 .").await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], [DENIED; 3]);
-    assert_eq!((scene.walked(), scene.writes("f")), (vec![], false));
+    assert_eq!((scene.list_walked_paths(), scene.can_write("f")), (vec![], false));
     assert!(scene.play.list_names(&scene.play.locate(".").unwrap()).is_err());
     assert!(
         scene.describe_only_change().starts_with(". a folder becomes an unreadable folder ("),
@@ -116,7 +116,7 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
     let scene = DryRun::new();
     scene.runs("echo two > src/a; chmod 000 src").await;
     assert_eq!((scene.read("src/a").as_str(), scene.read("f").as_str()), (DENIED, "one"));
-    assert_eq!((scene.walked(), scene.writes("src/a")), (vec!["f".to_owned(), "src".to_owned()], false));
+    assert_eq!((scene.list_walked_paths(), scene.can_write("src/a")), (vec!["f".to_owned(), "src".to_owned()], false));
     assert!(
         scene.describe_only_change().starts_with("src a folder becomes an unreadable folder ("),
         "{}",
@@ -137,7 +137,7 @@ async fn r30_an_unreadable_folder_still_hides_the_one_in_the_project() {
     // A new folder of the same name, which can be entered but not listed.
     scene.runs("rm -r src; mkdir src; echo new > src/b; chmod 311 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], [DENIED, "new\n"]);
-    assert!(!scene.walked().contains(&"src/a".to_owned()));
+    assert!(!scene.list_walked_paths().contains(&"src/a".to_owned()));
     scene.runs("chmod 755 src").await;
     assert_eq!([scene.read("src/a"), scene.read("src/b")], ["there is no file src/a", "new\n"]);
     // A folder that can be listed but not entered: names are known, contents are not.

@@ -311,7 +311,7 @@ async fn reports_the_latest_output_at_a_limited_rate() {
         last.display()
     );
     let began = Instant::now();
-    let outcome = Shell::new(AYE.into()).run_command(&make_line(&command, 60), &note).await.unwrap();
+    let outcome = Shell::new(AYE.into()).run_command(&make_line(&command, 60), &record).await.unwrap();
     assert!(!outcome.timed_out, "the last line was never reported");
     let (seen, most) = (seen.into_inner().unwrap(), began.elapsed().as_millis() / 99 + 1);
     assert!(seen.len() >= 3 && seen.len() as u128 <= most, "{} in {:?}", seen.len(), began.elapsed());

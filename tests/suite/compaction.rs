@@ -1,10 +1,10 @@
 //! Sessions that outgrow the context window of the model, in the real program over a real socket.
 
-use crate::support::conversation::{say, says};
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::count_ended_turns;
+use crate::support::terminal_session::{say, says};
 use crate::support::time_limits::is_within_limit;
 use aye::chat::{Entry, Session};
 use aye::store::read;

@@ -1,10 +1,10 @@
 //! Nesting of 20,000 levels in every kind of input: no stack overflow, and the session continues.
 
-use crate::support::conversation::{say, says};
 use crate::support::pick_count;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::{NO_TITLES, wait_for_turns, write_settings};
+use crate::support::terminal_session::{say, says};
 use serde_json::json;
 use tokio::runtime::Runtime;
 

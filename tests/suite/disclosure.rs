@@ -2,13 +2,13 @@
 //! ways, and the server that plays the model receives none of them.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{calls_after, says};
 use crate::support::folder::Folder;
 use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::print_uncaptured;
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
+use crate::support::terminal_session::{calls_after, says};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;

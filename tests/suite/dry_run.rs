@@ -1,13 +1,13 @@
 //! A dry run changes nothing outside its overlay, and its reads see its earlier writes.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{calls_after, says as answers};
 use crate::support::folder::Folder;
 use crate::support::overlay_project::open_overlay;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::stored_files::read_entries;
+use crate::support::terminal_session::{calls_after, says as answers};
 use aye::agent::WaitingCall;
 use aye::chat::*;
 use aye::llm::scripted::{Reply, calls, says};

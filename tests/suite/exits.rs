@@ -1,13 +1,13 @@
 //! Every way the program can exit, in every state: the terminal is restored, the session is on disk, no process keeps
 //! running, and the exit code tells the cause.
 
-use crate::support::conversation::{runs, say};
 use crate::support::folder::Folder;
 use crate::support::keyboard::PATIENCE;
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup, count_sleeping, program, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{runs, say};
 use crate::support::time_limits::try_three_times;
 use aye::chat::Entry;
 use rustix::process::Signal;

@@ -1,12 +1,12 @@
 //! Disks that refuse writes: an exceeded quota, and a read-only file system.
 
-use crate::support::conversation::{calls_after, say, says};
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::preload;
 use crate::support::program::Setup;
 use crate::support::report_skipped;
 use crate::support::service::Service;
 use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::terminal_session::{calls_after, say, says};
 use rustix::mount::{MountFlags, mount_remount};
 use serde_json::json;
 use std::path::{Path, PathBuf};

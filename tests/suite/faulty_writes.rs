@@ -1,11 +1,11 @@
 //! Each write, sync and rename of saved data fails once: the data is still saved, or the user is told what was not
 //! saved.
 
-use crate::support::conversation::{say, says};
 use crate::support::preload;
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::terminal_session::{say, says};
 use crate::support::{pick_count, report_skipped};
 use aye::chat::Entry;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! Forking a session: the copy continues, and the original stays unchanged.
 
-use crate::support::conversation::{calls_after, expected, say, start_session};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{calls_after, say, says, start_session};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;

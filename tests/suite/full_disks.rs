@@ -1,13 +1,13 @@
 //! Dry runs on full disks: a write that does not fit is reported and leaves no change, and the session continues.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{calls_after, say, says as answers};
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
 use crate::support::program::{Program, Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
+use crate::support::terminal_session::{calls_after, say, says as answers};
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;

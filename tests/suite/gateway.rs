@@ -1,13 +1,13 @@
 //! The real program behind a third-party gateway, if `AYE_TEST_GATEWAY` is its base URL and `AYE_TEST_GATEWAY_KEY` its
 //! key. The gateway must offer the models in `tests/servers/gateway.yaml`.
 
-use crate::support::conversation::{runs, say, says};
 use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Program, Setup};
 use crate::support::proxy::start_proxy;
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{read_session, wait_for_turns, write_settings};
+use crate::support::terminal_session::{runs, say, says};
 use crate::support::time_limits::{self, try_three_times};
 use aye::chat::{Ending, Entry, Outcome};
 use serde_json::{Value, json};

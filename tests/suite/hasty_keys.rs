@@ -1,9 +1,9 @@
 //! Hasty keys in the real program: keys typed, held or pasted while prompts appear and disappear.
 
-use crate::support::conversation::{calls_after, runs, say, says, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::service::Answer;
 use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{calls_after, runs, say, says, start_session};
 use crate::support::{Dice, trial_count};
 use aye::chat::Entry;
 use serde_json::{Value, json};

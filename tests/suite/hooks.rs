@@ -1,9 +1,9 @@
 //! Hooks with the real program: how they change verdicts, and that none of their processes is left behind.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::{read_entries, write_script};
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use aye::chat::{Entry, ReviewVerdict};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -23,7 +23,7 @@ struct Case {
     end: String,
     content: String,
     name: String,
-    denied_command: String,
+    denied: String,
     question: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Case {
             end: maker.reply(),
             content: format!("{}\n{}", maker.text(), maker.text()),
             name: maker.name(),
-            denied_command: maker.text(),
+            denied: maker.text(),
             question: maker.dice.one_of(3).then(|| maker.text()),
         }
     }
@@ -47,7 +47,7 @@ impl Case {
             ("list_files", json!({})),
             ("bash_exec", json!({ "command": "cat content.txt" })),
         ];
-        let denied_command = [("bash_exec", json!({ "command": format!("touch made; : {}", self.denied) }))];
+        let denied = [("bash_exec", json!({ "command": format!("touch made; : {}", self.denied) }))];
         let last = match &self.question {
             None => Answer::stream().says(&self.end).finish("stop").done(),
             Some(text) => {
@@ -56,7 +56,7 @@ impl Case {
                 calls("c", "", &[("ask_question", json!({ "questions": [question] }))])
             }
         };
-        vec![calls("a", &self.reply, &reads), calls("b", "", &denied_command), last]
+        vec![calls("a", &self.reply, &reads), calls("b", "", &denied), last]
     }
 
     /// The program with these arguments, in a project with the files to read.
@@ -273,7 +273,7 @@ fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
             let more = ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
             Setup::again(&place, &more).print("");
             if case.question.is_none() {
-                check_all_surfaces(&case, &place, &self::sent(&service), true);
+                check_all_surfaces(&case, &place, &self::last_messages(&service), true);
             }
         }
         sessions += 1;

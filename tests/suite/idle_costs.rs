@@ -1,10 +1,10 @@
 //! The cost of an idle program: no thread wakes up and nothing is written; while it waits for a reply, it uses very
 //! little.
 
-use crate::support::conversation::{runs, say, says, start_session};
 use crate::support::pick_count;
 use crate::support::program::Program;
 use crate::support::service::{Answer, Step};
+use crate::support::terminal_session::{runs, say, says, start_session};
 use std::time::Instant;
 
 /// Counts the context switches of all threads since they started.

@@ -1,8 +1,8 @@
 //! Replies cut off by killing the program: the part that was received is saved.
 
-use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
+use crate::support::terminal_session::{say, says};
 use rustix::process::Signal;
 use std::time::Duration;
 use tokio::runtime::Runtime;

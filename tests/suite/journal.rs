@@ -1,9 +1,9 @@
 //! The journal of the real program: it records events and times, and neither content nor keys.
 
-use crate::support::conversation::{calls_after, say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::write_settings;
+use crate::support::terminal_session::{calls_after, say, says};
 use rustix::process::Signal;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
@@ -111,7 +111,7 @@ fn r57_journal_contains_neither_keys_nor_content() {
     }
     let has_time_and_text =
         |line: &str| line.split_once("Z ").is_some_and(|(time, words)| time.len() == 23 && !words.is_empty());
-    assert!(journal.lines().all(is_told), "{journal}");
+    assert!(journal.lines().all(has_time_and_text), "{journal}");
 }
 
 #[test]

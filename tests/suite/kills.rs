@@ -157,7 +157,7 @@ async fn r51_killed_at_any_moment_resumes_and_runs_nothing_twice() {
         let is_settled = |entry: &&Entry| {
             matches!(entry, Entry::Settled { outcome: Outcome::Interrupted(_) | Outcome::Done(_), .. })
         };
-        commands += entries.iter().filter(unknown).count();
+        commands += entries.iter().filter(is_settled).count();
         check_results(&service.received()[0].body["messages"]);
     }
     assert!(commands > SESSIONS, "too few kills came during commands");

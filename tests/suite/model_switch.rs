@@ -1,9 +1,9 @@
 //! Switching models and profiles in a running session: the choice is saved and restored.
 
-use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, find_files_with};
+use crate::support::terminal_session::{say, says};
 use serde_json::Value;
 use std::path::PathBuf;
 use tokio::runtime::Runtime;

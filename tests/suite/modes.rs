@@ -1,9 +1,9 @@
 //! What goes ahead without a card, what is never done, and who says so: real files, a real shell, the real program.
 
-use crate::support::conversation::{say, says as answers};
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{say, says as answers};
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
 use aye::llm::scripted::{calls, says};

@@ -7,9 +7,9 @@
 mod model;
 mod person;
 
-use crate::support::conversation::say;
 use crate::support::program::{Program, Setup};
 use crate::support::service::Service;
+use crate::support::terminal_session::say;
 use crate::support::{Dice, pick_count};
 use aye::chat::{Decision, Entry, Outcome, Session};
 use person::{Person, entries};

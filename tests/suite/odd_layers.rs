@@ -2,7 +2,6 @@
 //! projects in homes, names that are no text, folders that are gone.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{calls_after, runs, says as answers};
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_overlay, mount_small_disk, read_mounts};
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
@@ -10,6 +9,7 @@ use crate::support::print_uncaptured;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::terminal_session::{calls_after, runs, says as answers};
 use aye::chat::Outcome;
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::overlay_sandbox::{CommandRehearsal, View, test_overlay_sandbox};

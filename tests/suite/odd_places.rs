@@ -171,9 +171,9 @@ async fn a_project_whose_name_is_not_unicode_is_worked_in_like_any_other() {
 
 #[test]
 fn r53_a_folder_that_goes_away_is_made_again_and_everything_is_saved() {
-    use crate::support::conversation::{say, says};
     use crate::support::service::Service;
     use crate::support::stored_files::{NO_TITLES, read_session, wait_for_turns, write_settings};
+    use crate::support::terminal_session::{say, says};
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(["One.", "Two.", "Three."].map(says)));
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).size(100, 30);

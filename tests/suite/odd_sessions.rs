@@ -2,10 +2,10 @@
 //! other session is there.
 
 use crate::sessions::{Home, ONE, replied, said};
-use crate::support::conversation::says;
 use crate::support::pick_count;
 use crate::support::program::{Setup, program};
 use crate::support::service::Service;
+use crate::support::terminal_session::says;
 use rustix::fs::{CWD, FileType, makedev, mknodat};
 use std::fs::{self, Permissions};
 use std::io::{Seek, SeekFrom, Write};

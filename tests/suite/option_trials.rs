@@ -67,7 +67,9 @@ fn inside(test: &str) -> Option<PathBuf> {
     }
     let done = command.output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
-    said.lines().filter(|line| line.starts_with("option trials:") || line.contains("LEFT OUT")).for_each(aloud);
+    said.lines()
+        .filter(|line| line.starts_with("option trials:") || line.contains("LEFT OUT"))
+        .for_each(print_uncaptured);
     assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
     assert!(said.contains("1 passed"), "no test is called {test}:\n{said}");
     None

@@ -4,10 +4,10 @@
 //! Figures for a gigabyte: `AYE_TEST_FLOOD=1000000000 AYE_TEST_PROGRAM=$PWD/target/release/aye cargo test --test suite
 //! output_floods -- --nocapture`, after `cargo build --release`.
 
-use crate::support::conversation::{runs, say, says, start_session};
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::wait_for_turns;
+use crate::support::terminal_session::{runs, say, says, start_session};
 use crate::support::time_limits::is_within_limit;
 use std::time::{Duration, Instant};
 

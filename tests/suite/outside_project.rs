@@ -1,11 +1,11 @@
 //! A dry run rehearses file tools outside the project, lists what it changed there, and tells nothing of real files.
 
 use crate::rehearsal_apply::{open_apply_screen, rehearse, write};
-use crate::support::conversation::calls_after;
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::terminal_session::calls_after;
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
 use serde_json::{Value, json};
@@ -183,7 +183,7 @@ fn r13_ayes_own_files_are_refused_as_live() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let own = home.path().join("own/config/rules.toml");
         let call = [write(own.to_str().unwrap(), "\n")];
-        let answers = vec![calls_after(Duration::ZERO, &call), crate::support::conversation::says("Done.")];
+        let answers = vec![calls_after(Duration::ZERO, &call), crate::support::terminal_session::says("Done.")];
         let service = runtime.block_on(Service::start(answers));
         let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
         let setup = Setup::new(&[&base[..], flags, &["go"]].concat());
@@ -205,7 +205,7 @@ fn r30_as_live_a_write_outside_asks_and_rehearses_nothing_without_an_approval() 
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answers = vec![
         calls_after(Duration::ZERO, &[write(path.to_str().unwrap(), "x\n")]),
-        crate::support::conversation::says("Done."),
+        crate::support::terminal_session::says("Done."),
     ];
     let service = runtime.block_on(Service::start(answers));
     let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);

@@ -1,7 +1,6 @@
 //! Real tools over several commands of one dry run: each command writes in a folder of its own, which is merged after it.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{runs, says as answers};
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
@@ -9,6 +8,7 @@ use crate::support::program::{Setup, program};
 use crate::support::report_skipped;
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::terminal_session::{runs, says as answers};
 use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View};

@@ -1,7 +1,7 @@
 //! What a command is said to have changed, although the overlay is looked at once for each command.
 
 use crate::stage_escapes::is_there;
-use crate::support::overlay_project::{EmptyProject, command_line, remove_overlay};
+use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay};
 use aye::project::overlay_sandbox::View;
 use aye::project::{Reader, Writer};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ async fn r30_a_command_is_told_to_have_changed_what_it_changed_and_not_what_othe
     // In place: the folder that it is in does not change.
     assert_eq!(run("echo 2 > d/a").await, [Path::new("d/a")]);
     assert_eq!(run("echo 3 >> tool/file; rm b").await, ["b", "tool/file"].map(PathBuf::from));
-    remove_overlay(scene.play.overlay_folder()).await;
+    discard_overlay(scene.play.overlay_folder()).await;
     assert_eq!(run("echo 4 > e").await, [Path::new("e")]);
     assert!(scene.play.origin(Path::new("e")).is_some());
     assert_eq!(run("echo 5 > e").await, [Path::new("e")]);

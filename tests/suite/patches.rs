@@ -1,10 +1,10 @@
 //! The patch of a dry run whose commands ran in its overlay sandbox, applied by git.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{runs, says};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::Service;
+use crate::support::terminal_session::{runs, says};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

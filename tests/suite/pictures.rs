@@ -1,9 +1,9 @@
 //! Pictures that the person names, as the service gets them.
 
-use crate::support::conversation::{say, says};
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
+use crate::support::terminal_session::{say, says};
 use serde_json::json;
 use tokio::runtime::Runtime;
 

@@ -1,9 +1,9 @@
 //! What a project brings along, in the real program: data until a person has trusted it on a card that shows it, and asked
 //! about again when it changes.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::Received;
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use crate::support::user::User;
 use serde_json::json;
 use std::fs;

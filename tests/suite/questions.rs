@@ -1,9 +1,9 @@
 //! A question waits for its answer, and the answer goes back as it was given.
 
-use crate::support::conversation::{calls_after, say, says as talked, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
+use crate::support::terminal_session::{calls_after, say, says as talked, start_session};
 use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};

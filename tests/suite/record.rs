@@ -1,10 +1,10 @@
 //! What is shown is what runs, and afterwards it can be said what was allowed, by whom, and over which bytes.
 
-use crate::support::conversation;
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files;
+use crate::support::terminal_session;
 use aye::agent::WaitingCall;
 use aye::chat::audit::{Integrity, collect_records};
 use aye::chat::*;
@@ -194,11 +194,11 @@ async fn r15_the_record_holds_for_a_yes_a_no_an_edit_and_a_change_between() {
 
 #[test]
 fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_changed() {
-    let answers = vec![runs_script(), runs_script(), conversation::says("I see.")];
-    let (_runtime, _service, mut program) = conversation::start_session(answers, (90, 24), &[]);
+    let answers = vec![runs_script(), runs_script(), terminal_session::says("I see.")];
+    let (_runtime, _service, mut program) = terminal_session::start_session(answers, (90, 24), &[]);
     let script = program.project().join("x.sh");
     std::fs::write(&script, "echo 1 >> ran\n").unwrap();
-    conversation::say(&mut program, "go");
+    terminal_session::say(&mut program, "go");
     program.until("$ sh ./x.sh");
     program.wait_ms(700);
     program.keys("y");
@@ -210,7 +210,7 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
     program.until("I see.");
     assert_eq!(program.file("ran").as_deref(), Some("1\n"), "{}", program.screen());
     program.wait_ms(700);
-    conversation::say(&mut program, "/audit");
+    terminal_session::say(&mut program, "/audit");
     let list = program.until("2 of 2");
     assert!(list.contains("✓ bash_exec  you approved, done"), "{list}");
     assert!(list.contains("✗ bash_exec  you approved, failed"), "{list}");
@@ -235,7 +235,7 @@ fn r15_the_real_program_keeps_the_key_and_the_time_and_runs_no_script_that_chang
 }
 
 fn runs_script() -> Answer {
-    conversation::runs("sh ./x.sh")
+    terminal_session::runs("sh ./x.sh")
 }
 
 #[tokio::test]

@@ -4,10 +4,10 @@
 mod forms;
 
 use crate::sessions::{Home, ONE, replied, said};
-use crate::support::conversation::{runs, says};
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
+use crate::support::terminal_session::{runs, says};
 use forms::all_forms;
 use serde_json::{Value, json};
 

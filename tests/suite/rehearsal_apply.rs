@@ -2,10 +2,10 @@
 //! changed since, nothing by halves.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{calls_after, say, says};
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{calls_after, say, says};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn r30_prompts_for_each_change_and_command_and_records_each_decision() {
     assert!(request.contains("a.txt: applied") && request.contains("is now live"), "{request}");
     let offered: Vec<Value> =
         read_audit(&place).into_iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_")).collect();
-    let field = |call: &Value, field: &str| call[field].as_str().unwrap_or_default().to_owned();
+    let field = |call: &Value, name: &str| call[name].as_str().unwrap_or_default().to_owned();
     let outcomes: Vec<_> =
         offered.iter().map(|call| (field(call, "tool"), field(call, "key"), field(call, "outcome"))).collect();
     let row = |tool: &str, key: &str, outcome: &str| (tool.to_owned(), key.to_owned(), outcome.to_owned());

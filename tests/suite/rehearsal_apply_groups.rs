@@ -2,11 +2,11 @@
 //! and the repository ends as it would have live.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{calls_after, says};
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{calls_after, says};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! A dry run is kept apart from life: its flag holds, its marks are everywhere, and a copy for real brings nothing of it.
 
-use crate::support::conversation::{calls_after, says};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{calls_after, says};
 use aye::chat::{Decider, Decision, Digest, Entry, Grant, GrantScope, SessionId, ToolCall};
 use aye::store::{Header, Log, SessionLog};
 use serde_json::{Value, json};

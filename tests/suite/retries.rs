@@ -1,9 +1,9 @@
 //! Failed requests in the real program: the wait before a retry, retries by the user, and the fallback model.
 
 use crate::support::closed_port::reserve_closed_port;
-use crate::support::conversation::{runs, say, says, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Received, Service, Step};
+use crate::support::terminal_session::{runs, say, says, start_session};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 

@@ -1,9 +1,9 @@
 //! Turns in a terminal that is resized, suspended, lost or poor, and ends in the middle of things.
 
-use crate::support::conversation::{calls_after, runs, say, says, start_session};
 use crate::support::pick_count;
 use crate::support::program::{Setup, count_sleeping, list_descendants, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Step};
+use crate::support::terminal_session::{calls_after, runs, say, says, start_session};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,10 +1,10 @@
 //! Rules in the real program: kept from a card, found again, taken back; and those of a project, which hold when a person
 //! says so and not before.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use crate::support::user::User;
 use aye::chat::Entry;
 use std::time::Duration;

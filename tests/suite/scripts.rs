@@ -1,8 +1,8 @@
 //! A yes for a line that runs a script, in the real program: it ends when the script changes.
 
-use crate::support::conversation::{runs, say, says};
 use crate::support::program::Setup;
 use crate::support::service::Answer;
+use crate::support::terminal_session::{runs, say, says};
 use crate::support::user::User;
 use std::path::Path;
 

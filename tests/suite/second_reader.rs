@@ -1,9 +1,9 @@
 //! A model of the person's choice that looks at what would go ahead, asked by the real program over a real socket.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::read_entries;
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use aye::chat::{Entry, ReviewVerdict, Reviewer, Usage};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! Keys stay where they belong: on the wire to their own service, and nowhere else.
 
-use crate::support::conversation::{runs, say, says};
 use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Program, Setup, list_descendants};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{find_files_with, write_script, write_settings};
+use crate::support::terminal_session::{runs, say, says};
 use rustix::process::Signal;
 use serde_json::json;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn command_lines() -> String {
 
 #[test]
 fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
-    use crate::support::conversation::{runs, say, says};
+    use crate::support::terminal_session::{runs, say, says};
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
     let env =

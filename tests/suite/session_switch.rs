@@ -1,11 +1,11 @@
 //! Switching between sessions, themes and models on the screen, also during a turn.
 
-use crate::support::conversation::{say, says};
 use crate::support::folder::Folder;
 use crate::support::keyboard::PATIENCE;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::terminal_session::{say, says};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
@@ -89,7 +89,7 @@ fn saves_a_session_whose_file_was_deleted() {
     program.until("Second reply.");
     program.until_that("the whole session is saved", |_| {
         let text = std::fs::read_to_string(&files[0]).unwrap_or_default();
-        ["First reply.", "the second", "Second reply."].iter().all(|text| text.contains(text))
+        ["First reply.", "the second", "Second reply."].iter().all(|part| text.contains(part))
     });
 }
 

@@ -1,9 +1,9 @@
 //! `aye sessions`: what it lists, shows, finds, names, removes, copies and writes, and what it says to bad input.
 
-use crate::support::conversation::{say, says};
 use crate::support::program::Setup;
 use crate::support::report_skipped;
 use crate::support::service::{Answer, Service, Step};
+use crate::support::terminal_session::{say, says};
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! What stands in for the result of a command that a dry run does not run, in the real program over a real socket.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::folder::Folder;
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{read_session, write_settings};
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use aye::chat::{Entry, ResultOrigin, SimulatedResult, SimulationSource};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -2,13 +2,13 @@
 //! said what would have run.
 
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{runs, says as answers};
 use crate::support::folder::Folder;
-use crate::support::overlay_project::{EmptyProject, command_line, open_overlay, remove_overlay};
+use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay, open_overlay};
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
+use crate::support::terminal_session::{runs, says as answers};
 use aye::agent::WaitingCall;
 use aye::chat::{CommandLine, Outcome};
 use aye::llm::scripted::{Reply, calls, says};
@@ -234,7 +234,7 @@ async fn r57_the_home_itself_may_be_the_project_and_ayes_own_folders_are_empty_i
             home = home.display(),
             own = own.display()
         );
-        let line = CommandLine { sandbox, ..line(&command, &project) };
+        let line = CommandLine { sandbox, ..command_line(&command, &project) };
         let ran = shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap();
         assert!(
             ran.output.starts_with("x\n")
@@ -352,9 +352,9 @@ async fn a_layer_that_commands_made_odd_can_be_taken_away() {
         shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit,
         Some(0)
     );
-    remove_overlay(play.overlay_folder()).await;
+    discard_overlay(play.overlay_folder()).await;
     assert!(!play.overlay_folder().exists() && Path::new("/etc").exists());
-    remove_overlay(play.overlay_folder()).await;
+    discard_overlay(play.overlay_folder()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -30,7 +30,7 @@ fn shell(root: &Path, is_writable: bool) -> OverlayShell {
 async fn says(shell: &OverlayShell, root: &Path, write: &[&str], command: &str) -> String {
     let write = write.iter().map(|path| root.join(path)).collect();
     let walls = CommandSandbox::enforced(SandboxAccess { write, ..SandboxAccess::default() });
-    let line = CommandLine { sandbox: walls, ..line(command, &root.join("project")) };
+    let line = CommandLine { sandbox: walls, ..command_line(command, &root.join("project")) };
     shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap_or_else(|error| panic!("{command}: {error}")).output
 }
 

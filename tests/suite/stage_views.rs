@@ -3,7 +3,7 @@
 
 use crate::stage_escapes::is_there;
 use crate::support::overlay_place::{Place, SECRET, write_file};
-use crate::support::overlay_project::{command_line, remove_overlay};
+use crate::support::overlay_project::{command_line, discard_overlay};
 use crate::support::own_process::own_process;
 use crate::support::report_skipped;
 use aye::project::overlay_sandbox::View;
@@ -275,7 +275,7 @@ async fn r30_what_a_command_copied_after_an_approval_is_not_the_dry_runs_own() {
     again.runs("cp copy.env more.env", View::Hidden).await;
     assert!(!is_own(&again.play, "more.env"));
     // Nothing of what was thrown away is left in a new overlay.
-    remove_overlay(again.play.overlay_folder()).await;
+    discard_overlay(again.play.overlay_folder()).await;
     let fresh = Place::reading(&root, &[]);
     fresh.runs("echo KEY=made > made.env", View::Hidden).await;
     assert!(is_own(&fresh.play, "made.env"));

@@ -1,9 +1,9 @@
 //! Sub-agents in the real program: whose card it is, how many there are, and what stops them.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::program::{Program, Setup, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use aye::chat::{Decision, Entry, Outcome};
 use serde_json::{Value, json};
 use std::time::Duration;

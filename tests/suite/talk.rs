@@ -1,8 +1,8 @@
 //! A person at the real program, a real socket, and a service that sends what it is told to.
 
-use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
+use crate::support::terminal_session::{say, says};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -205,7 +205,7 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
         program.until("There are three ways to fix it");
         program.signal(Signal::KILL);
         program.wait_for_exit();
-        assert_eq!(again(&[]).env("AYE_PANIC", "main").start().ends(), 101);
+        assert_eq!(again(&[]).env("AYE_PANIC", "main").start().wait_for_exit(), 101);
         assert_eq!(again(&["-p", "--tour", "--debug-content", "hi"]).print("").2, 3);
         for (format, force) in [("markdown", false), ("html", false), ("html", true), ("json", false)] {
             let ask = ["sessions", "export", "--tour", "--format", format, "--output", format, "--force"];

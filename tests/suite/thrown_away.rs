@@ -3,11 +3,11 @@
 
 use crate::odd_layers::two_files;
 use crate::stage_escapes::is_there;
-use crate::support::conversation::{runs, say, says as answers};
 use crate::support::mounts::read_mounts;
-use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, remove_overlay};
+use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay, list_changed_paths};
 use crate::support::program::{Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::Service;
+use crate::support::terminal_session::{runs, say, says as answers};
 use aye::project::overlay_sandbox::View;
 use aye::project::rehearsal::remove_overlay;
 use rustix::process::Signal;
@@ -26,7 +26,7 @@ async fn r30_after_it_was_thrown_away_commands_find_the_project_as_it_is() {
     };
     assert_eq!(runs("echo x > a; touch b; rm -rf deep; mkdir -m 700 shut; cat a").await, "x\n");
     for _ in 0..2 {
-        remove_overlay(play.overlay_folder()).await;
+        discard_overlay(play.overlay_folder()).await;
         assert_eq!(list_changed_paths(&play), [""; 0]);
     }
     std::fs::write(project.join("a"), "mine").unwrap();

@@ -1,8 +1,8 @@
 //! Names that models give sessions, in the real program over a real socket.
 
-use crate::support::conversation::{say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step, TITLE};
+use crate::support::terminal_session::{say, says};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 

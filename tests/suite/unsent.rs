@@ -1,9 +1,9 @@
 //! Unsent text in the real program: one draft per program, an error if it cannot be saved, and back after a kill.
 
-use crate::support::conversation::{runs, say};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, write_settings};
+use crate::support::terminal_session::{runs, say};
 use rustix::process::Signal;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;

@@ -2,11 +2,11 @@
 //! printed: after it is started again nothing is missing that was on the screen for more than a second, and nothing at
 //! all if it was asked to end.
 
-use crate::support::conversation::{calls_after, runs, say, says};
 use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{NO_TITLES, read_entries, write_settings};
+use crate::support::terminal_session::{calls_after, runs, say, says};
 use crate::support::time_limits::is_within_limit;
 use crate::support::{Dice, pick_count, print_uncaptured, requested_trials};
 use aye::chat::{Entry, Outcome};

@@ -1,10 +1,10 @@
 //! Every way to wait for a service that does not answer, in the real program: Esc and ctrl-c end each of them at once,
 //! the prompt is usable again, the connection is closed, and what was said and came is kept.
 
-use crate::support::conversation::say;
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step};
+use crate::support::terminal_session::say;
 use crate::support::time_limits::{is_within_limit, try_three_times};
 use serde_json::json;
 use std::net::{SocketAddr, TcpListener, TcpStream};

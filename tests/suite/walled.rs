@@ -1,10 +1,10 @@
 //! What the card says of the sandbox, and what a person and a model see of it, in the real program.
 
 use crate::sandbox_escapes::is_there;
-use crate::support::conversation::{calls_after, runs, say, says, start_session};
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
+use crate::support::terminal_session::{calls_after, runs, say, says, start_session};
 use aye::agent::WaitingCall;
 use aye::chat::Decision;
 use aye::llm::scripted::{self, calls};

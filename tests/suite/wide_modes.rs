@@ -1,9 +1,9 @@
 //! What the wide modes still ask about and refuse, in the real program without an interactive user.
 
-use crate::support::conversation::{calls_after, says};
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::Service;
+use crate::support::terminal_session::{calls_after, says};
 use aye::chat::{Entry, Outcome};
 use aye::project::sandbox::{SandboxSupport, kernel_support};
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! Writing at the real program: large pastes, many files, letters of more than one part.
 
-use crate::support::conversation::{say, says, start_session};
 use crate::support::pick_count;
 use crate::support::program::Setup;
 use crate::support::service::Service;
+use crate::support::terminal_session::{say, says, start_session};
 use tokio::runtime::Runtime;
 
 #[test]
@@ -30,7 +30,7 @@ fn a_file_is_completed_among_thousands() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(vec![says("Fine.")]));
     let mut setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
-    for n in 0..often(3000, 300) {
+    for n in 0..pick_count(3000, 300) {
         setup = setup.has(&format!("src/part{}/file{n}.rs", n % 50), "x");
     }
     let mut program = setup.has("src/needle in hay.rs", "x").start();

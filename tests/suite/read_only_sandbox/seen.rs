@@ -1,10 +1,10 @@
 //! What the user and the model see of it, in the real program.
 
 use crate::sandbox_escapes::is_there;
-use crate::support::conversation::{runs, say, says};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::write_settings;
+use crate::support::terminal_session::{runs, say, says};
 use serde_json::Value;
 
 struct Talk {

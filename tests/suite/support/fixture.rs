@@ -161,17 +161,17 @@ fn parse_head_line(
         "source" => {
             return Err("a source is `owner/repo#1`, `https://…`, `grammar: …` or `own: …`".to_owned());
         }
-        "text" => set_once(&mut expected.text, bytes::text(value)?)?,
-        "reasoning" => set_once(&mut expected.reasoning, bytes::text(value)?)?,
+        "text" => set_once(&mut expected.text, bytes::parse_text(value)?)?,
+        "reasoning" => set_once(&mut expected.reasoning, bytes::parse_text(value)?)?,
         "call" => {
             let (name, arguments) = value.split_once(' ').ok_or("a call is `name arguments`")?;
-            expected.calls.push((bytes::text(name)?, bytes::text(arguments)?));
+            expected.calls.push((bytes::parse_text(name)?, bytes::parse_text(arguments)?));
         }
         "usage" if expected.usage.is_none() => {
             expected.usage = Some(parse_usage(value).ok_or("`input(cached)+output`")?)
         }
-        "fails" if expected.fails.is_none() => expected.fails = Some(bytes::text(value)?),
-        "again" => expected.again.push(bytes::text(value)?),
+        "fails" if expected.fails.is_none() => expected.fails = Some(bytes::parse_text(value)?),
+        "again" => expected.again.push(bytes::parse_text(value)?),
         "exit" if exit.is_none() => *exit = Some(i32::try_from(number()?).map_err(|_| "not an exit code")?),
         "asked" if asked.is_none() => *asked = usize::try_from(number()?).ok(),
         "idle" if fixture.idle.is_none() => fixture.idle = Some(number()?),

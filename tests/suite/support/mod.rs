@@ -3,7 +3,6 @@
 use std::io::Write;
 
 pub mod closed_port;
-pub mod conversation;
 pub mod fixture;
 pub mod folder;
 pub mod keyboard;
@@ -23,6 +22,7 @@ pub mod restored_terminal;
 pub mod scene;
 pub mod service;
 pub mod stored_files;
+pub mod terminal_session;
 pub mod time_limits;
 pub mod tls_service;
 pub mod user;

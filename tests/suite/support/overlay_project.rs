@@ -48,7 +48,7 @@ impl EmptyProject {
 
 /// Removes an overlay. A process that another test starts holds the lock of the overlay until it has executed its
 /// program.
-pub async fn remove_overlay(overlay: &Path) {
+pub async fn discard_overlay(overlay: &Path) {
     let mut tries = 0;
     while let Err(error) = aye::project::rehearsal::remove_overlay(overlay) {
         tries += 1;

@@ -10,7 +10,7 @@ impl Program {
     pub fn find_unrestored_modes(&mut self) -> Vec<String> {
         let mut left = Modes::read(&self.bytes()).list_unrestored();
         let modes = |master: &(dyn MasterPty + Send)| master.get_termios().map(|modes| format!("{modes:?}"));
-        let size = PtySize { scroll_region: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
         let untouched = native_pty_system().openpty(size).unwrap();
         // A disconnected terminal has no settings.
         if let Some(now) = self.master.as_ref().and_then(|master| modes(&**master))

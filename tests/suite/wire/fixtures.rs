@@ -25,7 +25,7 @@ const AT_ONCE: usize = 16;
 
 /// Those to be run.
 fn chosen() -> Vec<Fixture> {
-    let all = fixture::all().unwrap_or_else(|wrong| panic!("{wrong}"));
+    let all = fixture::read_all().unwrap_or_else(|wrong| panic!("{wrong}"));
     assert!(all.len() >= AT_LEAST, "{} fixtures in {}", all.len(), fixture::folder().display());
     let Ok(name) = std::env::var("AYE_WIRE") else { return all };
     let some: Vec<Fixture> = all.into_iter().filter(|fixture| fixture.name.contains(&name)).collect();
@@ -238,7 +238,7 @@ async fn comes_of(fixture: &Fixture, answers: &[Answer]) -> String {
 #[test]
 fn a_wrong_fixture_is_an_error_with_its_line() {
     let good = "what: w\nsource: own: s\ntext: a\n--- answer\nHTTP/1.1 200 OK\n\ndata: 1\n--- end\n";
-    assert!(fixture::read("good", good).is_ok());
+    assert!(fixture::parse("good", good).is_ok());
     for (from, to, wrong) in [
         ("what: w\n", "", "7: a fixture says `what`"),
         ("what: w", "what:", "1: `what` says nothing"),
@@ -262,7 +262,7 @@ fn a_wrong_fixture_is_an_error_with_its_line() {
         ("--- end\n", "--- end\nmore\n", "8: something stands behind"),
     ] {
         assert!(good.contains(from), "{from}");
-        let told = fixture::read("wrong", &good.replacen(from, to, 1)).err().unwrap_or_default();
+        let told = fixture::parse("wrong", &good.replacen(from, to, 1)).err().unwrap_or_default();
         assert!(told.starts_with(wrong), "{to:?}: {told}");
     }
 }
@@ -271,7 +271,7 @@ fn a_wrong_fixture_is_an_error_with_its_line() {
 fn the_bytes_of_a_fixture_are_the_ones_that_are_meant() {
     let answer = |lines: &str| {
         let text = format!("what: w\nsource: own: s\n--- answer\n{lines}\n--- end\n");
-        fixture::read("bytes", &text).unwrap().answers.remove(0)
+        fixture::parse("bytes", &text).unwrap().answers.remove(0)
     };
     let sent = |lines: &str| answer(lines).bytes();
     assert_eq!(sent("HTTP/1.1 200 OK\n\na\n«cut»\nb«cr»"), b"HTTP/1.1 200 OK\r\n\r\na\nb\r\n");
