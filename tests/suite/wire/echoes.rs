@@ -1,6 +1,6 @@
-//! What chat services send with a reply and want to see again, and what they are told beside the talk.
+//! Data that chat completion providers send with a reply and expect back, and the request parameters from the settings.
 
-use super::{asks, told};
+use super::{format_reply, request_with};
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, Message, Request, ToolSpec};
 use aye::llm::{Llm, OpenAi, Secret, Settings};
@@ -13,15 +13,15 @@ fn delta(delta: Value) -> Value {
 
 fn with_tools(messages: Vec<Message>) -> Request {
     let spec = ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) };
-    Request { messages, tools: vec![spec], ..asks("") }
+    Request { messages, tools: vec![spec], ..request_with("") }
 }
 
-/// Has this reply come, answers its calls under other ids, and gives the message as the next request has it.
+/// Receives this reply, answers its calls under other IDs, and returns the message as it is in the next request.
 async fn next_request(settings: &Settings, service: &Service) -> Value {
     let go = || Message::User("go".into());
     let out: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(vec![go()])).collect().await;
     let (mut text, mut calls, mut echo) = (String::new(), Vec::new(), None);
-    assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{}", told(&out));
+    assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{}", format_reply(&out));
     for item in out {
         match item {
             Ok(Chunk::Text(more)) => text.push_str(&more),
@@ -34,8 +34,9 @@ async fn next_request(settings: &Settings, service: &Service) -> Value {
         call.id.0.push_str("-2");
     }
     let outcomes: Vec<_> = calls.iter().map(|call| Message::Tool { call: call.id.clone(), text: "o".into() }).collect();
-    let talk = [go(), Message::Model { text, calls, echo: echo.map(Box::new) }].into_iter().chain(outcomes).collect();
-    let _: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(talk)).collect().await;
+    let messages =
+        [go(), Message::Model { text, calls, echo: echo.map(Box::new) }].into_iter().chain(outcomes).collect();
+    let _: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(messages)).collect().await;
     service.received().last().unwrap().body["messages"][1].clone()
 }
 
@@ -44,7 +45,7 @@ fn call(index: u64, id: &str, extra: Value) -> Value {
 }
 
 #[tokio::test]
-async fn signatures_of_gemini_go_back_beside_their_calls() {
+async fn gemini_signatures_are_sent_back_with_their_calls() {
     let signed = json!({"google": {"thought_signature": "CiQB…"}});
     let first = delta(json!({"tool_calls": [call(0, "a", signed.clone())]}));
     let second = delta(json!({"tool_calls": [call(1, "b", Value::Null)]}));
@@ -58,7 +59,7 @@ async fn signatures_of_gemini_go_back_beside_their_calls() {
 }
 
 #[tokio::test]
-async fn details_of_openrouter_go_back_as_one() {
+async fn openrouter_reasoning_details_are_sent_back_merged() {
     let text = |text: &str| {
         delta(
             json!({"reasoning": text, "reasoning_details": [{"type": "reasoning.text", "text": text, "index": 0, "format": "x"}]}),
@@ -83,11 +84,11 @@ async fn details_of_openrouter_go_back_as_one() {
         json!([{"type": "reasoning.text", "text": "one two", "index": 0, "format": "x", "signature": "sig"},
             {"type": "reasoning.encrypted", "data": "…", "id": "a-2", "index": 1}])
     );
-    assert_eq!(message.get("reasoning"), None, "the same is not sent twice");
+    assert_eq!(message.get("reasoning"), None, "the reasoning is sent twice");
 }
 
 #[tokio::test]
-async fn reasoning_of_deepseek_goes_back_with_its_calls_where_that_is_set() {
+async fn deepseek_reasoning_is_sent_back_with_its_calls_if_enabled() {
     let answer = Answer::stream()
         .event(delta(json!({"reasoning_content": "so "})))
         .event(delta(json!({"reasoning_content": "be it"})))
@@ -102,7 +103,7 @@ async fn reasoning_of_deepseek_goes_back_with_its_calls_where_that_is_set() {
 }
 
 #[tokio::test]
-async fn reasoning_between_tags_goes_back_between_tags_where_that_is_set() {
+async fn reasoning_in_tags_is_sent_back_in_tags_if_enabled() {
     let answer = Answer::stream().says("<think>so be").says(" it</think>\n\nDone.").finish("stop").done();
     let service = Service::start([answer]).await;
     let back = Settings { send_reasoning_back: true, ..Settings::new(&service.base_url) };
@@ -111,7 +112,7 @@ async fn reasoning_between_tags_goes_back_between_tags_where_that_is_set() {
 }
 
 #[tokio::test]
-async fn a_chat_request_is_told_what_the_settings_say() {
+async fn chat_request_has_the_parameters_of_the_settings() {
     let service = Service::start_strict([Answer::stream().done()]).await;
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
@@ -125,12 +126,12 @@ async fn a_chat_request_is_told_what_the_settings_say() {
     };
     let model = OpenAi::new(settings.clone());
     let _: Vec<_> = model.stream(with_tools(vec![Message::User("hi".into())])).collect().await;
-    let asked = &service.received()[0];
-    assert_eq!(asked.line, "POST /v1/chat/completions?tenant=t&api-version=1 HTTP/1.1");
-    assert_eq!((asked.header("authorization"), asked.header("x-api-key")), (None, Some("sk-secret")));
-    assert_eq!(asked.body["reasoning_effort"], "low");
-    assert_eq!(asked.body["parallel_tool_calls"], false);
-    assert_eq!(asked.body["max_completion_tokens"], 50);
+    let request = &service.received()[0];
+    assert_eq!(request.line, "POST /v1/chat/completions?tenant=t&api-version=1 HTTP/1.1");
+    assert_eq!((request.header("authorization"), request.header("x-api-key")), (None, Some("sk-secret")));
+    assert_eq!(request.body["reasoning_effort"], "low");
+    assert_eq!(request.body["parallel_tool_calls"], false);
+    assert_eq!(request.body["max_completion_tokens"], 50);
     let _ = model.models().await;
     let listed = &service.received()[1];
     assert_eq!(listed.line, "GET /v1/models?tenant=t&api-version=1 HTTP/1.1");
@@ -139,8 +140,8 @@ async fn a_chat_request_is_told_what_the_settings_say() {
     let seen = &service.received()[2];
     assert_eq!(seen.line, "GET /v1/models?tenant=t&api-version=1 HTTP/1.1");
     assert_eq!(seen.header("x-api-key"), Some("sk-secret"));
-    let mute = OpenAi::new(Settings { tools: false, ..settings });
-    let _: Vec<_> = mute.stream(with_tools(vec![Message::User("hi".into())])).collect().await;
-    let asked = &service.received()[3];
-    assert_eq!((asked.body.get("tools"), asked.body.get("parallel_tool_calls")), (None, None));
+    let without_tools = OpenAi::new(Settings { tools: false, ..settings });
+    let _: Vec<_> = without_tools.stream(with_tools(vec![Message::User("hi".into())])).collect().await;
+    let request = &service.received()[3];
+    assert_eq!((request.body.get("tools"), request.body.get("parallel_tool_calls")), (None, None));
 }

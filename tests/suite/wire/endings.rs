@@ -1,6 +1,6 @@
-//! Silence, dropping and trying again. How else a connection can end is in `tests/wire/`.
+//! Silence, dropped replies and retries. Other ends of a connection are in `tests/wire/`.
 
-use super::{asks, collect, model, told};
+use super::{collect, format_reply, model, request_with};
 use crate::support::keyboard::PATIENCE;
 use crate::support::service::{Answer, Service, Step};
 use crate::support::time_limits::{check_with_slower_times, is_within_limit};
@@ -10,11 +10,11 @@ use futures::StreamExt;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// The silence that is too long.
+/// The idle limit.
 const IDLE: Duration = Duration::from_millis(800);
 
-/// A model whose patience is so many times as long.
-fn impatient(service: &Service, factor: u32) -> OpenAi {
+/// A model with a multiple of the idle limit.
+fn model_with_idle(service: &Service, factor: u32) -> OpenAi {
     OpenAi::new(Settings { idle_limit: IDLE * factor, ..Settings::new(&service.base_url) })
 }
 
@@ -23,18 +23,18 @@ async fn r49_silence_ends_a_reply_but_slowness_does_not() {
     let silent = |answer: Answer| {
         async move |factor| {
             let service = Service::start_strict([answer.clone()]).await;
-            let out = collect(&impatient(&service, factor)).await;
+            let out = collect(&model_with_idle(&service, factor)).await;
             (out.last() == Some(&Err(Error::Idle(IDLE * factor))), out.len(), service.received().len())
         }
     };
     check_with_slower_times((true, 2, 1), silent(Answer::stream().says("a").then(Step::Stall))).await;
     check_with_slower_times((true, 1, 1), silent(Answer::default().then(Step::Stall))).await;
-    // Longer than the silence that is too long, in all, and no silence too long.
+    // Longer than the idle limit in total, but without a long pause.
     check_with_slower_times("aaaaaaaaaa.".to_owned(), async |factor| {
         let pause = || Step::Pause(IDLE / 8 * factor);
         let slow = (0..10).fold(Answer::stream(), |slow, _| slow.says("a").then(pause()));
         let service = Service::start_strict([slow.done()]).await;
-        told(&collect(&impatient(&service, factor)).await)
+        format_reply(&collect(&model_with_idle(&service, factor)).await)
     })
     .await;
 }
@@ -46,30 +46,30 @@ async fn r62_dropping_a_reply_closes_the_connection_at_once() {
         ("before the answer", Answer::default().then(Step::Stall), false),
     ] {
         let service = Service::start_strict([answer]).await;
-        let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(asks("hi"));
+        let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(request_with("hi"));
         if first {
             reply.next().await.unwrap().unwrap();
         } else {
-            let asked = async {
+            let requested = async {
                 while service.received().is_empty() {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
             };
             tokio::select! {
-                came = reply.next() => panic!("{what}: {came:?}"),
-                () = asked => {}
+                item = reply.next() => panic!("{what}: {item:?}"),
+                () = requested => {}
             }
         }
         let dropped = Instant::now();
         drop(reply);
-        let closed = service.closed_early(PATIENCE).await.expect("it is closed");
+        let closed = service.closed_early(PATIENCE).await.expect("the connection is closed");
         assert!(closed >= dropped, "{what}: closed before it was dropped");
         assert!(is_within_limit(Duration::from_secs(1), closed - dropped), "{what}: open for {:?}", closed - dropped);
     }
 }
 
 #[tokio::test]
-async fn r49_a_lost_connection_is_tried_again_only_before_anything_was_seen() {
+async fn r49_lost_connection_is_retried_only_before_any_output() {
     let good = || Answer::stream().says("b").done();
     for (what, first, expected) in [
         ("reset at once", Answer::default().then(Step::Reset), "~2~b."),
@@ -79,17 +79,17 @@ async fn r49_a_lost_connection_is_tried_again_only_before_anything_was_seen() {
         ("an error first", Answer::stream().event(json!({"error": {"message": "m", "code": 503}})), "~2~b."),
     ] {
         let service = Service::start_strict([first, good()]).await;
-        assert_eq!(told(&collect(&model(&service)).await), expected, "{what}");
+        assert_eq!(format_reply(&collect(&model(&service)).await), expected, "{what}");
     }
     let service = Service::start_strict([Answer::stream().says("a"), good()]).await;
-    assert!(told(&collect(&model(&service)).await).starts_with("a!"), "asked again after something was seen");
+    assert!(format_reply(&collect(&model(&service)).await).starts_with("a!"), "retried after output");
     assert_eq!(service.received().len(), 1);
 }
 
-/// How often a silence was told in a reply, and whether each was longer than nothing.
-async fn silences(answer: Answer, factor: u32) -> Vec<bool> {
+/// Returns an element for each silence that was reported, and whether it was longer than zero.
+async fn collect_silences(answer: Answer, factor: u32) -> Vec<bool> {
     let service = Service::start([answer]).await;
-    let all: Vec<_> = impatient(&service, factor).stream(asks("hi")).collect().await;
+    let all: Vec<_> = model_with_idle(&service, factor).stream(request_with("hi")).collect().await;
     let quiet = |item: &Result<Chunk, Error>| match item {
         Ok(Chunk::Silent { since, limit }) => {
             assert_eq!(*limit, IDLE * factor);
@@ -101,22 +101,22 @@ async fn silences(answer: Answer, factor: u32) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn a_silence_is_told_before_it_ends_a_reply_and_a_sign_of_life_ends_the_silence() {
-    let stalls = || Answer::default().then(Step::Stall);
+async fn silence_is_reported_before_the_limit_and_keepalives_end_it() {
+    let stalled = || Answer::default().then(Step::Stall);
     let later = || Answer::stream().says("a").then(Step::Stall);
-    check_with_slower_times(vec![true], async |factor| silences(stalls(), factor).await).await;
-    check_with_slower_times(vec![true], async |factor| silences(later(), factor).await).await;
+    check_with_slower_times(vec![true], async |factor| collect_silences(stalled(), factor).await).await;
+    check_with_slower_times(vec![true], async |factor| collect_silences(later(), factor).await).await;
     check_with_slower_times(vec![true, false], async |factor| {
         let pause = |part| Step::Pause(IDLE * factor * part / 8);
         let sign = Answer::stream().then(pause(6)).raw(": still here\n\n").then(pause(1));
-        silences(sign.says("a").done(), factor).await
+        collect_silences(sign.says("a").done(), factor).await
     })
     .await;
-    // Nothing of the reply for longer than that, but life all the time.
+    // No text for longer than the limit, but keepalives all the time.
     check_with_slower_times(vec![], async |factor| {
         let pause = || Step::Pause(IDLE / 8 * factor);
         let alive = (0..10).fold(Answer::stream(), |alive, _| alive.raw(": still here\n\n").then(pause()));
-        silences(alive.says("a").done(), factor).await
+        collect_silences(alive.says("a").done(), factor).await
     })
     .await;
 }

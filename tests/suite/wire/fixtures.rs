@@ -1,8 +1,8 @@
-//! Every quirk of a real server that is written down in `tests/wire/`, sent to the real program over a real socket.
+//! Every quirk of a real server in `tests/wire/`, sent to the real program over a real socket.
 //!
-//! `AYE_WIRE=name` runs only those whose name has this in it.
+//! `AYE_WIRE=name` runs only fixtures whose name contains this.
 
-use super::told;
+use super::format_reply;
 use crate::support::fixture::{self, Fixture};
 use crate::support::pick_count;
 use crate::support::program::Setup;
@@ -17,38 +17,38 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// There were so many when this was written; a folder that is empty or was not found is not good.
+/// A lower bound, so that an empty or missing folder fails.
 const AT_LEAST: usize = 305;
 
-/// How many run at once. Most of the time each only waits.
+/// Fixtures in parallel; each mostly waits.
 const AT_ONCE: usize = 16;
 
-/// Those to be run.
-fn chosen() -> Vec<Fixture> {
+/// The fixtures to run.
+fn choose_fixtures() -> Vec<Fixture> {
     let all = fixture::read_all().unwrap_or_else(|wrong| panic!("{wrong}"));
     assert!(all.len() >= AT_LEAST, "{} fixtures in {}", all.len(), fixture::folder().display());
     let Ok(name) = std::env::var("AYE_WIRE") else { return all };
-    let some: Vec<Fixture> = all.into_iter().filter(|fixture| fixture.name.contains(&name)).collect();
-    assert!(!some.is_empty(), "no fixture is named {name}");
-    some
+    let chosen: Vec<Fixture> = all.into_iter().filter(|fixture| fixture.name.contains(&name)).collect();
+    assert!(!chosen.is_empty(), "no fixture is named {name}");
+    chosen
 }
 
-/// The bytes of its longest answer.
+/// Size of the longest answer in bytes.
 fn size(fixture: &Fixture) -> usize {
     fixture.answers.iter().map(|answer| answer.bytes().len()).max().unwrap_or(0)
 }
 
-/// All that were chosen where there is time, and those that are named; where a person waits, every so many of them: they
-/// lie in the order of their names, so that there are some of each kind. None of more than a megabyte is among them then.
+/// All fixtures in a thorough run or if they are named, otherwise every nth up to one megabyte. They are sorted by
+/// name, so there are some of each kind.
 fn sample(step: usize) -> Vec<Fixture> {
     let all = std::env::var_os("AYE_WIRE").is_some();
     let (step, most) = if all { (1, usize::MAX) } else { (pick_count(1, step), pick_count(usize::MAX, 1 << 20)) };
     let is_small = |fixture: &Fixture| size(fixture) <= most;
-    chosen().into_iter().step_by(step).filter(is_small).collect()
+    choose_fixtures().into_iter().step_by(step).filter(is_small).collect()
 }
 
-/// Runs all at once, as many as the machine can bear; gives what went wrong.
-async fn each<F, R>(fixtures: Vec<Fixture>, run: R)
+/// Runs the fixtures in parallel and fails with all errors.
+async fn run_fixtures<F, R>(fixtures: Vec<Fixture>, run: R)
 where
     R: Fn(Fixture) -> F,
     F: Future<Output = Result<(), String>> + Send + 'static,
@@ -67,20 +67,20 @@ where
         })
         .collect();
     let count = running.len();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (name, what, task) in running {
         let outcome = task.await.unwrap_or_else(|error| Err(error.to_string()));
-        wrong.extend(outcome.err().map(|why| format!("{name} ({what})\n{why}")));
+        failures.extend(outcome.err().map(|why| format!("{name} ({what})\n{why}")));
     }
-    assert!(wrong.is_empty(), "{} of {count} fixtures:\n\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(failures.is_empty(), "{} of {count} fixtures:\n\n{}", failures.len(), failures.join("\n\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r48_every_fixture_passes_in_the_real_program() {
-    each(sample(9), in_the_program).await;
+    run_fixtures(sample(9), run_in_program).await;
 }
 
-async fn in_the_program(fixture: Fixture) -> Result<(), String> {
+async fn run_in_program(fixture: Fixture) -> Result<(), String> {
     let service = Service::start(fixture.answers.clone()).await;
     let setup = Setup::new(&["-p", "--json", "--profile", "odd", "hi"])
         .has("a.txt", "What is in a.\n")
@@ -96,24 +96,24 @@ async fn in_the_program(fixture: Fixture) -> Result<(), String> {
     let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
     let received = service.received();
     let origin = service.base_url.trim_end_matches("/v1");
-    let got = got(&out.replace(origin, "ORIGIN"), &err.replace(origin, "ORIGIN"), code, received.len())?;
-    same(&wanted(&fixture), &got)?;
+    let found = describe_result(&out.replace(origin, "ORIGIN"), &err.replace(origin, "ORIGIN"), code, received.len())?;
+    compare(&describe_expected(&fixture), &found)?;
     for (which, has, name) in &fixture.sent {
         let request = received.get(which - 1).ok_or_else(|| format!("there was no request {which}"))?;
         if request.body.get(name).is_some() != *has {
-            let says = if *has { "lacks" } else { "has" };
-            return Err(format!("request {which} {says} {name}: {}", request.body));
+            let verb = if *has { "lacks" } else { "has" };
+            return Err(format!("request {which} {verb} {name}: {}", request.body));
         }
     }
     Ok(())
 }
 
-/// What must come, one thing a line.
-fn wanted(fixture: &Fixture) -> String {
+/// Describes the expected result, one fact per line.
+fn describe_expected(fixture: &Fixture) -> String {
     let expected = &fixture.expected;
     let mut lines: Vec<String> = expected.again.iter().map(|why| format!("again: {why}")).collect();
-    lines.push(format!("text: {}", shown(&expected.text)));
-    lines.push(format!("reasoning: {}", shown(&expected.reasoning)));
+    lines.push(format!("text: {}", quote_text(&expected.text)));
+    lines.push(format!("reasoning: {}", quote_text(&expected.reasoning)));
     lines.extend(expected.calls.iter().map(|(name, arguments)| format!("call: {name} {arguments}")));
     if let Some((input, cached, output)) = expected.usage {
         lines.push(format!("usage: {input}({cached})+{output}"));
@@ -122,31 +122,31 @@ fn wanted(fixture: &Fixture) -> String {
         lines.push("then: Done.".to_owned());
     }
     lines.extend(expected.fails.iter().map(|why| format!("fails: {why}")));
-    lines.push(format!("exit: {}, asked: {}", expected.exit, expected.asked));
+    lines.push(format!("exit: {}, requests: {}", expected.exit, expected.asked));
     lines.join("\n")
 }
 
-/// What came, in the same form. An error where the program broke a rule of its own.
-fn got(out: &str, err: &str, code: i32, asked: usize) -> Result<String, String> {
+/// Describes the result in the same form. Returns an error if the program broke one of its own rules.
+fn describe_result(out: &str, err: &str, code: i32, requests: usize) -> Result<String, String> {
     let entries: Vec<Value> = out
         .lines()
         .map(|line| serde_json::from_str(line).map_err(|error| format!("not JSON ({error}): {line}")))
         .collect::<Result<_, _>>()?;
-    let of = |kind: &str| entries.iter().filter(|entry| entry["kind"] == kind).collect::<Vec<_>>();
-    let (replies, settled) = (of("replied"), of("settled"));
-    let why = of("ended").last().and_then(|entry| entry["ending"]["why"].as_str());
+    let of_kind = |kind: &str| entries.iter().filter(|entry| entry["kind"] == kind).collect::<Vec<_>>();
+    let (replies, settled) = (of_kind("replied"), of_kind("settled"));
+    let why = of_kind("ended").last().and_then(|entry| entry["ending"]["why"].as_str());
     let mut lines = Vec::new();
-    let mut told = err.lines().map(|line| line.strip_prefix("aye: ").unwrap_or(line)).peekable();
-    while let Some((failed, _)) = told.peek().and_then(|line| line.split_once("; trying again in ")) {
+    let mut notices = err.lines().map(|line| line.strip_prefix("aye: ").unwrap_or(line)).peekable();
+    while let Some((failed, _)) = notices.peek().and_then(|line| line.split_once("; trying again in ")) {
         lines.push(format!("again: {failed}"));
-        told.next();
+        notices.next();
     }
-    if why != told.next() || told.next().is_some() {
-        return Err(format!("the session says {why:?}, and the person was told:\n{err}"));
+    if why != notices.next() || notices.next().is_some() {
+        return Err(format!("the session says {why:?}, and the output is:\n{err}"));
     }
     let first = replies.first().map_or(&Value::Null, |reply| *reply);
-    lines.push(format!("text: {}", shown(first["text"].as_str().unwrap_or_default())));
-    lines.push(format!("reasoning: {}", shown(first["reasoning"].as_str().unwrap_or_default())));
+    lines.push(format!("text: {}", quote_text(first["text"].as_str().unwrap_or_default())));
+    lines.push(format!("reasoning: {}", quote_text(first["reasoning"].as_str().unwrap_or_default())));
     let calls = first["calls"].as_array().map_or(&[][..], Vec::as_slice);
     for call in calls {
         let field = |name: &str| call[name].as_str().unwrap_or_default();
@@ -157,52 +157,56 @@ fn got(out: &str, err: &str, code: i32, asked: usize) -> Result<String, String> 
     }
     lines.extend(replies.iter().skip(1).map(|reply| format!("then: {}", reply["text"].as_str().unwrap_or_default())));
     lines.extend(why.map(|why| format!("fails: {why}")));
-    lines.push(format!("exit: {code}, asked: {asked}"));
+    lines.push(format!("exit: {code}, requests: {requests}"));
 
     let ids: HashSet<&str> = calls.iter().filter_map(|call| call["id"].as_str()).collect();
-    let over: HashSet<&str> = settled.iter().filter_map(|entry| entry["call"].as_str()).collect();
-    if ids.len() != calls.len() || ids.contains("") || settled.len() != calls.len() || over != ids {
-        return Err(format!("every call has an id of its own and is settled once:\n{out}"));
+    let settled_ids: HashSet<&str> = settled.iter().filter_map(|entry| entry["call"].as_str()).collect();
+    if ids.len() != calls.len() || ids.contains("") || settled.len() != calls.len() || settled_ids != ids {
+        return Err(format!("every call must have its own ID and be settled once:\n{out}"));
     }
-    let half = first["incomplete"].is_string();
-    let empty = first["text"].as_str().is_none_or(|text| text.trim().is_empty());
-    if (why.is_none() && half) || (why.is_some() && !half && !empty) {
-        return Err(format!("whether the reply is whole and how it ended do not fit:\n{out}"));
+    let is_incomplete = first["incomplete"].is_string();
+    let is_empty = first["text"].as_str().is_none_or(|text| text.trim().is_empty());
+    if (why.is_none() && is_incomplete) || (why.is_some() && !is_incomplete && !is_empty) {
+        return Err(format!("the end of the turn contradicts the reply:\n{out}"));
     }
     Ok(lines.join("\n"))
 }
 
-/// Text so that blanks, control characters and very long lines can be read.
-fn shown(text: &str) -> String {
-    let letters = text.chars().count();
-    if letters > 2000 {
+/// Quotes text so that whitespace, control characters and very long lines are readable.
+fn quote_text(text: &str) -> String {
+    let length = text.chars().count();
+    if length > 2000 {
         let start: String = text.chars().take(40).collect();
-        return format!("{start:?} and so on, {letters} letters");
+        return format!("{start:?}… {length} characters");
     }
     format!("{text:?}")
 }
 
-fn same(wanted: &str, got: &str) -> Result<(), String> {
-    if wanted == got {
+fn compare(expected: &str, found: &str) -> Result<(), String> {
+    if expected == found {
         return Ok(());
     }
-    let (wanted, got) = (format!("{wanted}\n"), format!("{got}\n"));
-    Err(TextDiff::from_lines(&wanted, &got).unified_diff().context_radius(9).header("wanted", "came").to_string())
+    let (expected, found) = (format!("{expected}\n"), format!("{found}\n"));
+    Err(TextDiff::from_lines(&expected, &found)
+        .unified_diff()
+        .context_radius(9)
+        .header("expected", "found")
+        .to_string())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r64_where_the_network_cuts_an_answer_makes_no_difference() {
-    each(sample(16), cut_anywhere).await;
+async fn r64_boundaries_of_network_packets_do_not_matter() {
+    run_fixtures(sample(16), run_recut).await;
 }
 
-async fn cut_anywhere(fixture: Fixture) -> Result<(), String> {
+async fn run_recut(fixture: Fixture) -> Result<(), String> {
     let most = size(&fixture);
-    // What a silence does depends on the clock, not on cuts.
+    // A silence depends on the clock, not on packets.
     if fixture.idle.is_some() {
         return Ok(());
     }
-    let whole = comes_of(&fixture, &fixture.answers).await;
-    // Byte by byte or nearly so; then in pieces by chance, which the name alone decides.
+    let whole = collect_reply(&fixture, &fixture.answers).await;
+    // Nearly byte by byte, and in random pieces, seeded by the name.
     let small = most.div_ceil(pick_count(4000, 50)).max(1);
     let mut chance = fixture.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let mut by_chance = || {
@@ -213,13 +217,13 @@ async fn cut_anywhere(fixture: Fixture) -> Result<(), String> {
         fixture.answers.iter().map(|answer| answer.recut(|| small)).collect::<Vec<_>>(),
         fixture.answers.iter().map(|answer| answer.recut(&mut by_chance)).collect(),
     ] {
-        same(&whole, &comes_of(&fixture, &answers).await)?;
+        compare(&whole, &collect_reply(&fixture, &answers).await)?;
     }
     Ok(())
 }
 
-/// What the model makes of an answer, with pieces of the same kind put together.
-async fn comes_of(fixture: &Fixture, answers: &[Answer]) -> String {
+/// Returns the reply that the model makes of these answers, with pieces of the same kind joined.
+async fn collect_reply(fixture: &Fixture, answers: &[Answer]) -> String {
     let service = Service::start(answers.to_vec()).await;
     let idle = Duration::from_secs(fixture.idle.unwrap_or(30));
     let model = OpenAi::new(Settings { idle_limit: idle, ..Settings::new(&service.base_url) });
@@ -232,11 +236,11 @@ async fn comes_of(fixture: &Fixture, answers: &[Answer]) -> String {
     };
     let out: Vec<_> = model.stream(request).collect().await;
     let origin = service.base_url.trim_end_matches("/v1");
-    told(&out).replace(")(", "").replace(origin, "ORIGIN")
+    format_reply(&out).replace(")(", "").replace(origin, "ORIGIN")
 }
 
 #[test]
-fn a_wrong_fixture_is_an_error_with_its_line() {
+fn invalid_fixture_is_an_error_with_its_line() {
     let good = "what: w\nsource: own: s\ntext: a\n--- answer\nHTTP/1.1 200 OK\n\ndata: 1\n--- end\n";
     assert!(fixture::parse("good", good).is_ok());
     for (from, to, wrong) in [
@@ -262,13 +266,13 @@ fn a_wrong_fixture_is_an_error_with_its_line() {
         ("--- end\n", "--- end\nmore\n", "8: something stands behind"),
     ] {
         assert!(good.contains(from), "{from}");
-        let told = fixture::parse("wrong", &good.replacen(from, to, 1)).err().unwrap_or_default();
-        assert!(told.starts_with(wrong), "{to:?}: {told}");
+        let error = fixture::parse("wrong", &good.replacen(from, to, 1)).err().unwrap_or_default();
+        assert!(error.starts_with(wrong), "{to:?}: {error}");
     }
 }
 
 #[test]
-fn the_bytes_of_a_fixture_are_the_ones_that_are_meant() {
+fn fixture_notation_produces_the_intended_bytes() {
     let answer = |lines: &str| {
         let text = format!("what: w\nsource: own: s\n--- answer\n{lines}\n--- end\n");
         fixture::parse("bytes", &text).unwrap().answers.remove(0)

@@ -1,6 +1,6 @@
-//! A key that is asked for, and the way to a service: certificates, proxies and addresses that changed.
+//! Requested keys, and the connection to a provider: certificates, proxies and redirects.
 
-use super::{asks, told};
+use super::{format_reply, request_with};
 use crate::support::service::{Answer, Service};
 use crate::support::time_limits::is_within_limit;
 use async_trait::async_trait;
@@ -11,24 +11,24 @@ use futures::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Gives `key-1`, then `key-2`, and so on.
+/// A source of `key-1`, `key-2` and so on.
 #[derive(Default)]
-struct Counts(AtomicUsize);
+struct CountingKeys(AtomicUsize);
 
 #[async_trait]
-impl KeySource for Counts {
+impl KeySource for CountingKeys {
     async fn request_key(&self) -> Result<Secret, Error> {
         tokio::task::yield_now().await;
         Ok(Secret::new(&format!("key-{}", self.0.fetch_add(1, Ordering::SeqCst) + 1)))
     }
 }
 
-async fn reply(model: &dyn Llm) -> String {
-    let all: Vec<_> = model.stream(asks("hi")).collect().await;
-    told(&all)
+async fn collect_text(model: &dyn Llm) -> String {
+    let all: Vec<_> = model.stream(request_with("hi")).collect().await;
+    format_reply(&all)
 }
 
-fn refuses() -> Answer {
+fn refusal() -> Answer {
     Answer::body(401, "application/json", &[], r#"{"error":{"message":"no key-1, no key-2"}}"#)
 }
 
@@ -36,7 +36,7 @@ fn says(text: &str) -> Answer {
     Answer::stream().says(text).finish("stop").done()
 }
 
-fn keys(service: &Service) -> Vec<String> {
+fn sent_keys(service: &Service) -> Vec<String> {
     let key = |request: &crate::support::service::Received| {
         request.header("authorization").unwrap_or("none").trim_start_matches("Bearer ").to_owned()
     };
@@ -44,37 +44,37 @@ fn keys(service: &Service) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_key_is_asked_for_with_the_first_request_and_once_more_where_it_is_refused() {
+async fn key_is_requested_with_the_first_request_and_again_if_refused() {
     let service =
-        Service::start_strict([says("a"), says("b"), refuses(), says("c"), refuses(), refuses(), says("d")]).await;
-    let source = Arc::new(Counts::default());
+        Service::start_strict([says("a"), says("b"), refusal(), says("c"), refusal(), refusal(), says("d")]).await;
+    let source = Arc::new(CountingKeys::default());
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
-    assert_eq!(source.0.load(Ordering::SeqCst), 0, "nothing was sent yet");
-    assert_eq!((reply(&model).await, reply(&model).await), ("a.".into(), "b.".into()));
-    assert_eq!(reply(&model).await, "c.", "with a new key");
-    let refused = reply(&model).await;
+    assert_eq!(source.0.load(Ordering::SeqCst), 0, "the key was requested before the first request");
+    assert_eq!((collect_text(&model).await, collect_text(&model).await), ("a.".into(), "b.".into()));
+    assert_eq!(collect_text(&model).await, "c.", "with a new key");
+    let refused = collect_text(&model).await;
     assert!(refused.contains("rejected the key") && refused.contains("(401)"), "{refused}");
-    assert_eq!(reply(&model).await, "d.");
-    assert_eq!(keys(&service), ["key-1", "key-1", "key-1", "key-2", "key-2", "key-3", "key-3"]);
+    assert_eq!(collect_text(&model).await, "d.");
+    assert_eq!(sent_keys(&service), ["key-1", "key-1", "key-1", "key-2", "key-2", "key-3", "key-3"]);
     assert!(!refused.contains("key-3") && !format!("{model:?}").contains("key-"));
 }
 
 #[tokio::test]
-async fn requests_that_come_together_ask_for_the_key_once() {
+async fn concurrent_requests_share_one_key_request() {
     let service = Service::start_strict([says("a")]).await;
-    let source = Arc::new(Counts::default());
+    let source = Arc::new(CountingKeys::default());
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), source.clone());
-    let all = (0..5).map(|_| reply(&model));
-    assert!(futures::future::join_all(all).await.iter().all(|reply| reply == "a."));
+    let all = (0..5).map(|_| collect_text(&model));
+    assert!(futures::future::join_all(all).await.iter().all(|text| text == "a."));
     assert_eq!(source.0.load(Ordering::SeqCst), 1);
-    let refusing = Service::start_strict([refuses()]).await;
-    let model = AuthProvider::with_key_source(Settings::new(&refusing.base_url), Arc::new(Counts::default()));
+    let refusing = Service::start_strict([refusal()]).await;
+    let model = AuthProvider::with_key_source(Settings::new(&refusing.base_url), Arc::new(CountingKeys::default()));
     assert!(model.models().await.is_err());
-    assert_eq!(keys(&refusing), ["key-1", "key-2"], "the list of models asks once more, too");
+    assert_eq!(sent_keys(&refusing), ["key-1", "key-2"], "the list of models requests a new key, too");
 }
 
 #[tokio::test]
-async fn whoever_has_no_key_is_quoted_and_nothing_is_sent() {
+async fn failing_key_source_is_reported_and_nothing_is_sent() {
     struct None;
     #[async_trait]
     impl KeySource for None {
@@ -84,57 +84,57 @@ async fn whoever_has_no_key_is_quoted_and_nothing_is_sent() {
     }
     let service = Service::start_strict([says("a")]).await;
     let model = AuthProvider::with_key_source(Settings::new(&service.base_url), Arc::new(None));
-    assert_eq!(reply(&model).await, "!the safe is shut");
+    assert_eq!(collect_text(&model).await, "!the safe is shut");
     assert!(service.received().is_empty());
 }
 
 #[tokio::test]
-async fn the_first_model_one_can_talk_with_answers_and_its_name_comes_first() {
+async fn first_chat_model_is_chosen_and_reported_first() {
     let list = r#"{"data":[{"id":"text-embedding-3"},{"id":"whisper-1"},{"id":"talker"},{"id":"other"}]}"#;
     let service = Service::start_strict([Answer::body(200, "application/json", &[], list), says("a")]).await;
     let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&service.base_url)));
-    let unnamed = || Request { model: String::new(), ..asks("hi") };
+    let unnamed = || Request { model: String::new(), ..request_with("hi") };
     for _ in 0..2 {
         let all: Vec<_> = model.stream(unnamed()).collect().await;
         assert!(matches!(&all[0], Ok(Chunk::ModelChosen { model, instead: None }) if model == "talker"), "{all:?}");
-        assert_eq!(told(&all[1..]), "a.");
+        assert_eq!(format_reply(&all[1..]), "a.");
     }
-    let named: Vec<_> = model.stream(asks("hi")).collect().await;
-    assert_eq!(told(&named), "a.", "who was named is not said again");
+    let named: Vec<_> = model.stream(request_with("hi")).collect().await;
+    assert_eq!(format_reply(&named), "a.", "a named model was reported again");
     let models: Vec<_> = service.received()[1..].iter().map(|request| request.body["model"].clone()).collect();
     assert_eq!(models, ["talker", "talker", "m"]);
     let drawing =
         Service::start_strict([Answer::body(200, "application/json", &[], r#"[{"id":"image-1"}]"#), says("a")]).await;
     let model = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&drawing.base_url)));
     let all: Vec<_> = model.stream(unnamed()).collect().await;
-    assert_eq!(told(&all), "@image-1@a.", "better than none");
+    assert_eq!(format_reply(&all), "@image-1@a.", "the only model is used");
 }
 
 #[tokio::test]
-async fn a_proxy_is_used_where_one_is_named_and_not_where_none_is_wanted() {
+async fn proxy_is_used_only_if_named() {
     let service = Service::start_strict([says("straight")]).await;
     let proxy = Service::start_strict([says("through")]).await;
-    let by = |base_url: &str, proxy: Proxy| {
+    let with_proxy = |base_url: &str, proxy: Proxy| {
         let connection = ConnectionOptions { proxy, ..ConnectionOptions::default() };
         OpenAi::new(Settings { connection, ..Settings::new(base_url) })
     };
     let address = proxy.base_url.trim_end_matches("/v1").replace("http://", "http://me:secret@");
-    let through = by("http://192.0.2.1/v1", Proxy::Address(Secret::new(&address)));
-    assert_eq!(reply(&through).await, "through.");
+    let through = with_proxy("http://192.0.2.1/v1", Proxy::Address(Secret::new(&address)));
+    assert_eq!(collect_text(&through).await, "through.");
     assert_eq!(proxy.received()[0].line, "POST http://192.0.2.1/v1/chat/completions HTTP/1.1");
     assert!(proxy.received()[0].header("proxy-authorization").is_some());
-    // One that is named is meant for this machine too.
-    assert_eq!(reply(&by(&service.base_url, Proxy::Address(Secret::new(&address)))).await, "through.");
-    assert_eq!(reply(&by(&service.base_url, Proxy::Direct)).await, "straight.");
-    assert_eq!(reply(&by(&service.base_url, Proxy::System)).await, "straight.");
-    let gone = by("http://192.0.2.1/v1", Proxy::Address(Secret::new("http://me:secret@127.0.0.1:1")));
+    // A named proxy applies to local addresses too.
+    assert_eq!(collect_text(&with_proxy(&service.base_url, Proxy::Address(Secret::new(&address)))).await, "through.");
+    assert_eq!(collect_text(&with_proxy(&service.base_url, Proxy::Direct)).await, "straight.");
+    assert_eq!(collect_text(&with_proxy(&service.base_url, Proxy::System)).await, "straight.");
+    let gone = with_proxy("http://192.0.2.1/v1", Proxy::Address(Secret::new("http://me:secret@127.0.0.1:1")));
     let listed = gone.models().await.unwrap_err();
     assert!(!format!("{listed} {listed:?}").contains("secret"), "{listed}");
 }
 
 #[tokio::test]
-async fn a_connection_that_is_not_made_in_time_is_given_up() {
-    // Nobody answers at an address that is for documentation.
+async fn connection_attempt_ends_at_the_timeout() {
+    // No host answers at an address of a documentation network.
     let connection =
         ConnectionOptions { connect: std::time::Duration::from_millis(50), ..ConnectionOptions::default() };
     let model = OpenAi::new(Settings { connection, ..Settings::new("http://192.0.2.1/v1") });
@@ -161,5 +161,5 @@ async fn r42_no_list_of_models_follows_a_redirect() {
             assert!(error.contains("not followed") && !error.contains("secret"), "{error}");
         }
     }
-    assert!(other.received().is_empty(), "somebody else was asked");
+    assert!(other.received().is_empty(), "the redirect was followed");
 }

@@ -1,6 +1,6 @@
-//! Answers that are no reply: what is tried again, and what the person is told.
+//! Responses that are not replies: which are retried, and which error the user sees.
 
-use super::{asks, collect, model, once, told};
+use super::{collect, collect_once, format_reply, model, request_with};
 use crate::support::closed_port::reserve_closed_port;
 use crate::support::service::{Answer, Service};
 use aye::chat::{Chunk, Request};
@@ -12,25 +12,25 @@ use std::time::Duration;
 const JSON: &str = "application/json";
 
 #[tokio::test]
-async fn r49_the_wait_a_service_asks_for_is_kept_and_announced() {
+async fn r49_requested_wait_is_kept_and_announced() {
     let wait = Answer::body(429, JSON, &["retry-after: 1"], r#"{"error":{"message":"slower"}}"#);
     let service = Service::start_strict([wait, Answer::stream().says("a").done()]).await;
     let out = collect(&model(&service)).await;
     let Ok(Chunk::Retrying { attempt: 2, wait, why, .. }) = &out[0] else { panic!("unannounced: {out:?}") };
     assert_eq!((*wait, why.contains("slower")), (Duration::from_secs(1), true));
-    assert_eq!(told(&out[1..]), "a.");
-    let asked = service.received();
-    assert!(asked[1].at - asked[0].at >= Duration::from_secs(1), "never earlier");
-    assert_eq!(asked[0].body, asked[1].body);
+    assert_eq!(format_reply(&out[1..]), "a.");
+    let requests = service.received();
+    assert!(requests[1].at - requests[0].at >= Duration::from_secs(1), "the retry came too early");
+    assert_eq!(requests[0].body, requests[1].body);
 
     let long = Answer::body(429, JSON, &["retry-after: 120"], r#"{"error":{"message":"slower"}}"#);
-    assert_eq!(told(&once(long).await), "!The provider asks to wait 120 s (429): slower");
+    assert_eq!(format_reply(&collect_once(long).await), "!The provider asks to wait 120 s (429): slower");
 }
 
 #[tokio::test]
-async fn r49_a_wait_ends_at_once_when_nobody_waits_any_more() {
+async fn r49_dropped_reply_is_not_retried() {
     let service = Service::start_strict([Answer::body(503, JSON, &["retry-after: 30"], "{}")]).await;
-    let mut reply = model(&service).stream(asks("hi"));
+    let mut reply = model(&service).stream(request_with("hi"));
     assert!(matches!(reply.next().await, Some(Ok(Chunk::Retrying { .. }))));
     drop(reply);
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -44,15 +44,15 @@ async fn r42_a_redirect_is_not_followed_and_the_key_stays() {
         let to = format!("location: {}/chat/completions", other.base_url);
         let service = Service::start_strict([Answer::head(status, &[&to, "content-length: 0"])]).await;
         let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
-        let out = told(&collect(&OpenAi::new(settings)).await);
+        let out = format_reply(&collect(&OpenAi::new(settings)).await);
         let origin = other.base_url.trim_end_matches("/v1");
         assert!(out.contains(origin) && out.contains("not followed"), "{out}");
     }
-    assert!(other.received().is_empty(), "somebody else was asked");
+    assert!(other.received().is_empty(), "the redirect was followed");
 }
 
 #[tokio::test]
-async fn r57_a_key_that_a_service_repeats_is_masked() {
+async fn r57_key_repeated_by_the_provider_is_redacted() {
     for answer in [
         Answer::body(401, JSON, &[], r#"{"error":{"message":"sk-secret is wrong","code":"sk-secret"}}"#),
         Answer::body(500, "text/plain", &["retry-after: 90"], "Bearer sk-secret"),
@@ -63,50 +63,50 @@ async fn r57_a_key_that_a_service_repeats_is_masked() {
         let service = Service::start_strict([answer]).await;
         let settings = Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&service.base_url) };
         let out = collect(&OpenAi::new(settings)).await;
-        let shown = format!("{out:?} {}", told(&out));
+        let shown = format!("{out:?} {}", format_reply(&out));
         assert!(!shown.contains("sk-secret") && shown.contains("[key]"), "{shown}");
     }
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_is_says_so() {
+async fn refused_connection_is_reported() {
     let (_closed, address) = reserve_closed_port();
     let origin = format!("http://{address}");
-    let mut reply = OpenAi::new(Settings::new(&format!("{origin}/v1"))).stream(asks("hi"));
-    let Some(Err(error)) = reply.next().await else { panic!("a server that is not running is said at once") };
+    let mut reply = OpenAi::new(Settings::new(&format!("{origin}/v1"))).stream(request_with("hi"));
+    let Some(Err(error)) = reply.next().await else { panic!("no error for a server that is not running") };
     let why = error.to_string();
     assert!(why.starts_with(&format!("Cannot connect to {origin}: ")) && why.contains("refused"), "{why}");
 }
 
 #[tokio::test]
-async fn r49_asking_for_the_models_is_tried_again_like_the_rest_and_the_first_is_said() {
+async fn r49_listing_models_is_retried_and_the_first_one_is_reported() {
     let busy = || Answer::body(503, JSON, &["retry-after-ms: 10"], "{}");
     let list = || Answer::body(200, JSON, &[], r#"{"data": [{"id": "one"}, {"id": "two"}]}"#);
     let reply = || Answer::stream().says("a").done();
     let service = Service::start_strict([busy(), list(), busy(), reply(), reply()]).await;
     let first = DefaultModel::for_provider(AuthProvider::with_settings(Settings::new(&service.base_url)));
-    let request = || Request { model: String::new(), ..asks("hi") };
+    let request = || Request { model: String::new(), ..request_with("hi") };
     let out: Vec<_> = first.stream(request()).collect().await;
-    assert_eq!(told(&out), "~2~@one@~2~a.");
+    assert_eq!(format_reply(&out), "~2~@one@~2~a.");
     let out: Vec<_> = first.stream(request()).collect().await;
-    assert_eq!(told(&out), "@one@a.", "the models are asked for once");
+    assert_eq!(format_reply(&out), "@one@a.", "the models are listed once");
     let lines: Vec<String> = service.received().into_iter().map(|request| request.line).collect();
     assert_eq!(lines.iter().filter(|line| line.starts_with("GET")).count(), 2);
     assert_eq!(service.received()[4].body["model"], "one");
-    let named: Vec<_> = first.stream(asks("hi")).collect().await;
-    assert_eq!(told(&named), "a.", "a model that is named is not asked for");
+    let named: Vec<_> = first.stream(request_with("hi")).collect().await;
+    assert_eq!(format_reply(&named), "a.", "a named model needs no list");
 }
 
 #[tokio::test]
-async fn r49_a_wait_is_skipped_at_the_word_of_the_person() {
+async fn r49_user_can_skip_a_wait() {
     let long = Answer::body(429, JSON, &["retry-after: 3000"], "{}");
     let service = Service::start_strict([long, Answer::stream().says("a").done()]).await;
-    let watched = Settings { longest_wait: INTERACTIVE_MAX_WAIT, ..Settings::new(&service.base_url) };
+    let interactive = Settings { longest_wait: INTERACTIVE_MAX_WAIT, ..Settings::new(&service.base_url) };
     for model in [
-        Box::new(OpenAi::new(watched.clone())) as Box<dyn Llm>,
-        Box::new(DefaultModel::for_provider(AuthProvider::with_settings(watched))),
+        Box::new(OpenAi::new(interactive.clone())) as Box<dyn Llm>,
+        Box::new(DefaultModel::for_provider(AuthProvider::with_settings(interactive))),
     ] {
-        let mut reply = model.stream(asks("hi"));
+        let mut reply = model.stream(request_with("hi"));
         while let Some(item) = reply.next().await {
             if let Ok(Chunk::Retrying { wait, .. }) = &item {
                 assert_eq!(wait.as_secs(), 3000);

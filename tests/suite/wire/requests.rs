@@ -1,6 +1,6 @@
-//! What a service is sent, what else it is asked, and where services are found.
+//! Requests to a provider, listing its models, and finding local servers.
 
-use super::{collect, model, told};
+use super::{collect, format_reply, model};
 use crate::support::service::{Answer, Service};
 use crate::support::time_limits::is_within_limit;
 use aye::llm::models::Model;
@@ -8,7 +8,7 @@ use aye::llm::{OpenAi, Secret, Settings, local_servers};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_request_is_what_services_expect() {
+async fn request_has_the_expected_form() {
     let service = Service::start_strict([Answer::stream().done()]).await;
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
@@ -17,15 +17,15 @@ async fn a_request_is_what_services_expect() {
         ..Settings::new(&format!("{}/", service.base_url))
     };
     collect(&OpenAi::new(settings)).await;
-    let asked = &service.received()[0];
-    assert_eq!(asked.line, "POST /v1/chat/completions HTTP/1.1");
-    assert_eq!(asked.header("authorization"), Some("Bearer sk-secret"));
-    assert_eq!(asked.header("x-title"), Some("aye"));
-    assert_eq!(asked.header("accept"), Some("text/event-stream"));
-    assert_eq!(asked.header("content-type"), Some("application/json"));
+    let request = &service.received()[0];
+    assert_eq!(request.line, "POST /v1/chat/completions HTTP/1.1");
+    assert_eq!(request.header("authorization"), Some("Bearer sk-secret"));
+    assert_eq!(request.header("x-title"), Some("aye"));
+    assert_eq!(request.header("accept"), Some("text/event-stream"));
+    assert_eq!(request.header("content-type"), Some("application/json"));
     let expected = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": true,
         "stream_options": {"include_usage": true}, "temperature": 0.5});
-    assert_eq!(asked.body, expected);
+    assert_eq!(request.body, expected);
 }
 
 #[tokio::test]
@@ -37,9 +37,9 @@ async fn without_a_key_none_is_sent() {
 }
 
 #[tokio::test]
-async fn a_wrong_address_is_told_with_the_first_request() {
+async fn invalid_address_is_reported_with_the_first_request() {
     let out = collect(&OpenAi::new(Settings::new("localhost:8080"))).await;
-    assert_eq!(told(&out), "!Cannot use the address of the provider: it must begin with http:// or https://");
+    assert_eq!(format_reply(&out), "!Cannot use the address of the provider: it must begin with http:// or https://");
 }
 
 #[tokio::test]
@@ -63,12 +63,12 @@ async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     let mute = Service::start_strict([Answer::default().then(crate::support::service::Step::Stall)]).await;
     let other = Service::start_strict([Answer::body(200, "text/html", &[], "<html>")]).await;
     let port = |service: &Service| service.base_url.split(['/', ':']).nth(4).unwrap().parse().unwrap();
-    let places = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other)), ("none", 1)];
+    let addresses = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other)), ("none", 1)];
     let mut found = Vec::new();
-    // A machine under load may miss the fifth of a second now and then.
+    // A machine under load may miss this limit occasionally.
     for _ in 0..100 {
         let began = std::time::Instant::now();
-        found = local_servers::find_servers_at(&places).await;
+        found = local_servers::find_servers_at(&addresses).await;
         let took = began.elapsed();
         assert!(is_within_limit(std::time::Duration::from_secs(1), took), "{took:?}");
         if !found.is_empty() {

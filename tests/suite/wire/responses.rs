@@ -1,18 +1,18 @@
-//! Streams of the responses API as services write them, rightly and wrongly.
+//! Streams of the responses API as providers write them, correctly and incorrectly.
 
-use super::{collect, told};
+use super::{collect, format_reply};
 use crate::support::service::{Answer, Service, Step};
 use aye::chat::Chunk;
 use aye::llm::{Api, Error, OpenAi, Settings};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A model behind the responses API of the service.
+/// A model that uses the responses API of this provider.
 pub fn model(service: &Service) -> OpenAi {
     OpenAi::new(Settings { api: Api::Responses, ..Settings::new(&service.base_url) })
 }
 
-pub async fn once(answer: Answer) -> Vec<Result<Chunk, Error>> {
+pub async fn collect_once(answer: Answer) -> Vec<Result<Chunk, Error>> {
     let service = Service::start_strict([answer]).await;
     let out = collect(&model(&service)).await;
     assert_eq!(service.received().len(), 1, "asked once: {out:?}");
@@ -20,10 +20,10 @@ pub async fn once(answer: Answer) -> Vec<Result<Chunk, Error>> {
 }
 
 pub async fn check(what: &str, answer: Answer, expected: &str) {
-    assert_eq!(told(&once(answer).await), expected, "{what}");
+    assert_eq!(format_reply(&collect_once(answer).await), expected, "{what}");
 }
 
-/// An event as OpenAI writes it: its kind as a name and within.
+/// Adds an event as OpenAI writes it, with its kind as name and inside the data.
 pub fn event(answer: Answer, kind: &str, mut data: Value) -> Answer {
     data["type"] = json!(kind);
     answer.raw(format!("event: {kind}\ndata: {data}\n\n"))
@@ -80,12 +80,12 @@ fn text_events(pieces: &[&str]) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn r48_a_reply_of_the_responses_api_arrives_once_however_often_it_is_told() {
+async fn r48_reply_of_the_responses_api_arrives_once_although_repeated() {
     let all = text_events(&["Hel", "lo"]);
     check("everything", stream(&all), "Hello#9+2.").await;
-    let without = |leave: &[&str]| -> Answer {
-        let left: Vec<_> = all.iter().filter(|(kind, _)| !leave.contains(kind)).cloned().collect();
-        stream(&left)
+    let without = |omitted: &[&str]| -> Answer {
+        let kept: Vec<_> = all.iter().filter(|(kind, _)| !omitted.contains(kind)).cloned().collect();
+        stream(&kept)
     };
     check("no pieces", without(&["output_text.delta"]), "Hello#9+2.").await;
     check("only with its part", without(&["output_text.delta", "output_text.done"]), "Hello#9+2.").await;
@@ -107,7 +107,7 @@ async fn r48_a_reply_of_the_responses_api_arrives_once_however_often_it_is_told(
 }
 
 #[tokio::test]
-async fn r48_the_grammar_of_streams_holds_here_too() {
+async fn r48_responses_api_follows_the_grammar_of_event_streams() {
     let body = r#"{"type":"response.output_text.delta","delta":"中👩‍👩‍👧"}"#;
     let end = r#"{"type":"response.completed","response":{"status":"completed"}}"#;
     check("no names", Answer::stream().raw(format!("data: {body}\n\ndata: {end}\n\n")), "中👩‍👩‍👧.").await;
@@ -150,7 +150,7 @@ async fn r48_the_grammar_of_streams_holds_here_too() {
 }
 
 #[tokio::test]
-async fn r48_reasoning_and_refusals_are_told_apart_from_text() {
+async fn r48_reasoning_and_refusals_are_separate_from_text() {
     let summary = |part: u64, text: &str| {
         (
             "reasoning_summary_text.delta",
@@ -182,7 +182,7 @@ async fn r48_reasoning_and_refusals_are_told_apart_from_text() {
 }
 
 #[tokio::test]
-async fn r48_calls_of_the_responses_api_arrive_whole_or_not_at_all() {
+async fn r48_calls_of_the_responses_api_arrive_complete_or_not_at_all() {
     let added = |at: u64, id: &str| {
         (
             "output_item.added",
@@ -233,6 +233,6 @@ async fn r48_calls_of_the_responses_api_arrive_whole_or_not_at_all() {
     .await;
     let half = stream(&[added(0, "a"), delta(0, "a", "{\"x\":"), completed(json!([]))]);
     check("half", half, "#9+2!The connection was lost during the reply: a tool call was never completed").await;
-    let out = told(&once(stream(&[added(0, "a"), delta(0, "a", whole), args(0, "a", whole)])).await);
+    let out = format_reply(&collect_once(stream(&[added(0, "a"), delta(0, "a", whole), args(0, "a", whole)])).await);
     assert!(!out.contains("[a f") && out.starts_with("!The connection was lost"), "{out}");
 }

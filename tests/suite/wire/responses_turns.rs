@@ -1,7 +1,7 @@
-//! Requests to the responses API, and what goes back to it with the next one.
+//! Requests to the responses API, and data that is sent back with the next request.
 
 use super::responses::{completed, stream};
-use super::{asks, told};
+use super::{format_reply, request_with};
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::service::{Answer, Service};
@@ -11,7 +11,7 @@ use aye::llm::{Api, Llm, OpenAi, Secret, Settings};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-fn here(service: &Service) -> Settings {
+fn settings_for(service: &Service) -> Settings {
     Settings { api: Api::Responses, ..Settings::new(&service.base_url) }
 }
 
@@ -20,13 +20,13 @@ fn spec() -> ToolSpec {
 }
 
 fn with_tools(messages: Vec<Message>) -> Request {
-    Request { messages, tools: vec![spec()], ..asks("") }
+    Request { messages, tools: vec![spec()], ..request_with("") }
 }
 
-/// What a turn makes of a reply: its message, with calls named as they are in the session.
-async fn reply(settings: &Settings, request: Request) -> (String, Vec<ToolCall>, Option<Echo>) {
+/// Collects a reply as a turn does: its text, its calls and its echo.
+async fn collect_message(settings: &Settings, request: Request) -> (String, Vec<ToolCall>, Option<Echo>) {
     let out: Vec<_> = OpenAi::new(settings.clone()).stream(request).collect().await;
-    assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{}", told(&out));
+    assert!(matches!(out.last(), Some(Ok(Chunk::Done(_)))), "{}", format_reply(&out));
     let (mut text, mut calls, mut echo) = (String::new(), Vec::new(), None);
     for item in out {
         match item {
@@ -51,7 +51,7 @@ fn message(id: &str, phase: &str, text: &str) -> Value {
     json!({"type": "message", "id": id, "phase": phase, "role": "assistant", "content": [{"type": "output_text", "text": text}]})
 }
 
-/// The items of a reply, each begun and ended, and all of them in the end.
+/// A stream with these items, each added and completed, and all of them in the final response.
 fn items(all: &[Value]) -> Answer {
     let mut events = Vec::new();
     for (at, item) in all.iter().enumerate() {
@@ -65,7 +65,7 @@ fn items(all: &[Value]) -> Answer {
 }
 
 #[tokio::test]
-async fn a_request_to_the_responses_api_is_what_services_expect() {
+async fn responses_request_has_the_expected_form() {
     let service = Service::start_strict([items(&[])]).await;
     let settings = Settings {
         key: Some(Secret::new("sk-secret")),
@@ -75,17 +75,17 @@ async fn a_request_to_the_responses_api_is_what_services_expect() {
         parallel_calls: Some(true),
         max_tokens: Some(500),
         parameters: json!({"temperature": 0.5, "store": null}).as_object().unwrap().clone(),
-        ..here(&service)
+        ..settings_for(&service)
     };
     let request =
         Request { max_tokens: Some(100), ..with_tools(vec![Message::System("s".into()), Message::User("hi".into())]) };
     let _: Vec<_> = OpenAi::new(settings).stream(request).collect().await;
-    let asked = &service.received()[0];
-    assert_eq!(asked.line, "POST /v1/responses?api-version=2026-01-01&a+b=%C3%BC%26 HTTP/1.1");
-    assert_eq!((asked.header("authorization"), asked.header("api-key")), (None, Some("sk-secret")));
-    assert_eq!(asked.header("accept"), Some("text/event-stream"));
+    let request = &service.received()[0];
+    assert_eq!(request.line, "POST /v1/responses?api-version=2026-01-01&a+b=%C3%BC%26 HTTP/1.1");
+    assert_eq!((request.header("authorization"), request.header("api-key")), (None, Some("sk-secret")));
+    assert_eq!(request.header("accept"), Some("text/event-stream"));
     assert_eq!(
-        asked.body,
+        request.body,
         json!({"model": "m", "instructions": "s", "input": [{"role": "user", "content": "hi"}], "stream": true,
             "include": ["reasoning.encrypted_content"], "reasoning": {"effort": "high"}, "parallel_tool_calls": true,
             "max_output_tokens": 100, "temperature": 0.5,
@@ -94,24 +94,24 @@ async fn a_request_to_the_responses_api_is_what_services_expect() {
 }
 
 #[tokio::test]
-async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
+async fn encrypted_reasoning_is_sent_back_before_its_call() {
     let service = Service::start_strict([
         items(&[sealed("r1"), message("m1", "commentary", "I look."), sealed("r2"), call("c1"), call("c2")]),
         items(&[message("m2", "final_answer", "Done.")]),
         items(&[message("m3", "final_answer", "Bye.")]),
     ])
     .await;
-    let settings = here(&service);
-    let mut talk = vec![Message::User("go".into())];
-    let (text, mut calls, echo) = reply(&settings, with_tools(talk.clone())).await;
+    let settings = settings_for(&service);
+    let mut messages = vec![Message::User("go".into())];
+    let (text, mut calls, echo) = collect_message(&settings, with_tools(messages.clone())).await;
     assert_eq!((text.as_str(), calls.len(), echo.is_some()), ("I look.", 2, true));
-    // The session names a call apart where it has had its name before.
+    // The session renames a call whose ID was used before.
     calls[0].id.0 = "c1-2".to_owned();
     let outcomes: Vec<Message> =
         calls.iter().map(|call| Message::Tool { call: call.id.clone(), text: "o".into() }).collect();
-    talk.push(Message::Model { text, calls, echo: echo.map(Box::new) });
-    talk.extend(outcomes);
-    let (text, calls, echo) = reply(&settings, with_tools(talk.clone())).await;
+    messages.push(Message::Model { text, calls, echo: echo.map(Box::new) });
+    messages.extend(outcomes);
+    let (text, calls, echo) = collect_message(&settings, with_tools(messages.clone())).await;
     let back = |item: Value| -> Value {
         let mut item = item;
         item.as_object_mut().unwrap().remove("status");
@@ -134,52 +134,53 @@ async fn sealed_reasoning_goes_back_before_the_call_it_led_to() {
         outcome("c2"),
     ];
     assert_eq!(service.received()[1].body["input"], json!(first));
-    talk.push(Message::Model { text, calls, echo: echo.map(Box::new) });
-    talk.push(Message::User("bye".into()));
-    reply(&settings, with_tools(talk)).await;
+    messages.push(Message::Model { text, calls, echo: echo.map(Box::new) });
+    messages.push(Message::User("bye".into()));
+    collect_message(&settings, with_tools(messages)).await;
     let mut third = first;
     third.push(written("m2", "final_answer", "Done."));
     third.push(json!({"role": "user", "content": "bye"}));
-    assert_eq!(service.received()[2].body["input"], json!(third), "the talk only grows, so it can be cached");
+    assert_eq!(service.received()[2].body["input"], json!(third), "the messages only grow, so they can be cached");
 }
 
 #[tokio::test]
-async fn sealed_reasoning_goes_to_nobody_else() {
+async fn encrypted_reasoning_is_sent_to_its_own_model_only() {
     let service = Service::start_strict([items(&[sealed("r1"), call("c1")]), items(&[])]).await;
     let chat = Service::start_strict([Answer::stream().says("a").done()]).await;
     let other = Service::start_strict([items(&[])]).await;
-    let (text, calls, echo) = reply(&here(&service), with_tools(vec![Message::User("go".into())])).await;
+    let (text, calls, echo) =
+        collect_message(&settings_for(&service), with_tools(vec![Message::User("go".into())])).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
-    let talk = vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
-    reply(&here(&other), with_tools(talk.clone())).await;
-    reply(&Settings::new(&chat.base_url), with_tools(talk.clone())).await;
-    reply(&here(&service), Request { model: "another".into(), ..with_tools(talk) }).await;
-    for asked in [&other.received()[0], &chat.received()[0], &service.received()[1]] {
-        assert!(!asked.body.to_string().contains("sealed"), "{}", asked.body);
+    let messages = vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome];
+    collect_message(&settings_for(&other), with_tools(messages.clone())).await;
+    collect_message(&Settings::new(&chat.base_url), with_tools(messages.clone())).await;
+    collect_message(&settings_for(&service), Request { model: "another".into(), ..with_tools(messages) }).await;
+    for request in [&other.received()[0], &chat.received()[0], &service.received()[1]] {
+        assert!(!request.body.to_string().contains("sealed"), "{}", request.body);
     }
 }
 
 #[tokio::test]
-async fn a_reply_that_is_not_whole_leaves_nothing_to_send_back() {
+async fn incomplete_reply_leaves_nothing_to_send_back() {
     let cut = (
         "incomplete",
         json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [sealed("r1"), call("c1")]}}),
     );
     let service = Service::start_strict([stream(&[cut])]).await;
-    let (_, _, echo) = reply(&here(&service), with_tools(vec![Message::User("go".into())])).await;
+    let (_, _, echo) = collect_message(&settings_for(&service), with_tools(vec![Message::User("go".into())])).await;
     assert_eq!(echo, None);
 }
 
 #[tokio::test]
-async fn reasoning_that_can_be_read_goes_back_only_where_that_is_set() {
+async fn plain_reasoning_is_sent_back_only_if_enabled() {
     let plain = json!({"type": "reasoning", "id": "r1", "summary": [], "content": [{"type": "reasoning_text", "text": "because"}], "encrypted_content": null});
     let service = Service::start_strict([items(&[plain.clone(), call("c1")])]).await;
-    let ask = || with_tools(vec![Message::User("go".into())]);
-    assert_eq!(reply(&here(&service), ask()).await.2, None);
-    let back = Settings { send_reasoning_back: true, ..here(&service) };
-    let (text, calls, echo) = reply(&back, ask()).await;
+    let user_request = || with_tools(vec![Message::User("go".into())]);
+    assert_eq!(collect_message(&settings_for(&service), user_request()).await.2, None);
+    let back = Settings { send_reasoning_back: true, ..settings_for(&service) };
+    let (text, calls, echo) = collect_message(&back, user_request()).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
-    reply(
+    collect_message(
         &back,
         with_tools(vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome]),
     )
@@ -191,22 +192,22 @@ async fn reasoning_that_can_be_read_goes_back_only_where_that_is_set() {
 }
 
 #[tokio::test]
-async fn a_turn_with_a_call_carries_its_sealed_reasoning_through_session_and_log() {
-    let reads = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
+async fn encrypted_reasoning_survives_session_and_log() {
+    let read = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
     let again = json!({"type": "function_call", "id": "fc_2", "call_id": "call_1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
     let service = Service::start_strict([
-        items(&[sealed("r1"), reads]),
+        items(&[sealed("r1"), read]),
         items(&[sealed("r2"), again]),
         items(&[message("m1", "final_answer", "It says alpha.")]),
         items(&[message("m2", "final_answer", "Bye.")]),
     ])
     .await;
-    let mut scene = Scene::asking(OpenAi::new(here(&service))).has("a.txt", "alpha\n");
+    let mut scene = Scene::asking(OpenAi::new(settings_for(&service))).has("a.txt", "alpha\n");
     scene.say("read it twice").await;
     assert!(scene.state.is_idle());
     let kinds = |at: usize| -> Vec<String> {
         let input = service.received()[at].body["input"].as_array().unwrap().clone();
-        let word = |item: &Value| match item["type"].as_str().unwrap_or("person") {
+        let describe_item = |item: &Value| match item["type"].as_str().unwrap_or("user") {
             "reasoning" => item["encrypted_content"].as_str().unwrap().to_owned(),
             "function_call" => format!("{} {}", item["call_id"], item["id"]),
             "function_call_output" => {
@@ -214,10 +215,10 @@ async fn a_turn_with_a_call_carries_its_sealed_reasoning_through_session_and_log
             }
             other => other.to_owned(),
         };
-        input.iter().map(word).collect()
+        input.iter().map(describe_item).collect()
     };
     let twice = [
-        "person",
+        "user",
         "sealed r1",
         "\"call_1\" \"fc_1\"",
         "\"call_1\" true",
@@ -226,19 +227,19 @@ async fn a_turn_with_a_call_carries_its_sealed_reasoning_through_session_and_log
         "\"call_1-2\" true",
     ];
     assert_eq!(kinds(2), twice);
-    // Read back from its log, the session sends the same.
+    // The session sends the same after it was read back from its log.
     let lines: Vec<String> =
         scene.log.entries.lock().unwrap().iter().map(|entry| serde_json::to_string(entry).unwrap()).collect();
     let entries: Vec<Entry> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     scene.state.session = Session::replay(entries);
     scene.say("bye").await;
     let mut all = twice.to_vec();
-    all.extend(["message", "person"]);
+    all.extend(["message", "user"]);
     assert_eq!(kinds(3), all);
 }
 
 #[tokio::test]
-async fn a_talk_that_is_too_long_is_told_as_that() {
+async fn session_that_is_too_long_is_reported_as_such() {
     let refused = |code: &str| {
         Answer::body(400, "application/json", &[], &json!({"error": {"message": "m", "code": code}}).to_string())
     };
@@ -248,19 +249,20 @@ async fn a_talk_that_is_too_long_is_told_as_that() {
         [(refused("context_length_exceeded"), true), (inside, true), (refused("invalid_value"), false)]
     {
         let service = Service::start_strict([answer]).await;
-        let mut scene = Scene::asking(OpenAi::new(here(&service)));
+        let mut scene = Scene::asking(OpenAi::new(settings_for(&service)));
         scene.apply_event(Event::UserMessage("go".into()));
-        let Event::RequestFailed { too_long, reason, .. } = scene.next().await else { panic!("it fails") };
+        let Event::RequestFailed { too_long, reason, .. } = scene.next().await else {
+            panic!("the request did not fail")
+        };
         assert_eq!(too_long, expected, "{reason}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_real_program_talks_to_the_responses_api_and_calls_a_tool() {
-    let reads = json!({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
+async fn real_program_uses_the_responses_api_and_calls_a_tool() {
+    let read = json!({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read_file", "arguments": "{\"path\":\"a.txt\"}"});
     let service =
-        Service::start([items(&[sealed("r1"), reads]), items(&[message("m1", "final_answer", "It says alpha.")])])
-            .await;
+        Service::start([items(&[sealed("r1"), read]), items(&[message("m1", "final_answer", "It says alpha.")])]).await;
     let setup = Setup::new(&["-p", "--profile", "new", "read it"]).has("a.txt", "alpha\n");
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
@@ -272,9 +274,9 @@ async fn the_real_program_talks_to_the_responses_api_and_calls_a_tool() {
 
     let (out, err, code) = tokio::task::spawn_blocking(move || setup.print("")).await.unwrap();
     assert_eq!((out.trim(), code), ("It says alpha.", 0), "{err}");
-    let asked = service.received();
-    assert_eq!(asked[1].line, "POST /v1/responses?v=1 HTTP/1.1");
-    let body = &asked[1].body;
+    let requests = service.received();
+    assert_eq!(requests[1].line, "POST /v1/responses?v=1 HTTP/1.1");
+    let body = &requests[1].body;
     assert_eq!((&body["reasoning"]["effort"], &body["max_output_tokens"]), (&json!("high"), &json!(900)));
     let input = body["input"].as_array().unwrap();
     let kinds: Vec<&str> = input.iter().filter_map(|item| item["type"].as_str()).collect();

@@ -1,6 +1,6 @@
-//! When what a service writes arrives. What it writes is in `tests/wire/`.
+//! When data of the provider arrives. Its content is tested in `tests/wire/`.
 
-use super::{asks, model, told};
+use super::{format_reply, model, request_with};
 use crate::support::keyboard::PATIENCE;
 use crate::support::pick_count;
 use crate::support::service::{Answer, Service, Step};
@@ -12,28 +12,28 @@ use std::io::Write;
 use std::time::Duration;
 
 #[tokio::test]
-async fn text_comes_while_the_service_still_writes() {
+async fn text_arrives_while_the_provider_still_writes() {
     let answer = Answer::stream().says("first").then(Step::Stall);
     let service = Service::start_strict([answer]).await;
-    let mut reply = model(&service).stream(asks("hi"));
+    let mut reply = model(&service).stream(request_with("hi"));
     let first = tokio::time::timeout(PATIENCE, reply.next()).await.expect("before the idle limit");
-    assert_eq!(told(&[first.unwrap()]), "first");
+    assert_eq!(format_reply(&[first.unwrap()]), "first");
 }
 
 #[tokio::test]
-async fn packed_text_comes_while_the_service_still_writes() {
+async fn compressed_text_arrives_while_the_provider_still_writes() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(b"data: {\"choices\":[{\"delta\":{\"content\":\"first\"}}]}\n\n").unwrap();
     gzip.flush().unwrap();
     let head = Answer::head(200, &["content-type: text/event-stream", "content-encoding: gzip"]);
     let service = Service::start_strict([head.raw(gzip.get_ref()).then(Step::Stall)]).await;
-    let mut reply = model(&service).stream(asks("hi"));
+    let mut reply = model(&service).stream(request_with("hi"));
     let first = tokio::time::timeout(PATIENCE, reply.next()).await.expect("before the idle limit");
-    assert_eq!(told(&[first.unwrap()]), "first");
+    assert_eq!(format_reply(&[first.unwrap()]), "first");
 }
 
 #[tokio::test]
-async fn a_reader_who_waits_holds_the_service_up_instead_of_filling_the_memory() {
+async fn slow_reader_blocks_the_provider_instead_of_filling_memory() {
     let mut answer = Answer::stream();
     let piece = "x".repeat(64 << 10);
     let pieces = pick_count(400, 280);
@@ -41,7 +41,7 @@ async fn a_reader_who_waits_holds_the_service_up_instead_of_filling_the_memory()
         answer = answer.says(&piece);
     }
     let service = Service::start_strict([answer.finish("stop").done().raw(": the end\n\n").then(Step::Stall)]).await;
-    let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(asks("hi"));
+    let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(request_with("hi"));
     reply.next().await.unwrap().unwrap();
     let sent = || service.received()[0].sent;
     let mut before = 0;
@@ -51,6 +51,6 @@ async fn a_reader_who_waits_holds_the_service_up_instead_of_filling_the_memory()
     }
     assert!(before < 16 << 20, "{before} bytes went to a reader who took one event");
     let rest: Vec<_> = reply.collect().await;
-    let letters: usize = told(&rest).len();
-    assert_eq!(letters, (pieces - 1) * (64 << 10) + 1, "and nothing is lost by it");
+    let length: usize = format_reply(&rest).len();
+    assert_eq!(length, (pieces - 1) * (64 << 10) + 1, "text was lost");
 }

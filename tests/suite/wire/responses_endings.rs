@@ -1,7 +1,7 @@
-//! How replies of the responses API end, and what is no reply of it.
+//! Ends of replies of the responses API, and responses that are not replies.
 
-use super::responses::{call, check, completed, message, model, once, says, stream};
-use super::{collect, told};
+use super::responses::{call, check, collect_once, completed, message, model, says, stream};
+use super::{collect, format_reply};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::time_limits::check_with_slower_times;
 use aye::llm::{Api, OpenAi, Settings};
@@ -17,11 +17,11 @@ async fn r48_every_end_of_a_response_is_understood() {
     check("filter", stream(&[says("a"), incomplete(json!("content_filter"))]), "a<content_filter>").await;
     check("something new", stream(&[says("a"), incomplete(json!("tired"))]), "a<tired>").await;
     check("no reason", stream(&[says("a"), incomplete(Value::Null)]), "a<no reason given>").await;
-    let says_completed = (
+    let mislabelled = (
         "completed",
         json!({"response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}}),
     );
-    check("completed, but is not", stream(&[says("a"), says_completed]), "a<length>").await;
+    check("completed, but is not", stream(&[says("a"), mislabelled]), "a<length>").await;
     let lost = "a!The connection was lost during the reply: the provider closed it before the reply was complete";
     check("closed", stream(&[says("a")]), lost).await;
     check("only [DONE]", stream(&[says("a")]).done(), lost).await;
@@ -47,33 +47,35 @@ async fn r48_every_end_of_a_response_is_understood() {
     check("an event is damaged", damaged(&[says("c"), completed(json!([]))]), "a\u{fffd}c#9+2.").await;
     let whole = json!([{ "type": "message", "id": "m", "content": [{ "type": "output_text", "text": "abc" }] }]);
     check("and comes again at the end", damaged(&[completed(whole)]), "abc#9+2.").await;
-    let reset = told(&once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await);
+    let reset = format_reply(
+        &collect_once(stream(&[says("a")]).then(Step::Pause(Duration::from_millis(50))).then(Step::Reset)).await,
+    );
     assert!(reset.starts_with("a!The connection was lost") && reset.to_lowercase().contains("reset"), "{reset}");
     let silence = "a!The provider sent no data for 1 s. To wait longer, increase `idle_seconds` of the profile.";
     check_with_slower_times(silence.to_owned(), async |factor| {
         let service = Service::start_strict([stream(&[says("a")]).then(Step::Stall)]).await;
         let idle_limit = Duration::from_secs(factor.into());
         let settings = Settings { api: Api::Responses, idle_limit, ..Settings::new(&service.base_url) };
-        told(&collect(&OpenAi::new(settings)).await).replace(&format!("for {factor} s"), "for 1 s")
+        format_reply(&collect(&OpenAi::new(settings)).await).replace(&format!("for {factor} s"), "for 1 s")
     })
     .await;
     let service = Service::start_strict([stream(&[says("a"), completed(json!([]))]).then(Step::Stall)]).await;
-    assert_eq!(told(&collect(&model(&service)).await), "a#9+2.", "who never hangs up is not waited for");
+    assert_eq!(format_reply(&collect(&model(&service)).await), "a#9+2.", "the end of the connection is not awaited");
 }
 
 #[tokio::test]
-async fn r48_errors_of_the_responses_api_keep_their_words() {
+async fn r48_errors_of_the_responses_api_keep_their_message() {
     let failed = ("failed", json!({"response": {"status": "failed", "error": {"code": "odd", "message": "it broke"}}}));
     check("failed", stream(&[says("a"), failed]), "a!The provider reported an error during the reply: it broke (odd)")
         .await;
     let error = json!({"type": "error", "code": "odd", "message": "it broke", "param": null, "sequence_number": 3});
-    let words = "a!The provider reported an error during the reply: it broke (odd)";
-    check("named", stream(&[says("a")]).raw(format!("event: error\ndata: {error}\n\n")), words).await;
-    check("not named", stream(&[says("a")]).event(error), words).await;
+    let expected = "a!The provider reported an error during the reply: it broke (odd)";
+    check("named", stream(&[says("a")]).raw(format!("event: error\ndata: {error}\n\n")), expected).await;
+    check("not named", stream(&[says("a")]).event(error), expected).await;
     check(
         "nested",
         stream(&[says("a")]).event(json!({"type": "error", "error": {"type": "odd", "message": "it broke"}})),
-        words,
+        expected,
     )
     .await;
     check(
@@ -91,7 +93,7 @@ async fn r48_errors_of_the_responses_api_keep_their_words() {
 }
 
 #[tokio::test]
-async fn r49_a_response_that_fails_before_anything_was_seen_is_asked_for_again() {
+async fn r49_response_that_fails_before_any_output_is_retried() {
     let failed = |code: &str| {
         stream(&[
             ("created", json!({"response": {}})),
@@ -120,13 +122,13 @@ async fn r49_a_response_that_fails_before_anything_was_seen_is_asked_for_again()
     ];
     let all = cases.map(async |(what, first, expected)| {
         let service = Service::start_strict([first, stream(&[says("b"), completed(json!([]))])]).await;
-        assert_eq!(told(&collect(&model(&service)).await), expected, "{what}");
+        assert_eq!(format_reply(&collect(&model(&service)).await), expected, "{what}");
     });
     futures::future::join_all(all).await;
 }
 
 #[tokio::test]
-async fn r48_a_response_in_one_piece_is_read_as_a_reply() {
+async fn r48_response_as_one_json_document_is_read_as_a_reply() {
     let json = "application/json; charset=utf-8";
     let body = json!({"id": "r", "object": "response", "status": "completed", "error": null, "incomplete_details": null,
         "output": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "r"}]}, message("a"), call("c", "{}")],
@@ -156,14 +158,14 @@ async fn r48_a_response_in_one_piece_is_read_as_a_reply() {
 }
 
 #[tokio::test]
-async fn a_service_that_has_only_chat_completions_says_which_setting_helps() {
+async fn missing_responses_api_names_the_setting_to_change() {
     for (status, body) in [(404, "404 page not found"), (404, ""), (405, r#"{"detail":"Method Not Allowed"}"#)] {
-        let out = told(&once(Answer::body(status, "text/plain", &[], body)).await);
+        let out = format_reply(&collect_once(Answer::body(status, "text/plain", &[], body)).await);
         let start = "!The provider has no responses API at this address (";
         assert!(out.starts_with(start) && out.ends_with("Set `api` of the profile to \"chat\"."), "{out}");
     }
     let unknown = r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#;
-    let out = told(&once(Answer::body(404, "application/json", &[], unknown)).await);
+    let out = format_reply(&collect_once(Answer::body(404, "application/json", &[], unknown)).await);
     assert_eq!(
         out,
         "!The provider does not know this model or address (404, model_not_found): The model `m` does not exist"

@@ -1,6 +1,6 @@
-//! A service that cannot show who it is gets no word and no key.
+//! A provider that cannot prove its identity receives no request and no key.
 
-use super::{collect, told};
+use super::{collect, format_reply};
 use crate::support::service::{Answer, Service};
 use aye::llm::client::ConnectionOptions;
 use aye::llm::{OpenAi, Secret, Settings};
@@ -13,8 +13,8 @@ use std::sync::mpsc;
 
 const PEM: &[u8] = include_bytes!("data/untrusted.pem");
 
-/// Serves with that certificate; gives its port, and later whatever was said inside the encryption. Where there is an
-/// answer, it is given as soon as a request was seen.
+/// Serves with this certificate. Returns the port, and later the bytes received over TLS. An answer is sent as soon as
+/// a request arrived.
 fn serve(answer: Option<String>) -> (u16, mpsc::Receiver<Vec<u8>>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -28,21 +28,21 @@ fn serve(answer: Option<String>) -> (u16, mpsc::Receiver<Vec<u8>>) {
         .unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (tell, told) = mpsc::channel();
+    let (sender, received) = mpsc::channel();
     std::thread::spawn(move || {
         for socket in listener.incoming() {
             let mut stream = rustls::StreamOwned::new(
                 rustls::ServerConnection::new(Arc::new(config.clone())).unwrap(),
                 socket.unwrap(),
             );
-            let mut said = Vec::new();
+            let mut bytes = Vec::new();
             match &answer {
-                None => drop(stream.read_to_end(&mut said)),
+                None => drop(stream.read_to_end(&mut bytes)),
                 Some(answer) => {
                     let mut buffer = [0; 4096];
-                    while !said.ends_with(b"}") {
+                    while !bytes.ends_with(b"}") {
                         match stream.read(&mut buffer) {
-                            Ok(count @ 1..) => said.extend_from_slice(&buffer[..count]),
+                            Ok(count @ 1..) => bytes.extend_from_slice(&buffer[..count]),
                             Ok(0) | Err(_) => break,
                         }
                     }
@@ -51,21 +51,21 @@ fn serve(answer: Option<String>) -> (u16, mpsc::Receiver<Vec<u8>>) {
                     let _ = stream.flush();
                 }
             }
-            tell.send(said).unwrap();
+            sender.send(bytes).unwrap();
         }
     });
-    (port, told)
+    (port, received)
 }
 
 #[tokio::test]
-async fn r42_a_certificate_that_nobody_trusts_is_refused_before_the_key_is_sent() {
-    let (port, said) = serve(None);
+async fn r42_untrusted_certificate_is_refused_before_the_key_is_sent() {
+    let (port, received) = serve(None);
     let settings =
         Settings { key: Some(Secret::new("sk-secret")), ..Settings::new(&format!("https://127.0.0.1:{port}/v1")) };
-    let out = told(&collect(&OpenAi::new(settings)).await);
-    assert!(out.starts_with(&format!("!Cannot trust https://127.0.0.1:{port}: ")), "and not tried again: {out}");
-    assert_eq!(said.recv().unwrap(), b"");
-    assert!(said.try_recv().is_err(), "it was asked again");
+    let out = format_reply(&collect(&OpenAi::new(settings)).await);
+    assert!(out.starts_with(&format!("!Cannot trust https://127.0.0.1:{port}: ")), "the request was retried: {out}");
+    assert_eq!(received.recv().unwrap(), b"");
+    assert!(received.try_recv().is_err(), "there was a second connection");
 }
 
 fn trusting(port: u16) -> Settings {
@@ -78,12 +78,12 @@ fn trusting(port: u16) -> Settings {
 }
 
 #[tokio::test]
-async fn a_certificate_of_the_person_is_trusted_beside_the_systems() {
+async fn certificate_of_the_user_is_trusted_in_addition_to_the_systems() {
     let event = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-    let (port, said) = serve(Some(format!("{head}{event}")));
-    assert_eq!(told(&collect(&OpenAi::new(trusting(port))).await), "hello.");
-    assert!(String::from_utf8_lossy(&said.recv().unwrap()).contains("sk-secret"));
+    let (port, received) = serve(Some(format!("{head}{event}")));
+    assert_eq!(format_reply(&collect(&OpenAi::new(trusting(port))).await), "hello.");
+    assert!(String::from_utf8_lossy(&received.recv().unwrap()).contains("sk-secret"));
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn r42_a_redirect_out_of_encryption_is_not_followed() {
         "HTTP/1.1 308 Permanent Redirect\r\nlocation: {}/chat/completions\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
         other.base_url
     )));
-    let out = told(&collect(&OpenAi::new(trusting(port))).await);
+    let out = format_reply(&collect(&OpenAi::new(trusting(port))).await);
     assert!(out.contains("not followed") && !out.contains("sk-secret"), "{out}");
-    assert!(other.received().is_empty(), "it was asked without encryption");
+    assert!(other.received().is_empty(), "the redirect was followed without encryption");
 }
