@@ -114,9 +114,9 @@ fn sections(example: &str) -> Vec<Section> {
         let setting = line.strip_prefix("# ").unwrap_or(line);
         let is_set = !line.starts_with('#');
         let name = setting.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        let key = setting.split_once(" = ").filter(|(key, _)| {
-            !key.is_empty() && key.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
-        });
+        let key = setting
+            .split_once(" = ")
+            .filter(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
         if let Some(name) = name {
             let about = std::mem::take(&mut comment);
             sections.push(Section { name: name.to_owned(), about, keys: Vec::new() });
@@ -296,8 +296,8 @@ fn the_folders_in_the_manual_are_those_of_the_program() {
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     kept.chars()
-        .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))
-        .map(|letter| if letter == ' ' { '-' } else { letter })
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        .map(|c| if c == ' ' { '-' } else { c })
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! A dry run rehearses file tools outside the project, lists what it changed there, and tells nothing of real files.
+//! A dry run rehearses file tools outside the project, lists the changes there and discloses nothing of real files.
 
 use crate::rehearsal_apply::{open_apply_screen, rehearse, write};
 use crate::support::folder::Folder;
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the model is told of each of these calls in one dry run.
-async fn told(all: Vec<(&str, Value)>) -> Vec<Outcome> {
+/// Runs these calls in one dry run and returns their outcomes.
+async fn run_calls(all: Vec<(&str, Value)>) -> Vec<Outcome> {
     let replies: Vec<_> = all.into_iter().map(|(tool, arguments)| calls(tool, arguments)).collect();
     let mut scene = Scene::dry_run(replies.into_iter().chain([says("Would do.")]));
     scene.say("go").await;
@@ -28,7 +28,7 @@ async fn r30_a_file_outside_is_rehearsed_and_read_back() {
     let folder = outside.path().canonicalize().unwrap();
     std::fs::write(folder.join("real"), "one\n").unwrap();
     let (new, real) = (folder.join("new/file"), folder.join("real"));
-    let outcomes = told(vec![
+    let outcomes = run_calls(vec![
         ("write_file", json!({ "path": new, "content": "fresh\n" })),
         ("edit_file", json!({ "path": new, "old_text": "fresh", "new_text": "ripe" })),
         ("read_file", json!({ "path": new })),
@@ -47,7 +47,7 @@ async fn r30_a_file_outside_is_rehearsed_and_read_back() {
 }
 
 #[tokio::test]
-async fn r13_no_change_outside_tells_what_a_real_file_holds() {
+async fn r13_changes_outside_disclose_no_real_file_content() {
     let outside = Folder::new();
     let folder = outside.path().canonicalize().unwrap();
     let names = ["a", "b", "c", "d"];
@@ -56,32 +56,32 @@ async fn r13_no_change_outside_tells_what_a_real_file_holds() {
         std::fs::write(path(name), "PIN = 4711\nhunter2\n").unwrap();
     }
     let edit = |name: &str, old: &str| ("edit_file", json!({ "path": path(name), "old_text": old, "new_text": "x" }));
-    let writes = |name: &str, content: &str| ("write_file", json!({ "path": path(name), "content": content }));
-    let outcomes = told(vec![
+    let write_call = |name: &str, content: &str| ("write_file", json!({ "path": path(name), "content": content }));
+    let outcomes = run_calls(vec![
         edit("a", "4711"),
         edit("b", "4712"),
-        writes("c", "PIN = 4711\nhunter2\n"),
-        writes("d", "PIN = 4711\n"),
+        write_call("c", "PIN = 4711\nhunter2\n"),
+        write_call("d", "PIN = 4711\n"),
         ("read_file", json!({ "path": path("a") })),
         ("search_text", json!({ "path": folder, "pattern": "PIN" })),
-        // The name of a secret in the project is none of its ways either.
+        // Secrets of the project are not disclosed either.
         ("edit_file", json!({ "path": ".env", "old_text": "x", "new_text": "y" })),
     ])
     .await;
-    let same = |one: usize, other: usize, names: [&str; 2]| {
+    let assert_same = |one: usize, other: usize, names: [&str; 2]| {
         let bare = |at: usize, name: &str| outcomes[at].text().replace(path(name).to_str().unwrap(), "F");
         assert_eq!(bare(one, names[0]), bare(other, names[1]));
         assert!(matches!((&outcomes[one], &outcomes[other]), (Outcome::Rehearsed(_), Outcome::Rehearsed(_))));
     };
-    same(0, 1, ["a", "b"]);
-    same(2, 3, ["c", "d"]);
+    assert_same(0, 1, ["a", "b"]);
+    assert_same(2, 3, ["c", "d"]);
     for outcome in &outcomes {
         assert!(!outcome.text().contains("4711") && !outcome.text().contains("hunter2"), "{outcome:?}");
     }
     assert!(matches!(outcomes[6], Outcome::Rehearsed(_)), "{outcomes:?}");
 }
 
-/// A home in which this was rehearsed, and a folder outside the project.
+/// A home with a rehearsal, and a folder outside the project.
 struct Home {
     _runtime: tokio::runtime::Runtime,
     service: Service,
@@ -102,14 +102,14 @@ fn home(real: Option<&str>) -> Home {
     Home { _runtime, service, place, _outside: outside, path }
 }
 
-fn prints(place: &Arc<Folder>, arguments: &[&str]) -> (String, String) {
+fn run_headless(place: &Arc<Folder>, arguments: &[&str]) -> (String, String) {
     let (out, err, code) = Setup::again(place, arguments).print("");
     assert_eq!(code, 0, "{out}{err}");
     (out, err)
 }
 
-/// What commands left in the overlay, without running any: files below an absolute folder.
-fn leaves(place: &Arc<Folder>, files: &[&str]) {
+/// Creates files in the overlay as a command would leave them; the paths are absolute.
+fn create_overlay_files(place: &Arc<Folder>, files: &[&str]) {
     let layers = place.path().join("home/aye/data/rehearsal");
     let layer = std::fs::read_dir(layers).unwrap().next().unwrap().unwrap().path();
     for file in files {
@@ -120,24 +120,24 @@ fn leaves(place: &Arc<Folder>, files: &[&str]) {
 }
 
 #[test]
-fn r30_what_changed_outside_is_in_the_plan_the_list_the_patch_and_the_json() {
+fn r30_changes_outside_are_in_the_plan_the_list_the_patch_and_the_json() {
     let Home { place, path, .. } = &home(None);
     let shown = path.to_str().unwrap();
-    leaves(place, &["/tmp/aye-none/one", "/tmp/aye-none/two", "/opt/aye-none/three"]);
-    let (out, _) = prints(place, &["rehearsal", "show"]);
+    create_overlay_files(place, &["/tmp/aye-none/one", "/tmp/aye-none/two", "/opt/aye-none/three"]);
+    let (out, _) = run_headless(place, &["rehearsal", "show"]);
     assert!(out.contains("4 changes outside the project"), "{out}");
     assert!(out.contains("note.txt") && out.contains("rehearsed"), "{out}");
     assert!(out.contains("/opt/aye-none/three") && out.contains("not applied, run the command live"), "{out}");
     assert!(out.contains("2 temporary files in folders such as /tmp"), "{out}");
     assert!(out.contains("To apply, 2 prompts") && out.contains("outside the project: "), "{out}");
-    let (out, _) = prints(place, &["rehearsal", "diff"]);
+    let (out, _) = run_headless(place, &["rehearsal", "diff"]);
     let listed: Vec<&str> = out.lines().take_while(|line| line.starts_with('#')).collect();
     let own = format!("#   {shown}: outside the project, made; applied with its own approval prompt");
     assert!(listed.contains(&own.as_str()), "{out}");
     assert!(listed.iter().any(|line| line.contains("/opt/aye-none/three")), "{out}");
     assert!(listed.iter().any(|line| line.contains("2 temporary files")), "{out}");
     assert!(out.contains("diff --git a/a.txt b/a.txt") && !out.contains("+rehearsed"), "{out}");
-    let (out, _) = prints(place, &["rehearsal", "show", "--json"]);
+    let (out, _) = run_headless(place, &["rehearsal", "show", "--json"]);
     let json: Value = serde_json::from_str(out.trim()).unwrap();
     let outside = &json["outside_project"];
     let changes = outside["changes"].as_array().unwrap();
@@ -146,7 +146,7 @@ fn r30_what_changed_outside_is_in_the_plan_the_list_the_patch_and_the_json() {
 }
 
 #[test]
-fn r30_a_file_outside_is_applied_by_a_prompt_of_its_own() {
+fn r30_a_file_outside_has_its_own_prompt_when_applied() {
     let Home { service, place, path, .. } = &home(None);
     let mut program = open_apply_screen(service, place, &[], (100, 30));
     program.until_asked("apply source changes?");
@@ -155,18 +155,19 @@ fn r30_a_file_outside_is_applied_by_a_prompt_of_its_own() {
     assert!(program.screen().contains("outside the project"), "{}", program.screen());
     assert!(!path.exists());
     program.press_until("Y", "✓ apply_change");
-    program.until_that("it is made", |_| std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n"));
+    program
+        .until_that("the file is created", |_| std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n"));
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     drop(program);
-    let (out, _) = prints(place, &["rehearsal", "diff"]);
-    assert!(!out.contains("outside the project"), "it is real now: {out}");
+    let (out, _) = run_headless(place, &["rehearsal", "diff"]);
+    assert!(!out.contains("outside the project"), "an applied file is still listed: {out}");
 }
 
 #[test]
 fn r30_a_file_outside_that_changed_since_is_a_conflict_and_stays() {
     let Home { service, place, path, .. } = &home(Some("one\n"));
     std::fs::write(path, "mine\n").unwrap();
-    let (out, _) = prints(place, &["rehearsal", "show"]);
+    let (out, _) = run_headless(place, &["rehearsal", "show"]);
     assert!(out.contains("CONFLICT") && out.contains("1 conflict"), "{out}");
     let mut program = open_apply_screen(service, place, &[], (100, 30));
     program.until_asked("apply source changes?");
@@ -218,6 +219,6 @@ fn r30_as_live_a_write_outside_asks_and_rehearses_nothing_without_an_approval() 
     let body = service.received().last().unwrap().body.clone();
     let last = body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
     assert!(last.contains("was not run") || last.contains("nothing was done"), "{last}");
-    let (out, _) = prints(&place, &["rehearsal", "show"]);
+    let (out, _) = run_headless(&place, &["rehearsal", "show"]);
     assert!(!out.contains("outside the project"), "{out}");
 }

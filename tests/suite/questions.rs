@@ -1,9 +1,9 @@
-//! A question waits for its answer, and the answer goes back as it was given.
+//! Questions to the user wait for their answer, and the answer reaches the model unchanged.
 
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::service::Service;
-use crate::support::terminal_session::{calls_after, say, says as talked, start_session};
+use crate::support::terminal_session::{calls_after, say, says as reply, start_session};
 use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
 use aye::llm::scripted::{calls, says};
@@ -29,14 +29,14 @@ async fn a_question_waits_and_its_answer_is_the_result() {
     let answer = Answer { answers: vec![given], ..Answer::from_status(AnswerStatus::Answered) };
     let event = Event::QuestionsAnswered { call: call.id.clone(), answer, by: Decider::File };
     scene.run_event(event).await;
-    let told: serde_json::Value = serde_json::from_str(&scene.last_tool_result()).unwrap();
-    assert_eq!(told["answers"][0]["answer"], "a trait");
-    assert_eq!(told["answers"][0]["option_index"], 1);
+    let result: serde_json::Value = serde_json::from_str(&scene.last_tool_result()).unwrap();
+    assert_eq!(result["answers"][0]["answer"], "a trait");
+    assert_eq!(result["answers"][0]["option_index"], 1);
     assert!(scene.state.is_idle());
 }
 
 #[tokio::test]
-async fn r16_stopping_a_turn_never_answers_its_question() {
+async fn r16_interrupting_a_turn_never_answers_its_question() {
     let mut scene = Scene::new([calls("ask_question", json!({ "questions": [{ "question": "Now?" }] }))]);
     scene.say("go").await;
     scene.run_event(Event::TurnInterrupted).await;
@@ -45,27 +45,27 @@ async fn r16_stopping_a_turn_never_answers_its_question() {
 }
 
 #[tokio::test]
-async fn a_question_that_makes_no_sense_goes_back_to_the_model() {
+async fn invalid_question_fails_without_reaching_the_user() {
     let mut scene = Scene::new([calls("ask_question", json!({ "questions": [] })), says("Sorry.")]);
     scene.say("go").await;
     assert!(matches!(&scene.outcomes()[0], Outcome::Failed(_)));
     assert!(scene.state.is_idle());
 }
 
-/// A service that asks, and the program that shows it, already at the card.
-fn asks() -> (tokio::runtime::Runtime, Service, Program) {
+/// Starts a provider that asks two questions, and the program with the question prompt on the screen.
+fn start_with_questions() -> (tokio::runtime::Runtime, Service, Program) {
     let ask = json!({ "questions": [
         { "question": "Which clock?", "keyword": "clock", "options": ["paused", "a trait", "real"] },
         { "question": "Where?", "keyword": "os", "options": ["Linux", "macOS"], "multi": true },
     ]});
     let (runtime, service, mut program) =
-        start_session(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), talked("Good.")], (80, 24), &[]);
+        start_session(vec![calls_after(Duration::ZERO, &[("ask_question", ask)]), reply("Good.")], (80, 24), &[]);
     say(&mut program, "go");
     program.until_asked("Which clock?");
     (runtime, service, program)
 }
 
-/// The drafts there are, with their rights.
+/// Returns the text and the mode of every draft.
 fn drafts(place: &Path) -> Vec<(String, u32)> {
     let folder = std::fs::read_dir(place.join("home/aye/data/drafts")).unwrap();
     let all =
@@ -74,8 +74,8 @@ fn drafts(place: &Path) -> Vec<(String, u32)> {
 }
 
 #[test]
-fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
-    let (_runtime, service, mut program) = asks();
+fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
+    let (_runtime, service, mut program) = start_with_questions();
     program.keys("2");
     program.until("2 of 2 · 1 answered");
     program.keys("1");
@@ -95,14 +95,14 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
     let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let mut program = Setup::again(&place, &again).start();
     let after = program.until("2 of 2 · 2 answered");
-    let card =
+    let prompt_rows =
         |screen: &str| screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(card(&after), card(&before));
+    assert_eq!(prompt_rows(&after), prompt_rows(&before));
     program.press_until("\r", "note: but not on old ones");
     program.until_asked("note: but not on old ones");
     program.keys("\x1b");
     program.until("2 questions wait");
-    // Parked, and left the way a person leaves: twice ctrl-c.
+    // Parked, and closed with ctrl-c twice.
     program.keys("\x03");
     program.keys("\x03");
     program.wait_for_exit();
@@ -113,13 +113,16 @@ fn r51_a_half_answered_card_survives_a_kill_and_comes_back_as_it_was() {
     program.keys("\r");
     program.until("your answers");
     program.press_until("\r", "Good.");
-    let told = service.received()[1].body.to_string();
-    assert!(told.contains("a trait") && told.contains("Linux") && told.contains("but not on old ones"), "{told}");
+    let request = service.received()[1].body.to_string();
+    assert!(
+        request.contains("a trait") && request.contains("Linux") && request.contains("but not on old ones"),
+        "{request}"
+    );
     assert_eq!(drafts(place.path()), []);
 }
 
 #[test]
-fn r03_digits_typed_while_a_question_comes_pick_nothing() {
+fn r03_digits_typed_while_a_question_appears_pick_nothing() {
     let ask = |pause| {
         let question = json!({ "question": "Which clock?", "options": ["paused", "a trait", "real"] });
         calls_after(Duration::from_millis(pause), &[("ask_question", question)])

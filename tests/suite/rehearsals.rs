@@ -1,4 +1,5 @@
-//! A dry run is kept apart from life: its flag holds, its marks are everywhere, and a copy for real brings nothing of it.
+//! Dry runs and live sessions stay separate: the flag persists, every output is marked, and a live fork takes over
+//! nothing.
 
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
@@ -11,24 +12,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn writes(path: &str, content: &str) -> Answer {
+fn write_call(path: &str, content: &str) -> Answer {
     calls_after(Duration::ZERO, &[("write_file", json!({ "path": path, "content": content }))])
 }
 
-fn service(answers: Vec<Answer>) -> (tokio::runtime::Runtime, Service) {
+fn start_service(answers: Vec<Answer>) -> (tokio::runtime::Runtime, Service) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     (runtime, service)
 }
 
-/// Runs `aye -p` with these arguments in this home, against this service.
-fn prints(place: &Arc<Folder>, service: &Service, arguments: &[&str]) -> (String, String, i32) {
+/// Runs `aye -p` with these arguments in this home, with this provider.
+fn run_print(place: &Arc<Folder>, service: &Service, arguments: &[&str]) -> (String, String, i32) {
     let base = ["-p", "--base-url", &service.base_url, "--model", "m"];
     let arguments: Vec<&str> = base.iter().chain(arguments).copied().collect();
     Setup::again(place, &arguments).print("")
 }
 
-/// Every session's first line, oldest first.
+/// The header of every session, oldest first.
 fn headers(place: &Path) -> Vec<Value> {
     let folder = place.join("home/aye/data/sessions");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -40,25 +41,26 @@ fn headers(place: &Path) -> Vec<Value> {
     files.iter().map(first).collect()
 }
 
-/// What the service was told first in its last request.
-fn standing(service: &Service) -> String {
+/// The system prompt of the last request.
+fn system_prompt(service: &Service) -> String {
     service.received().last().unwrap().body["messages"][0]["content"].as_str().unwrap().to_owned()
 }
 
 #[test]
-fn r30_a_copy_for_real_is_a_word_of_its_own_and_brings_nothing_that_was_rehearsed() {
-    let (_runtime, service) = service(vec![writes("a.txt", "rehearsed\n"), says("One."), says("Two."), says("Three.")]);
+fn r30_live_fork_needs_its_own_flag_and_takes_over_no_rehearsal() {
+    let (_runtime, service) =
+        start_service(vec![write_call("a.txt", "rehearsed\n"), says("One."), says("Two."), says("Three.")]);
     let place = Setup::new(&[]).place;
-    let (_, err, code) = prints(&place, &service, &["--dry-run", "first"]);
+    let (_, err, code) = run_print(&place, &service, &["--dry-run", "first"]);
     assert_eq!(code, 0, "{err}");
-    assert!(standing(&service).contains("This session is a dry run."), "{}", standing(&service));
+    assert!(system_prompt(&service).contains("This session is a dry run."), "{}", system_prompt(&service));
     let dry = headers(place.path())[0]["id"].as_str().unwrap().to_owned();
-    // A copy is what the session is, unless something else is asked for.
-    let (_, err, code) = prints(&place, &service, &["--resume", &dry, "--fork", "second"]);
+    // Without a flag a fork of a dry run is a dry run too.
+    let (_, err, code) = run_print(&place, &service, &["--resume", &dry, "--fork", "second"]);
     assert!(err.contains("is a dry run and stays one") && code == 0, "{err}");
-    let (_, err, code) = prints(&place, &service, &["--resume", &dry, "--fork", "--live", "third"]);
+    let (_, err, code) = run_print(&place, &service, &["--resume", &dry, "--fork", "--live", "third"]);
     assert!(!err.contains("stays one") && code == 0, "{err}");
-    assert!(standing(&service).contains("began as a dry run and is now live"), "{}", standing(&service));
+    assert!(system_prompt(&service).contains("began as a dry run and is now live"), "{}", system_prompt(&service));
     let flags: Vec<bool> = headers(place.path()).iter().map(|header| header["dry_run"].as_bool().unwrap()).collect();
     assert_eq!(flags, [true, true, false]);
     let live = headers(place.path())[2]["id"].as_str().unwrap().to_owned();
@@ -68,8 +70,8 @@ fn r30_a_copy_for_real_is_a_word_of_its_own_and_brings_nothing_that_was_rehearse
 }
 
 #[test]
-fn r30_a_yes_that_stands_is_not_brought_from_life_into_a_dry_run() {
-    let (_runtime, service) = service(vec![says("One.")]);
+fn r30_grants_of_a_live_session_are_revoked_in_a_dry_run_fork() {
+    let (_runtime, service) = start_service(vec![says("One.")]);
     let place = Setup::new(&[]).place;
     let sessions = place.path().join("home/aye/data/sessions");
     std::fs::create_dir_all(&sessions).unwrap();
@@ -88,22 +90,22 @@ fn r30_a_yes_that_stands_is_not_brought_from_life_into_a_dry_run() {
         lines.append(&entry).unwrap();
     }
     drop(lines);
-    let (out, err, code) = prints(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "--dry-run", "go"]);
+    let (out, err, code) = run_print(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "--dry-run", "go"]);
     assert_eq!(code, 0, "{err}");
-    let taken = |line: &&str| line.contains(r#""kind":"taken_back""#) && line.contains(r#""given_on":"a""#);
-    assert_eq!(out.lines().filter(taken).count(), 1, "{out}");
-    // A copy that is what the session is keeps it.
-    let (out, _, _) = prints(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "go"]);
+    let revoked = |line: &&str| line.contains(r#""kind":"taken_back""#) && line.contains(r#""given_on":"a""#);
+    assert_eq!(out.lines().filter(revoked).count(), 1, "{out}");
+    // A live fork keeps the grant.
+    let (out, _, _) = run_print(&place, &service, &["--json", "--resume", "01LIVE", "--fork", "go"]);
     assert!(!out.contains("taken_back"), "{out}");
 }
 
 #[test]
-fn r30_a_copy_of_a_session_for_real_can_be_a_dry_run() {
-    let (_runtime, service) = service(vec![says("One."), writes("a.txt", "x\n"), says("Two.")]);
+fn r30_live_session_can_be_forked_as_a_dry_run() {
+    let (_runtime, service) = start_service(vec![says("One."), write_call("a.txt", "x\n"), says("Two.")]);
     let place = Setup::new(&[]).place;
-    prints(&place, &service, &["first"]);
-    let (_, err, code) = prints(&place, &service, &["--continue", "--dry-run", "--fork", "second"]);
-    assert_eq!(code, 0, "a rehearsed write asks nobody: {err}");
+    run_print(&place, &service, &["first"]);
+    let (_, err, code) = run_print(&place, &service, &["--continue", "--dry-run", "--fork", "second"]);
+    assert_eq!(code, 0, "a rehearsed write does not ask: {err}");
     assert!(!place.path().join("project/a.txt").exists());
     assert_eq!(
         (headers(place.path())[0]["dry_run"].clone(), headers(place.path())[1]["dry_run"].clone()),
@@ -112,53 +114,58 @@ fn r30_a_copy_of_a_session_for_real_can_be_a_dry_run() {
 }
 
 #[test]
-fn r30_no_argument_of_a_tool_leaves_the_dry_run_and_a_sub_agent_is_in_it_too() {
-    let odd =
+fn r30_tool_arguments_and_sub_agents_cannot_leave_the_dry_run() {
+    let unknown_argument =
         calls_after(Duration::ZERO, &[("write_file", json!({ "path": "a.txt", "content": "x", "dry_run": false }))]);
-    let hands_on = calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "one", "task": "write b.txt" }))]);
-    let (_runtime, service) =
-        service(vec![odd, hands_on, writes("b.txt", "y\n"), says("It is done."), says("All done.")]);
+    let delegation = calls_after(Duration::ZERO, &[("sub_agent", json!({ "name": "one", "task": "write b.txt" }))]);
+    let (_runtime, service) = start_service(vec![
+        unknown_argument,
+        delegation,
+        write_call("b.txt", "y\n"),
+        says("It is done."),
+        says("All done."),
+    ]);
     let place = Setup::new(&[]).place;
-    let (out, err, code) = prints(&place, &service, &["--dry-run", "--json", "go"]);
+    let (out, err, code) = run_print(&place, &service, &["--dry-run", "--json", "go"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("unknown field `dry_run`"), "{out}");
-    let staged = |line: &&str| line.contains(r#""kind":"beneath""#) && line.contains(r#""staged":"ran""#);
-    assert_eq!(out.lines().filter(staged).count(), 1, "{out}");
+    let rehearsed = |line: &&str| line.contains(r#""kind":"beneath""#) && line.contains(r#""rehearsed":"ran""#);
+    assert_eq!(out.lines().filter(rehearsed).count(), 1, "{out}");
     let project = place.path().join("project");
     assert_eq!(std::fs::read_dir(project).unwrap().count(), 0);
 }
 
 #[test]
-fn r30_how_often_the_model_is_told_is_a_setting() {
+fn r30_setting_controls_which_messages_mention_the_dry_run() {
     for (setting, line, each) in [("never", false, false), ("once", true, false), ("each_result", true, true)] {
-        let (_runtime, service) = service(vec![writes("a.txt", "x\n"), says("One.")]);
+        let (_runtime, service) = start_service(vec![write_call("a.txt", "x\n"), says("One.")]);
         let place = Setup::new(&[]).place;
         let config = place.path().join("home/aye/config");
         std::fs::create_dir_all(&config).unwrap();
         std::fs::write(config.join("config.toml"), format!("[dry_run]\ntell_model = \"{setting}\"\n")).unwrap();
-        let (_, err, code) = prints(&place, &service, &["--dry-run", "go"]);
+        let (_, err, code) = run_print(&place, &service, &["--dry-run", "go"]);
         assert_eq!(code, 0, "{err}");
-        assert_eq!(standing(&service).contains("dry run"), line, "{setting}");
+        assert_eq!(system_prompt(&service).contains("dry run"), line, "{setting}");
         let messages = service.received().last().unwrap().body["messages"].clone();
-        let told = messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+        let content = messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
         let result = "a.txt: +1 −0";
         match each {
-            true => assert_eq!(told, format!("[dry run: done in the overlay only]\n{result}")),
-            false => assert_eq!(told, result),
+            true => assert_eq!(content, format!("[dry run: done in the overlay only]\n{result}")),
+            false => assert_eq!(content, result),
         }
     }
 }
 
-/// Several writes and a command, rehearsed with `-p` in this home; what was printed.
-fn rehearsed(place: &Arc<Folder>, more: &[&str]) -> (String, String, i32) {
-    // What a command does is the same whether or not the system has a stage.
+/// Rehearses several writes and a command with `-p` in this home and returns the output.
+fn rehearse_calls(place: &Arc<Folder>, more: &[&str]) -> (String, String, i32) {
+    // Without the overlay sandbox the result of the command is the same on every system.
     let config = place.path().join("home/aye/config");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), "[dry_run]\nstage = \"off\"\n").unwrap();
     let project = place.path().join("project");
     std::fs::create_dir_all(project.join("src")).unwrap();
     std::fs::write(project.join("src/a.txt"), "one\ntwo\n").unwrap();
-    let (_runtime, service) = service(vec![
+    let (_runtime, service) = start_service(vec![
         calls_after(
             Duration::ZERO,
             &[
@@ -170,17 +177,17 @@ fn rehearsed(place: &Arc<Folder>, more: &[&str]) -> (String, String, i32) {
         says("Would do."),
     ]);
     let arguments: Vec<&str> = ["--dry-run"].iter().chain(more).copied().chain(["go"]).collect();
-    prints(place, &service, &arguments)
+    run_print(place, &service, &arguments)
 }
 
-fn tells(place: &Arc<Folder>, arguments: &[&str]) -> (String, String, i32) {
+fn run_aye(place: &Arc<Folder>, arguments: &[&str]) -> (String, String, i32) {
     Setup::again(place, arguments).print("")
 }
 
 #[test]
-fn r30_a_dry_run_without_a_screen_ends_with_the_plan() {
+fn r30_headless_dry_run_ends_with_the_plan() {
     let place = Setup::new(&[]).place;
-    let (out, err, code) = rehearsed(&place, &[]);
+    let (out, err, code) = rehearse_calls(&place, &[]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.starts_with("Would do.\n\n[dry run] go\n"), "{out}");
     for part in [
@@ -195,7 +202,7 @@ fn r30_a_dry_run_without_a_screen_ends_with_the_plan() {
         assert!(out.contains(part), "{part:?} is not in:\n{out}");
     }
     let place = Setup::new(&[]).place;
-    let (out, _, code) = rehearsed(&place, &["--json"]);
+    let (out, _, code) = rehearse_calls(&place, &["--json"]);
     assert_eq!(code, 0);
     let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!((last["kind"].as_str(), last["dry_run"].as_bool()), (Some("plan"), Some(true)));
@@ -204,34 +211,34 @@ fn r30_a_dry_run_without_a_screen_ends_with_the_plan() {
         last["changes"].as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap()).collect();
     assert_eq!(&paths[..2], ["new", "new/b.txt"]);
     assert_eq!(last["calls"][0]["command"], "touch made");
-    // Nothing rehearsed is a good end too, and a service that fails is none.
-    let (_runtime, service) = service(vec![says("Nothing to do.")]);
+    // An empty rehearsal is a success, a failing provider is not.
+    let (_runtime, service) = start_service(vec![says("Nothing to do.")]);
     let place = Setup::new(&[]).place;
-    let (out, _, code) = prints(&place, &service, &["--dry-run", "go"]);
+    let (out, _, code) = run_print(&place, &service, &["--dry-run", "go"]);
     assert!(
         code == 0 && out.contains("0 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"),
         "{out}"
     );
     let broken = Answer::body(500, "text/plain", &[], "no");
-    let (_runtime, service) = self::service(vec![broken]);
-    let (_, _, code) = prints(&Setup::new(&[]).place, &service, &["--dry-run", "go"]);
+    let (_runtime, service) = start_service(vec![broken]);
+    let (_, _, code) = run_print(&Setup::new(&[]).place, &service, &["--dry-run", "go"]);
     assert_eq!(code, 1);
 }
 
 #[test]
-fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
+fn rehearsal_is_shown_as_tree_patch_and_json() {
     let place = Setup::new(&[]).place;
-    rehearsed(&place, &[]);
-    let (out, err, code) = tells(&place, &["rehearsal"]);
+    rehearse_calls(&place, &[]);
+    let (out, err, code) = run_aye(&place, &["rehearsal"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.starts_with("[dry run] go\n01") && out.contains("    ~ a.txt  +1 −1\n"), "{out}");
-    assert_eq!(tells(&place, &["rehearsal", "show"]).0, out);
+    assert_eq!(run_aye(&place, &["rehearsal", "show"]).0, out);
     let id = out.lines().nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    assert_eq!(tells(&place, &["rehearsal", "show", &id[..12].to_lowercase()]).0, out);
-    let (json, _, _) = tells(&place, &["rehearsal", "show", "--json"]);
+    assert_eq!(run_aye(&place, &["rehearsal", "show", &id[..12].to_lowercase()]).0, out);
+    let (json, _, _) = run_aye(&place, &["rehearsal", "show", "--json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((json["session"].as_str(), json["kind"].as_str()), (Some(id.as_str()), Some("rehearsal")));
-    let (patch, _, code) = tells(&place, &["rehearsal", "diff", &id, "src"]);
+    let (patch, _, code) = run_aye(&place, &["rehearsal", "diff", &id, "src"]);
     assert_eq!(code, 0);
     assert!(
         patch.starts_with("diff --git a/src/a.txt b/src/a.txt\nindex ")
@@ -239,13 +246,13 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
         "{patch}"
     );
     assert!(!patch.contains("new/b.txt"), "{patch}");
-    let (patch, _, _) = tells(&place, &["rehearsal", "diff"]);
+    let (patch, _, _) = run_aye(&place, &["rehearsal", "diff"]);
     assert!(
         patch.contains("new file mode 100644\nindex 0000000")
             && patch.contains("\n--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1 @@\n+fresh\n"),
         "{patch}"
     );
-    for (arguments, says) in [
+    for (arguments, message) in [
         (&["rehearsal", "diff", &id, "nowhere"][..], "no rehearsed change at nowhere"),
         (&["rehearsal", "show", "01NONE"], "no session matches 01NONE"),
         (&["rehearsal", "show", &id, "more"], "takes [ID]; to send this to the model, quote it"),
@@ -255,19 +262,19 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
         (&["rehearsal", "apply"], "not a terminal"),
         (&["rehearsal", "drop"], "Confirm with --yes"),
     ] {
-        let (_, err, code) = tells(&place, arguments);
-        assert!(err.contains(says) && code == 2, "{arguments:?}: {err}");
+        let (_, err, code) = run_aye(&place, arguments);
+        assert!(err.contains(message) && code == 2, "{arguments:?}: {err}");
     }
     let other = Setup::new(&["rehearsal"]);
     let (_, err, code) = other.print("");
     assert!(err.contains("no dry run in") && code == 2, "{err}");
-    // What is rehearsed of a session for real is nothing.
-    let (_runtime, service) = service(vec![says("One.")]);
-    prints(&place, &service, &["first"]);
+    // A live session has no rehearsal.
+    let (_runtime, service) = start_service(vec![says("One.")]);
+    run_print(&place, &service, &["first"]);
     let live = headers(place.path()).last().unwrap()["id"].as_str().unwrap().to_owned();
-    let (_, err, code) = tells(&place, &["rehearsal", "show", &live]);
+    let (_, err, code) = run_aye(&place, &["rehearsal", "show", &live]);
     assert!(err.contains("is live: it has no rehearsal") && code == 2, "{err}");
-    // Its project is gone.
+    // The project folder is gone.
     std::fs::remove_dir_all(place.path().join("project")).unwrap();
     std::fs::create_dir(place.path().join("elsewhere")).unwrap();
     let elsewhere = place.path().join("elsewhere");
@@ -284,9 +291,9 @@ fn what_was_rehearsed_is_told_as_a_tree_as_a_patch_and_as_json() {
 }
 
 #[test]
-fn what_was_rehearsed_is_thrown_away_once_that_is_said() {
+fn rehearsal_is_discarded_only_after_confirmation() {
     let place = Setup::new(&[]).place;
-    rehearsed(&place, &[]);
+    rehearse_calls(&place, &[]);
     let layers = place.path().join("home/aye/data/rehearsal");
     let count = || std::fs::read_dir(&layers).unwrap().count();
     assert_eq!(count(), 1);
@@ -297,14 +304,14 @@ fn what_was_rehearsed_is_thrown_away_once_that_is_said() {
         program.until(if left == 1 { "Nothing was discarded." } else { "Discarded the rehearsal" });
         assert_eq!((program.wait_for_exit(), count()), (0, left), "{answer:?}");
     }
-    let (out, _, code) = tells(&place, &["rehearsal", "drop", "--yes"]);
+    let (out, _, code) = run_aye(&place, &["rehearsal", "drop", "--yes"]);
     assert!(code == 0 && out.contains("has no rehearsal"), "{out}");
-    // The session is there, and rehearses again.
-    let (_runtime, service) = service(vec![writes("c.txt", "c\n"), says("One.")]);
-    prints(&place, &service, &["--continue", "more"]);
+    // The session still exists and can rehearse again.
+    let (_runtime, service) = start_service(vec![write_call("c.txt", "c\n"), says("One.")]);
+    run_print(&place, &service, &["--continue", "more"]);
     assert_eq!(count(), 1);
-    let (out, _, _) = tells(&place, &["rehearsal", "diff"]);
+    let (out, _, _) = run_aye(&place, &["rehearsal", "diff"]);
     assert!(out.contains("b/c.txt") && !out.contains("b.txt\n@@"), "{out}");
-    let (out, _, code) = tells(&place, &["rehearsal", "drop", "--yes"]);
+    let (out, _, code) = run_aye(&place, &["rehearsal", "drop", "--yes"]);
     assert!(code == 0 && out.contains("Discarded the rehearsal"), "{out}");
 }

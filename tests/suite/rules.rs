@@ -1,5 +1,5 @@
-//! Rules in the real program: kept from a card, found again, taken back; and those of a project, which hold when a person
-//! says so and not before.
+//! Rules in the real program: stored from a prompt, found again and revoked; rules of a project apply only after the
+//! user trusts them.
 
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
@@ -12,12 +12,12 @@ use std::time::Duration;
 const RIGHT: &str = "\x1b[C";
 const DOWN: &str = "\x1b[B";
 
-/// The text of the person's rules; nothing where there are none.
+/// The text of the user's rules; empty if there is no file.
 fn rules_text(person: &User) -> String {
     std::fs::read_to_string(person.rules()).unwrap_or_default()
 }
 
-/// The verdicts of the calls, and what said so.
+/// The verdicts of the calls and their reasons.
 fn verdicts_in(person: &User) -> Vec<(String, String)> {
     let planned = |entry: Entry| match entry {
         Entry::Planned { verdict, reason: why, .. } => Some((verdict, why)),
@@ -26,15 +26,15 @@ fn verdicts_in(person: &User) -> Vec<(String, String)> {
     read_session(&person.setup(&[])).into_iter().filter_map(planned).collect()
 }
 
-/// Opens how wide a yes is kept, for `touch …` in this project.
-fn widens(program: &mut Program) {
+/// Opens the choice of grants for `touch …` in this project.
+fn open_grant_choice(program: &mut Program) {
     program.press_until("a", "Allow without asking");
     program.press_until(RIGHT, "every plain command that begins with touch ›");
     program.press_until(DOWN, "says = \"allow\"");
 }
 
 #[test]
-fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() {
+fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     let person = User::new(vec![
         runs("touch one"),
         says("One."),
@@ -47,14 +47,14 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("touch one");
-    widens(&mut program);
+    open_grant_choice(&mut program);
     let shown = program.until("would have covered no other call");
     for part in
         ["words = [\"touch\"]", "tool = \"bash_exec\"", "stored in your rules.toml for 90 days", "never: a chain"]
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    assert_eq!(rules_text(&person), "", "nothing is written before the yes");
+    assert_eq!(rules_text(&person), "", "nothing is written before the approval");
     program.press_until("\r", "One.");
     assert!(program.file("one").is_some());
     let text = rules_text(&person);
@@ -68,7 +68,7 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     program.until("One.");
     say(&mut program, "again");
     program.until_quiet("Two.");
-    assert!(program.file("two").is_some(), "it ran without a card");
+    assert!(program.file("two").is_some(), "the command did not run without a prompt");
     let verdicts = verdicts_in(&person);
     let (verdict, why) = &verdicts[1];
     assert_eq!(verdict, "allow");
@@ -85,12 +85,12 @@ fn r11_a_rule_kept_on_a_card_holds_after_a_restart_is_named_and_is_taken_back() 
     say(&mut program, "once more");
     program.until_asked("touch three");
     assert_eq!(program.file("three"), None);
-    let taken = |entry: &Entry| matches!(entry, Entry::Revoked { given_on: None, .. });
-    assert!(read_session(&Setup::again(&person.place, &[])).iter().any(taken), "it is a fact of the session");
+    let revoked = |entry: &Entry| matches!(entry, Entry::Revoked { given_on: None, .. });
+    assert!(read_session(&Setup::again(&person.place, &[])).iter().any(revoked), "the revocation is in the session");
 }
 
 #[test]
-fn r11_a_yes_for_the_session_is_taken_back_for_good() {
+fn r11_revoked_session_grant_stays_revoked_after_a_restart() {
     let calls =
         || vec![runs("touch one"), says("One."), runs("touch one"), says("Two."), runs("touch one"), says("Three.")];
     let person = User::new(calls());
@@ -112,11 +112,11 @@ fn r11_a_yes_for_the_session_is_taken_back_for_good() {
     program.until("Two.");
     say(&mut program, "once more");
     program.until_asked("touch one");
-    assert_eq!(rules_text(&person), "", "a yes for the session is no rule");
+    assert_eq!(rules_text(&person), "", "a session grant is not stored as a rule");
 }
 
 #[test]
-fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_why() {
+fn r24_unwritable_rule_keeps_the_prompt_and_the_old_file_and_states_why() {
     use std::os::unix::fs::PermissionsExt;
     let answers = vec![runs("touch one"), says("One."), runs("touch two"), says("Two.")];
     let person = User::new(answers).with_rules("# mine alone\n");
@@ -125,12 +125,12 @@ fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_w
     program.until("Connected to");
     say(&mut program, "go");
     program.until_asked("touch one");
-    widens(&mut program);
+    open_grant_choice(&mut program);
     program.press_until("\r", "Cannot store the rule");
     program.until("was not run");
     program.until("every plain command that begins with touch ›");
     assert_eq!((rules_text(&person), program.file("one")), ("# mine alone\n".to_owned(), None));
-    // From there it is kept for the session, or said yes to once, as before.
+    // The call can still be approved once or for the session.
     program.press_until("\x1b", "y approve");
     program.press_until("y", "One.");
     assert!(program.file("one").is_some());
@@ -140,7 +140,7 @@ fn r24_a_rule_that_cannot_be_written_leaves_its_card_and_the_old_file_and_says_w
 }
 
 #[test]
-fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_they_change() {
+fn r14_project_rules_apply_once_trusted_and_until_they_change() {
     let own = "[[rule]]\nsays = \"allow\"\nwords = \"touch\"\n";
     let person = User::new(vec![
         runs("touch one"),
@@ -157,14 +157,14 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
     say(&mut program, "go");
     program.until_asked("touch one");
     program.press_until("n", "One.");
-    // Nobody but a person at a terminal trusts them.
+    // Only a user at a terminal can trust them.
     let (shown, why, code) = person.run_headless(&["rules", "trust"]);
     assert!(
         shown.contains("words = \"touch\"") && why.contains("Cannot ask for trust: not a terminal"),
         "{shown}{why}"
     );
     assert_eq!(code, 2);
-    // A key that was pressed once too often is no part of it.
+    // Clears a key press that was repeated into the composer.
     program.keys("\x15");
     say(&mut program, "/trust");
     program.until_asked("allow touch … (.aye/rules.toml:1)");
@@ -174,8 +174,8 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
     assert!(program.file("two").is_some());
     std::fs::write(program.project().join(".aye/rules.toml"), format!("{own}# more\n")).unwrap();
     say(&mut program, "once more");
-    // A notice is narrow and has several lines.
-    program.until_that("that it has changed", |program| {
+    // A notice is narrow and wraps over several lines.
+    program.until_that("the notice about the change", |program| {
         let words: String = program.screen().replace(['▌', '│'], " ");
         words.split_whitespace().collect::<Vec<_>>().join(" ").contains("since you trusted it, so none")
     });
@@ -183,20 +183,20 @@ fn r14_the_rules_of_a_project_hold_when_a_person_trusts_them_and_no_longer_when_
 }
 
 #[test]
-fn r12_a_broken_rule_makes_everything_ask_in_every_mode_and_its_line_is_said() {
+fn r12_broken_rule_asks_for_everything_and_reports_its_line() {
     let person =
         User::new(vec![runs("ls"), says("Done.")]).with_rules("[[rule]]\nsays = \"dney\"\nwords = \"git push\"\n");
     let mut program = person.start(&["--mode", "auto"]);
     program.until("rules.toml:2");
     say(&mut program, "go");
     program.until_asked("rules not fully readable");
-    let (said, _, code) = person.run_headless(&["rules", "check"]);
-    assert!(said.contains("rules.toml:2: says is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{said}");
+    let (output, _, code) = person.run_headless(&["rules", "check"]);
+    assert!(output.contains("rules.toml:2: says is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{output}");
     assert_eq!(code, 2);
 }
 
 #[test]
-fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
+fn r12_deny_rule_follows_a_link_that_changes_while_the_program_runs() {
     let reads = |path: &str| calls_after(Duration::ZERO, &[("read_file", serde_json::json!({ "path": path }))]);
     let person = User::new(vec![reads("releases/3/a.txt"), reads("releases/4/a.txt"), says("As you like.")])
         .with_rules("[[rule]]\nsays = \"deny\"\npath = \"current/**\"\n");
@@ -207,8 +207,8 @@ fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
     }
     let link = person.project().join("current");
     std::os::unix::fs::symlink("releases/3", &link).unwrap();
-    let (said, _, code) = person.run_headless(&["rules", "check"]);
-    assert_eq!((said.trim(), code), ("1 rule, no problems", 0));
+    let (output, _, code) = person.run_headless(&["rules", "check"]);
+    assert_eq!((output.trim(), code), ("1 rule, no problems", 0));
     let (listed, _, _) = person.run_headless(&["rules", "list", "--json"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");
     let mut program = person.start(&["--mode", "ask"]);
@@ -222,7 +222,7 @@ fn r12_a_deny_through_a_link_follows_it_while_the_program_runs() {
 }
 
 #[test]
-fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dry_run() {
+fn r12_search_skips_denied_and_asking_paths_live_and_in_a_dry_run() {
     let search = |arguments| calls_after(Duration::ZERO, &[("search_text", arguments)]);
     for mode in [&["--mode", "full"][..], &["--dry-run"]] {
         let person = User::new(vec![
@@ -234,14 +234,14 @@ fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dr
         person.has("keys/a", "hunter2");
         person.has("deep/er/b.cert", "hunter3");
         person.has("plain", "hunter4");
-        // A link may have the name of what it leads to.
+        // Links to such files, with other names.
         for (to, link) in [("../keys/a", "project/deep/link"), ("keys/a", "project/a")] {
             std::os::unix::fs::symlink(to, person.path(link)).unwrap();
         }
         let address = ["--base-url", &person.service.base_url, "--model", "scripted-7b", "-p", "go"];
         let arguments: Vec<&str> = address.iter().chain(mode).copied().collect();
-        let (said, err, _) = person.run_headless(&arguments);
-        assert!(said.starts_with("As you like."), "{said}{err}");
+        let (output, err, _) = person.run_headless(&arguments);
+        assert!(output.starts_with("As you like."), "{output}{err}");
         let settled = read_session(&person.setup(&[])).into_iter().filter_map(|entry| match entry {
             Entry::Settled { outcome, .. } => Some(outcome.text().to_owned()),
             _ => None,
@@ -257,43 +257,43 @@ fn r12_a_search_leaves_out_what_a_rule_denies_or_asks_about_for_real_and_in_a_dr
 }
 
 #[test]
-fn r12_a_denied_command_is_refused_in_a_pipe_too_and_the_model_is_told_by_which_rule() {
+fn r12_headless_denied_command_is_refused_with_its_rule() {
     let person = User::new(vec![runs("true && git -C . push"), says("As you like.")])
         .with_rules("[[rule]]\nsays = \"deny\"\nwords = \"git push\"\n");
     let address = ["--base-url", &person.service.base_url, "--model", "scripted-7b", "-p", "go"];
-    let (said, _, code) = person.run_headless(&address);
-    assert_eq!((said.trim(), code), ("As you like.", 0));
+    let (output, _, code) = person.run_headless(&address);
+    assert_eq!((output.trim(), code), ("As you like.", 0));
     let (verdict, why) = &verdicts_in(&person)[0];
     assert!(verdict == "refuse" && why.contains("deny git push … (") && why.contains("rules.toml:1"), "{why}");
 }
 
 #[test]
-fn every_step_to_a_verdict_is_told_without_a_model() {
+fn explain_prints_every_step_to_a_verdict() {
     let person = User::new(Vec::new()).with_rules("[[rule]]\nsays = \"allow\"\nwords = \"cargo test\"\n");
-    let (told, _, code) = person.run_headless(&["rules", "explain", "cargo test x"]);
+    let (output, _, code) = person.run_headless(&["rules", "explain", "cargo test x"]);
     assert_eq!(code, 0);
     for part in ["parsed command", "[cargo] [test] [x]", "ask: reads run", "matches: allow cargo test …", "\nallow\n"]
     {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(output.contains(part), "{part}: {output}");
     }
-    let (told, _, _) = person.run_headless(&["rules", "explain", "--json", "cargo test x; id"]);
-    let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
-    assert_eq!(last["verdict"], "ask", "{told}");
-    assert!(told.contains("2 commands in the line"), "{told}");
-    let (told, _, code) = person.run_headless(&["rules"]);
-    assert!(told.contains("allow cargo test … (") && told.contains("everywhere"), "{told}");
+    let (output, _, _) = person.run_headless(&["rules", "explain", "--json", "cargo test x; id"]);
+    let last: serde_json::Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
+    assert_eq!(last["verdict"], "ask", "{output}");
+    assert!(output.contains("2 commands in the line"), "{output}");
+    let (output, _, code) = person.run_headless(&["rules"]);
+    assert!(output.contains("allow cargo test … (") && output.contains("everywhere"), "{output}");
     assert_eq!(code, 0);
     let (_, why, code) = person.run_headless(&["rules", "explain", "a", "b"]);
     assert!(code == 2 && why.contains("takes one command"), "{why}");
 }
 
 #[test]
-fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
+fn r14_explain_agrees_with_the_verdict_for_own_files() {
     let person = User::new(Vec::new());
     let own = person.project().join("own");
     std::fs::create_dir_all(own.join("config")).unwrap();
     std::fs::write(own.join("config/notes.txt"), "x").unwrap();
-    // The rules themselves may be a link into a project.
+    // The rules file may be a link into a project.
     person.has("dotfiles/rules.toml", "");
     std::os::unix::fs::symlink(person.project().join("dotfiles/rules.toml"), own.join("config/rules.toml")).unwrap();
     for (command, verdict) in [
@@ -302,18 +302,19 @@ fn r14_what_is_explained_of_ayes_own_is_what_happens_to_it() {
         ("echo x >> dotfiles/other", "allow"),
         ("cat dotfiles/other", "allow"),
     ] {
-        let words = ["rules", "explain", "--json", "--mode", "auto", command];
-        let setup = Setup::again(&person.place, &words).env("AYE_HOME", own.to_str().unwrap());
-        let (told, err, code) = setup.print("");
+        let arguments = ["rules", "explain", "--json", "--mode", "auto", command];
+        let setup = Setup::again(&person.place, &arguments).env("AYE_HOME", own.to_str().unwrap());
+        let (output, err, code) = setup.print("");
         assert_eq!(code, 0, "{err}");
-        let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
-        assert_eq!(last["verdict"], verdict, "{command}: {told}");
+        let last: serde_json::Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
+        assert_eq!(last["verdict"], verdict, "{command}: {output}");
     }
 }
 
-/// Deny holds at any length; what is too long to be followed asks in every mode, and is shown to its end before a yes.
+/// Deny rules apply at any length. A line too long to be parsed asks in every mode, and its end must be seen before
+/// approval.
 #[test]
-fn r12_a_command_too_long_to_be_followed_or_of_sixty_parts_asks_in_every_mode_and_a_deny_finds_its_end() {
+fn r12_very_long_commands_ask_in_every_mode_and_deny_rules_reach_their_end() {
     let sixty = format!("{}echo end", "true; ".repeat(60));
     let long = format!("echo {}the_end", "x ".repeat(pick_count(49_000, 6_000)));
     let hidden = format!("{}git push", "true; ".repeat(pick_count(16_000, 2_000)));
@@ -327,14 +328,14 @@ fn r12_a_command_too_long_to_be_followed_or_of_sixty_parts_asks_in_every_mode_an
     program.press_until("n", "One.");
     say(&mut program, "again");
     program.until_asked("run a command?");
-    // Not before its end was seen.
+    // Approval needs the end to have been shown.
     program.press_until("y", "Read to the end first");
     program.press_until("\x1b[F", "longer than 10000 characters");
     program.press_until("n", "Two.");
     say(&mut program, "once more");
     program.until("Three.");
     let verdicts = verdicts_in(&person);
-    let words: Vec<&str> = verdicts.iter().map(|(verdict, _)| verdict.as_str()).collect();
-    assert_eq!(words, ["ask", "ask", "refuse"], "{:?}", verdicts.last());
+    let names: Vec<&str> = verdicts.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(names, ["ask", "ask", "refuse"], "{:?}", verdicts.last());
     assert!(verdicts[2].1.contains("deny git push"), "{:?}", verdicts[2]);
 }

@@ -1,4 +1,4 @@
-//! Keys stay where they belong: on the wire to their own service, and nowhere else.
+//! Keys are sent to their own provider only, and appear nowhere else.
 
 use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Program, Setup, list_descendants};
@@ -55,18 +55,18 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
     let requests = service.received();
     assert_eq!(requests[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(requests[0].header("x-api-key"), Some(HEADER));
-    let told = requests[1].body.to_string();
-    assert!(told.contains("ran-to-the-end"), "{told}");
+    let request = requests[1].body.to_string();
+    assert!(request.contains("ran-to-the-end"), "{request}");
     std::fs::remove_file(config.join("config.toml")).unwrap();
     for key in [KEY, HEADER, OTHER] {
-        assert!(!told.contains(key), "a command saw {key}");
-        assert!(!String::from_utf8_lossy(&bytes).contains(key), "the screen showed {key}");
+        assert!(!request.contains(key), "{key} reached a command");
+        assert!(!String::from_utf8_lossy(&bytes).contains(key), "{key} is on the screen");
         let found = find_files_with(place.path(), key);
         assert!(found.is_empty(), "{key} is in {found:?}");
     }
 }
 
-/// What every process of this machine was called with, as far as it can be read.
+/// The command line of every process of this machine, as far as it can be read.
 fn command_lines() -> String {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let read = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -74,7 +74,7 @@ fn command_lines() -> String {
 }
 
 #[test]
-fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
+fn r57_key_of_a_profile_is_sent_to_its_provider_only() {
     use crate::support::terminal_session::{runs, say, says};
     const PRINTED: &str = "printed-1234567890-by-a-command";
     const ENTERED: &str = "entered-1234567890";
@@ -87,7 +87,7 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     let home = setup.place.path().join("home");
     let config = home.join("aye/config");
     std::fs::create_dir_all(&config).unwrap();
-    // The whole key stands in no file.
+    // No file contains the whole key.
     let waits = format!("until [ -e '{}' ]; do sleep 0.05; done", home.join("seen").display());
     write_script(&home.join("give"), &format!("{waits}; printf '%s-%s\\n' printed 1234567890-by-a-command"));
     let profile = |name: &str, service: &Service, key: &str| {
@@ -104,14 +104,14 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
     let mut program = setup.start();
     program.until("Connected to");
     let mut lines = String::new();
-    let watches = |lines: &mut String, what: &str| {
+    let wait_for_line = |lines: &mut String, what: &str| {
         let end = std::time::Instant::now() + PATIENCE;
         let seen = lines.len();
         while !lines[seen..].contains(what) && std::time::Instant::now() < end {
             *lines += &command_lines();
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        // The lines themselves are not shown: they are those of every program of the machine.
+        // The lines are not printed, because they are those of every program of the machine.
         assert!(lines[seen..].contains(what), "{what} was never on a command line");
     };
     let give = place.path().join("home/give").display().to_string();
@@ -126,12 +126,12 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
         say(&mut program, "go");
         if profile != "three" {
             if profile == "two" {
-                watches(&mut lines, &give);
+                wait_for_line(&mut lines, &give);
                 std::fs::write(home.join("seen"), "").unwrap();
             }
             program.until_asked("run a command?");
             program.keys("y");
-            watches(&mut lines, "guard --");
+            wait_for_line(&mut lines, "guard --");
             std::fs::write(program.project().join("seen"), "").unwrap();
         }
         program.until(reply);
@@ -151,11 +151,11 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
                 assert!(!all.contains(key), "{key} was sent to another service");
             }
         }
-        let told = requests.iter().rfind(|request| request.line.starts_with("POST")).unwrap().body.to_string();
-        assert!(told.contains("ran-to-the-end") && !told.contains(own), "{told}");
+        let request = requests.iter().rfind(|request| request.line.starts_with("POST")).unwrap().body.to_string();
+        assert!(request.contains("ran-to-the-end") && !request.contains(own), "{request}");
     }
     for key in [KEY, PRINTED, ENTERED, OTHER] {
-        assert!(!bytes.contains(key), "the screen showed {key}");
+        assert!(!bytes.contains(key), "{key} is on the screen");
         assert!(!lines.contains(key), "{key} is on a command line");
         let found = find_files_with(place.path(), key);
         assert!(found.is_empty(), "{key} is in {found:?}");
@@ -164,24 +164,24 @@ fn r57_no_key_of_any_profile_is_anywhere_but_on_the_wire_to_its_own() {
 
 const JSON: &str = "application/json";
 
-/// The key, and a header's value, in every place where a service may repeat them.
-fn echoes() -> Vec<Answer> {
-    let words = format!("bad {KEY}, {HEADER}");
-    let error = json!({ "error": { "message": words, "code": KEY, "type": HEADER } });
+/// Answers that repeat the key and the value of a header in every place where a provider can.
+fn key_echoes() -> Vec<Answer> {
+    let text = format!("bad {KEY}, {HEADER}");
+    let error = json!({ "error": { "message": text, "code": KEY, "type": HEADER } });
     vec![
         Answer::body(401, JSON, &[], &error.to_string()),
-        // A wait too long to be waited for, so that it is told at once.
+        // A retry after so long a time is not waited for, so the error appears at once.
         Answer::body(
             500,
             "text/plain",
             &["retry-after: 9000"],
             &format!("authorization: Bearer {KEY}\nx-api-key: {HEADER}"),
         ),
-        Answer::body(400, "text/html", &[], &format!("<html><title>{words}</title>")),
+        Answer::body(400, "text/html", &[], &format!("<html><title>{text}</title>")),
         Answer::body(200, JSON, &[], &error.to_string()),
-        Answer::body(200, "text/plain", &[], &words),
+        Answer::body(200, "text/plain", &[], &text),
         Answer::stream().says("Half").event(error),
-        Answer::stream().says("Half").raw(format!("data: {words}\n\n")),
+        Answer::stream().says("Half").raw(format!("data: {text}\n\n")),
         Answer::head(
             307,
             &[&format!("location: http://{KEY}:{HEADER}@127.0.0.1:9/{KEY}?key={HEADER}"), "content-length: 0"],
@@ -190,7 +190,7 @@ fn echoes() -> Vec<Answer> {
     ]
 }
 
-/// The program's own profile for this service.
+/// Starts with a profile for this provider that has both keys.
 fn with_keys(service: &Service, arguments: &[&str]) -> Setup {
     let setup = Setup::new(&[&["--profile", "mine"], arguments].concat()).size(100, 30).env("MY_MODEL", KEY);
     write_settings(&setup, &profile(service));
@@ -204,37 +204,37 @@ fn profile(service: &Service) -> String {
     )
 }
 
-fn holds_none(text: &[u8], what: &str) {
+fn assert_no_key(text: &[u8], what: &str) {
     let text = String::from_utf8_lossy(text);
     for key in [KEY, HEADER] {
         assert!(!text.contains(key), "{key} is in {what}: {text}");
     }
 }
 
-/// Neither stands in any file but the settings, where the person wrote it.
-fn in_no_file(place: &Path) {
+/// Checks that no file contains a key, except the settings, where the user wrote it.
+fn assert_no_key_in_files(place: &Path) {
     for entry in std::fs::read_dir(place).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            in_no_file(&path);
+            assert_no_key_in_files(&path);
         } else if path.file_name().is_some_and(|name| name != "config.toml") && path.is_file() {
-            holds_none(&std::fs::read(&path).unwrap(), &path.display().to_string());
+            assert_no_key(&std::fs::read(&path).unwrap(), &path.display().to_string());
         }
     }
 }
 
 #[test]
-fn r57_a_key_that_is_repeated_to_a_script_is_printed_nowhere_and_kept_nowhere() {
+fn r57_key_repeated_by_the_provider_is_neither_printed_nor_stored() {
     let runtime = Runtime::new().unwrap();
-    for answer in echoes() {
+    for answer in key_echoes() {
         let service = runtime.block_on(Service::start([answer]));
         for arguments in [&["-p", "hi"][..], &["-p", "--json", "hi"]] {
             let setup = with_keys(&service, arguments);
             let (out, err, code) = setup.print("");
             assert_eq!(code, 1, "{err}");
-            holds_none(out.as_bytes(), "what was printed");
-            holds_none(err.as_bytes(), "what was told");
-            in_no_file(setup.place.path());
+            assert_no_key(out.as_bytes(), "the output");
+            assert_no_key(err.as_bytes(), "the errors");
+            assert_no_key_in_files(setup.place.path());
         }
         let asked = service.received();
         assert_eq!(asked[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
@@ -256,25 +256,25 @@ fn r57_no_process_that_the_program_starts_can_read_a_key() {
     assert!(seen.len() >= 2, "the guard and the command: {seen:?}");
     for pid in seen {
         for file in ["cmdline", "environ"] {
-            holds_none(&std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default(), file);
+            assert_no_key(&std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default(), file);
         }
     }
-    holds_none(&std::fs::read(format!("/proc/{}/cmdline", program.pid())).unwrap(), "its own command line");
+    assert_no_key(&std::fs::read(format!("/proc/{}/cmdline", program.pid())).unwrap(), "its own command line");
     program.keys("\x1b");
     program.until("stopped");
 }
 
-/// Whatever became of the program: nothing of a key is on its screen or on disk.
-fn left_nothing(program: &mut Program) {
-    holds_none(&program.bytes(), "what was drawn");
-    in_no_file(&program.place.path().join("home"));
-    in_no_file(&program.project());
+/// Checks that nothing of a key is on the screen or on disk.
+fn assert_no_key_left(program: &mut Program) {
+    assert_no_key(&program.bytes(), "the screen");
+    assert_no_key_in_files(&program.place.path().join("home"));
+    assert_no_key_in_files(&program.project());
 }
 
 #[test]
-fn r57_a_key_that_is_repeated_to_a_screen_is_not_drawn_however_the_program_ends() {
+fn r57_key_repeated_by_the_provider_is_never_drawn() {
     let runtime = Runtime::new().unwrap();
-    let mut answers = echoes();
+    let mut answers = key_echoes();
     let count = answers.len();
     answers.push(Answer::stream().says("It begins").then(Step::Stall));
     let service = runtime.block_on(Service::start(answers));
@@ -282,26 +282,26 @@ fn r57_a_key_that_is_repeated_to_a_screen_is_not_drawn_however_the_program_ends(
     program.until("ask mode");
     for at in 0..count {
         say(&mut program, &format!("words {at}"));
-        program.until_that("the service is asked", |_| service.received().len() > at);
+        program.until_that("the provider received the request", |_| service.received().len() > at);
         program.until_quiet("");
     }
     say(&mut program, "and now");
     program.until("It begins");
-    // A draft, and then the hardest of all ends.
+    // A draft, and then a kill.
     program.types("a draft");
     program.until("a draft");
     program.signal(Signal::KILL);
     program.wait_for_exit();
-    left_nothing(&mut program);
+    assert_no_key_left(&mut program);
 }
 
 #[test]
-fn r57_a_crash_tells_no_key() {
+fn r57_a_crash_discloses_no_key() {
     let runtime = Runtime::new().unwrap();
-    for way in ["main", "thread"] {
+    for place in ["main", "thread"] {
         let service = runtime.block_on(Service::start([says("Hello.")]));
-        let mut program = with_keys(&service, &[]).env("AYE_PANIC", way).start();
+        let mut program = with_keys(&service, &[]).env("AYE_PANIC", place).start();
         program.wait_for_exit();
-        left_nothing(&mut program);
+        assert_no_key_left(&mut program);
     }
 }

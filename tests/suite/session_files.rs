@@ -1,4 +1,4 @@
-//! Session files under two processes, any umask, and a kill at any moment.
+//! Session files with two processes, any umask, and a kill at any moment.
 
 use crate::support::folder::Folder;
 use aye::chat::{Entry, SessionId, UnsentText};
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// The folder that a child process works in.
 const FOLDER: &str = "AYE_TEST_FOLDER";
 
-fn said(text: &str) -> Entry {
+fn user_message(text: &str) -> Entry {
     Entry::UserMessage { text: text.into() }
 }
 
@@ -27,8 +27,8 @@ fn header() -> Header {
     Header::new(id(), Path::new("/project"), "m", false)
 }
 
-/// Runs one of the ignored tests below in a process of its own, under this umask.
-fn child(test: &str, umask: &str, folder: &Path) -> io::Result<Child> {
+/// Runs one of the ignored tests below in its own process with this umask.
+fn start_child(test: &str, umask: &str, folder: &Path) -> io::Result<Child> {
     let program = std::env::current_exe()?;
     Command::new("sh")
         .args(["-c", "umask \"$0\"; exec \"$@\"", umask])
@@ -41,7 +41,7 @@ fn child(test: &str, umask: &str, folder: &Path) -> io::Result<Child> {
 }
 
 fn folder() -> PathBuf {
-    std::env::var_os(FOLDER).map(PathBuf::from).expect("these run in a child process alone")
+    std::env::var_os(FOLDER).map(PathBuf::from).expect("set by the parent process")
 }
 
 #[test]
@@ -52,27 +52,27 @@ fn child_that_appends_until_it_is_killed() {
         Err(_) => SessionLog::new(&folder(), &header()),
     };
     for n in 0.. {
-        lines.append(&said(&format!("{n} {}", "x".repeat(n % 3000)))).unwrap();
+        lines.append(&user_message(&format!("{n} {}", "x".repeat(n % 3000)))).unwrap();
     }
 }
 
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_appends_when_it_can() {
-    appends_when_it_can("child", &folder());
+    append_while_contended("child", &folder());
 }
 
-/// How many lines each of two processes adds.
+/// Lines that each of the two processes appends.
 const EACH: usize = 500;
 
-/// Adds its lines, some at a time, whenever it gets hold of the session; how often it was refused.
-fn appends_when_it_can(whose: &str, folder: &Path) -> usize {
+/// Appends its lines, some at a time, whenever it can open the session. Returns how many times the session was busy.
+fn append_while_contended(whose: &str, folder: &Path) -> usize {
     let (mut added, mut refused) = (0, 0);
     while added < EACH {
         match SessionLog::open(folder, &id()) {
             Ok((mut lines, _)) => {
                 for _ in 0..(1 + added % 40).min(EACH - added) {
-                    lines.append(&said(&format!("{whose} {added}"))).unwrap();
+                    lines.append(&user_message(&format!("{whose} {added}"))).unwrap();
                     added += 1;
                 }
             }
@@ -89,7 +89,7 @@ fn child_that_makes_every_kind_of_file() {
     let places = Places::within(&folder());
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
-    sessions.begin_session(&header()).append(&said("x")).unwrap();
+    sessions.begin_session(&header()).append(&user_message("x")).unwrap();
     History::new(&places.history(), Path::new("/project")).add_message("x").unwrap();
     Drafts::new(&places).save(&Owner::Session(id()), &UnsentText::from_text("x")).unwrap();
     replace(&places.themes().join("mine.toml"), b"x").unwrap();
@@ -120,10 +120,10 @@ fn every_path(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 #[test]
-fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
+fn r56_files_and_folders_are_private_with_any_umask() {
     for umask in ["000", "022", "077"] {
         let home = Folder::new();
-        let status = child("child_that_makes_every_kind_of_file", umask, home.path()).unwrap().wait().unwrap();
+        let status = start_child("child_that_makes_every_kind_of_file", umask, home.path()).unwrap().wait().unwrap();
         assert!(status.success(), "umask {umask}");
         let mut paths = Vec::new();
         every_path(home.path(), &mut paths).unwrap();
@@ -137,52 +137,52 @@ fn r56_files_and_folders_are_for_their_owner_alone_whatever_the_umask() {
 }
 
 #[test]
-fn r51_a_kill_at_any_moment_leaves_a_whole_copy_or_none() {
+fn r51_kill_at_any_moment_leaves_a_complete_fork_or_none() {
     let home = Folder::new();
     let places = Places::within(home.path());
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
     let mut lines = sessions.begin_session(&header());
     for n in 0..20 {
-        lines.append(&said(&format!("{n} {}", "x".repeat(5000)))).unwrap();
+        lines.append(&user_message(&format!("{n} {}", "x".repeat(5000)))).unwrap();
     }
     let unsent = UnsentText::from_text("half an answer");
     Drafts::new(&places).save(&Owner::Session(id()), &unsent).unwrap();
     let old = fs::read(lines.path()).unwrap();
     let entries = sessions.read(&id()).unwrap().entries;
-    // Looking into each would let the other process make thousands meanwhile.
+    // Only names are counted; reading each file would let the other process create thousands meanwhile.
     let count = || {
         let files = fs::read_dir(places.sessions()).unwrap();
         files.filter(|file| file.as_ref().unwrap().path().extension().is_some()).count()
     };
     for round in 0..6 {
         let before = count();
-        let mut process = child("child_that_forks_until_it_is_killed", "077", home.path()).unwrap();
+        let mut process = start_child("child_that_forks_until_it_is_killed", "077", home.path()).unwrap();
         let limit = Instant::now() + crate::support::keyboard::PATIENCE;
         while count() <= before + round {
-            assert!(Instant::now() < limit, "the other process made no copy");
+            assert!(Instant::now() < limit, "the other process created no fork");
         }
         process.kill().unwrap();
         process.wait().unwrap();
     }
-    let copies: Vec<_> = sessions.list_all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
-    assert!(copies.len() >= 6, "{}", copies.len());
-    for copy in copies {
+    let forks: Vec<_> = sessions.list_all().unwrap().into_iter().filter(|listed| listed.id != id()).collect();
+    assert!(forks.len() >= 6, "{}", forks.len());
+    for copy in forks {
         let read = sessions.read(&copy.id).unwrap();
         assert_eq!((read.entries == entries, read.notices), (true, vec![]), "{}", copy.id);
         assert_eq!(copy.from, Some(id()));
         assert_eq!(Drafts::new(&places).load(&Owner::Session(copy.id)).unsent, unsent);
     }
-    assert!(fs::read(lines.path()).unwrap() == old, "the old one is as it was");
+    assert!(fs::read(lines.path()).unwrap() == old, "the original session changed");
 }
 
 #[test]
-fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
+fn r51_kill_at_any_moment_loses_at_most_the_line_being_written() {
     let home = Folder::new();
     let file = session_path(home.path(), &id());
     let mut entries = 0;
     for round in 0..12 {
-        let mut process = child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
+        let mut process = start_child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
         let before = fs::metadata(&file).map_or(0, |data| data.len());
         let limit = Instant::now() + crate::support::keyboard::PATIENCE;
         while fs::metadata(&file).map_or(0, |data| data.len()) <= before + round * 10_000 {
@@ -201,32 +201,32 @@ fn r51_a_kill_at_any_moment_loses_at_most_the_line_in_flight() {
 }
 
 #[test]
-fn r54_two_processes_never_write_into_one_session_at_once_and_lose_nothing() {
+fn r54_two_processes_share_a_session_without_loss() {
     let home = Folder::new();
-    SessionLog::new(home.path(), &header()).append(&said("first")).unwrap();
-    let mut process = child("child_that_appends_when_it_can", "077", home.path()).unwrap();
-    let refused = appends_when_it_can("parent", home.path());
+    SessionLog::new(home.path(), &header()).append(&user_message("first")).unwrap();
+    let mut process = start_child("child_that_appends_when_it_can", "077", home.path()).unwrap();
+    let refused = append_while_contended("parent", home.path());
     assert!(process.wait().unwrap().success());
     let read = read(&session_path(home.path(), &id())).unwrap();
-    for whose in ["parent", "child"] {
-        let own = |entry: &&Entry| matches!(entry, Entry::UserMessage { text } if text.starts_with(whose));
+    for process in ["parent", "child"] {
+        let own = |entry: &&Entry| matches!(entry, Entry::UserMessage { text } if text.starts_with(process));
         let added: Vec<Entry> = read.entries.iter().filter(own).cloned().collect();
-        let wanted: Vec<Entry> = (0..EACH).map(|n| said(&format!("{whose} {n}"))).collect();
-        assert!(added == wanted, "{whose}: {} of {EACH}; refused {refused} times", added.len());
+        let wanted: Vec<Entry> = (0..EACH).map(|n| user_message(&format!("{process} {n}"))).collect();
+        assert!(added == wanted, "{process}: {} of {EACH}; refused {refused} times", added.len());
     }
     assert_eq!((read.entries.len(), read.last_seq, read.notices), (2 * EACH + 1, 2 * EACH as u64 + 1, vec![]));
     let text = fs::read_to_string(session_path(home.path(), &id())).unwrap();
     let numbers = text.lines().skip(1).map(|line| line["{\"seq\":".len()..].split(',').next().unwrap().to_owned());
-    assert!(numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())), "lines are in their order in the file too");
+    assert!(numbers.eq((1..=2 * EACH + 1).map(|n| n.to_string())), "lines in the file are out of order");
 }
 
 #[test]
-fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
+fn r50_r52_reading_and_resuming_change_no_old_byte() {
     let home = Folder::new();
     let file = session_path(home.path(), &id());
     let mut lines = SessionLog::new(home.path(), &header());
     for text in ["one", "two", "three"] {
-        lines.append(&said(text)).unwrap();
+        lines.append(&user_message(text)).unwrap();
     }
     drop(lines);
     let mut damaged = fs::read(&file).unwrap();
@@ -235,15 +235,15 @@ fn r50_r52_reading_and_going_on_leave_every_old_byte_where_it_was() {
     damaged.extend_from_slice(b"{\"seq\":4,\"at\":0,\"ent");
     fs::write(&file, &damaged).unwrap();
     let (mut lines, read) = SessionLog::open(home.path(), &id()).unwrap();
-    assert_eq!(read.entries, [said("two"), said("three")]);
+    assert_eq!(read.entries, [user_message("two"), user_message("three")]);
     let notices: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
     assert_eq!(
         notices,
         ["line 2 is damaged; unreadable data was skipped", "line 5 was being written when aye ended, and was skipped"]
     );
-    lines.append(&said("four")).unwrap();
+    lines.append(&user_message("four")).unwrap();
     drop(lines);
     assert!(fs::read(&file).unwrap().starts_with(&damaged));
     let (_, again) = SessionLog::open(home.path(), &id()).unwrap();
-    assert_eq!(again.entries, [said("two"), said("three"), said("four")]);
+    assert_eq!(again.entries, [user_message("two"), user_message("three"), user_message("four")]);
 }

@@ -1,7 +1,7 @@
-//! Replies of a thousand pieces a second in a terminal that is resized and scrolled all the time: no row is ever wrong,
-//! and a session that is left gives back what it took.
+//! Replies of a thousand pieces per second in a terminal that is resized and scrolled all the time: no row is ever
+//! wrong, and closed sessions release their memory.
 //!
-//! A long trial, made by hand: `AYE_TEST_SECONDS=3600 cargo test --test suite soak -- --ignored --nocapture`
+//! A long trial that is started by hand: `AYE_TEST_SECONDS=3600 cargo test --test suite soak -- --ignored --nocapture`
 
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::{NO_TITLES, write_settings};
@@ -12,23 +12,23 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Replies of a session; then another one begins.
+/// Replies per session.
 const REPLIES: usize = 4;
-/// Something of everything that is laid out: words in all scripts, lists, code, a table, links.
+/// One of each element of the layout: text in several scripts, lists, code, a table, links.
 const PART: &str = "## Part\n\nThe *quick* fox, **bold** and `code`, \u{6f22}\u{5b57}\u{4ed6} and \u{1f469}\u{200d}\u{1f52c} \
     and \u{5e9}\u{5dc}\u{5d5}\u{5dd}, see src/main.rs:3 and [a page](https://example.invalid/a/long/way).\n\n- one\n  - two \
     with words that go on and on until the line is full and goes on in the next\n- [x] three\n\n```rust\nfn main() { \
     println!(\"{}\", 1 + 2); } // done\n```\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n| \u{8868} | 4 |\n\n> quoted\n\n";
 
-/// How long it goes on.
-fn lasts() -> Duration {
-    let said = std::env::var("AYE_TEST_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    Duration::from_secs(said.unwrap_or(pick_count(20, 4) as u64))
+/// Duration of the trial.
+fn trial_duration() -> Duration {
+    let seconds = std::env::var("AYE_TEST_SECONDS").ok().and_then(|text| text.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(pick_count(20, 4) as u64))
 }
 
-/// A service at its address whose nth reply takes this long, a piece each thousandth of a second, and ends with
+/// Starts a provider and returns its address. Each reply takes this long, with a piece every millisecond, and ends with
 /// `end of n.`
-fn service(reply: Duration) -> String {
+fn start_provider(reply: Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -36,21 +36,21 @@ fn service(reply: Duration) -> String {
         for socket in listener.incoming() {
             let socket = socket.unwrap();
             std::thread::spawn(move || {
-                // A program that hangs up has what it wanted.
-                let _ = answer(socket, reply, 1 + COUNT.fetch_add(1, Ordering::SeqCst));
+                // The program may hang up once it has what it needs.
+                let _ = send_reply(socket, reply, 1 + COUNT.fetch_add(1, Ordering::SeqCst));
             });
         }
     });
     base
 }
 
-fn answer(mut socket: TcpStream, reply: Duration, number: usize) -> std::io::Result<()> {
+fn send_reply(mut socket: TcpStream, reply: Duration, number: usize) -> std::io::Result<()> {
     socket.set_nodelay(true)?;
-    let (mut bytes, mut asked) = (vec![0; 1 << 16], Vec::new());
-    while !asked.ends_with(b"}") || !asked.windows(4).any(|four| four == b"\r\n\r\n") {
+    let (mut bytes, mut request) = (vec![0; 1 << 16], Vec::new());
+    while !request.ends_with(b"}") || !request.windows(4).any(|four| four == b"\r\n\r\n") {
         match socket.read(&mut bytes)? {
             0 => return Ok(()),
-            count => asked.extend_from_slice(&bytes[..count]),
+            count => request.extend_from_slice(&bytes[..count]),
         }
     }
     socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
@@ -59,12 +59,12 @@ fn answer(mut socket: TcpStream, reply: Duration, number: usize) -> std::io::Res
         format!("data: {delta}\n\n")
     };
     let (began, mut sent) = (Instant::now(), 0);
-    let mut letters = PART.chars().cycle();
+    let mut characters = PART.chars().cycle();
     while began.elapsed() < reply {
         let mut events = String::new();
-        // As many as are due, however well this machine sleeps.
+        // As many as are due, however late this thread wakes.
         while sent < began.elapsed().as_millis() {
-            let piece: String = letters.by_ref().take(4).collect();
+            let piece: String = characters.by_ref().take(4).collect();
             let _ = write!(events, "{}", delta(&piece));
             sent += 1;
         }
@@ -75,20 +75,20 @@ fn answer(mut socket: TcpStream, reply: Duration, number: usize) -> std::io::Res
     socket.write_all(format!("{}{end}", delta(&format!("\n\nend of {number}."))).as_bytes())
 }
 
-/// What the system says is the program's own memory, in kB.
-fn own(program: &Program) -> u64 {
+/// Returns the program's private memory in kB.
+fn private_memory(program: &Program) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", program.pid())).unwrap();
     let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// The rows that are not as they are when all is drawn anew.
-fn wrong(program: &mut Program) -> Vec<String> {
+/// Returns the rows that change when the whole screen is redrawn.
+fn find_wrong_rows(program: &mut Program) -> Vec<String> {
     let before = program.colours();
     let width = program.screen_width();
     let from = program.bytes().len();
     program.keys("\x0c");
-    program.until_that("it is drawn anew", |program| program.bytes().len() > from + 500);
+    program.until_that("the screen is redrawn", |program| program.bytes().len() > from + 500);
     program.until("end of ");
     let after = program.colours();
     let rows = before.chunks(width).zip(after.chunks(width)).enumerate();
@@ -98,26 +98,26 @@ fn wrong(program: &mut Program) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "a long trial, made by hand on a machine that does little else"]
-#[allow(clippy::print_stdout, reason = "figures are there to be read")]
-fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory() {
-    let (began, lasts) = (Instant::now(), lasts());
-    let reply = (lasts / 8).min(Duration::from_secs(20));
-    let base = service(reply);
+#[ignore = "a long trial; run it by hand on an idle machine"]
+#[allow(clippy::print_stdout, reason = "the figures are the result")]
+fn r34_endless_replies_with_resizes_leave_no_wrong_row_and_leak_no_memory() {
+    let (began, duration) = (Instant::now(), trial_duration());
+    let reply = (duration / 8).min(Duration::from_secs(20));
+    let base = start_provider(reply);
     let setup = Setup::new(&["--base-url", &base, "--model", "m"]).size(100, 30);
     write_settings(&setup, NO_TITLES);
     let mut program = setup.start();
     program.until("Connected to");
     let mut dice = Dice(7);
     let (mut replies, mut resizes) = (0, 0);
-    let mut taken = Vec::new();
-    while began.elapsed() < lasts || replies < 2 {
+    let mut memory = Vec::new();
+    while began.elapsed() < duration || replies < 2 {
         program.keys(&format!("\x1b[200~go on {replies}\x1b[201~"));
         program.until(&format!("go on {replies}"));
         program.keys("\r");
         replies += 1;
-        let ends = Instant::now() + reply;
-        while Instant::now() < ends {
+        let reply_end = Instant::now() + reply;
+        while Instant::now() < reply_end {
             program.wait_ms(80 + dice.below(600));
             match dice.below(4) {
                 0 => program.send_bytes("\x1b[5~"),
@@ -132,28 +132,30 @@ fn r34_an_endless_reply_in_a_restless_terminal_leaves_no_wrong_row_and_no_memory
         program.wait_ms(50);
         program.send_bytes("\x1b[1;5F");
         program.until_quiet(&format!("end of {replies}."));
-        // What comes behind the size has been read when this is shown, and the size with the second of them.
+        // The first word shows that the resize was read, and the second one that the screen was laid out again.
         for typed in ["settled", " now"] {
             program.types(typed);
             program.until(typed);
         }
         program.send_bytes("\x15");
         program.until_gone("settled");
-        // The foot names the key of an empty composer.
+        // The status line shows this key only if the composer is empty.
         program.until("? help");
-        let wrong = wrong(&mut program);
+        let wrong = find_wrong_rows(&mut program);
         assert!(wrong.is_empty(), "after reply {replies}:\n{}", wrong.join("\n"));
         if replies % REPLIES == 0 {
-            taken.push(own(&program));
+            memory.push(private_memory(&program));
             program.keys("\x1b[200~/new\x1b[201~");
             program.until("/new");
             program.keys("\r");
             program.until("Connected to");
         }
     }
-    println!("{replies} replies, {resizes} resizes, no wrong row; own memory at the end of each session: {taken:?} kB");
-    // The first sessions fill what is kept in any case.
-    if let [_, _, early, .., last] = taken[..] {
-        assert!(last < early + early / 4 + 2048, "{taken:?}");
+    println!(
+        "{replies} replies, {resizes} resizes, no wrong row; own memory at the end of each session: {memory:?} kB"
+    );
+    // The first sessions fill caches that are kept anyway.
+    if let [_, _, early, .., last] = memory[..] {
+        assert!(last < early + early / 4 + 2048, "{memory:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The real program in a terminal: how it begins, how it ends, and what it leaves behind.
+//! The real program in a terminal: how it starts and exits, and what it leaves behind.
 
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
@@ -9,25 +9,25 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(2);
 
-fn tour() -> Program {
+fn start_tour() -> Program {
     let mut program = Setup::new(&[]).start();
     program.until("Connected to the tour");
     program
 }
 
 #[test]
-fn nothing_configured_opens_the_tour_and_ctrl_d_leaves_it() {
-    let mut program = tour();
+fn tour_opens_without_configuration_and_ctrl_d_exits() {
+    let mut program = start_tour();
     program.until("? help");
     program.keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
     assert!(program.is_restored());
-    assert!(!program.screen().contains("--resume"), "nothing was said, so there is nothing to come back to");
+    assert!(!program.screen().contains("--resume"), "an empty session cannot be resumed");
 }
 
 #[test]
-fn leaving_says_how_to_come_back() {
-    let mut program = tour();
+fn exit_prints_how_to_resume() {
+    let mut program = start_tour();
     program.types("hello");
     program.keys("\r");
     program.until("This is the tour");
@@ -39,9 +39,9 @@ fn leaving_says_how_to_come_back() {
 }
 
 #[test]
-fn r58_every_signal_that_ends_it_gives_the_terminal_back() {
+fn r58_terminal_is_restored_after_every_signal() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130), (Signal::QUIT, 131)] {
-        let mut program = tour();
+        let mut program = start_tour();
         program.signal(signal);
         assert_eq!(program.wait_for_exit(), code, "{signal:?}");
         assert!(program.is_restored(), "{signal:?}");
@@ -49,7 +49,7 @@ fn r58_every_signal_that_ends_it_gives_the_terminal_back() {
 }
 
 #[test]
-fn r58_a_panic_in_any_thread_gives_the_terminal_back_and_is_told() {
+fn r58_terminal_is_restored_after_a_panic_in_any_thread() {
     for thread in ["main", "other"] {
         let mut program = Setup::new(&[]).env("AYE_PANIC", thread).start();
         assert_eq!(program.wait_for_exit(), 101, "{thread}");
@@ -59,16 +59,16 @@ fn r58_a_panic_in_any_thread_gives_the_terminal_back_and_is_told() {
 }
 
 #[test]
-fn r59_a_terminal_that_is_gone_ends_the_program() {
-    let mut program = tour();
+fn r59_exits_when_terminal_disconnects() {
+    let mut program = start_tour();
     program.types("hello");
     program.lose_terminal();
     program.wait_for_exit_within(SOON);
 }
 
 #[test]
-fn r60_suspended_it_gives_the_terminal_back_and_takes_it_again() {
-    let mut program = tour();
+fn r60_suspending_restores_the_terminal_until_it_continues() {
+    let mut program = start_tour();
     program.keys("\x1a");
     program.until_suspended();
     program.signal(Signal::CONT);
@@ -79,8 +79,8 @@ fn r60_suspended_it_gives_the_terminal_back_and_takes_it_again() {
 }
 
 #[test]
-fn r34_it_holds_at_every_size() {
-    let mut program = tour();
+fn r34_works_at_every_size() {
+    let mut program = start_tour();
     program.types("漢字 hello");
     for (columns, rows) in [(1, 1), (2, 1), (1, 40), (10, 3), (300, 2), (60, 15), (500, 200), (3, 3), (80, 24)] {
         program.resize(columns, rows);
@@ -94,16 +94,16 @@ fn r34_it_holds_at_every_size() {
 }
 
 #[test]
-fn r34_it_begins_in_a_terminal_of_one_cell() {
+fn r34_starts_in_a_terminal_of_one_cell() {
     let mut program = Setup::new(&[]).size(1, 1).start();
-    program.until_that("it has begun", |program| !program.is_restored());
+    program.until_that("the program has taken the terminal", |program| !program.is_restored());
     program.resize(80, 24);
     program.until("Connected to the tour");
 }
 
 #[test]
-fn what_is_unsent_is_there_the_next_time() {
-    let mut program = tour();
+fn draft_is_restored_at_the_next_start() {
+    let mut program = start_tour();
     program.types("half a thought");
     program.until("half a thought");
     let place = program.place.clone();
@@ -113,8 +113,8 @@ fn what_is_unsent_is_there_the_next_time() {
     program.until("half a thought");
 }
 
-/// The program whose terminal has been asked for its colours and has not answered.
-fn asked_for_colours() -> Program {
+/// Starts the program, whose terminal has been asked for its colours and has not answered.
+fn start_until_colours_are_queried() -> Program {
     let program = Setup::new(&[]).start();
     while !program.bytes().windows(3).any(|window| window == b"\x1b[c") {
         std::thread::sleep(Duration::from_millis(1));
@@ -123,15 +123,15 @@ fn asked_for_colours() -> Program {
 }
 
 #[test]
-fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
-    let begins: [fn() -> Program; 3] =
-        [|| Setup::new(&[]).start(), || Setup::new(&[]).env("NO_COLOR", "1").start(), asked_for_colours];
-    for begin in begins {
-        // On a machine that is busy the picture may stand before this writes, and then it was a paste.
-        try_three_times("what was typed before the picture", || {
-            let mut program = begin();
+fn r03_keys_typed_before_the_first_frame_are_kept_and_send_nothing() {
+    let starts: [fn() -> Program; 3] =
+        [|| Setup::new(&[]).start(), || Setup::new(&[]).env("NO_COLOR", "1").start(), start_until_colours_are_queried];
+    for start in starts {
+        // On a busy machine the first frame may be drawn before these keys are written, which then count as pasted.
+        try_three_times("keys typed before the first frame", || {
+            let mut program = start();
             program.send_bytes("\rhello early\rand more");
-            // Until the program has the terminal, the terminal itself shows what is typed.
+            // Until the program takes the terminal, the terminal itself echoes the keys.
             let screen = program.until_all(&["Connected to the tour", "  and more"]);
             if !screen.contains("❯ hello early") || !screen.contains("enter to send") {
                 return Err(screen);
@@ -144,8 +144,8 @@ fn r03_what_is_typed_before_the_first_picture_is_kept_and_sends_nothing() {
 }
 
 #[test]
-fn an_answer_of_the_terminal_between_letters_is_none_of_them() {
-    let mut program = asked_for_colours();
+fn terminal_report_between_keys_is_not_typed() {
+    let mut program = start_until_colours_are_queried();
     program.send_bytes("hel\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\lo");
     program.until("❯ hello");
     program.keys("\x1bt");
@@ -153,7 +153,7 @@ fn an_answer_of_the_terminal_between_letters_is_none_of_them() {
 }
 
 #[test]
-fn wrong_settings_and_themes_are_told_and_the_rest_is_used() {
+fn invalid_settings_and_themes_are_reported_and_the_rest_applies() {
     let setup = Setup::new(&[]).size(120, 30);
     let config = setup.place.path().join("home/aye/config");
     std::fs::create_dir_all(config.join("themes")).unwrap();
@@ -165,7 +165,7 @@ fn wrong_settings_and_themes_are_told_and_the_rest_is_used() {
     program.until("mine.toml:2");
 }
 
-/// What others could look into, of all that is in these folders.
+/// Returns the number of files in these folders, and every path that other users could access.
 fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
     use std::os::unix::fs::PermissionsExt;
     let (mut files, mut open) = (0, Vec::new());
@@ -176,7 +176,7 @@ fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
             let path = entry.unwrap().path();
             let mode = path.symlink_metadata().unwrap().permissions().mode() & 0o777;
             if path.is_dir() {
-                // The tour's own project is a project like any other.
+                // The project of the tour is like any other.
                 folders.extend(Some(path).filter(|path| !path.ends_with("tour")));
             } else {
                 files += 1;
@@ -188,7 +188,7 @@ fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
 }
 
 #[test]
-fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_however_it_ends() {
+fn r56_stored_and_exported_files_are_private_with_any_umask_and_exit() {
     for umask in ["000", "077"].into_iter().take(pick_count(2, 1)) {
         let mut program = Setup::new(&[]).umask(umask).start();
         let place = program.place.clone();
@@ -208,8 +208,8 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
         assert_eq!(again(&[]).env("AYE_PANIC", "main").start().wait_for_exit(), 101);
         assert_eq!(again(&["-p", "--tour", "--debug-content", "hi"]).print("").2, 3);
         for (format, force) in [("markdown", false), ("html", false), ("html", true), ("json", false)] {
-            let ask = ["sessions", "export", "--tour", "--format", format, "--output", format, "--force"];
-            let (_, err, code) = again(&ask[..ask.len() - usize::from(!force)]).print("");
+            let arguments = ["sessions", "export", "--tour", "--format", format, "--output", format, "--force"];
+            let (_, err, code) = again(&arguments[..arguments.len() - usize::from(!force)]).print("");
             assert_eq!(code, 0, "{err}");
         }
         let home = place.path().join("home/aye");
@@ -217,17 +217,17 @@ fn r56_what_is_kept_and_exported_is_the_persons_alone_whatever_the_umask_and_how
         assert!(files > 5 && open.is_empty(), "umask {umask}: {open:?} of {files}");
         for kind in ["sessions", "drafts", "history", "journal"] {
             let folder = home.join("data").join(kind);
-            assert!(std::fs::read_dir(&folder).unwrap().count() > 0, "{kind} was there to be looked at");
+            assert!(std::fs::read_dir(&folder).unwrap().count() > 0, "there are no files of {kind}");
         }
         let (exports, open) = open_to_others(vec![place.path().join("project")]);
         let open: Vec<_> = open.iter().filter(|open| !open.contains("project is ")).collect();
         assert!(exports == 3 && open.is_empty(), "umask {umask}: {open:?} of {exports}");
-        assert_eq!(std::fs::read_dir(place.path().join("tmp")).unwrap().count(), 0, "nothing is left there");
+        assert_eq!(std::fs::read_dir(place.path().join("tmp")).unwrap().count(), 0, "temporary files are left");
     }
 }
 
 #[test]
-fn r59_a_terminal_that_takes_no_more_bytes_holds_up_no_end() {
+fn r59_blocked_terminal_does_not_delay_exit() {
     let mut program = Setup::new(&[]).size(200, 60).start();
     program.until("Connected to the tour");
     program.stop_reading();

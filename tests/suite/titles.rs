@@ -1,4 +1,4 @@
-//! Names that models give sessions, in the real program over a real socket.
+//! Session titles by the model, in the real program over a real socket.
 
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service, Step, TITLE};
@@ -6,10 +6,10 @@ use crate::support::terminal_session::{say, says};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// A title that is long on its way.
+/// Delay of a slow title.
 const SLOW: Duration = Duration::from_millis(1000);
 
-fn begins(answers: Vec<Answer>, title: Answer, more: &[&str]) -> (Runtime, Service, Program) {
+fn start(answers: Vec<Answer>, title: Answer, more: &[&str]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start_with_title(answers, title));
     let mut arguments = vec!["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
@@ -19,30 +19,30 @@ fn begins(answers: Vec<Answer>, title: Answer, more: &[&str]) -> (Runtime, Servi
     (runtime, service, program)
 }
 
-fn names(text: &str) -> Answer {
+fn title_reply(text: &str) -> Answer {
     Answer::stream().says(text).finish("stop").done()
 }
 
-/// Waits until so many titles were asked for.
-fn until_asked(program: &mut Program, service: &Service, count: usize) {
-    program.until_that("a title is asked for", |_| service.titles().len() >= count);
+/// Waits until this many titles were requested.
+fn until_title_requested(program: &mut Program, service: &Service, count: usize) {
+    program.until_that("a title is requested", |_| service.titles().len() >= count);
 }
 
 #[test]
-fn the_model_names_the_session_after_its_first_turn() {
-    let (_runtime, service, mut program) = begins(vec![says("It is the clock.")], names(TITLE), &[]);
+fn model_titles_the_session_after_its_first_turn() {
+    let (_runtime, service, mut program) = start(vec![says("It is the clock.")], title_reply(TITLE), &[]);
     say(&mut program, "why is the test flaky?");
     program.until("It is the clock.");
     program.until(TITLE);
     let asked = &service.titles()[0].body;
     assert!(asked.get("tools").is_none());
-    let words = asked["messages"].to_string();
-    assert!(words.contains("why is the test flaky?") && words.contains("It is the clock."), "{words}");
+    let messages = asked["messages"].to_string();
+    assert!(messages.contains("why is the test flaky?") && messages.contains("It is the clock."), "{messages}");
     say(&mut program, "sure?");
-    program.until_that("the second turn begins", |_| service.received().len() == 2);
+    program.until_that("the second turn start", |_| service.received().len() == 2);
     program.until_quiet("sure?");
     program.wait_ms(200);
-    assert_eq!(service.titles().len(), 1, "once is enough");
+    assert_eq!(service.titles().len(), 1, "the title is requested once");
     assert_eq!(service.received().len(), 2);
     program.keys("\x03");
     program.keys("\x03");
@@ -51,12 +51,12 @@ fn the_model_names_the_session_after_its_first_turn() {
 }
 
 #[test]
-fn the_persons_name_wins_while_the_models_is_on_its_way() {
+fn title_of_the_user_wins_over_a_pending_title_of_the_model() {
     let slow = Answer::stream().then(Step::Pause(SLOW)).says(TITLE).finish("stop").done();
-    let (_runtime, service, mut program) = begins(vec![says("It is the clock.")], slow, &[]);
+    let (_runtime, service, mut program) = start(vec![says("It is the clock.")], slow, &[]);
     say(&mut program, "why is the test flaky?");
-    until_asked(&mut program, &service, 1);
-    // At once: typed, it takes a while.
+    until_title_requested(&mut program, &service, 1);
+    // Pasted, because typing would take a while.
     program.keys("\x1b[200~/title mine alone\x1b[201~");
     program.keys("\r");
     program.until("aye · mine alone");
@@ -66,11 +66,11 @@ fn the_persons_name_wins_while_the_models_is_on_its_way() {
 }
 
 #[test]
-fn the_next_words_hang_up_on_the_title() {
-    let stalls = Answer::stream().says("A ti").then(Step::Stall);
-    let (_runtime, service, mut program) = begins(vec![says("One."), says("Two.")], stalls, &[]);
+fn next_message_cancels_the_title_request() {
+    let stalled = Answer::stream().says("A ti").then(Step::Stall);
+    let (_runtime, service, mut program) = start(vec![says("One."), says("Two.")], stalled, &[]);
     say(&mut program, "first");
-    until_asked(&mut program, &service, 1);
+    until_title_requested(&mut program, &service, 1);
     program.types("second");
     program.until("❯ second");
     assert_eq!(service.titles()[0].closed_early, None);
@@ -78,30 +78,30 @@ fn the_next_words_hang_up_on_the_title() {
     program.until_that("the socket is closed", |_| service.titles()[0].closed_early.is_some());
     program.until("Two.");
     let screen = program.screen();
-    assert!(screen.contains("aye · first"), "the first words stay: {screen}");
+    assert!(screen.contains("aye · first"), "the first message stays the title: {screen}");
 }
 
 #[test]
-fn a_title_without_end_is_read_no_further_than_it_is_worth() {
+fn endless_title_is_cut_off() {
     let endless = (0..400).fold(Answer::stream(), |answer, _| answer.says("words ")).then(Step::Stall);
-    let (_runtime, service, mut program) = begins(vec![says("One.")], endless, &[]);
+    let (_runtime, service, mut program) = start(vec![says("One.")], endless, &[]);
     say(&mut program, "first");
-    until_asked(&mut program, &service, 1);
+    until_title_requested(&mut program, &service, 1);
     program.until_that("the connection is closed", |_| service.titles()[0].closed_early.is_some());
     program.wait_ms(100);
-    assert!(program.screen().contains("aye · first"), "what is no title is not taken");
+    assert!(program.screen().contains("aye · first"), "the endless title was used");
 }
 
 #[test]
-fn a_title_that_fails_is_no_matter_for_the_person() {
+fn failed_title_request_is_silent() {
     let refusal = Answer::body(500, "application/json", &[], r#"{"error":{"message":"no titles here"}}"#);
-    let (_runtime, service, mut program) = begins(vec![says("One."), says("Two.")], refusal, &[]);
+    let (_runtime, service, mut program) = start(vec![says("One."), says("Two.")], refusal, &[]);
     say(&mut program, "first");
-    until_asked(&mut program, &service, 1);
+    until_title_requested(&mut program, &service, 1);
     program.wait_ms(300);
     let screen = program.screen();
     assert!(screen.contains("aye · first") && !screen.contains("no titles here"), "{screen}");
-    assert_eq!(service.titles().len(), 1, "it is not tried again by itself");
+    assert_eq!(service.titles().len(), 1, "the request was retried");
     say(&mut program, "second");
     program.until("Two.");
 }
@@ -109,7 +109,7 @@ fn a_title_that_fails_is_no_matter_for_the_person() {
 #[test]
 fn hostile_titles_are_one_plain_line() {
     let hostile = "\u{1b}]0;owned\u{7}**\"Evil\u{202e} name\"**\nrm -rf /";
-    let (_runtime, _service, mut program) = begins(vec![says("One.")], names(hostile), &[]);
+    let (_runtime, _service, mut program) = start(vec![says("One.")], title_reply(hostile), &[]);
     say(&mut program, "first");
     let screen = program.until("Evil name");
     assert!(!screen.contains("rm -rf"), "{screen}");
@@ -118,7 +118,7 @@ fn hostile_titles_are_one_plain_line() {
 }
 
 #[test]
-fn nobody_asks_for_titles_without_a_screen_or_against_the_settings() {
+fn no_title_request_in_headless_mode_or_if_disabled() {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([says("One.")]));
     let arguments = ["--base-url", service.base_url.as_str(), "--model", "m"];

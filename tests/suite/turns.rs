@@ -1,4 +1,4 @@
-//! A turn without a screen: real runtime, tools and folder; only the model is scripted.
+//! Turns without a screen: real runtime, tools and folder, scripted model.
 
 use crate::support::pick_count;
 use crate::support::scene::Scene;
@@ -17,11 +17,11 @@ async fn a_reply_is_kept_and_the_turn_ends() {
     assert_eq!(entries[0], Entry::UserMessage { text: "hi".into() });
     assert!(matches!(&entries[1], Entry::Replied { text, .. } if text == "Hello."));
     assert_eq!(entries[2], Entry::Ended { ending: Ending::Finished });
-    assert_eq!(Session::replay(entries), scene.state.session, "the log alone makes the session");
+    assert_eq!(Session::replay(entries), scene.state.session, "replaying the log yields the session");
 }
 
 #[tokio::test]
-async fn reads_run_without_asking_and_the_model_is_told() {
+async fn reads_run_without_asking_and_their_results_reach_the_model() {
     let mut scene = Scene::new([
         calls("read_file", json!({ "path": "a.txt" })).calls("read_file", json!({ "path": "b.txt" })),
         says("Done."),
@@ -30,15 +30,15 @@ async fn reads_run_without_asking_and_the_model_is_told() {
     .has("b.txt", "beta\n");
     scene.say("read both").await;
     assert!(scene.state.is_idle());
-    let told: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
+    let results: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
     assert!(
-        told.iter().any(|text| text.contains("alpha")) && told.iter().any(|text| text.contains("beta")),
-        "{told:?}"
+        results.iter().any(|text| text.contains("alpha")) && results.iter().any(|text| text.contains("beta")),
+        "{results:?}"
     );
 }
 
 #[tokio::test]
-async fn a_tool_nobody_has_and_arguments_that_do_not_fit_are_told_to_the_model() {
+async fn unknown_tools_and_invalid_arguments_are_errors_for_the_model() {
     let mut scene = Scene::new([
         calls("fly", json!({})),
         calls("read_file", json!({ "file": "a" })),
@@ -59,7 +59,7 @@ async fn a_tool_nobody_has_and_arguments_that_do_not_fit_are_told_to_the_model()
 }
 
 #[tokio::test]
-async fn a_reply_cut_short_keeps_its_text_and_runs_nothing() {
+async fn incomplete_reply_keeps_its_text_and_runs_no_calls() {
     let mut scene = Scene::new([says("Half a").without_end()]);
     scene.say("go").await;
     let entries = scene.state.session.entries();
@@ -70,7 +70,7 @@ async fn a_reply_cut_short_keeps_its_text_and_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_service_that_fails_is_said_in_its_own_words_and_the_session_goes_on() {
+async fn provider_error_is_reported_and_the_session_continues() {
     let mut scene =
         Scene::new([fails(Error::InvalidReply("the service refused the key (401)".into())), says("Now it works.")]);
     scene.say("go").await;
@@ -82,7 +82,7 @@ async fn a_service_that_fails_is_said_in_its_own_words_and_the_session_goes_on()
 }
 
 #[tokio::test]
-async fn stopping_a_turn_drops_the_connection_and_keeps_the_text() {
+async fn interrupted_turn_closes_the_connection_and_keeps_the_text() {
     let mut scene = Scene::slow("Some words that take their time to come.");
     scene.apply_event(Event::UserMessage("go".into()));
     scene.step().await;
@@ -94,7 +94,7 @@ async fn stopping_a_turn_drops_the_connection_and_keeps_the_text() {
 }
 
 #[tokio::test]
-async fn r53_a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
+async fn r53_unwritable_log_is_reported_and_the_session_continues() {
     let mut scene = Scene::new([says("Hello.")]);
     *scene.log.fails.lock().unwrap() = 1;
     scene.say("hi").await;
@@ -104,7 +104,7 @@ async fn r53_a_log_that_cannot_be_written_is_said_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn r65_what_a_tool_returns_is_bounded() {
+async fn r65_tool_results_are_bounded() {
     let big = "x".repeat(3_000_000);
     let mut scene = Scene::new([calls("read_file", json!({ "path": "big.txt" })), says("Big.")]).has("big.txt", &big);
     scene.say("go").await;
@@ -112,21 +112,21 @@ async fn r65_what_a_tool_returns_is_bounded() {
 }
 
 #[tokio::test]
-async fn r65_the_same_call_that_fails_three_times_is_not_tried_a_fourth() {
+async fn r65_call_that_failed_three_times_is_refused() {
     let missing = || calls("read_file", json!({ "path": "missing.txt" }));
     let other = || calls("read_file", json!({ "path": "other.txt" }));
     let mut scene = Scene::new([missing(), missing(), other(), missing(), missing(), missing(), says("I give up.")]);
     scene.say("go").await;
-    let words: Vec<bool> =
+    let is_refused: Vec<bool> =
         scene.outcomes().iter().map(|outcome| outcome.text().starts_with("Refused: this call of")).collect();
-    assert_eq!(words, [false, false, false, false, true, true]);
+    assert_eq!(is_refused, [false, false, false, false, true, true]);
     assert!(scene.state.is_idle());
 }
 
 #[tokio::test]
-async fn r65_a_model_that_never_comes_to_an_end_is_stopped_after_fifty_rounds() {
-    let looks = |n| calls("search_text", json!({ "pattern": format!("word {n}") }));
-    let mut scene = Scene::new((0..60).map(looks)).has("a.txt", "");
+async fn r65_turn_is_stopped_after_fifty_rounds() {
+    let search = |n| calls("search_text", json!({ "pattern": format!("word {n}") }));
+    let mut scene = Scene::new((0..60).map(search)).has("a.txt", "");
     scene.say("go").await;
     assert_eq!((scene.outcomes().len(), scene.model.requests().lock().unwrap().len()), (50, 50));
     let entries = scene.log.entries.lock().unwrap().clone();
@@ -136,7 +136,7 @@ async fn r65_a_model_that_never_comes_to_an_end_is_stopped_after_fifty_rounds() 
 }
 
 #[tokio::test]
-async fn r18_twenty_calls_of_one_reply_are_each_settled_once() {
+async fn r18_each_of_twenty_calls_is_settled_once() {
     let many = (0..20).fold(Reply::default(), |reply, n| match n % 4 {
         0 => reply.calls("read_file", json!({ "path": "a.txt" })),
         1 => reply.calls("write_file", json!({ "path": format!("{n}.txt"), "content": "x" })),
@@ -146,7 +146,7 @@ async fn r18_twenty_calls_of_one_reply_are_each_settled_once() {
     let mut scene = Scene::new([many, says("Done.")]).has("a.txt", "a\n");
     scene.say("go").await;
     for n in [1, 5, 9, 13, 17] {
-        assert_eq!(scene.file(format!("{n}.txt")), None, "each is asked on its own");
+        assert_eq!(scene.file(format!("{n}.txt")), None, "each needs its own approval");
         scene.approve().await;
         assert_eq!(scene.file(format!("{n}.txt")).as_deref(), Some("x"));
     }
@@ -156,7 +156,7 @@ async fn r18_twenty_calls_of_one_reply_are_each_settled_once() {
 }
 
 #[tokio::test]
-async fn r48_ids_that_come_again_name_calls_of_their_own() {
+async fn r48_repeated_call_ids_name_separate_calls() {
     let call = |path: &str| {
         let arguments = json!({ "path": path }).to_string();
         Chunk::Call(ToolCall { id: CallId::from("same"), name: "read_file".into(), arguments })
@@ -164,14 +164,14 @@ async fn r48_ids_that_come_again_name_calls_of_their_own() {
     let twice = || Reply::default().push_chunk(call("a.txt")).push_chunk(call("b.txt"));
     let mut scene = Scene::new([twice(), twice(), says("Done.")]).has("a.txt", "alpha\n").has("b.txt", "beta\n");
     scene.say("go").await;
-    let told: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
-    assert_eq!(told.iter().filter(|text| text.contains("alpha")).count(), 2, "{told:?}");
-    assert_eq!(told.iter().filter(|text| text.contains("beta")).count(), 2, "{told:?}");
+    let results: Vec<String> = scene.outcomes().iter().map(|outcome| outcome.text().to_owned()).collect();
+    assert_eq!(results.iter().filter(|text| text.contains("alpha")).count(), 2, "{results:?}");
+    assert_eq!(results.iter().filter(|text| text.contains("beta")).count(), 2, "{results:?}");
     assert_eq!(scene.outcomes().len(), 4);
 }
 
 #[tokio::test]
-async fn r65_arguments_of_ten_megabytes_are_refused_in_few_words() {
+async fn r65_arguments_of_ten_megabytes_are_refused_briefly() {
     let big = "x".repeat(pick_count(10_000_000, 2_000_000));
     let mut scene = Scene::new([
         calls("write_file", json!({ "path": "a.txt", "content": big })),

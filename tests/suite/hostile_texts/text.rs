@@ -1,8 +1,8 @@
-//! Hostile texts, and what of a text a user can read.
+//! Hostile texts, and which parts of a text a user can read.
 
 use crate::support::Dice;
 
-/// What a terminal obeys or does not show. Nothing in it is a letter between two of the words around it.
+/// Sequences that a terminal obeys or does not show. None contains a word that `words` would find.
 const HOSTILE: [&str; 46] = [
     "\u{1b}[2J",
     "\u{1b}[H",
@@ -52,10 +52,10 @@ const HOSTILE: [&str; 46] = [
     "\u{e0100}\u{fe01}",
 ];
 
-/// What is around it.
+/// Text between hostile parts.
 const PLAIN: [&str; 8] = [" ", "  ", "\n", "\r\n", "\t", " e\u{301} ", " \u{6f22}\u{5b57} ", "."];
 
-/// What a renderer of markdown reads for itself. The two places hold a word each.
+/// Markdown that a renderer may drop. Each `@` stands for a word.
 const MARKDOWN: [&str; 8] = [
     "\n\n```rust @ @\nlet x = 1;\n```\n\n",
     "\n\n~~~ @,@\ncode\n~~~\n\n",
@@ -67,19 +67,19 @@ const MARKDOWN: [&str; 8] = [
     " <!-- @ --> &#27;]0;@&#7; ",
 ];
 
-/// What makes texts, and remembers the words it put into them.
-pub struct Maker {
+/// Generates texts with known words in them.
+pub struct Generator {
     pub dice: Dice,
     count: u64,
     pub texts: usize,
 }
 
-impl Maker {
+impl Generator {
     pub fn new(seed: u64) -> Self {
         Self { dice: Dice(seed), count: 0, texts: 0 }
     }
 
-    /// A word that no other text has.
+    /// A word that is in no other text.
     fn word(&mut self) -> String {
         self.count += 1;
         format!("wz{}q", self.count)
@@ -89,7 +89,7 @@ impl Maker {
         all[usize::try_from(self.dice.below(all.len() as u64)).unwrap()]
     }
 
-    /// A text that often begins and ends with something hostile.
+    /// A text that often starts and ends with something hostile.
     pub fn text(&mut self) -> String {
         self.texts += 1;
         let mut text = String::new();
@@ -108,7 +108,7 @@ impl Maker {
         text
     }
 
-    /// The same for a model's reply.
+    /// A reply of a model with hostile parts and Markdown.
     pub fn reply(&mut self) -> String {
         let mut text = self.text();
         for part in self.pick(&MARKDOWN).split_inclusive('@') {
@@ -121,7 +121,7 @@ impl Maker {
         text + &self.text()
     }
 
-    /// The same for the name of a file.
+    /// A hostile file name.
     pub fn name(&mut self) -> String {
         let text: String = self.text().chars().filter(|c| !"/\n\r".contains(*c)).collect();
         let mut end = text.len().min(120);
@@ -132,7 +132,7 @@ impl Maker {
     }
 }
 
-/// The planted words of a text, each once, in the order they are found.
+/// The known words of a text, each once per occurrence, in order.
 pub fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("wz") {
@@ -145,17 +145,17 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// A text without blanks, line ends and frames, however it was laid out.
+/// A text without whitespace and frames, independent of its layout.
 pub fn squash(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !('\u{2500}'..='\u{259f}').contains(c)).collect()
 }
 
-/// The first character of what was printed that a terminal would obey or not show.
+/// The first character that a terminal would obey or not show.
 pub fn forbidden(printed: &str) -> Option<(usize, char)> {
     aye::chat::hidden_chars::find_hidden(printed)
 }
 
-/// What a terminal was sent without the sequences of the program itself, and with the texts of those that hold one.
+/// Terminal output without the program's own sequences, but with the text inside them.
 pub fn without_sequences(sent: &str) -> String {
     let mut out = String::new();
     let mut rest = sent;
@@ -178,7 +178,7 @@ pub fn without_sequences(sent: &str) -> String {
             None => 0,
         };
         rest = &sequence[length.min(sequence.len())..];
-        // Text on both sides of a sequence is not one text.
+        // Text on both sides of a sequence does not belong together.
         out.push('\n');
     }
     out + rest
