@@ -2,7 +2,7 @@
 //! before. Nothing of them is hidden or readable, and what is writable live is writable in the dry run, for an ordinary
 //! user too.
 
-use crate::stage_escapes::is_there;
+use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};

@@ -1,7 +1,7 @@
 //! A dry run sends the model nothing that a live session would ask about. A session reads every kind of secret in many
 //! ways, and the server that plays the model receives none of them.
 
-use crate::stage_escapes::is_there;
+use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::print_uncaptured;

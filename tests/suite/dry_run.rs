@@ -1,6 +1,6 @@
 //! A dry run changes nothing outside its overlay, and its reads see its earlier writes.
 
-use crate::stage_escapes::is_there;
+use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::overlay_project::open_overlay;
 use crate::support::program::Setup;

@@ -1,6 +1,6 @@
 //! Dry runs on full disks: a write that does not fit is reported and leaves no change, and the session continues.
 
-use crate::stage_escapes::is_there;
+use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
 use crate::support::program::{Program, Setup, program};

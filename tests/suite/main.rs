@@ -7,6 +7,7 @@ mod answers;
 mod api_keys;
 mod approval_prompts;
 mod approvals;
+mod audit_records;
 mod audits;
 mod base_urls;
 mod clipboard;
@@ -17,12 +18,18 @@ mod command_line;
 mod commands;
 mod commit_subjects;
 mod compaction;
+mod composer;
+mod conversation;
 mod crates;
 mod damaged_sessions;
 mod deep_nesting;
+#[cfg(target_os = "linux")]
+mod discarded_rehearsals;
 mod disclosure;
 mod doctor;
 mod doctor_bundles;
+mod draft_kills;
+mod drafts;
 mod dry_run;
 mod editor;
 mod exits;
@@ -39,47 +46,56 @@ mod hasty_keys;
 mod hooks;
 mod hostile_texts;
 mod idle_costs;
+mod images;
 mod interrupted_replies;
 mod journal;
 mod kills;
+mod live_sandbox;
 mod manual;
+mod misbehaving_models;
+mod model_reviewer;
 mod model_switch;
 mod modes;
-mod nasty;
-mod odd_disks;
-#[cfg(target_os = "linux")]
-mod odd_layers;
-mod odd_places;
-mod odd_servers;
-mod odd_sessions;
 #[cfg(target_os = "linux")]
 mod option_trials;
 mod output_floods;
 mod outside_project;
 #[cfg(target_os = "linux")]
+mod overlay_changed_paths;
+#[cfg(target_os = "linux")]
 mod overlay_commands;
 #[cfg(target_os = "linux")]
-mod overlay_costs;
+mod overlay_sandbox;
 #[cfg(target_os = "linux")]
-mod patches;
-mod pictures;
+mod overlay_sandbox_consistency;
+#[cfg(target_os = "linux")]
+mod overlay_sandbox_escapes;
+#[cfg(target_os = "linux")]
+mod overlay_sandbox_outside;
+#[cfg(target_os = "linux")]
+mod overlay_sandbox_races;
+#[cfg(target_os = "linux")]
+mod overlay_sandbox_view;
+mod permissive_modes;
 mod project_trust;
+mod provider_tls;
+mod provider_waits;
 mod proxies;
 mod questions;
 #[cfg(target_os = "linux")]
 mod read_only_sandbox;
-mod record;
+mod real_server;
 mod redaction;
 mod rehearsal_apply;
 #[cfg(target_os = "linux")]
 mod rehearsal_apply_groups;
+#[cfg(target_os = "linux")]
+mod rehearsal_patches;
 mod rehearsals;
 mod retries;
-mod rough_life;
 mod rules;
 mod sandbox_escapes;
-mod scripts;
-mod second_reader;
+mod script_grants;
 mod secrets;
 mod session_files;
 mod session_growth;
@@ -88,32 +104,16 @@ mod sessions;
 mod settings;
 mod simulator;
 mod soak;
-#[cfg(target_os = "linux")]
-mod stage;
-#[cfg(target_os = "linux")]
-mod stage_agrees;
-#[cfg(target_os = "linux")]
-mod stage_escapes;
-#[cfg(target_os = "linux")]
-mod stage_examination;
-#[cfg(target_os = "linux")]
-mod stage_outside;
-#[cfg(target_os = "linux")]
-mod stage_views;
 mod sub_agents;
 mod support;
-mod talk;
 mod terminal;
-#[cfg(target_os = "linux")]
-mod thrown_away;
+mod terminal_disruptions;
 mod titles;
-mod true_server;
-mod trust;
 mod turns;
-mod unsent;
-mod unsent_kills;
-mod waiting;
-mod walled;
-mod wide_modes;
+mod unusual_files;
+#[cfg(target_os = "linux")]
+mod unusual_overlays;
+mod unusual_paths;
+mod unusual_servers;
+mod unusual_session_files;
 mod wire;
-mod writing;

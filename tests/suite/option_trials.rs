@@ -27,7 +27,7 @@ mod scratch;
 mod trials;
 mod words;
 
-/// Nobody: an ordinary user who is on every machine.
+/// An ordinary user that every machine has.
 const NOBODY: u32 = 65534;
 /// The scratch folder, in the environment of the process in which the trials run.
 const INSIDE: &str = "AYE_TEST_SCRATCH";
@@ -66,12 +66,12 @@ fn inside(test: &str) -> Option<PathBuf> {
         command.uid(NOBODY).gid(NOBODY);
     }
     let done = command.output().unwrap();
-    let said = String::from_utf8_lossy(&done.stdout);
-    said.lines()
-        .filter(|line| line.starts_with("option trials:") || line.contains("LEFT OUT"))
+    let output = String::from_utf8_lossy(&done.stdout);
+    output.lines()
+        .filter(|line| line.starts_with("option trials:") || line.contains("EXITED OUT"))
         .for_each(print_uncaptured);
-    assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
-    assert!(said.contains("1 passed"), "no test is called {test}:\n{said}");
+    assert!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
     None
 }
 
@@ -85,16 +85,16 @@ fn is_program(name: &str) -> bool {
 
 /// Says which programs the machine lacks, and leaves them out.
 fn present() -> Vec<Recipe> {
-    let is_there = |recipe: &Recipe| recipe.words.split(' ').next().is_some_and(is_program);
+    let is_present = |recipe: &Recipe| recipe.words.split(' ').next().is_some_and(is_program);
     let only = std::env::var("AYE_TEST_ONLY").unwrap_or_default();
     let is_wanted = |recipe: &Recipe| only.split(',').any(|start| recipe.words.starts_with(start));
     let recipes = programs::recipes().into_iter().filter(is_wanted);
-    let (there, missing): (Vec<Recipe>, Vec<Recipe>) = recipes.partition(is_there);
+    let (present, missing): (Vec<Recipe>, Vec<Recipe>) = recipes.partition(is_present);
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|recipe| recipe.words.as_str()).collect();
-        print_uncaptured(&format!("option trials: LEFT OUT, not on this machine: {}", names.join(", ")));
+        print_uncaptured(&format!("option trials: EXITED OUT, not on this machine: {}", names.join(", ")));
     }
-    there
+    present
 }
 
 /// Makes lines and tries them, as many as the environment says or else this many, and fails if one did what it may not do.
@@ -114,7 +114,7 @@ fn try_lines(trials: &mut Trials, lines: usize) -> usize {
             at = at.saturating_sub(*percent);
             here
         });
-        trials.trial(project.unwrap_or(&PROJECTS[0]).0, line);
+        trials.try_and_store(project.unwrap_or(&PROJECTS[0]).0, line);
         made += 1;
     }
     print_uncaptured(&format!(
@@ -192,7 +192,7 @@ fn trials_see_every_kind_of_harm() {
     let mut unseen = Vec::new();
     for (program, project, line, expected) in HARMFUL {
         if !is_program(program) {
-            print_uncaptured(&format!("option trials: LEFT OUT, not on this machine: {program}"));
+            print_uncaptured(&format!("option trials: EXITED OUT, not on this machine: {program}"));
             continue;
         }
         let text = trials.text(line);

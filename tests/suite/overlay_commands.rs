@@ -1,6 +1,6 @@
 //! Real tools over several commands of one dry run: each command writes in a folder of its own, which is merged after it.
 
-use crate::stage_escapes::is_there;
+use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 const FILES: usize = 3_000;
 const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a; ";
 
-/// Whether a program can be run here.
-fn has(program: &str) -> bool {
+/// Returns whether a program can be run here.
+fn has_program(program: &str) -> bool {
     let is_there = std::process::Command::new(program).arg("--version").output().is_ok();
     if !is_there {
         report_skipped(&format!("{program} is missing"));
@@ -39,8 +39,8 @@ async fn run(scene: &EmptyProject, command: &str) -> (String, i32) {
     (ran.output, ran.exit.unwrap_or(-1))
 }
 
-/// The same of a command that must succeed; returns its output.
-async fn succeeds(scene: &EmptyProject, command: &str) -> String {
+/// Runs a command that must succeed; returns its output.
+async fn run_ok(scene: &EmptyProject, command: &str) -> String {
     let (output, exit) = run(scene, command).await;
     assert_eq!(exit, 0, "{command}: {output}");
     output
@@ -48,11 +48,11 @@ async fn succeeds(scene: &EmptyProject, command: &str) -> String {
 
 #[tokio::test]
 async fn git_keeps_its_index_and_history_over_several_commands() {
-    if !is_there() || !has("git") {
+    if !is_there() || !has_program("git") {
         return;
     }
     let scene = EmptyProject::new();
-    let git = async |command: &str| succeeds(&scene, &format!("{GIT}{command}")).await;
+    let git = async |command: &str| run_ok(&scene, &format!("{GIT}{command}")).await;
     git("git init -q && echo one > a.txt && echo b > b.txt && mkdir -p src/deep && echo lib > src/deep/lib.rs").await;
     git("git add -A").await;
     git("git commit -qm first").await;
@@ -85,13 +85,13 @@ async fn git_keeps_its_index_and_history_over_several_commands() {
 }
 
 #[tokio::test]
-async fn git_takes_no_file_for_changed_that_no_command_changed() {
-    if !is_there() || !has("git") {
+async fn git_sees_no_changes_between_commands() {
+    if !is_there() || !has_program("git") {
         return;
     }
     let scene = EmptyProject::new();
-    let git = async |command: &str| succeeds(&scene, &format!("{GIT}{command}")).await;
-    // Old enough to be compared by what git noted of them alone, and merged in another second than noted.
+    let git = async |command: &str| run_ok(&scene, &format!("{GIT}{command}")).await;
+    // Old enough that git compares metadata only, and merged in another second than the index was written.
     git("git init -q && echo one > a.txt && echo b > b.txt && touch -d 2000-01-01 a.txt b.txt && git add -A && git commit -qm first && sleep 1.1").await;
     assert_eq!(git("git diff-index --name-only HEAD").await, "");
     git("touch -d 2001-01-01 a.txt").await;
@@ -101,44 +101,44 @@ async fn git_takes_no_file_for_changed_that_no_command_changed() {
 }
 
 #[tokio::test]
-async fn a_hard_link_changed_by_a_later_command_is_a_file_of_its_own() {
+async fn hard_link_is_copied_when_a_later_command_changes_it() {
     if !is_there() {
         return;
     }
     let scene = EmptyProject::new();
-    let one = succeeds(&scene, "echo one > a; ln a b; echo two >> b; cat a; stat -c %h a").await;
+    let one = run_ok(&scene, "echo one > a; ln a b; echo two >> b; cat a; stat -c %h a").await;
     assert_eq!(one, "one\ntwo\n2\n", "in one command both names are one file");
-    succeeds(&scene, "echo three >> b").await;
-    assert_eq!(succeeds(&scene, "cat a; echo; cat b").await, "one\ntwo\n\none\ntwo\nthree\n");
-    succeeds(&scene, "mkdir d; ln a d/c; rm a").await;
-    assert_eq!(succeeds(&scene, "cat d/c; ls").await, "one\ntwo\nb\nd\n");
+    run_ok(&scene, "echo three >> b").await;
+    assert_eq!(run_ok(&scene, "cat a; echo; cat b").await, "one\ntwo\n\none\ntwo\nthree\n");
+    run_ok(&scene, "mkdir d; ln a d/c; rm a").await;
+    assert_eq!(run_ok(&scene, "cat d/c; ls").await, "one\ntwo\nb\nd\n");
     assert_eq!(list_changed_paths(&scene.play), ["b", "d", "d/c"]);
 }
 
 #[tokio::test]
 async fn a_build_over_several_commands_builds_only_what_changed() {
-    if !is_there() || !has("make") {
+    if !is_there() || !has_program("make") {
         return;
     }
-    let compiler = if has("cc") { "cc -c -o $@ $<" } else { "cp $< $@" };
+    let compiler = if has_program("cc") { "cc -c -o $@ $<" } else { "cp $< $@" };
     let scene = EmptyProject::new();
     let rule = format!("all: build/a.o build/b.o\\nbuild/%.o: %.c\\n\\t@mkdir -p build\\n\\t{compiler}\\n");
-    succeeds(
+    run_ok(
         &scene,
         &format!("printf '{}' > Makefile; echo 'int a;' > a.c; echo 'int b;' > b.c", rule.replace('%', "%%")),
     )
     .await;
-    let builds = async |goals: &str| succeeds(&scene, &format!("make {goals}")).await;
+    let builds = async |goals: &str| run_ok(&scene, &format!("make {goals}")).await;
     let first = builds("").await;
     assert!(first.contains("a.c") && first.contains("b.c"), "{first}");
     for _ in 0..2 {
         assert_eq!(builds("").await, "make: Nothing to be done for 'all'.\n");
     }
-    succeeds(&scene, "touch b.c").await;
+    run_ok(&scene, "touch b.c").await;
     let again = builds("").await;
     assert!(again.contains("b.c") && !again.contains("a.c"), "{again}");
     assert_eq!(builds("-q all; echo $?").await, "0\n");
-    succeeds(&scene, "rm build/a.o").await;
+    run_ok(&scene, "rm build/a.o").await;
     let again = builds("").await;
     assert!(again.contains("a.c") && !again.contains("b.c"), "{again}");
 }
@@ -146,9 +146,9 @@ async fn a_build_over_several_commands_builds_only_what_changed() {
 /// When the program is killed.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
-    /// The second command has made this many files.
+    /// The second command has created this many files.
     Written(usize),
-    /// So many milliseconds after it made the first one.
+    /// This many milliseconds after its first file.
     Later(u64),
     /// Its merge has begun.
     Merging,
@@ -167,13 +167,13 @@ impl Moment {
         }
     }
 
-    /// Whether the command has ended.
+    /// Returns whether the command has ended at this moment.
     fn is_after(self) -> bool {
         matches!(self, Self::Merging | Self::Merged(_))
     }
 }
 
-/// A session in which a command makes many files, killed at a moment that is seen in its overlay.
+/// A session in which a command creates many files, killed at a moment that is visible in its overlay.
 struct Killed {
     place: Arc<Folder>,
     layer: PathBuf,
@@ -218,8 +218,8 @@ impl Killed {
             let (out, err, code) = Setup::again(&self.place, &["rehearsal", "show", id, "--json"]).print("");
             assert_eq!(code, 0, "{out}{err}");
             if self.is_settled() {
-                let told: Value = serde_json::from_str(&out).unwrap();
-                let paths = told["changes"].as_array().unwrap().iter();
+                let listing: Value = serde_json::from_str(&out).unwrap();
+                let paths = listing["changes"].as_array().unwrap().iter();
                 return paths.map(|change| change["path"].as_str().unwrap().to_owned()).collect();
             }
             assert!(wait.elapsed() < crate::support::keyboard::PATIENCE, "it stays pending: {out}");
@@ -228,7 +228,7 @@ impl Killed {
 }
 
 #[test]
-fn killed_while_a_command_runs_or_is_merged_it_comes_back_with_whole_files() {
+fn kill_during_a_command_or_its_merge_leaves_whole_files() {
     if !is_there() {
         return;
     }
@@ -263,20 +263,20 @@ fn killed_while_a_command_runs_or_is_merged_it_comes_back_with_whole_files() {
         assert!(!has_ended || (last == FILES && listed.contains(&"end".to_owned())), "{moment:?}: {last}");
         for number in files {
             let text = std::fs::read_to_string(killed.layer.join(format!("upper/d/{number}"))).unwrap();
-            // The one that was being written when the command was ended.
+            // The file that was being written when the command was ended.
             let is_cut = number == last && !has_ended && text.is_empty();
             assert!(is_cut || text == format!("whole {number}\n"), "{moment:?}: {number}: {text:?}");
         }
         let names: Vec<_> = std::fs::read_dir(killed.place.path().join("project")).unwrap().flatten().collect();
-        assert_eq!(names.len(), 1, "{moment:?}: nothing is real");
+        assert_eq!(names.len(), 1, "{moment:?}: no real file was created");
         let service =
             runtime.block_on(Service::start([runs("ls d | wc -l; cat a.txt; echo more > d/more"), answers("Seen.")]));
         let arguments = ["-p", "--continue", "--base-url", &service.base_url, "--model", "m", "again"];
         let (out, err, code) = Setup::again(&killed.place, &arguments).print("");
         assert_eq!(code, 0, "{moment:?}: {out}{err}");
         let received = service.received();
-        let told = received.last().unwrap().body["messages"].as_array().unwrap().last().unwrap().to_string();
-        assert!(told.contains(&format!("{}\\nreal\\nexit 0", last + 1)), "{moment:?}: {told}");
+        let result = received.last().unwrap().body["messages"].as_array().unwrap().last().unwrap().to_string();
+        assert!(result.contains(&format!("{}\\nreal\\nexit 0", last + 1)), "{moment:?}: {result}");
         assert!(killed.is_settled(), "{moment:?}");
         let more = killed.listed().len();
         assert_eq!(more, listed.len() + 1, "{moment:?}");
@@ -286,7 +286,7 @@ fn killed_while_a_command_runs_or_is_merged_it_comes_back_with_whole_files() {
 /// A program that renames a folder by rename(2) fails; the model receives the reason.
 #[tokio::test]
 async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
-    if !is_there() || !has("git") {
+    if !is_there() || !has_program("git") {
         return;
     }
     let git = |command: &str| calls_command(&format!("{GIT}{command}"));
@@ -299,8 +299,8 @@ async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
     scene.runtime.set_rehearsal(CommandRehearsal::Sandboxed(shell));
     scene.say("go").await;
     let outcomes = scene.outcomes();
-    let told = outcomes[1].text();
-    assert!(told.contains("ross-device link") && told.contains("cannot rename a folder"), "{outcomes:?}");
+    let result = outcomes[1].text();
+    assert!(result.contains("ross-device link") && result.contains("cannot rename a folder"), "{outcomes:?}");
 }
 
 fn calls_command(command: &str) -> Reply {
@@ -308,14 +308,14 @@ fn calls_command(command: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work() {
-    const NAME: &str = "overlay_commands::a_disk_that_is_full_when_a_command_is_merged_is_said_and_later_commands_work";
+async fn full_disk_during_a_merge_is_reported_and_later_commands_work() {
+    const NAME: &str = "overlay_commands::full_disk_during_a_merge_is_reported_and_later_commands_work";
     if !is_there() || !continue_with_mounts(NAME) {
         return;
     }
     let mut scene = Scene::dry_run([
         calls_command("mkdir -p d/e; echo one > d/e/one; chmod 700 d/e"),
-        // Folders whose mode keeps their owner out, changed again, and then no byte is left.
+        // Folders whose mode locks their owner out, changed again until no byte is left on the disk.
         calls_command("echo two > d/e/two; mkdir f; echo three > f/three; chmod 500 d/e f; dd if=/dev/zero of=large bs=64k count=1; exec 2>/dev/null; while head -c 4096 /dev/zero >> large; do :; done; exec 2>&1; echo x > g; exit 1"),
         calls_command("cat d/e/one d/e/two f/three; stat -c %a d/e f"),
         calls_command("rm large; echo four > four; cat four"),

@@ -1,6 +1,7 @@
-//! Proxies on the way to a provider, in the real program: one that refuses, is dead or is wrong is said at once, and none
-//! is passed by.
+//! Proxies between the program and a provider: failing, unreachable and invalid proxies are reported at once, and none
+//! is bypassed.
 
+use crate::provider_tls::{KEY, PASSWORD, authority_file, own_address, run_failing, run_print};
 use crate::support::closed_port::reserve_closed_port;
 use crate::support::program::Setup;
 use crate::support::report_skipped;
@@ -11,8 +12,8 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// A proxy that answers a request for a way with these bytes, and what it was asked.
-pub fn proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
+/// A proxy that answers every CONNECT request with these bytes, and the requests it received.
+pub fn start_proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
     let port = serve_connections(move |mut socket| {
@@ -20,20 +21,19 @@ pub fn proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
         log.lock().unwrap().push(head);
         let _ = socket.write_all(answer);
         if answer.is_empty() {
-            // It says nothing, and stays.
+            // It sends nothing and keeps the connection open.
             read_request(&mut socket);
         }
     });
     (port, asked)
 }
 
-/// A proxy that makes a way to this port, whatever it is asked for; the first time it answers this, where it is
-/// something.
-fn way_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
+/// A proxy that connects to this port for any target. It answers the first request with `first`, unless that is empty.
+fn tunnel_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
     let own = serve_connections(move |mut near| {
-        // Byte by byte, so that nothing of what comes behind the head is taken.
+        // Byte by byte, so that no byte after the head is consumed.
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") && matches!(near.read(&mut byte), Ok(1)) {
@@ -58,15 +58,15 @@ fn way_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
 }
 
 #[test]
-fn r57_a_proxy_makes_the_way_and_sees_neither_key_nor_word() {
+fn r57_proxy_tunnels_and_sees_neither_key_nor_message() {
     let authority = Authority::new();
-    let roots = file(&authority.pem);
+    let roots = authority_file(&authority.pem);
     let service = TlsService::start(authority.issue_certificate("model.example.test", 2090), stream_reply("hello"));
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
-        let (port, asked) = way_to(service.port, b"");
+        let (port, asked) = tunnel_to(service.port, b"");
         let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
         let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), (variable, &proxy)];
-        let (out, err, code) = prints("https://model.example.test/v1", &environment);
+        let (out, err, code) = run_print("https://model.example.test/v1", &environment);
         assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{variable}");
         let asked = asked.lock().unwrap().join("");
         assert!(asked.starts_with("CONNECT model.example.test:443 HTTP/1.1\r\n"), "{asked}");
@@ -76,13 +76,13 @@ fn r57_a_proxy_makes_the_way_and_sees_neither_key_nor_word() {
     assert_eq!(service.heard.lock().unwrap().len(), 3);
 }
 
-/// What is told of a proxy at this address that is named by this variable.
-fn told_through(variable: &str, proxy: &str) -> String {
-    told("https://model.example.test/v1", &[(variable, proxy)])
+/// Returns the error with this proxy in this variable.
+fn error_with_proxy(variable: &str, proxy: &str) -> String {
+    run_failing("https://model.example.test/v1", &[(variable, proxy)])
 }
 
 #[test]
-fn r57_a_proxy_that_refuses_is_said_at_once_with_its_address_and_setting_and_without_its_password() {
+fn r57_refusing_proxy_is_reported_with_address_and_setting_but_no_password() {
     let wants: &[u8] = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
     let forbids: &[u8] = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
     for (variable, answer, reason) in [
@@ -95,8 +95,8 @@ fn r57_a_proxy_that_refuses_is_said_at_once_with_its_address_and_setting_and_wit
         ("https_proxy", forbids, "refused the connection (403). Allow it there, or correct https_proxy."),
         ("ALL_PROXY", forbids, "refused the connection (403). Allow it there, or correct ALL_PROXY."),
     ] {
-        let (port, asked) = proxy(answer);
-        let err = told_through(variable, &format!("http://me:{PASSWORD}@127.0.0.1:{port}"));
+        let (port, asked) = start_proxy(answer);
+        let err = error_with_proxy(variable, &format!("http://me:{PASSWORD}@127.0.0.1:{port}"));
         assert_eq!(
             err,
             format!(
@@ -104,13 +104,14 @@ fn r57_a_proxy_that_refuses_is_said_at_once_with_its_address_and_setting_and_wit
                  {reason}\n"
             )
         );
-        // It is asked for its status once more, since the connection does not keep it; never for the reply again.
+        // The program asks once more for the proxy's status, since the connection does not keep it, but never for the
+        // reply.
         let asked = asked.lock().unwrap();
         assert!(asked.len() <= 2 && asked.iter().all(|asked| !asked.contains(KEY)), "{asked:?}");
     }
-    // One that says nothing is a silence like any other.
-    let (port, asked) = proxy(b"");
-    let err = told_through("HTTPS_PROXY", &format!("http://me:{PASSWORD}@127.0.0.1:{port}"));
+    // A proxy that sends nothing is reported like any other silence.
+    let (port, asked) = start_proxy(b"");
+    let err = error_with_proxy("HTTPS_PROXY", &format!("http://me:{PASSWORD}@127.0.0.1:{port}"));
     assert_eq!(
         err,
         "aye: The provider sent no data for 3 s. To wait longer, increase `idle_seconds` of the profile.\n"
@@ -119,7 +120,7 @@ fn r57_a_proxy_that_refuses_is_said_at_once_with_its_address_and_setting_and_wit
 }
 
 #[test]
-fn a_proxy_that_refuses_a_request_without_encryption_is_said_at_once() {
+fn proxy_that_refuses_a_plain_request_is_reported_at_once() {
     for (answer, reason) in [
         (
             &b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"[..],
@@ -131,9 +132,9 @@ fn a_proxy_that_refuses_a_request_without_encryption_is_said_at_once() {
              there, or correct HTTP_PROXY.",
         ),
     ] {
-        let (port, asked) = proxy(answer);
+        let (port, asked) = start_proxy(answer);
         let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
-        let err = told("http://model.example.test/v1", &[("HTTP_PROXY", &proxy)]);
+        let err = run_failing("http://model.example.test/v1", &[("HTTP_PROXY", &proxy)]);
         let last = err.lines().last().unwrap_or_default();
         let start = format!(
             "aye: Cannot reach http://model.example.test: the proxy http://127.0.0.1:{port} (set by HTTP_PROXY) {reason}"
@@ -144,12 +145,12 @@ fn a_proxy_that_refuses_a_request_without_encryption_is_said_at_once() {
 }
 
 #[test]
-fn a_dead_proxy_is_said_at_once_with_its_address_and_setting() {
+fn unreachable_proxy_is_reported_at_once_with_address_and_setting() {
     for scheme in ["http", "socks5", "socks5h", "socks4"] {
         for base in ["https://192.0.2.1/v1", "http://192.0.2.1/v1"] {
             let (_closed, address) = reserve_closed_port();
             let proxy = format!("{scheme}://me:{PASSWORD}@{address}");
-            let err = told(base, &[("ALL_PROXY", &proxy)]);
+            let err = run_failing(base, &[("ALL_PROXY", &proxy)]);
             let last = err.lines().last().unwrap_or_default();
             let origin = base.trim_end_matches("/v1");
             let start = format!(
@@ -163,9 +164,9 @@ fn a_dead_proxy_is_said_at_once_with_its_address_and_setting() {
 }
 
 #[test]
-fn a_proxy_that_never_answers_is_said_with_its_address_and_setting() {
+fn silent_proxy_is_reported_with_address_and_setting() {
     for scheme in ["http", "socks5h"] {
-        let (port, _) = proxy(b"");
+        let (port, _) = start_proxy(b"");
         let through = format!("{scheme}://127.0.0.1:{port}");
         let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
         write_settings(
@@ -184,11 +185,11 @@ fn a_proxy_that_never_answers_is_said_with_its_address_and_setting() {
 }
 
 #[test]
-fn a_socks_proxy_that_refuses_is_said_at_once() {
-    // It takes no way to say who one is; it does not allow the connection.
-    let no_way: &[&[u8]] = &[b"\x05\xff"];
+fn refusing_socks_proxy_is_reported_at_once() {
+    // The first accepts no authentication method; the second does not allow the connection.
+    let no_method: &[&[u8]] = &[b"\x05\xff"];
     let not_allowed: &[&[u8]] = &[b"\x05\x00", b"\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"];
-    for answers in [no_way, not_allowed] {
+    for answers in [no_method, not_allowed] {
         let port = serve_connections(move |mut socket| {
             for answer in answers {
                 let _ = socket.read(&mut [0; 512]);
@@ -196,7 +197,7 @@ fn a_socks_proxy_that_refuses_is_said_at_once() {
             }
             let _ = socket.read(&mut [0; 512]);
         });
-        let err = told_through("HTTPS_PROXY", &format!("socks5h://127.0.0.1:{port}"));
+        let err = error_with_proxy("HTTPS_PROXY", &format!("socks5h://127.0.0.1:{port}"));
         let start = format!(
             "aye: Cannot reach https://model.example.test: the proxy socks5h://127.0.0.1:{port} (set by HTTPS_PROXY) \
              refused the connection: "
@@ -206,7 +207,7 @@ fn a_socks_proxy_that_refuses_is_said_at_once() {
 }
 
 #[test]
-fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
+fn invalid_proxy_is_an_error_and_nothing_is_connected() {
     let own = own_address();
     let met = Arc::new(Mutex::new(0));
     let listener = std::net::TcpListener::bind((own.unwrap_or(IpAddr::from([127, 0, 0, 1])), 0)).unwrap();
@@ -224,12 +225,12 @@ fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
         ["ftp://127.0.0.1:1", "http://me:hunter2@", "http://127.0.0.1:99999", "127.0.0.1:port", " ", "not a proxy"]
     {
         if own.is_some() {
-            let err = told(&base, &[("HTTP_PROXY", wrong), ("NO_PROXY", "")]);
+            let err = run_failing(&base, &[("HTTP_PROXY", wrong), ("NO_PROXY", "")]);
             let last = err.lines().last().unwrap_or_default();
             assert!(last.starts_with("aye: Cannot use HTTP_PROXY: it is not the address of a proxy."), "{err}");
             assert!(!err.contains("hunter2"), "{err}");
         }
-        // In a profile it counts for this machine too.
+        // In a profile the proxy applies to local addresses too.
         let setup = Setup::new(&["-p", "--profile", "way", "hi"]);
         let profile = format!("[profiles.way]\nbase_url = \"{base}\"\nmodel = \"m\"\nproxy = \"{wrong}\"\n");
         write_settings(&setup, &profile);
@@ -241,37 +242,37 @@ fn a_wrong_proxy_is_an_error_and_nobody_is_connected_to() {
     if own.is_none() {
         report_skipped("this machine has no address but the loopback");
     }
-    // A host that the variable is not for does not suffer from it.
+    // A host in `NO_PROXY` is not affected.
     if let Some(own) = own {
-        let (out, err, _) = prints(&base, &[("HTTP_PROXY", "ftp://h"), ("NO_PROXY", &own.to_string())]);
+        let (out, err, _) = run_print(&base, &[("HTTP_PROXY", "ftp://h"), ("NO_PROXY", &own.to_string())]);
         assert_eq!(out, "straight\n", "{err}");
     }
 }
 
 #[test]
-fn r49_a_proxy_that_fails_once_is_asked_again_and_that_is_said() {
+fn r49_proxy_that_fails_once_is_retried_with_a_notice() {
     let authority = Authority::new();
-    let roots = file(&authority.pem);
+    let roots = authority_file(&authority.pem);
     let service = TlsService::start(authority.issue_certificate("model.example.test", 2090), stream_reply("hello"));
     let failed: &[u8] = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n";
     for answer in [failed, b"220 mail.example.test ESMTP\r\n"] {
-        let (port, _) = way_to(service.port, answer);
+        let (port, _) = tunnel_to(service.port, answer);
         let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
         let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), ("HTTPS_PROXY", &proxy)];
-        let (out, err, code) = prints("https://model.example.test/v1", &environment);
-        // It may have made a way by the time it was asked for its status.
-        let said = format!(
+        let (out, err, code) = run_print("https://model.example.test/v1", &environment);
+        // The proxy may have connected by the time the program asks for its status.
+        let notice = format!(
             "aye: Cannot connect to https://model.example.test: the proxy http://127.0.0.1:{port} (set by HTTPS_PROXY) could \
              not connect"
         );
-        assert!(err.starts_with(&said) && err.trim_end().ends_with("; trying again in 3 s"), "{err}");
+        assert!(err.starts_with(&notice) && err.trim_end().ends_with("; trying again in 3 s"), "{err}");
         assert_eq!((out.as_str(), err.lines().count(), code), ("hello\n", 1, 0));
     }
 }
 
 #[test]
-fn r57_what_is_on_this_machine_goes_through_no_proxy() {
-    let (port, asked) = proxy(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
+fn r57_local_addresses_bypass_every_proxy() {
+    let (port, asked) = start_proxy(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
     let through = format!("http://127.0.0.1:{port}");
     let service = serve_connections(|mut socket| {
         read_request(&mut socket);
@@ -280,7 +281,7 @@ fn r57_what_is_on_this_machine_goes_through_no_proxy() {
     for host in ["127.0.0.1", "localhost"] {
         let all = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, through.as_str()));
         let environment = [&all[..], &[("NO_PROXY", "")]].concat();
-        let (out, err, code) = prints(&format!("http://{host}:{service}/v1"), &environment);
+        let (out, err, code) = run_print(&format!("http://{host}:{service}/v1"), &environment);
         assert_eq!((out.as_str(), err.as_str(), code), ("hello\n", "", 0), "{host}");
     }
     assert_eq!(asked.lock().unwrap().len(), 0);

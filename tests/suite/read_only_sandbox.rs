@@ -1,8 +1,8 @@
-//! Commands that run without approval, by the real program, as root and as an ordinary user: whatever a table lets through by
-//! mistake, such a command changes nothing, reaches nobody and opens no sensitive file. Each hostile line does what it wants to
-//! without the sandbox.
+//! Commands that run without approval, in the real program, as root and as an ordinary user: even if a policy table
+//! allows one by mistake, it changes nothing, reaches no other process and opens no sensitive file. Without the sandbox
+//! each hostile line succeeds.
 
-mod seen;
+mod outcomes;
 
 use crate::sandbox_escapes::is_there;
 use crate::support::folder::Folder;
@@ -20,10 +20,10 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What no command may print.
+/// Content of every sensitive file.
 const SECRET: &str = "hunter2";
 
-/// A project with sensitive files of every kind, what lies around it, and programs to reach.
+/// A project with sensitive files of every kind, its surroundings, and processes to reach.
 struct Place {
     root: Folder,
     shell: Shell,
@@ -92,40 +92,40 @@ impl Place {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
-    /// The line with `@` for the folder that everything is in, `&&&` for the port and `%%%` for another process.
-    fn line(&self, command: &str, walls: CommandSandbox) -> CommandLine {
+    /// Builds a command line. `@` stands for the root of the place, `&&&` for the port and `%%%` for another process.
+    fn line(&self, command: &str, sandbox: CommandSandbox) -> CommandLine {
         let command = command
             .replace('@', self.at("").to_str().unwrap().trim_end_matches('/'))
             .replace("&&&", &self.port.local_addr().unwrap().port().to_string())
             .replace("%%%", &self.helper.id().to_string());
-        CommandLine { command, folder: self.at("project"), seconds: 20, sandbox: walls, ..CommandLine::default() }
+        CommandLine { command, folder: self.at("project"), seconds: 20, sandbox, ..CommandLine::default() }
     }
 
-    async fn reads(&self, command: &str) -> CommandOutcome {
+    async fn run_read_only(&self, command: &str) -> CommandOutcome {
         let line = self.line(command, CommandSandbox::enforced(SandboxAccess::default()));
         self.shell.run_read_only(&line, false, &[], &|_| {}).await.unwrap().0
     }
 
-    async fn reads_with_git(&self, command: &str) -> CommandOutcome {
+    async fn run_read_only_with_git(&self, command: &str) -> CommandOutcome {
         let line = self.line(command, CommandSandbox::enforced(SandboxAccess::default()));
         self.shell.run_read_only(&line, true, &[], &|_| {}).await.unwrap().0
     }
 
-    async fn free(&self, command: &str) -> CommandOutcome {
+    async fn run_unsandboxed(&self, command: &str) -> CommandOutcome {
         self.shell.run_command(&self.line(command, CommandSandbox::Unspecified), &|_| {}).await.unwrap()
     }
 
-    /// Everything there is: every path with what it is, whose, since when, and what it holds.
-    fn picture(&self) -> BTreeMap<PathBuf, String> {
+    /// Every path with its kind, mode, owner, times and content.
+    fn snapshot(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
         let mut folders = vec![self.at("")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
                 let about = path.symlink_metadata().unwrap();
-                let held = if about.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
+                let content = if about.is_file() { std::fs::read(&path).unwrap_or_default() } else { Vec::new() };
                 let (mode, links, times) = (about.mode(), about.nlink(), (about.mtime(), about.mtime_nsec()));
-                all.insert(path.clone(), format!("{mode:o} {links} {times:?} {} {held:?}", about.uid()));
+                all.insert(path.clone(), format!("{mode:o} {links} {times:?} {} {content:?}", about.uid()));
                 if about.is_dir() {
                     folders.push(path);
                 }
@@ -142,10 +142,10 @@ impl Drop for Place {
     }
 }
 
-/// Each prints the secret or `reached` if it can, and changes something if it writes.
+/// Each line prints the secret or `reached` if it succeeds, or changes something if it writes.
 #[rustfmt::skip]
 const HOSTILE: &[&str] = &[
-    // Reading what is sensitive in the project
+    // Reading sensitive files in the project
     "cat .env", "cat < .env", "cat env", "cat keys/x.pem", "cat .aws/credentials", "cat .git/config", "cat src/hard", "cat src/elsewhere",
     "cat .e??", "cd keys && cat *", "grep -r hunter2 .", "grep -rh hunter2 --include='*.pem' .", "dd if=.env", ". ./.env",
     "printf %s \"$(<.env)\"", "while read -r l; do echo $l; done < .env", "mapfile a < .env; echo ${a[0]}", "cat @/project/../project/.env",
@@ -154,7 +154,7 @@ const HOSTILE: &[&str] = &[
     "diff .env /dev/null", "xxd -p .env | xxd -r -p", "git diff --no-index /dev/null .env", "perl -pe 1 .env", "paste .env mine",
     "ln .env copy && cat copy", "cp .env $TMPDIR/x && cat $TMPDIR/x", "ln .env $TMPDIR/l && cat $TMPDIR/l", "mv .env $TMPDIR/m && cat $TMPDIR/m",
     "rm -rf $TMPDIR/w; ln -s @/project $TMPDIR/w && cat $TMPDIR/w/.env", "bash -c 'exec 5<>.env; cat <&5'",
-    // and elsewhere
+    // Reading sensitive files elsewhere
     "cat ../out/secret", "cat link", "cat @/home/.ssh/id_rsa", "cat @/tmp/other", "cat @/own/credentials.toml", "grep -r hunter2 @", "ls @/home/.ssh && echo reached",
     "cat /proc/%%%/cwd/../out/secret", "cat /proc/%%%/root@/out/secret", "cat /proc/$PPID/root@/out/secret", "cat /proc/%%%/cmdline",
     "tr '\\0' '\\n' < /proc/%%%/environ", "cat /proc/%%%/status > /dev/null && echo reached", "readlink /proc/%%%/exe && echo reached",
@@ -174,59 +174,59 @@ const HOSTILE: &[&str] = &[
     "kill -0 %%% && echo reached", "kill -0 $PPID && echo reached", "kill -URG %%% && echo reached", "perl -e 'print \"reached\" if syscall(434, %%%, 0) >= 0'",
     "perl -e 'print \"reached\" if syscall(129, %%%, 0, \"\\0\" x 128) >= 0 or $! == 1 && 0'", "renice -n 19 -p %%% && echo reached", "prlimit --pid %%% --core=0:0 && echo reached",
     "ionice -c 3 -p %%% && echo reached", "taskset -cp 0 %%% && echo reached", "perl -e 'print \"reached\" if syscall(16, 0, 0x5401, 0) == -1 and syscall(101, 16, %%%, 0, 0) == 0'",
-    // What a reader needs not
+    // Other things that a read-only command does not need
     "./run", "bash ./run < /dev/null; sh run", "perl -e 'my $n = \"x\"; print \"reached\" if syscall(319, $n, 0) >= 0'", "flock -n mine echo reached", "unshare -Ur true && echo reached",
     "cp /bin/true $TMPDIR/t && $TMPDIR/t && echo reached", "perl -e 'print \"reached\" if syscall(157, 36, 1, 0, 0, 0) == 0'", "perl -e 'print \"reached\" if syscall(135, 0x40000) >= 0'",
     "perl -e 'print \"reached\" if syscall(253) >= 0'",
 ];
 
-/// Lines that get nowhere on some machines even without a sandbox.
+/// Lines that fail on some machines even without a sandbox.
 #[rustfmt::skip]
 const NOT_EVERYWHERE: &[&str] = &[
     "unshare", "ionice", "taskset", "tree", "patch", "syscall(129", "syscall(101", "xxd", "flock", "/proc/$PPID/root", "sh run", "syscall(16",
 ];
 
-fn got_somewhere(ran: &CommandOutcome) -> bool {
+fn has_escaped(ran: &CommandOutcome) -> bool {
     ran.output.contains(SECRET) || ran.output.contains("reached")
 }
 
 #[test]
-fn hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive() {
+fn hostile_lines_change_nothing_reach_no_process_and_open_no_sensitive_file() {
     if !is_there() {
-        return print_uncaptured("LEFT OUT: there is no sandbox here");
+        return print_uncaptured("EXITED OUT: the sandbox is not available");
     }
     continue_as_ordinary_user(
-        "read_only_sandbox::hostile_lines_change_nothing_reach_nobody_and_open_nothing_sensitive",
+        "read_only_sandbox::hostile_lines_change_nothing_reach_no_process_and_open_no_sensitive_file",
     );
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let place = Place::new();
-        let before = place.picture();
+        let before = place.snapshot();
         for line in HOSTILE {
-            let ran = place.reads(line).await;
-            // A script that a shell reads is read like any file; it is not started.
+            let ran = place.run_read_only(line).await;
+            // A shell reads a script like any other file; the script is not executed.
             let is_read = *line == "bash ./run < /dev/null; sh run";
-            assert!(!got_somewhere(&ran) || is_read, "{line}\n{}", ran.output);
-            assert_eq!(place.picture(), before, "{line}\n{}", ran.output);
+            assert!(!has_escaped(&ran) || is_read, "{line}\n{}", ran.output);
+            assert_eq!(place.snapshot(), before, "{line}\n{}", ran.output);
         }
-        // The same without the sandbox: each does what it wants to.
-        let mut idle = Vec::new();
+        // Without the sandbox each line succeeds.
+        let mut ineffective = Vec::new();
         for line in pick_samples(HOSTILE, 4, if rustix::process::geteuid().is_root() { 1 } else { 3 }) {
             let place = Place::new();
-            let before = place.picture();
+            let before = place.snapshot();
             let line = line.replace("$TMPDIR", "@/tmp");
-            let ran = place.free(&line).await;
-            if !got_somewhere(&ran) && place.picture() == before {
-                idle.push(format!("{line}: {}", ran.output));
+            let ran = place.run_unsandboxed(&line).await;
+            if !has_escaped(&ran) && place.snapshot() == before {
+                ineffective.push(format!("{line}: {}", ran.output));
             }
         }
-        idle.retain(|line| !NOT_EVERYWHERE.iter().any(|part| line.contains(part)));
-        assert!(idle.is_empty(), "these prove nothing: {idle:#?}");
+        ineffective.retain(|line| !NOT_EVERYWHERE.iter().any(|part| line.contains(part)));
+        assert!(ineffective.is_empty(), "these prove nothing: {ineffective:#?}");
     });
 }
 
 #[test]
-fn root_reads_no_more_of_the_system_than_anybody() {
+fn root_reads_no_more_of_the_system_than_an_ordinary_user() {
     if !is_there() || !rustix::process::geteuid().is_root() {
         return;
     }
@@ -248,51 +248,51 @@ fn root_reads_no_more_of_the_system_than_anybody() {
             "cat /root/.bashrc && echo reached",
             "dmesg && echo reached",
         ] {
-            let ran = place.reads(line).await;
+            let ran = place.run_read_only(line).await;
             assert!(!ran.output.contains("reached"), "{line}\n{}", ran.output);
         }
         for line in ["cat /etc/shadow", "chown 1 mine"] {
-            assert_eq!(place.free(line).await.exit, Some(0), "{line}");
+            assert_eq!(place.run_unsandboxed(line).await.exit, Some(0), "{line}");
         }
     });
 }
 
 #[tokio::test]
-async fn a_sensitive_file_that_is_made_between_two_commands_is_withheld() {
+async fn sensitive_file_created_between_two_commands_is_withheld() {
     if !is_there() {
         return;
     }
     let place = Place::new();
-    assert!(place.reads("cat src/deep/a.txt").await.output.contains("before"));
-    // Old enough for the times of all folders to be trusted.
+    assert!(place.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
+    // Old enough that the modification times of all folders are trusted.
     std::thread::sleep(std::time::Duration::from_millis(2200));
-    assert!(place.reads("cat src/deep/a.txt").await.output.contains("before"));
+    assert!(place.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
     let made = format!(
         "echo {SECRET} > src/deep/.env; mkdir -p src/new; echo {SECRET} > src/new/a; mv src/new/a src/new/id_rsa; ln src/deep/.env src/b"
     );
-    assert_eq!(place.free(&made).await.exit, Some(0));
+    assert_eq!(place.run_unsandboxed(&made).await.exit, Some(0));
     for path in ["src/deep/.env", "src/new/id_rsa", "src/b"] {
-        let ran = place.reads(&format!("cat {path}")).await;
+        let ran = place.run_read_only(&format!("cat {path}")).await;
         assert!(!ran.output.contains(SECRET) && ran.exit != Some(0), "{path}: {}", ran.output);
-        assert!(place.free(&format!("cat {path}")).await.output.contains(SECRET));
+        assert!(place.run_unsandboxed(&format!("cat {path}")).await.output.contains(SECRET));
     }
-    assert!(place.reads("cat src/deep/a.txt").await.output.contains("before"));
-    place.free("mv src/deep/.env src/deep/plain; rm src/b").await;
-    assert!(place.reads("cat src/deep/plain").await.output.contains(SECRET), "it is none any more");
+    assert!(place.run_read_only("cat src/deep/a.txt").await.output.contains("before"));
+    place.run_unsandboxed("mv src/deep/.env src/deep/plain; rm src/b").await;
+    assert!(place.run_read_only("cat src/deep/plain").await.output.contains(SECRET), "it is no longer sensitive");
 }
 
 #[test]
-fn what_a_reader_needs_works() {
+fn ordinary_read_only_commands_work() {
     if !is_there() {
         return;
     }
-    continue_as_ordinary_user("read_only_sandbox::what_a_reader_needs_works");
+    continue_as_ordinary_user("read_only_sandbox::ordinary_read_only_commands_work");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let place = Place::new();
         std::fs::remove_dir_all(place.at("project/.git")).unwrap();
         let begun = "git init -q . && git add mine src/deep && git -c user.name=a -c user.email=b commit -qm first && echo after > mine";
-        assert_eq!(place.free(begun).await.exit, Some(0));
+        assert_eq!(place.run_unsandboxed(begun).await.exit, Some(0));
         for (line, output) in [
             ("cat mine", "after\n"),
             ("cat ./src/deep/a.txt | tr a-z A-Z | rev", "EROFEB\n"),
@@ -315,8 +315,8 @@ fn what_a_reader_needs_works() {
             ("xargs -n1 echo <<< 'a b'", "a\nb\n"),
         ] {
             let line = line.replace("-d @0", "-d 1970-01-01");
-            let ran = place.reads(&line).await;
-            if matches!(&line[..], l if l.contains("sleep 5")) && !holds_signals() {
+            let ran = place.run_read_only(&line).await;
+            if matches!(&line[..], l if l.contains("sleep 5")) && !restricts_signals() {
                 continue;
             }
             assert_eq!((ran.output.as_str(), ran.exit), (output, Some(0)), "{line}");
@@ -330,26 +330,26 @@ fn what_a_reader_needs_works() {
             ("git branch", "*"),
             ("git blame mine", "after"),
         ] {
-            let ran = place.reads_with_git(line).await;
+            let ran = place.run_read_only_with_git(line).await;
             assert!(ran.output.contains(part) && ran.exit == Some(0), "{line}: {}", ran.output);
             assert!(!ran.output.contains("warning") && !ran.output.contains("denied"), "{line}: {}", ran.output);
         }
         for (program, line) in [("rg", "rg before src/deep"), ("jq", "jq -n 1"), ("file", "file mine"), ("tree", "tree src/deep"), ("od", "od -c mine"), ("free", "free"), ("uptime", "uptime")] {
             if Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status().unwrap().success() {
-                let ran = place.reads(line).await;
+                let ran = place.run_read_only(line).await;
                 assert_eq!(ran.exit, Some(0), "{line}: {}", ran.output);
             }
         }
     });
 }
 
-fn holds_signals() -> bool {
+fn restricts_signals() -> bool {
     use aye::project::sandbox::{SandboxSupport, kernel_support};
     matches!(kernel_support(), SandboxSupport::Supported { signals: true, .. })
 }
 
 #[tokio::test]
-async fn the_private_folder_is_a_commands_own_and_gone_afterwards() {
+async fn temporary_folder_of_a_command_is_private_and_removed_afterwards() {
     if !is_there() {
         return;
     }
@@ -359,18 +359,18 @@ async fn the_private_folder_is_a_commands_own_and_gone_afterwards() {
         "stat -c %a $TMPDIR; echo x > $TMPDIR/x; mkdir -p $TMPDIR/a/b; echo $TMPDIR",
         "stat -c %a $TMPDIR; (setsid sh -c 'sleep 60; echo x > $TMPDIR/late' &); echo $TMPDIR",
     ] {
-        let ran = place.reads(line).await;
+        let ran = place.run_read_only(line).await;
         let (mode, folder) = ran.output.trim_end().split_once('\n').unwrap();
         assert_eq!(mode, "700", "{}", ran.output);
-        assert!(Path::new(folder).is_absolute() && !Path::new(folder).exists(), "{folder} is gone");
+        assert!(Path::new(folder).is_absolute() && !Path::new(folder).exists(), "{folder} still exists");
         folders.push(folder.to_owned());
     }
     assert_ne!(folders[0], folders[1]);
 }
 
 #[tokio::test]
-async fn a_project_among_the_systems_files_keeps_its_secrets() {
-    // `/usr` is open as a whole unless the project is in it: `/usr/src/app` is a container's usual folder.
+async fn project_below_usr_keeps_its_secrets() {
+    // `/usr` is readable as a whole unless the project is in it; containers often use `/usr/src/app`.
     let Ok(root) = tempfile::tempdir_in("/usr/src") else { return };
     if !is_there() {
         return;
@@ -392,14 +392,14 @@ async fn a_project_among_the_systems_files_keeps_its_secrets() {
 }
 
 #[test]
-fn the_probe_of_the_read_only_sandbox_says_what_holds() {
+fn read_only_probe_finds_no_gaps() {
     let folder = Folder::new();
     let found = probe::test_read_only(&program(), &folder.path().canonicalize().unwrap());
     assert_eq!(found, is_there().then(Vec::new));
 }
 
 #[tokio::test]
-async fn r13_a_named_file_with_secrets_is_opened_only_as_itself() {
+async fn r13_approved_sensitive_file_is_opened_only_under_its_own_name() {
     if !is_there() {
         return;
     }
@@ -409,17 +409,17 @@ async fn r13_a_named_file_with_secrets_is_opened_only_as_itself() {
     }
     symlink("two.env", place.at("project/way.env")).unwrap();
     let shell = place.shell.clone().with_closed_paths(vec![place.at("own"), place.at("project/own.env")], Vec::new());
-    let walls = || CommandSandbox::enforced(SandboxAccess::default());
-    let says = async |command: &str, named: &[&str]| {
+    let sandbox = || CommandSandbox::enforced(SandboxAccess::default());
+    let output_of = async |command: &str, named: &[&str]| {
         let named: Vec<PathBuf> = named.iter().map(PathBuf::from).collect();
-        shell.run_read_only(&place.line(command, walls()), false, &named, &|_| {}).await.unwrap().0.output
+        shell.run_read_only(&place.line(command, sandbox()), false, &named, &|_| {}).await.unwrap().0.output
     };
-    assert!(!says("cat one.env", &[]).await.contains(SECRET));
-    assert_eq!(says("cat one.env", &["one.env"]).await, format!("{SECRET}\n"));
-    let both = says("cat one.env two.env; cat .env; echo x > one.env", &["one.env"]).await;
+    assert!(!output_of("cat one.env", &[]).await.contains(SECRET));
+    assert_eq!(output_of("cat one.env", &["one.env"]).await, format!("{SECRET}\n"));
+    let both = output_of("cat one.env two.env; cat .env; echo x > one.env", &["one.env"]).await;
     assert_eq!(both.matches(SECRET).count(), 1, "{both}");
     assert_eq!(std::fs::read_to_string(place.at("project/one.env")).unwrap(), format!("{SECRET}\n"));
-    // A file with several names, a link, a folder, aye's own, and what is outside.
+    // A file with several names, a link, a folder, a file of aye itself, and files outside.
     for (command, name) in [
         ("cat .env src/hard", ".env"),
         ("cat way.env two.env", "way.env"),
@@ -429,14 +429,14 @@ async fn r13_a_named_file_with_secrets_is_opened_only_as_itself() {
         ("cat ../out/secret", "@/out/secret"),
     ] {
         let name = name.replace('@', place.at("").to_str().unwrap().trim_end_matches('/'));
-        let said = says(command, &[&name]).await;
-        assert!(!said.contains(SECRET), "{command}: {said}");
+        let output = output_of(command, &[&name]).await;
+        assert!(!output.contains(SECRET), "{command}: {output}");
     }
-    // It was a file when the command was planned.
+    // It was a regular file when the command was planned.
     std::fs::remove_file(place.at("project/one.env")).unwrap();
     symlink("../out/secret", place.at("project/one.env")).unwrap();
-    assert!(!says("cat one.env", &["one.env"]).await.contains(SECRET));
+    assert!(!output_of("cat one.env", &["one.env"]).await.contains(SECRET));
     std::fs::remove_file(place.at("project/one.env")).unwrap();
     std::fs::hard_link(place.at("out/secret"), place.at("project/one.env")).unwrap();
-    assert!(!says("cat one.env", &["one.env"]).await.contains(SECRET));
+    assert!(!output_of("cat one.env", &["one.env"]).await.contains(SECRET));
 }

@@ -1,7 +1,7 @@
 //! Rehearsed changes are applied through approval prompts: nothing without a key press, nothing over a file that
 //! changed since, nothing by halves.
 
-use crate::stage_escapes::is_there;
+use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};

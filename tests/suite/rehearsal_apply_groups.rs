@@ -1,7 +1,7 @@
 //! Rehearsed changes are applied in groups by the real program: few prompts, rejected and conflicting changes are skipped,
 //! and the repository ends as it would have live.
 
-use crate::stage_escapes::is_there;
+use crate::overlay_sandbox_escapes::is_there;
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::report_skipped;

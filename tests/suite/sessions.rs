@@ -1,4 +1,4 @@
-//! `aye sessions`: what it lists, shows, finds, names, removes, copies and writes, and what it says to bad input.
+//! `aye sessions`: list, show, search, rename, rm, fork and export, and the errors for bad input.
 
 use crate::support::program::Setup;
 use crate::support::report_skipped;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Sessions are held in this home by writing their files.
+/// A home whose sessions are created by writing their files.
 pub struct Home(pub Setup);
 
 impl Home {
@@ -20,15 +20,16 @@ impl Home {
         self.0.place.path().join("home/aye/data/sessions")
     }
 
-    /// A session of these entries, in the project or in another folder.
-    pub fn holds(&self, id: &str, here: bool, entries: &[Value]) -> PathBuf {
+    /// Creates a session with these entries, in the project or in another folder.
+    pub fn add_session(&self, id: &str, here: bool, entries: &[Value]) -> PathBuf {
         let project = self.0.place.path().join("project").canonicalize().unwrap();
         let folder = if here { project } else { "/elsewhere".into() };
         let header = json!({ "aye": 1, "id": id, "folder": folder, "time": "2026-01-01T00:00:00Z", "model": "m", "dry_run": false });
         let mut text = format!("{header}\n");
-        for (at, entry) in entries.iter().enumerate() {
-            // The clock goes back with every line.
-            let line = json!({ "seq": at + 1, "at": 1_767_225_600_000_u64 - 1000 * at as u64, "entry": entry });
+        for (index, entry) in entries.iter().enumerate() {
+            // The clock goes backwards with every line.
+            let line =
+                json!({ "seq": index + 1, "index": 1_767_225_600_000_u64 - 1000 * index as u64, "entry": entry });
             text.push_str(&format!("{line}\n"));
         }
         std::fs::create_dir_all(self.sessions()).unwrap();
@@ -37,18 +38,18 @@ impl Home {
         file
     }
 
-    pub fn does(&self, arguments: &[&str]) -> (String, String, i32) {
+    pub fn run(&self, arguments: &[&str]) -> (String, String, i32) {
         let arguments = [&["sessions"], arguments].concat();
         Setup::again(&self.0.place, &arguments).print("")
     }
 
-    /// It is refused, with these words, as the caller's mistake.
+    /// Checks that the command fails with a usage error that contains this text.
     #[track_caller]
-    pub fn refuses(&self, arguments: &[&str], words: &str) {
-        let (out, err, code) = self.does(arguments);
+    pub fn check_refused(&self, arguments: &[&str], message: &str) {
+        let (out, err, code) = self.run(arguments);
         assert_eq!((out.as_str(), code), ("", 2), "{arguments:?}: {err}");
         assert!(err.starts_with("aye: ") || err.starts_with("error: "), "{err}");
-        assert!(err.contains(words), "{arguments:?}: {err}");
+        assert!(err.contains(message), "{arguments:?}: {err}");
     }
 
     fn files(&self) -> usize {
@@ -60,34 +61,38 @@ pub const ONE: &str = "01JAAAAAAAAAAAAAAAAAAAAAAA";
 const TWO: &str = "01JBBBBBBBBBBBBBBBBBBBBBBB";
 const THREE: &str = "01KCCCCCCCCCCCCCCCCCCCCCCC";
 
-pub fn said(text: &str) -> Value {
+pub fn user_message(text: &str) -> Value {
     json!({ "kind": "said", "text": text })
 }
 
-pub fn replied(text: &str) -> Value {
+pub fn model_reply(text: &str) -> Value {
     json!({ "kind": "replied", "text": text, "model": "m" })
 }
 
 fn home() -> Home {
     let home = Home::new();
-    home.holds(ONE, true, &[said("why does the clock flake?"), replied("Because of **time**.\n\nAn apple a day.")]);
-    home.holds(TWO, true, &[said("plant an orchard"), replied("Which trees?")]);
-    home.holds(THREE, false, &[said("elsewhere we talked of apples")]);
+    home.add_session(
+        ONE,
+        true,
+        &[user_message("why does the clock flake?"), model_reply("Because of **time**.\n\nAn apple a day.")],
+    );
+    home.add_session(TWO, true, &[user_message("plant an orchard"), model_reply("Which trees?")]);
+    home.add_session(THREE, false, &[user_message("elsewhere we talked of apples")]);
     home
 }
 
 #[test]
-fn they_are_listed_here_everywhere_and_for_programs() {
+fn list_shows_sessions_of_the_project_of_all_folders_and_as_json() {
     let home = Home::new();
-    assert_eq!(home.does(&["list"]), (String::new(), "aye: no sessions yet\n".into(), 0));
+    assert_eq!(home.run(&["list"]), (String::new(), "aye: no sessions yet\n".into(), 0));
     let home = self::home();
-    let (out, err, code) = home.does(&[]);
+    let (out, err, code) = home.run(&[]);
     assert_eq!((out.lines().count(), code), (2, 0), "{out}");
     assert!(out.contains(ONE) && out.contains("why does the clock flake?") && !out.contains(THREE), "{out}");
     assert_eq!(err, "aye: 1 more in another folder, listed with --all\n");
-    let (out, err, _) = home.does(&["list", "--all"]);
+    let (out, err, _) = home.run(&["list", "--all"]);
     assert!(out.lines().count() == 3 && out.contains("/elsewhere") && err.is_empty(), "{out}{err}");
-    let (out, _, _) = home.does(&["list", "--all", "--json"]);
+    let (out, _, _) = home.run(&["list", "--all", "--json"]);
     let all: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let one = all.iter().find(|session| session["session"] == ONE).unwrap();
     assert_eq!(
@@ -97,39 +102,39 @@ fn they_are_listed_here_everywhere_and_for_programs() {
 }
 
 #[test]
-fn one_is_shown_by_the_beginning_of_its_name() {
+fn show_accepts_a_prefix_of_the_id() {
     let home = home();
-    let (out, err, code) = home.does(&["show", "01ja"]);
+    let (out, err, code) = home.run(&["show", "01ja"]);
     assert_eq!((err.as_str(), code), ("", 0));
     assert!(out.starts_with("why does the clock flake?\nsession: 01JA"), "{out}");
     assert!(out.contains("You ·") && out.contains("  Because of **time**.\n\n  An apple a day."), "{out}");
-    let (last, _, code) = home.does(&["show"]);
+    let (last, _, code) = home.run(&["show"]);
     assert!(code == 0 && last.contains("session: "), "{last}");
 }
 
 #[test]
-fn what_was_said_is_found_across_sessions_with_its_line() {
+fn search_finds_messages_in_all_sessions_with_their_line() {
     let home = home();
-    let (out, _, code) = home.does(&["search", "apple"]);
+    let (out, _, code) = home.run(&["search", "apple"]);
     assert_eq!(code, 0);
     assert!(
         out.contains("   model     An apple a day.") && out.contains("   you       elsewhere we talked of apples"),
         "{out}"
     );
     assert!(!out.contains(TWO) && out.contains("/elsewhere"), "{out}");
-    let (here, _, _) = home.does(&["search", "APPLE", "day", "--here"]);
+    let (here, _, _) = home.run(&["search", "APPLE", "day", "--here"]);
     assert!(here.contains(ONE) && !here.contains(THREE), "{here}");
-    let (json, _, _) = home.does(&["search", "orchard", "--json"]);
+    let (json, _, _) = home.run(&["search", "orchard", "--json"]);
     let found: Value = serde_json::from_str(json.trim()).unwrap();
     assert_eq!((&found["session"], &found["found"][0]["line"]), (&json!(TWO), &json!("plant an orchard")));
-    let (out, err, code) = home.does(&["search", "no such word"]);
+    let (out, err, code) = home.run(&["search", "no such word"]);
     assert_eq!((out.as_str(), err.as_str(), code), ("", "aye: no session contains “no such word”\n", 1));
-    let quiet = home.does(&["search", "kind"]);
-    assert_eq!(quiet.2, 1, "the form of the files is not what was said: {}", quiet.0);
+    let quiet = home.run(&["search", "kind"]);
+    assert_eq!(quiet.2, 1, "the file format is not searched: {}", quiet.0);
 }
 
 #[test]
-fn the_list_on_the_screen_finds_what_was_said_and_opens_it() {
+fn session_list_searches_messages_and_opens_the_session() {
     let home = home();
     let flags = ["--base-url", "http://127.0.0.1:9/v1", "--model", "m"];
     let mut program = Setup::again(&home.0.place, &flags).start();
@@ -149,58 +154,58 @@ fn r52_damaged_files_are_listed_and_hide_no_other() {
     std::fs::write(home.sessions().join("01DAMAGED.jsonl"), [0; 5000]).unwrap();
     std::fs::write(home.sessions().join("01EMPTY.jsonl"), "").unwrap();
     std::fs::create_dir(home.sessions().join("01FOLDER.jsonl")).unwrap();
-    let (out, _, code) = home.does(&["list", "--all"]);
+    let (out, _, code) = home.run(&["list", "--all"]);
     assert_eq!((out.lines().count(), code), (6, 0), "{out}");
     assert!(out.contains("cannot be read: it is empty") && out.contains("plant an orchard"), "{out}");
-    let (out, err, code) = home.does(&["search", "apple"]);
+    let (out, err, code) = home.run(&["search", "apple"]);
     assert!(out.contains(ONE) && out.contains(THREE) && code == 0, "{out}");
     assert!(err.contains("Cannot search all of 01FOLDER"), "{err}");
-    let (out, err, code) = home.does(&["show", "01DAMAGED"]);
+    let (out, err, code) = home.run(&["show", "01DAMAGED"]);
     assert!(out.contains("warning: the first line of the session is damaged") && code == 0, "{out}{err}");
 }
 
 #[test]
-fn one_is_named_by_its_person_for_good() {
+fn rename_sets_the_title_of_a_session() {
     let home = home();
-    let (out, err, code) = home.does(&["rename", "01jb", "the", "orchard\u{1b}[2J", "plan"]);
+    let (out, err, code) = home.run(&["rename", "01jb", "the", "orchard\u{1b}[2J", "plan"]);
     assert_eq!((out.as_str(), err.as_str(), code), (format!("renamed {TWO} to “the orchard plan”\n").as_str(), "", 0));
-    let (out, _, _) = home.does(&["list"]);
+    let (out, _, _) = home.run(&["list"]);
     assert!(out.contains("the orchard plan"), "{out}");
-    home.refuses(&["rename", TWO], "takes a session ID and a new title");
-    home.refuses(&["rename", TWO, "\u{1b}[2J \u{200b}"], "has no visible characters");
-    home.refuses(&["rename", TWO, &"x".repeat(300)], "200 characters");
+    home.check_refused(&["rename", TWO], "takes a session ID and a new title");
+    home.check_refused(&["rename", TWO, "\u{1b}[2J \u{200b}"], "has no visible characters");
+    home.check_refused(&["rename", TWO, &"x".repeat(300)], "200 characters");
 }
 
 #[test]
-fn a_bad_name_a_bad_word_and_a_bad_flag_are_refused_with_what_was_expected() {
+fn bad_arguments_are_refused_with_the_expected_ones() {
     let home = home();
-    home.refuses(&["show", "09"], "no session matches 09");
-    home.refuses(&["show", "01J"], "01J is ambiguous: it matches ");
-    home.refuses(&["export", "01j"], ONE);
-    home.refuses(&["show", ""], "no session matches");
-    home.refuses(&["show", "../../etc/passwd"], "no session matches");
-    home.refuses(&["show", ONE, TWO], "aye sessions show takes one session");
-    home.refuses(&["rm"], "aye sessions rm takes one or more session IDs");
-    home.refuses(&["fork"], "aye sessions fork takes one session");
-    home.refuses(&["search"], "words to search for");
-    home.refuses(&["search", " "], "no words to search for");
-    home.refuses(&["list", "x"], "takes no arguments");
-    home.refuses(&["list", "--force", "--output", "x"], "--output can only be used with: aye sessions export");
-    home.refuses(&["show", "--yes"], "--yes can only be used with: aye sessions rm");
-    home.refuses(&["show", "--json"], "--json can only be used with: aye sessions list");
-    home.refuses(&["list", "--all", "--here"], "cannot be used with");
-    home.refuses(&["export", "--force", ONE], "--output");
-    home.refuses(&["export", "--format", "pdf"], "possible values: markdown, html, json");
+    home.check_refused(&["show", "09"], "no session matches 09");
+    home.check_refused(&["show", "01J"], "01J is ambiguous: it matches ");
+    home.check_refused(&["export", "01j"], ONE);
+    home.check_refused(&["show", ""], "no session matches");
+    home.check_refused(&["show", "../../etc/passwd"], "no session matches");
+    home.check_refused(&["show", ONE, TWO], "aye sessions show takes one session");
+    home.check_refused(&["rm"], "aye sessions rm takes one or more session IDs");
+    home.check_refused(&["fork"], "aye sessions fork takes one session");
+    home.check_refused(&["search"], "words to search for");
+    home.check_refused(&["search", " "], "no words to search for");
+    home.check_refused(&["list", "x"], "takes no arguments");
+    home.check_refused(&["list", "--force", "--output", "x"], "--output can only be used with: aye sessions export");
+    home.check_refused(&["show", "--yes"], "--yes can only be used with: aye sessions rm");
+    home.check_refused(&["show", "--json"], "--json can only be used with: aye sessions list");
+    home.check_refused(&["list", "--all", "--here"], "cannot be used with");
+    home.check_refused(&["export", "--force", ONE], "--output");
+    home.check_refused(&["export", "--format", "pdf"], "possible values: markdown, html, json");
     let (_, err, code) = Setup::again(&home.0.place, &["doctor", "--yes"]).print("");
     assert!(code == 2 && err.contains("--yes can only be used with: aye sessions rm"), "{err}");
     assert_eq!(home.files(), 3);
 }
 
 #[test]
-fn sessions_go_with_all_that_was_kept_for_them_once_it_is_sure() {
+fn rm_removes_a_session_with_all_its_files_after_confirmation() {
     let home = home();
-    home.refuses(&["rm", ONE], "Cannot ask before removing: not a terminal");
-    home.refuses(&["rm", "--yes", ONE, "09"], "no session matches 09");
+    home.check_refused(&["rm", ONE], "Cannot ask before removing: not a terminal");
+    home.check_refused(&["rm", "--yes", ONE, "09"], "no session matches 09");
     assert_eq!(home.files(), 3);
     let data = home.0.place.path().join("home/aye/data");
     std::fs::create_dir_all(data.join("drafts")).unwrap();
@@ -220,64 +225,67 @@ fn sessions_go_with_all_that_was_kept_for_them_once_it_is_sure() {
     assert!(program.screen().contains("1 session was removed."), "{}", program.screen());
     assert!(!data.join("drafts").join(format!("{ONE}-card.txt")).exists());
     assert!(!data.join("rehearsal").join(ONE).exists());
-    let (out, _, code) = home.does(&["rm", "--yes", "01JB", "01jb", "01k"]);
+    let (out, _, code) = home.run(&["rm", "--yes", "01JB", "01jb", "01k"]);
     assert_eq!((out.as_str(), code, home.files()), ("2 sessions were removed.\n", 0, 0));
 }
 
 #[test]
-fn a_copy_is_made_and_the_session_stays_as_it_was() {
+fn fork_leaves_the_session_unchanged() {
     let home = home();
     let before = std::fs::read(home.sessions().join(format!("{ONE}.jsonl"))).unwrap();
-    let (out, _, code) = home.does(&["fork", "01ja"]);
+    let (out, _, code) = home.run(&["fork", "01ja"]);
     assert_eq!((code, home.files()), (0, 4), "{out}");
     let copy = out.split(' ').next().unwrap().to_owned();
     assert!(out.contains(&format!("is a copy of {ONE}")) && out.contains(&format!("aye --resume {copy}")), "{out}");
-    assert!(home.does(&["show", &copy]).0.contains("An apple a day."));
+    assert!(home.run(&["show", &copy]).0.contains("An apple a day."));
     assert_eq!(std::fs::read(home.sessions().join(format!("{ONE}.jsonl"))).unwrap(), before);
 }
 
 #[test]
-fn r56_an_export_is_for_its_owner_alone_and_writes_over_nothing() {
+fn r56_export_is_private_and_overwrites_nothing() {
     let home = home();
     let file = home.0.place.path().join("project/out.html");
-    let (out, err, code) = home.does(&["export", "01ja", "--format", "html", "--output", "out.html"]);
+    let (out, err, code) = home.run(&["export", "01ja", "--format", "html", "--output", "out.html"]);
     assert_eq!((out.as_str(), code), ("", 0), "{err}");
     assert!(err.contains("to out.html"), "{err}");
     let html = std::fs::read_to_string(&file).unwrap();
     assert!(html.starts_with("<!doctype html>") && html.contains("<strong>time</strong>"), "{html}");
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-    home.refuses(&["export", "01ja", "--output", "out.html"], "out.html already exists; use --force to overwrite it");
-    home.refuses(&["export", "01ja", "--output", "."], "is not a regular file");
+    home.check_refused(
+        &["export", "01ja", "--output", "out.html"],
+        "out.html already exists; use --force to overwrite it",
+    );
+    home.check_refused(&["export", "01ja", "--output", "."], "is not a regular file");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), html);
-    let (_, err, code) = home.does(&["export", "01ja", "--output", "out.html", "--force"]);
+    let (_, err, code) = home.run(&["export", "01ja", "--output", "out.html", "--force"]);
     assert_eq!(code, 0, "{err}");
     let markdown = std::fs::read_to_string(&file).unwrap();
     assert!(markdown.starts_with("# why does the clock flake?\n"), "{markdown}");
-    let (_, err, code) = home.does(&["export", "01ja", "--output", "no/such/folder/x"]);
+    let (_, err, code) = home.run(&["export", "01ja", "--output", "no/such/folder/x"]);
     assert!(code == 1 && err.contains("Cannot write"), "{err}");
-    let (markdown_again, _, _) = home.does(&["export", "01ja"]);
+    let (markdown_again, _, _) = home.run(&["export", "01ja"]);
     assert_eq!(markdown_again, markdown);
 }
 
 #[test]
-fn r57_an_export_says_how_many_secrets_it_masked() {
+fn r57_export_reports_the_number_of_redacted_secrets() {
     let home = Home::new();
     let key = format!("{}{}", "ghp_", "aB3dE5gH7j".repeat(3));
-    home.holds(ONE, true, &[said(&format!("use {key}")), replied(&format!("`{key}`"))]);
+    home.add_session(ONE, true, &[user_message(&format!("use {key}")), model_reply(&format!("`{key}`"))]);
     for format in ["markdown", "html", "json"] {
-        let (out, err, code) = home.does(&["export", "--format", format]);
+        let (out, err, code) = home.run(&["export", "--format", format]);
         assert_eq!(code, 0, "{err}");
         assert!(!out.contains(&key) && out.contains("redacted"), "{out}");
-        // The title is made of the first words.
+        // The title repeats the first words.
         assert_eq!(err, "aye: 3 secrets of known forms were redacted; there may be others\n", "{format}");
     }
-    let (json, _, _) = home.does(&["export", "--format", "json"]);
+    let (json, _, _) = home.run(&["export", "--format", "json"]);
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&value["redacted"], value["entries"].as_array().unwrap().len()), (&json!(3), 2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r54_one_that_is_open_elsewhere_is_read_and_copied_and_neither_named_removed_nor_opened() {
+async fn r54_open_session_can_be_read_and_forked_only() {
     let stalls = Answer::stream().says("Half a reply").then(Step::Stall);
     let service = Service::start([stalls, says("Elsewhere.")]).await;
     let flags = ["--base-url".to_owned(), service.base_url.clone(), "--model".to_owned(), "m".to_owned()];
@@ -288,19 +296,19 @@ async fn r54_one_that_is_open_elsewhere_is_read_and_copied_and_neither_named_rem
         say(&mut program, "the first");
         program.until("Half a reply");
         let home = Home(Setup::again(&program.place, &[]));
-        let (listed, _, _) = home.does(&["list", "--json"]);
+        let (listed, _, _) = home.run(&["list", "--json"]);
         let session: Value = serde_json::from_str(listed.trim()).unwrap();
         assert_eq!(session["open"], true);
         let id = session["session"].as_str().unwrap();
-        home.refuses(&["rm", "--yes", id], "is open in another aye; close it there first");
-        home.refuses(&["rename", id, "x"], "is open in another aye");
+        home.check_refused(&["rm", "--yes", id], "is open in another aye; close it there first");
+        home.check_refused(&["rename", id, "x"], "is open in another aye");
         let (_, err, code) =
             Setup::again(&program.place, &[&flags[..], &["-p", "--resume", id, "x"]].concat()).print("");
         assert!(code == 2 && err.contains("is open in another aye"), "{err}");
-        // What came of the reply so far is there for others too.
-        program.until_that("it is kept", |_| home.does(&["show", id]).0.contains("Half a reply"));
-        assert!(home.does(&["search", "half"]).0.contains("Half a reply"));
-        let (out, _, code) = home.does(&["fork", id]);
+        // Other processes can read the partial reply.
+        program.until_that("the partial reply is in the file", |_| home.run(&["show", id]).0.contains("Half a reply"));
+        assert!(home.run(&["search", "half"]).0.contains("Half a reply"));
+        let (out, _, code) = home.run(&["fork", id]);
         assert_eq!(code, 0, "{out}");
         assert_eq!(home.files(), 2);
         program.keys("\x1b");
@@ -311,31 +319,31 @@ async fn r54_one_that_is_open_elsewhere_is_read_and_copied_and_neither_named_rem
 }
 
 #[test]
-fn r55_a_clock_that_goes_back_or_far_ahead_changes_no_order() {
+fn r55_clock_changes_do_not_reorder_entries() {
     let home = Home::new();
-    let words: Vec<Value> = (0..5).map(|n| said(&format!("word number {n}"))).collect();
-    let file = home.holds(ONE, true, &words);
+    let messages: Vec<Value> = (0..5).map(|n| user_message(&format!("word number {n}"))).collect();
+    let file = home.add_session(ONE, true, &messages);
     let text = std::fs::read_to_string(&file).unwrap();
-    // One line was written in a far year, one before there was time.
+    // One line has a time in the far future, one the time 0.
     let text = text.replace("1767225598000", "33300000000000000").replace("1767225597000", "0");
     std::fs::write(&file, text).unwrap();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10 * 365 * 86_400);
     std::fs::File::options().append(true).open(&file).unwrap().set_modified(later).unwrap();
-    let (out, err, code) = home.does(&["show"]);
+    let (out, err, code) = home.run(&["show"]);
     assert_eq!((err.as_str(), code), ("", 0));
     let found: Vec<&str> = out.lines().filter(|line| line.starts_with("  word number")).collect();
     assert_eq!(found, (0..5).map(|n| format!("  word number {n}")).collect::<Vec<_>>(), "{out}");
-    assert_eq!(home.does(&["list"]).0.lines().count(), 1);
-    assert_eq!(home.does(&["export", "--format", "html"]).2, 0);
+    assert_eq!(home.run(&["list"]).0.lines().count(), 1);
+    assert_eq!(home.run(&["export", "--format", "html"]).2, 0);
 }
 
 #[test]
-fn r53_a_disk_that_is_full_is_said_and_the_reply_comes_whole() {
+fn r53_full_disk_is_reported_and_the_reply_is_complete() {
     let probe = std::process::Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/mnt"])
         .output();
     if !probe.is_ok_and(|done| done.status.success()) {
-        // That writing fails is tested without such a disk too.
+        // Other tests cover failing writes without such a disk.
         return report_skipped("no small disk can be mounted here");
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -360,7 +368,7 @@ fn r53_a_disk_that_is_full_is_said_and_the_reply_comes_whole() {
     let err = String::from_utf8_lossy(&done.stderr);
     assert!(err.contains("The session could not be saved") && err.contains("code 1"), "{err}");
     assert!(err.contains("Not kept: 1 reply"), "{err}");
-    assert!(String::from_utf8_lossy(&done.stdout).trim_end() == long.trim_end(), "the reply is whole");
+    assert!(String::from_utf8_lossy(&done.stdout).trim_end() == long.trim_end(), "the reply is incomplete");
     let read = aye::store::read(&setup.place.path().join("kept.jsonl")).unwrap();
-    assert_eq!(read.entries[0], aye::chat::Entry::UserMessage { text: "go".into() }, "what was there is there");
+    assert_eq!(read.entries[0], aye::chat::Entry::UserMessage { text: "go".into() }, "an earlier entry is lost");
 }

@@ -1,4 +1,4 @@
-//! What a command line did: what it printed, which decoys it opened, which files it changed.
+//! Evidence of what a command line did: its output, the decoys it opened, the files it changed.
 
 use super::scratch::{DECOYS, Scratch};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,10 +13,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Something that no command may do that runs without approval.
+/// An effect that no command may have that runs without approval.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// A file is different, new or gone.
+    /// A file was changed, created or removed.
     Changed(String),
     /// The secret of a decoy was printed.
     Printed(&'static str),
@@ -24,36 +24,36 @@ pub enum Effect {
     Opened(&'static str),
     /// Bytes were taken out of a pipe.
     Drained,
-    /// A process still runs when the line is over.
+    /// A process still runs after the line ended.
     LeftRunning,
 }
 
 impl Effect {
-    /// Whether it is of the same kind: which file is changed does not matter.
+    /// Returns whether both are of the same kind; the changed file does not matter.
     pub fn is_like(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Changed(_), Self::Changed(_))) || self == other
     }
 }
 
-/// How a line ended.
+/// Outcome of a line.
 #[derive(Debug)]
 pub struct Ran {
-    /// What it wrote to both streams, up to the limit.
+    /// Output of both streams, up to the limit.
     pub output: Vec<u8>,
     /// Whether it was stopped because of its time or its output.
     pub stopped: bool,
     /// The decoys it opened.
     pub opened: BTreeSet<&'static str>,
-    /// Whether a process still runs that it started.
+    /// Whether a process of the line still runs.
     pub left_running: bool,
 }
 
-/// A line that runs longer is stopped.
+/// Time limit of a line.
 pub const SECONDS: u64 = 2;
-/// A line that writes more is stopped.
+/// Output limit of a line.
 const BYTES: usize = 1 << 20;
 
-/// Sees which decoys are opened.
+/// Watches which decoys are opened.
 pub struct Watch {
     events: OwnedFd,
     decoys: BTreeMap<i32, &'static str>,
@@ -85,7 +85,7 @@ impl Watch {
     }
 }
 
-/// Runs a line by bash without a sandbox, in an environment of its own, and ends whatever it started.
+/// Runs a line in bash without a sandbox, in its own environment, and kills everything it started.
 pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
     watch.opened();
     let (mut reader, writer) = std::io::pipe().unwrap();
@@ -108,7 +108,7 @@ pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
     let mut ran = Ran { output: Vec::new(), stopped: false, opened: BTreeSet::new(), left_running: false };
     let mut buffer = [0; 64 * 1024];
     loop {
-        // Whoever waits at a pipe has taken what was in it.
+        // A process that waits on a pipe has drained it.
         if Instant::now() > until || ran.output.len() > BYTES {
             ran.stopped = true;
             break;
@@ -136,19 +136,19 @@ pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
     ran
 }
 
-/// Looks for secrets in every form in which programs print them.
+/// Finds secrets in every form in which programs print them.
 pub struct Forms {
-    /// Without regard to upper and lower case, by their first bytes.
+    /// Case-insensitive forms, by their first bytes.
     any_case: Index,
     exact: Index,
 }
 
 type Index = HashMap<[u8; START], Vec<(&'static str, Vec<u8>)>>;
 
-/// Bytes by which a form is looked up.
+/// Bytes by which a form is indexed.
 const START: usize = 4;
 
-/// So many bytes of a secret in a row are taken for it: a dump breaks it up into lines.
+/// This many bytes of a secret in a row count as the secret, because a dump breaks it up into lines.
 const PART: usize = 8;
 
 impl Forms {
@@ -163,7 +163,7 @@ impl Forms {
                 let lower = part.to_ascii_lowercase();
                 add(&mut any_case, decoy, lower.iter().rev().copied().collect());
                 add(&mut any_case, decoy, lower);
-                for form in dumped(part) {
+                for form in dump_forms(part) {
                     add(&mut any_case, decoy, form.into_bytes());
                 }
             }
@@ -195,9 +195,9 @@ fn find(forms: &Index, output: &[u8]) -> BTreeSet<&'static str> {
     found
 }
 
-/// A part of a secret as it stands in a dump, without spaces: in bytes and in words of two, four and eight bytes, whose bytes are
-/// then the other way around.
-fn dumped(part: &[u8]) -> Vec<String> {
+/// A part of a secret as a dump prints it, without spaces: in bytes and in little-endian words of two, four and eight
+/// bytes.
+fn dump_forms(part: &[u8]) -> Vec<String> {
     let words = |wide: usize| part.chunks(wide).flat_map(|word| word.iter().rev());
     let pairs = || part.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     let mut dumped: Vec<String> =
@@ -211,11 +211,11 @@ fn dumped(part: &[u8]) -> Vec<String> {
     dumped
 }
 
-/// What a line did that it may not do.
+/// Returns the effects of a line that it may not have.
 pub fn effects(scratch: &mut Scratch, project: &'static str, line: &str, ran: &Ran, forms: &Forms) -> BTreeSet<Effect> {
     let mut effects: BTreeSet<Effect> = forms.find(&ran.output).into_iter().map(Effect::Printed).collect();
-    // Git compares the files that it tracks with its index, and `df` asks an open file for its disk: as long as nothing is printed
-    // that discloses nothing.
+    // Git compares tracked files with its index, and `df` opens a file to find its disk. Without output that discloses
+    // nothing.
     let is_harmless = |decoy: &str| match decoy {
         "P/pipe" => false,
         decoy => line.contains("df") || (line.contains("git") && decoy.starts_with("P/")),
@@ -227,6 +227,6 @@ pub fn effects(scratch: &mut Scratch, project: &'static str, line: &str, ran: &R
     if ran.left_running {
         effects.insert(Effect::LeftRunning);
     }
-    effects.extend(scratch.changes(project).into_iter().map(Effect::Changed));
+    effects.extend(scratch.take_changes(project).into_iter().map(Effect::Changed));
     effects
 }

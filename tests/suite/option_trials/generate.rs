@@ -1,34 +1,34 @@
-//! Makes command lines from the options of a program, and the mutations that options are commonly misread under.
+//! Generates command lines from the options of programs, and the mutations under which options are commonly misread.
 
 use super::random::Random;
 use super::words::{ABSENT, DECOYS, FOLDERS, PATTERNS, PLAIN, REVISIONS, VALUES};
 use aye::policy::grammar::{Operands, Role, ValueKind};
 
-/// A program, its options, and what it takes as operands.
+/// A program with its options and operands.
 pub struct Recipe {
-    /// The words that start it: `od`, `git diff`.
+    /// The words that start it, such as `od` or `git diff`.
     pub words: String,
-    /// Its options, one for each name.
+    /// Its options, one entry per name.
     pub options: Vec<Choice>,
-    /// What it takes as operands.
+    /// Its operands.
     pub operands: Operands,
-    /// What it is given as a script, or as its first word at times.
+    /// Scripts, or values of its first operand.
     pub scripts: &'static [&'static str],
-    /// Whether the policy may let it run at all.
+    /// Whether the policy may allow it at all.
     pub may_run: bool,
 }
 
 /// One name of an option.
 #[derive(Clone, Copy)]
 pub struct Choice {
-    /// With its dashes.
+    /// The name with its dashes.
     pub name: &'static str,
     pub takes: Takes,
-    /// What its value is, if it takes one.
+    /// Kind of its value, if any.
     pub holds: ValueKind,
-    /// Words that it knows as values.
+    /// Values that it accepts as words.
     pub words: &'static [&'static str],
-    /// What it does besides.
+    /// Its other effects.
     pub role: Role,
 }
 
@@ -41,14 +41,14 @@ pub enum Takes {
 }
 
 impl Choice {
-    /// The letter of a short option.
-    pub(super) fn letter(&self) -> Option<char> {
-        let mut letters = self.name.strip_prefix('-')?.chars();
-        letters.next().filter(|letter| *letter != '-' && letters.next().is_none())
+    /// The character of a short option.
+    pub(super) fn short_name(&self) -> Option<char> {
+        let mut chars = self.name.strip_prefix('-')?.chars();
+        chars.next().filter(|name| *name != '-' && chars.next().is_none())
     }
 }
 
-/// A command line as shell words; operators such as `|` are words of their own.
+/// A command line as shell words, including operators such as `|`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Line(pub Vec<String>);
 
@@ -59,20 +59,20 @@ impl Line {
     }
 }
 
-/// Makes lines.
+/// Generates lines.
 pub struct Generator<'a> {
     pub random: Random,
     pub recipes: &'a [Recipe],
-    /// What a mistake would reach in the line that is being made.
+    /// What a misread option would reach in the current line.
     pub(super) target: Target,
 }
 
-/// What is put where a value is expected, to see whether the program takes it for an operand.
+/// What is put where a value is expected, to see whether the program reads it as an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A decoy: printed if it is read.
+    /// A decoy, which is printed if it is read.
     Decoy,
-    /// A plain file, and another one as operand: changed if a second operand is written.
+    /// A plain file before another operand, which is changed if a second operand is written.
     Plain,
     /// Nothing: values are what the option expects.
     None,
@@ -83,7 +83,7 @@ impl<'a> Generator<'a> {
         Self { random: Random::new(seed), recipes, target: Target::None }
     }
 
-    /// The next line.
+    /// Generates the next line.
     pub fn line(&mut self) -> Line {
         let mut words = self.command();
         match self.random.below(100) {
@@ -133,7 +133,7 @@ impl<'a> Generator<'a> {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
-    /// One program with options and operands. One with many options comes more often.
+    /// A program with options and operands. Programs with many options are more frequent.
     fn command(&mut self) -> Vec<String> {
         let recipes = self.recipes;
         let weight = |recipe: &Recipe| if recipe.may_run { 4 + recipe.options.len().min(60) / 3 } else { 1 };
@@ -174,7 +174,7 @@ impl<'a> Generator<'a> {
         if self.random.percent(4) {
             parts.push(vec!["--".to_owned()]);
         }
-        // Operands come last as a rule, and in every other position too.
+        // Operands are usually last, but any position is possible.
         let mixed = self.random.percent(30);
         for operand in operands {
             let at = if mixed { self.random.below(parts.len() + 1) } else { parts.len() };
@@ -192,7 +192,7 @@ impl<'a> Generator<'a> {
         let Operands { first, rest, last, default: _ } = recipe.operands;
         let mut operands = Vec::new();
         for kind in first {
-            // Without its script or pattern a program takes a file for it.
+            // Without its script or pattern a program reads a file as one.
             if self.random.percent(85) {
                 operands.push(self.operand(*kind, recipe));
             }
@@ -211,14 +211,14 @@ impl<'a> Generator<'a> {
     }
 
     fn operand(&mut self, kind: ValueKind, recipe: &Recipe) -> String {
-        // An operand that is plainly named is judged right as a rule.
+        // A plainly named operand is usually judged correctly, so it is a decoy only rarely.
         if self.target == Target::Decoy && names_file(kind) && self.random.percent(8) {
             return self.take_decoy();
         }
         self.named(kind, recipe)
     }
 
-    /// What such a value or operand is as a rule, without a decoy.
+    /// A usual value or operand of this kind, not a decoy.
     fn named(&mut self, kind: ValueKind, recipe: &Recipe) -> String {
         match kind {
             ValueKind::Word | ValueKind::Number => self.random.pick(VALUES).to_owned(),
@@ -240,14 +240,14 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// One decoy is enough: a second one would make the policy ask.
+    /// One decoy is enough; with a second one the policy would ask.
     pub(super) fn take_decoy(&mut self) -> String {
         self.target = Target::None;
         let kind = self.random.below(DECOYS.len());
         self.random.pick(DECOYS[kind]).to_owned()
     }
 
-    /// A path that nobody has to ask about.
+    /// A path that the policy does not ask about.
     pub(super) fn path(&mut self, folders: usize) -> String {
         match self.random.below(100) {
             0..=5 => self.random.pick(ABSENT),
@@ -257,7 +257,7 @@ impl<'a> Generator<'a> {
         .to_owned()
     }
 
-    /// What follows an option: its value, or what is read as its value by mistake.
+    /// The value of an option, or a word that may be misread as its value.
     pub(super) fn value(&mut self, choice: Choice, recipe: &Recipe) -> String {
         if !choice.words.is_empty() && self.random.percent(65) {
             let mut word = self.random.pick(choice.words).to_owned();
@@ -276,10 +276,10 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// An option, with a value behind it where it may have one and at times where it may not.
+    /// An option, with a value if it may have one and sometimes if it may not.
     fn option(&mut self, recipe: &Recipe) -> Vec<String> {
         let (short, long): (Vec<Choice>, Vec<Choice>) =
-            recipe.options.iter().partition(|choice| choice.letter().is_some());
+            recipe.options.iter().partition(|choice| choice.short_name().is_some());
         if !long.is_empty() && (short.is_empty() || self.random.percent(35)) {
             let choice = long[self.random.below(long.len())];
             return self.long(choice, recipe);
@@ -289,7 +289,7 @@ impl<'a> Generator<'a> {
                 Choice { name: "-", takes: Takes::Nothing, holds: ValueKind::Word, words: &[], role: Role::Plain };
             return vec![format!("-{}", self.random.pick(VALUES)), self.value(none, recipe)];
         }
-        let mut letters = String::from("-");
+        let mut short_options = String::from("-");
         let count = [1, 1, 1, 2, 2, 2, 3, 4][self.random.below(8)];
         let mut last = short[0];
         for _ in 0..count {
@@ -301,10 +301,10 @@ impl<'a> Generator<'a> {
             let fitting: Vec<Choice> = short.iter().copied().filter(|choice| choice.takes == wanted).collect();
             let from = if fitting.is_empty() { &short } else { &fitting };
             last = from[self.random.below(from.len())];
-            letters.extend(last.letter());
+            short_options.extend(last.short_name());
         }
         if self.random.percent(3) {
-            letters.push(char::from(
+            short_options.push(char::from(
                 b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[self.random.below(62)],
             ));
         }
@@ -313,12 +313,12 @@ impl<'a> Generator<'a> {
         let separate = self.random.percent(if takes && !attached { 88 } else { 12 });
         if attached {
             let value = self.value(last, recipe);
-            letters.push_str(&value);
+            short_options.push_str(&value);
         }
         if self.random.percent(2) {
-            letters.insert(0, '-');
+            short_options.insert(0, '-');
         }
-        if separate { vec![letters, self.value(last, recipe)] } else { vec![letters] }
+        if separate { vec![short_options, self.value(last, recipe)] } else { vec![short_options] }
     }
 
     pub(super) fn long(&mut self, choice: Choice, recipe: &Recipe) -> Vec<String> {
@@ -357,7 +357,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// Whether such an operand or value is a path.
+/// Returns whether such an operand or value is a path.
 fn names_file(kind: ValueKind) -> bool {
     match kind {
         ValueKind::Names
@@ -372,7 +372,7 @@ fn names_file(kind: ValueKind) -> bool {
     }
 }
 
-/// `(` and `!` of `find` in quotes, which the shell would take for its own.
+/// Quotes `(` and `!` of `find`, which the shell would interpret.
 fn quoted_sign(name: &str) -> String {
     if matches!(name, "(" | ")" | "!") { format!("'{name}'") } else { name.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Lines that are made in the forms that tables of options were wrong about before.
+//! Lines in forms that tables of options have judged wrongly before.
 
 use super::generate::{Choice, Generator, Recipe, Takes, Target};
 use super::words::{FOLDERS, SECRET_FOLDERS};
@@ -8,7 +8,7 @@ use aye::policy::grammar::Role;
 type Parts = (Vec<Vec<String>>, Vec<String>);
 
 impl Generator<'_> {
-    /// An option whose value is optional, and as the next word what is an operand then; another operand follows.
+    /// An option with an optional value, followed by a word that is then an operand, and by another operand.
     pub(super) fn with_optional_value(&mut self, recipe: &Recipe) -> Option<Parts> {
         let choice = self.choose(recipe, |choice| choice.takes == Takes::Optional)?;
         let word = if self.target == Target::Plain { self.path(20) } else { self.take_decoy() };
@@ -16,13 +16,13 @@ impl Generator<'_> {
         Some((vec![vec![choice.name.to_owned(), word]], more))
     }
 
-    /// A search of whole folders that leaves some out: by one or two options, which may say less than they seem to.
+    /// A recursive search with one or two options for exclusions, which may exclude less than they seem to.
     pub(super) fn with_exclusions(&mut self, recipe: &Recipe) -> Option<Parts> {
         let selects = |choice: &Choice| matches!(choice.role, Role::Excludes | Role::Selects);
         self.choose(recipe, selects)?;
         let mut parts = Vec::new();
         if let Some(recursive) = self.choose(recipe, |choice| choice.role == Role::Recursive) {
-            parts.push(if recursive.letter().is_some() {
+            parts.push(if recursive.short_name().is_some() {
                 vec![recursive.name.to_owned()]
             } else {
                 self.long(recursive, recipe)
@@ -32,7 +32,7 @@ impl Generator<'_> {
             let choice = self.choose(recipe, selects)?;
             let value = match choice.takes {
                 Takes::Nothing => Vec::new(),
-                _ if choice.letter().is_none() => {
+                _ if choice.short_name().is_none() => {
                     parts.push(self.long(choice, recipe));
                     continue;
                 }
@@ -41,13 +41,13 @@ impl Generator<'_> {
             parts.push([vec![choice.name.to_owned()], value].concat());
         }
         let mut operands: Vec<String> = recipe.operands.first.iter().map(|_| "SECRET".to_owned()).collect();
-        // What is left out may be all that the folder holds.
+        // The exclusions may cover the whole folder.
         let folder = if self.random.percent(40) { self.random.pick(SECRET_FOLDERS) } else { self.random.pick(FOLDERS) };
         operands.push(folder.to_owned());
         Some((parts, operands))
     }
 
-    /// One of the options of which this is true.
+    /// A random option among those that match.
     fn choose(&mut self, recipe: &Recipe, is_wanted: impl Fn(&Choice) -> bool) -> Option<Choice> {
         let fitting: Vec<Choice> = recipe.options.iter().copied().filter(is_wanted).collect();
         if fitting.is_empty() { None } else { Some(fitting[self.random.below(fitting.len())]) }

@@ -1,9 +1,9 @@
-//! What the trials give to each program: its options and kinds of operands come from its grammar, the rest is here.
+//! What the trials pass to each program. Options and kinds of operands are from its grammar, the rest is here.
 
 use super::generate::{Choice, Recipe, Takes};
 use aye::policy::grammar::{self, NO_OPERANDS, Operands, OptionValue, Program, Role, ValueKind};
 
-/// The first operand of programs with a language of their own, or with words that mean something to them.
+/// The first operand of programs with their own language, or with special words.
 #[rustfmt::skip]
 const SCRIPTS: &[(&str, &[&str])] = &[
     ("sed", &["p", "1,3p", "'$p'", "s/a/b/", "s/a/b/gp", "/fn/p", "'/x/!d'", "2q", "1,+3p", "=", "'1d;3p'"]),
@@ -36,7 +36,8 @@ const AWK: &[&str] = &[
 ];
 const LISTED: &[&str] = &["list", "show", "show HEAD", "list HEAD", "-l", "--list", "show 'stash@{0}'"];
 
-/// Words that options know as values: by the program, whose name may end in another word, and the names of the option.
+/// Words that options accept as values: a program (also as the end of a longer name), names of the option, and the
+/// values.
 #[rustfmt::skip]
 const VALUES: &[(&str, &str, &[&str])] = &[
     ("grep", "-d --directories", &["read", "skip", "recurse"]), ("grep", "-D --devices", &["read", "skip"]),
@@ -90,7 +91,7 @@ const EXCLUDED: &[&str] = &[
 /// The words that start a program, its options and its operands.
 type Other = (&'static str, &'static [(&'static str, Takes)], Operands);
 
-/// Programs that the policy reads by code of their own, with the options that they are tried with.
+/// Programs that the policy parses with their own code, with the options to try.
 #[rustfmt::skip]
 const OTHERS: &[Other] = &[
     ("echo", &[("-n", Takes::Nothing), ("-e", Takes::Nothing), ("-E", Takes::Nothing)], grammar::operands_of(ValueKind::Word)),
@@ -104,12 +105,12 @@ const OTHERS: &[Other] = &[
     ("cd", &[("-P", Takes::Nothing), ("-L", Takes::Nothing)], grammar::operands_of(ValueKind::Names)),
 ];
 
-/// The recipe of every program of the grammar, and of those that the policy reads by code of its own. A program of which the grammar
-/// knows neither all options nor any operands is left out: see `r12_programs_with_unknown_options_are_never_allowed`.
+/// Returns a recipe for every program of the grammar and of `OTHERS`. A program without known operands and with
+/// incomplete options has none: see `r12_programs_with_unknown_options_are_never_allowed`.
 pub fn recipes() -> Vec<Recipe> {
     let mut recipes = Vec::new();
     for program in grammar::programs() {
-        program.names.iter().for_each(|name| add(name, program, &mut recipes));
+        program.names.iter().for_each(|name| add_recipes(name, program, &mut recipes));
     }
     for (words, options, operands) in OTHERS {
         let options = options.iter().map(|(name, takes)| Choice {
@@ -131,7 +132,7 @@ pub fn recipes() -> Vec<Recipe> {
     recipes
 }
 
-/// Programs of which only those options are known that do more than read.
+/// Programs of which only the options with effects are known.
 pub fn unknown() -> impl Iterator<Item = &'static str> {
     grammar::programs().filter(|program| is_unknown(program)).flat_map(|program| program.names).copied()
 }
@@ -140,19 +141,16 @@ fn is_unknown(program: &Program) -> bool {
     !program.is_complete && program.operands == NO_OPERANDS && program.subcommands.is_empty()
 }
 
-fn add(words: &str, program: &'static Program, recipes: &mut Vec<Recipe>) {
+fn add_recipes(words: &str, program: &'static Program, recipes: &mut Vec<Recipe>) {
     for subcommand in program.subcommands {
-        subcommand.names.iter().for_each(|name| add(&format!("{words} {name}"), subcommand, recipes));
+        subcommand.names.iter().for_each(|name| add_recipes(&format!("{words} {name}"), subcommand, recipes));
     }
     if is_unknown(program) {
         return;
     }
     let scripts = scripts_of(words);
     let needs_script = program.operands.first.contains(&ValueKind::Script);
-    assert!(
-        !needs_script || !scripts.is_empty(),
-        "the trials do not know what script to give to {words}: add it to SCRIPTS"
-    );
+    assert!(!needs_script || !scripts.is_empty(), "{words} needs a script: add one to SCRIPTS");
     let options = program.options.iter().flat_map(|option| {
         let (takes, holds) = match option.value {
             OptionValue::None => (Takes::Nothing, ValueKind::Word),
@@ -178,8 +176,8 @@ fn scripts_of(words: &str) -> &'static [&'static str] {
 }
 
 fn values_of(words: &str, option: &str) -> &'static [&'static str] {
-    let knows = |(program, names, _): &&(&str, &str, _)| {
+    let matches = |(program, names, _): &&(&str, &str, _)| {
         (words.starts_with(program) || words.ends_with(program)) && names.split(' ').any(|name| name == option)
     };
-    VALUES.iter().find(knows).map_or(&[], |(_, _, values)| values)
+    VALUES.iter().find(matches).map_or(&[], |(_, _, values)| values)
 }

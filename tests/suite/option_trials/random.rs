@@ -19,7 +19,7 @@ impl Random {
         usize::try_from(self.0 >> 11).unwrap_or(0) % end.max(1)
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true with this chance in percent.
     pub fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }

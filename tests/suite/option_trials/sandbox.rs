@@ -1,4 +1,4 @@
-//! Runs lines in the read-only sandbox, as the program does with what runs without approval.
+//! Runs lines in the read-only sandbox, as the program does with commands that run without approval.
 
 use super::evidence::{Effect, Ran, SECONDS, Watch};
 use super::scratch::Scratch;
@@ -9,7 +9,7 @@ use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to end once its line is over.
+/// Limit until the processes of a finished line have ended.
 const LAST: Duration = Duration::from_secs(2);
 
 /// The real shell of the program.
@@ -26,7 +26,7 @@ impl Sandbox {
         Self { shell: Shell::new(program()), runtime }
     }
 
-    /// Runs a line, whether the policy allows it or not, and ends when everything that it started has ended.
+    /// Runs a line, whether the policy allows it or not, and waits until all its processes have ended.
     pub fn run(&self, scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> Ran {
         watch.opened();
         let line = CommandLine {
@@ -38,28 +38,28 @@ impl Sandbox {
         };
         let ran = self.runtime.block_on(self.shell.run_read_only(&line, runs_git(text), &[], &|_| {}));
         let (ran, _) = ran.unwrap_or_else(|error| panic!("{text}: {error}"));
-        let left_running = is_something_left();
+        let left_running = is_process_left();
         Ran { output: ran.output.into_bytes(), stopped: ran.timed_out, opened: watch.opened(), left_running }
     }
 }
 
-/// Whether the sandbox opens the repository for this line.
+/// Returns whether the sandbox opens the repository for this line.
 pub fn runs_git(text: &str) -> bool {
     text.contains("git")
 }
 
-/// What the sandbox cannot hold back, in a line that the policy asks about: git prints what was staged from its own objects, which
-/// it is given. Only the project `staged` has a secret among them.
+/// Returns whether the sandbox cannot prevent this effect of a line that the policy asks about: git prints staged
+/// content from its own objects, which it may read. Only the project `staged` has a secret there.
 pub fn is_known(project: &str, text: &str, effect: &Effect) -> bool {
     project == "staged" && runs_git(text) && *effect == Effect::Printed("P/keys/server.pem")
 }
 
-/// Whether a process of the line still runs.
-fn is_something_left() -> bool {
+/// Returns whether a process of the line still runs after the limit.
+fn is_process_left() -> bool {
     let until = Instant::now() + LAST;
     loop {
         match wait(WaitOptions::NOHANG) {
-            // One that has ended is gone now.
+            // An ended process was reaped.
             Ok(Some(_)) => {}
             Ok(None) if Instant::now() > until => return true,
             Ok(None) => sleep(Duration::from_millis(1)),

@@ -1,11 +1,12 @@
-//! The scratch folder of the trials: three projects full of decoys, a home, a sibling folder, and what is in them before and after.
+//! The scratch folder of the trials: three projects full of decoys, a home, a sibling folder, and their state before
+//! and after.
 //!
-//! - `clean`: a repository whose index holds nothing sensitive; `.env` is not tracked.
-//! - `staged`: the same with `.env` added by intent, a key that is staged, and a copy of that key without its secret.
+//! - `clean`: a repository without sensitive files in its index; `.env` is not tracked.
+//! - `staged`: the same with `.env` added by intent, a staged key, and a copy of that key without its secret.
 //! - `bare`: no repository and no decoys, so that a search of the whole project is allowed.
 //!
-//! Git's refresh of its own index counts as a change. Every tracked file is older than the index and unchanged, so git has nothing
-//! to refresh, and whatever writes the index is found.
+//! Refreshing git's index counts as a change. Every tracked file is older than the index and unchanged, so git has
+//! nothing to refresh, and every other write to the index is found.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes, Permissions};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// Content that no command may print: the file, below the scratch folder, and its secret.
+/// Content that no command may print: the file, relative to the scratch folder, and its secret.
 pub const DECOYS: &[(&str, &str)] = &[
     ("P/.env", "Qz7EnvKx2WvPl9Rt4MbNc3Yd"),
     ("P/web/.env.local", "Jw4LocHs8VbTn6Xk1GfRz5Qm"),
@@ -27,36 +28,36 @@ pub const DECOYS: &[(&str, &str)] = &[
     ("P/pipe", "Vr5FifNb7YkDm1Xw3HtQz6Js"),
 ];
 
-/// The projects, and how many of a hundred lines run in each.
+/// The projects, and the percentage of lines that run in each.
 pub const PROJECTS: &[(&str, usize)] = &[("clean", 45), ("staged", 30), ("bare", 25)];
 
-/// The folder that everything is in.
+/// The scratch folder.
 pub struct Scratch {
     pub base: PathBuf,
-    /// Both ends of the pipe of each project, kept open so that nobody waits when it is opened.
+    /// Both ends of the pipe of each project, kept open so that opening it never blocks.
     pipes: BTreeMap<&'static str, File>,
     before: BTreeMap<&'static str, Tree>,
 }
 
-/// What is known of every file below the folders that a line may change.
+/// State of every file in the folders that a line may change.
 #[derive(Default)]
 struct Tree {
     stats: BTreeMap<PathBuf, [i64; 8]>,
     contents: BTreeMap<PathBuf, (u32, Vec<u8>)>,
 }
 
-/// Bytes that wait in a pipe.
+/// Bytes in the pipe of each project.
 fn pipe_content() -> Vec<u8> {
     format!("SECRET={}\nSECRET pipe\n", DECOYS[6].1).into_bytes()
 }
 
-/// The folder of a decoy: `P` stands for the project.
-fn place(project: &str, decoy: &str) -> String {
+/// Returns the path of a decoy; `P` stands for the project.
+fn decoy_path(project: &str, decoy: &str) -> String {
     decoy.strip_prefix("P/").map_or_else(|| decoy.to_owned(), |rest| format!("{project}/{rest}"))
 }
 
 impl Scratch {
-    /// Makes everything below this folder, which holds at most `bin`.
+    /// Creates everything below this folder, which contains at most `bin`.
     pub fn new(base: &Path) -> Self {
         let mut scratch = Self { base: base.to_owned(), pipes: BTreeMap::new(), before: BTreeMap::new() };
         PROJECTS.iter().for_each(|(name, _)| scratch.rebuild(name));
@@ -68,7 +69,7 @@ impl Scratch {
         self.base.join(name)
     }
 
-    /// Makes a project again as it was in the beginning, and what is outside of it.
+    /// Creates a project and everything outside it again.
     pub fn rebuild(&mut self, project: &'static str) {
         self.pipes.remove(project);
         for folder in [project, "home", "sibling", "tmp"] {
@@ -79,7 +80,7 @@ impl Scratch {
         }
         fs::set_permissions(self.base.join("sibling"), Permissions::from_mode(0o777)).unwrap();
         self.fill(project);
-        let tree = self.tree(project, true);
+        let tree = self.read_tree(project, true);
         self.before.insert(project, tree);
     }
 
@@ -89,17 +90,17 @@ impl Scratch {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text).unwrap();
-            age(&path);
+            set_old_time(&path);
         };
         for (path, text) in PLAIN {
             write(path, text.as_bytes());
         }
-        let here = |decoy: &str| decoy != "P/pipe" && (name != "bare" || !decoy.starts_with("P/"));
-        for (decoy, secret) in DECOYS.iter().filter(|(decoy, _)| here(decoy)) {
-            let path = self.base.join(place(name, decoy));
+        let is_included = |decoy: &str| decoy != "P/pipe" && (name != "bare" || !decoy.starts_with("P/"));
+        for (decoy, secret) in DECOYS.iter().filter(|(decoy, _)| is_included(decoy)) {
+            let path = self.base.join(decoy_path(name, decoy));
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, format!("# fn main 1\nSECRET={secret}\nname x SECRET {secret}\n{FILLER}")).unwrap();
-            age(&path);
+            set_old_time(&path);
         }
         if name != "bare" {
             write("src/copy.txt", format!("# fn main 1\n{FILLER}").as_bytes());
@@ -108,15 +109,15 @@ impl Scratch {
             fs::hard_link(root.join(".env"), root.join("links/notes.txt")).unwrap();
             symlink(self.base.join("home/.ssh/id_rsa"), root.join("linked.txt")).unwrap();
             symlink("/dev/zero", root.join("device")).unwrap();
-            self.pipe(name);
+            self.create_pipe(name);
         }
-        archives(&root);
+        create_archives(&root);
         if name != "bare" {
-            self.repository(&root, name == "staged");
+            self.create_repository(&root, name == "staged");
         }
     }
 
-    fn pipe(&mut self, name: &'static str) {
+    fn create_pipe(&mut self, name: &'static str) {
         use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
         let path = self.project(name).join("pipe");
         mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
@@ -126,13 +127,13 @@ impl Scratch {
         self.pipes.insert(name, pipe);
     }
 
-    /// Whether anybody has taken bytes out of the pipe of this project, or put some in.
+    /// Returns whether bytes were taken out of the pipe of this project or added to it.
     pub fn is_drained(&self, project: &str) -> bool {
         let waiting = |pipe: &File| rustix::io::ioctl_fionread(pipe).unwrap();
         self.pipes.get(project).is_some_and(|pipe| waiting(pipe) != pipe_content().len() as u64)
     }
 
-    fn repository(&self, root: &Path, staged: bool) {
+    fn create_repository(&self, root: &Path, staged: bool) {
         let git = |arguments: &[&str]| {
             let ended =
                 Command::new("git").args(arguments).current_dir(root).envs(IDENTITY).stdout(Stdio::null()).status();
@@ -152,13 +153,13 @@ impl Scratch {
         fs::create_dir(root.join(".git/hooks")).unwrap();
     }
 
-    /// What differs from the beginning, by name below the scratch folder. Times alone do not count.
-    pub fn changes(&mut self, project: &'static str) -> Vec<String> {
-        let now = self.tree(project, false);
+    /// Returns the changed files, relative to the scratch folder. Changed times alone do not count.
+    pub fn take_changes(&mut self, project: &'static str) -> Vec<String> {
+        let now = self.read_tree(project, false);
         if now.stats == self.before[project].stats {
             return Vec::new();
         }
-        let mut now = self.tree(project, true);
+        let mut now = self.read_tree(project, true);
         let before = self.before.get_mut(project).unwrap();
         let names = before.contents.keys().chain(now.contents.keys());
         let differs = |name: &&PathBuf| before.contents.get(*name) != now.contents.get(*name);
@@ -174,13 +175,13 @@ impl Scratch {
         changed
     }
 
-    /// The project, the home, the sibling folder and the folder for temporary files.
-    fn tree(&self, project: &str, contents: bool) -> Tree {
+    /// Reads the project, the home, the sibling folder and the folder for temporary files.
+    fn read_tree(&self, project: &str, contents: bool) -> Tree {
         let mut tree = Tree::default();
         let mut folders: Vec<PathBuf> =
             [project, "home", "sibling", "tmp"].iter().map(|name| self.base.join(name)).collect();
         while let Some(folder) = folders.pop() {
-            // A folder that nobody may list any more differs by its mode.
+            // A folder that can no longer be listed differs by its mode.
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for path in entries.map(|entry| entry.unwrap().path()).chain([folder.clone()]) {
                 let Ok(meta) = fs::symlink_metadata(&path) else { continue };
@@ -196,7 +197,7 @@ impl Scratch {
                     };
                     tree.contents.insert(path.clone(), (meta.mode(), bytes));
                 }
-                // A folder's own times change with the names in it, which are looked at themselves.
+                // The times of a folder change with its entries, which are compared themselves.
                 let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
                 let times = if meta.is_file() { times } else { [0; 4] };
                 let [seconds, nanos, changed, changed_nanos] = times;
@@ -211,7 +212,7 @@ impl Scratch {
     }
 }
 
-/// Who commits, and when: the same every time.
+/// Author and time of commits, always the same.
 const IDENTITY: [(&str, &str); 6] = [
     ("GIT_AUTHOR_NAME", "A"),
     ("GIT_AUTHOR_EMAIL", "a@example.com"),
@@ -221,7 +222,7 @@ const IDENTITY: [(&str, &str); 6] = [
     ("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z"),
 ];
 
-/// Lines that a decoy shares with the copy of it.
+/// Lines that a decoy shares with its copy.
 const FILLER: &str =
     "-----\nlong line of filler one\nlong line of filler two\nlong line of filler three\nlong line of filler four\n";
 
@@ -239,23 +240,23 @@ const PLAIN: &[(&str, &str)] = &[
     ("web/index.html", "<p>fn</p>\n"),
 ];
 
-/// Sets the time of the last change to long ago.
-fn age(path: &Path) {
+/// Sets the modification time to a date long ago.
+fn set_old_time(path: &Path) {
     let past = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     File::options().read(true).open(path).unwrap().set_times(FileTimes::new().set_modified(past)).unwrap();
 }
 
-fn archives(root: &Path) {
+fn create_archives(root: &Path) {
     for command in
         ["tar -cf archive.tar README.md data.csv 2>&1", "zip -qX archive.zip README.md data.csv 2>&1 || :>archive.zip"]
     {
         let made = Command::new("bash").args(["-c", command]).current_dir(root).output().unwrap();
         assert!(made.status.success(), "{command}: {}", String::from_utf8_lossy(&made.stdout));
     }
-    ["archive.tar", "archive.zip"].iter().for_each(|name| age(&root.join(name)));
+    ["archive.tar", "archive.zip"].iter().for_each(|name| set_old_time(&root.join(name)));
 }
 
-/// Opens folders whose mode a command took away, so that they can be removed.
+/// Opens folders whose mode a command restricted, so that they can be removed.
 fn unlock(folder: &Path) {
     let _ = fs::set_permissions(folder, Permissions::from_mode(0o755));
     let Ok(entries) = fs::read_dir(folder) else { return };

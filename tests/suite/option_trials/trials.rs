@@ -1,4 +1,4 @@
-//! Tries lines: judges them by the real policy, runs what it allows, and makes what did harm as short as it can be.
+//! Tries lines: judges them with the real policy, runs what it allows, and shortens lines that had a forbidden effect.
 
 use super::evidence::{Effect, Forms, Ran, Watch, effects, run};
 use super::generate::Line;
@@ -15,7 +15,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Findings of one program that are told.
+/// Findings that are reported per program.
 const EACH: usize = 24;
 
 /// The trials of one run.
@@ -25,13 +25,13 @@ pub struct Trials {
     watches: BTreeMap<&'static str, Watch>,
     forms: Forms,
     tool: BashExec,
-    /// Where every line runs; without one only those lines run that the policy allows.
+    /// Sandbox in which every line runs; without it only lines run that the policy allows.
     sandbox: Option<Sandbox>,
     /// Lines that ran.
     pub runs: usize,
     /// Lines that were stopped by the limit of time or output.
     pub stopped: Vec<String>,
-    /// By program, the lines that did what they may not do, as short as they can be, and what they did.
+    /// By program: the shortest lines with forbidden effects, and these effects.
     pub found: BTreeMap<String, BTreeMap<Line, BTreeSet<Effect>>>,
 }
 
@@ -50,21 +50,21 @@ impl Trials {
             stopped: Vec::new(),
             found: BTreeMap::new(),
         };
-        trials.watch();
+        trials.watch_decoys();
         trials
     }
 
-    /// Runs every line in the read-only sandbox, whatever the policy says of it.
+    /// Runs every line in the read-only sandbox, whatever its verdict.
     pub fn in_sandbox(base: &Path) -> Self {
         Self { sandbox: Some(Sandbox::new()), ..Self::new(base) }
     }
 
-    fn watch(&mut self) {
+    fn watch_decoys(&mut self) {
         let base = &self.scratch.base;
         self.watches = PROJECTS.iter().map(|(name, _)| (*name, Watch::new(base, name))).collect();
     }
 
-    /// Whether the policy lets this line run without approval in the default mode.
+    /// Returns whether the policy allows this line without approval in the default mode.
     pub fn is_allowed(&self, project: &str, text: &str) -> bool {
         let plan = self.tool.plan(&json!({ "command": text }), &self.disks[project]);
         let Ok(Intent::Act(plan)) = plan else { return false };
@@ -74,12 +74,12 @@ impl Trials {
         }
     }
 
-    /// The line for the shell. `@/` stands for the scratch folder.
+    /// Returns the line for the shell. `@/` stands for the scratch folder.
     pub fn text(&self, line: &str) -> String {
         line.replace("@/", &format!("{}/", self.scratch.base.display()))
     }
 
-    /// Runs the line as this half of the trials does, and returns what it did that it may not do.
+    /// Runs the line with or without the sandbox and returns its forbidden effects.
     fn try_line(&mut self, project: &'static str, line: &Line) -> BTreeSet<Effect> {
         let text = self.text(&line.text());
         let Some(sandbox) = &self.sandbox else {
@@ -96,13 +96,13 @@ impl Trials {
         effects
     }
 
-    /// Runs a line without a sandbox, whatever the policy says of it, and tells what it did.
+    /// Runs a line without a sandbox, whatever its verdict, and returns its forbidden effects.
     pub fn observe(&mut self, project: &'static str, text: &str) -> BTreeSet<Effect> {
         let ran = run(&self.scratch, project, text, &self.watches[project]);
         self.judge(project, text, &ran)
     }
 
-    /// What a line did, and everything as it was before it.
+    /// Returns the forbidden effects of a line and restores the scratch folder.
     fn judge(&mut self, project: &'static str, text: &str, ran: &Ran) -> BTreeSet<Effect> {
         let effects = effects(&mut self.scratch, project, text, ran, &self.forms);
         if ran.stopped && effects.is_empty() {
@@ -110,12 +110,12 @@ impl Trials {
         }
         if effects.iter().any(|effect| matches!(effect, Effect::Changed(_) | Effect::Drained)) {
             self.scratch.rebuild(project);
-            self.watch();
+            self.watch_decoys();
         }
         effects
     }
 
-    /// Removes words, then letters of options, as long as the line does the same.
+    /// Removes words and then characters of options as long as the line has the same effect.
     fn shrink(&mut self, project: &'static str, line: Line, effect: &Effect) -> Line {
         let mut line = line;
         let mut tries = 0;
@@ -125,16 +125,16 @@ impl Trials {
                 words.remove(at);
                 words
             });
-            let letters = line.0.iter().enumerate().filter(|(_, word)| word.starts_with('-') && word.len() > 2);
-            let letters = letters.flat_map(|(at, word)| {
+            let characters = line.0.iter().enumerate().filter(|(_, word)| word.starts_with('-') && word.len() > 2);
+            let characters = characters.flat_map(|(at, word)| {
                 let line = &line;
-                word.char_indices().skip(1).map(move |(letter, _)| {
+                word.char_indices().skip(1).map(move |(at_byte, _)| {
                     let mut words = line.0.clone();
-                    words[at].remove(letter);
+                    words[at].remove(at_byte);
                     words
                 })
             });
-            let smaller: Vec<Vec<String>> = words.chain(letters).collect();
+            let smaller: Vec<Vec<String>> = words.chain(characters).collect();
             let next = smaller.into_iter().map(Line).find(|smaller| {
                 tries += 1;
                 tries < 300 && self.try_line(project, smaller).iter().any(|found| found.is_like(effect))
@@ -146,8 +146,8 @@ impl Trials {
         }
     }
 
-    /// Tries the line, and keeps what is left of it when it did something new.
-    pub fn trial(&mut self, project: &'static str, line: Line) {
+    /// Tries the line and stores a shortened form if it had a new effect.
+    pub fn try_and_store(&mut self, project: &'static str, line: Line) {
         for effect in self.try_line(project, &line) {
             let known = self.found.entry(program_of(&line)).or_default();
             let explains = |(known, effects): (&Line, &BTreeSet<Effect>)| {
@@ -164,13 +164,13 @@ impl Trials {
     }
 }
 
-/// Whether the options and decoys of a known finding are all in this line, so that it is most likely the same finding.
+/// Returns whether this line contains all options and decoys of a known finding, so that it is probably the same one.
 fn is_part(known: &Line, line: &Line) -> bool {
     let mut matters = known.0.iter().filter(|word| word.starts_with('-') || is_decoy(word));
     matters.all(|word| line.0.contains(word))
 }
 
-/// The program of the first command; for git with its subcommand.
+/// Returns the program of the first command; git includes its subcommand.
 fn program_of(line: &Line) -> String {
     let words = if line.0.first().is_some_and(|word| word == "git") { 2 } else { 1 };
     line.0.iter().take(words).cloned().collect::<Vec<_>>().join(" ")

@@ -1,6 +1,6 @@
-//! The words that lines are made of.
+//! The words that lines consist of.
 
-/// Files of the scratch project that may be read by anybody.
+/// Files of the scratch project without secrets.
 #[rustfmt::skip]
 pub const PLAIN: &[&str] = &[
     "README.md", "src/main.rs", "src/lib.rs", "docs/guide.md", "'a b.txt'", "data.csv", "data.json",
@@ -8,17 +8,17 @@ pub const PLAIN: &[&str] = &[
     "dump.hex",
 ];
 
-/// Folders of the scratch project, and patterns of names in them.
+/// Folders of the scratch project, and glob patterns.
 #[rustfmt::skip]
 pub const FOLDERS: &[&str] = &[
     ".", "src", "docs", "./src", "src/", "*.md", "src/*", "d*", ".",
 ];
 
-/// Folders of the scratch project that hold a decoy and little else.
+/// Folders of the scratch project with little more than a decoy.
 pub const SECRET_FOLDERS: &[&str] = &["keys", "./keys", "web", "links"];
 
-/// Decoys, by every name that they have: secrets in the project, secrets elsewhere, and what is no plain file. `@` is the folder that
-/// holds the project, the home and the sibling folder.
+/// Decoys by all their names: secrets in the project, secrets elsewhere, and special files. `@` is the folder that
+/// contains the project, the home and the sibling folder.
 #[rustfmt::skip]
 pub const DECOYS: [&[&str]; 3] = [
     &[
@@ -35,13 +35,13 @@ pub const DECOYS: [&[&str]; 3] = [
     ],
 ];
 
-/// Names of files that are not there.
+/// Names of files that do not exist.
 #[rustfmt::skip]
 pub const ABSENT: &[&str] = &[
     "out.txt", "src/new.rs", "@/sibling/new.txt", "docs/out", "@/tmp/out",
 ];
 
-/// Values that options take, and words that are none.
+/// Valid and invalid values of options.
 #[rustfmt::skip]
 pub const VALUES: &[&str] = &[
     "1", "2", "3", "0", "5", "10", "-1", "+2", "+1", "a", "x", "x1", "c", "d1", "n", "t", ":", "','", "fn",
@@ -52,13 +52,13 @@ pub const VALUES: &[&str] = &[
     "-", "-n", "-r",
 ];
 
-/// Patterns to search for. The content of each decoy has the first one.
+/// Patterns to search for. The content of each decoy matches the first one.
 #[rustfmt::skip]
 pub const PATTERNS: &[&str] = &[
     "SECRET", "fn", ".", "''", "e", "'^'", "-e", "x", "SECRET", "main", "[A-Z]",
 ];
 
-/// Revisions and paths as git takes them.
+/// Revisions and paths as git accepts them.
 #[rustfmt::skip]
 pub const REVISIONS: &[&str] = &[
     "HEAD", "HEAD~1", "main", "HEAD HEAD~1", "HEAD~1..HEAD", "HEAD:README.md", "--", "HEAD --",
@@ -67,7 +67,7 @@ pub const REVISIONS: &[&str] = &[
     "src/main.rs", "docs", "--all", "':^src'", "':/src'",
 ];
 
-/// Whether this word names a decoy.
+/// Returns whether this word names a decoy.
 pub fn is_decoy(word: &str) -> bool {
     DECOYS.iter().any(|kind| kind.contains(&word))
 }

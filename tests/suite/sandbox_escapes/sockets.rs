@@ -1,4 +1,4 @@
-//! Sockets of every kind, tried from within the walls.
+//! Sockets of every kind, tried from inside the sandbox.
 
 use super::{Place, is_there};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, socketpair};
@@ -7,18 +7,18 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
-/// What is tried inside the walls, by this suite as a command of itself: each line says what went wrong.
+/// Runs in the sandbox, as a command of this suite: prints which sockets behaved unexpectedly.
 #[test]
-fn inside() {
-    let Some(asked) = std::env::var_os("AYE_TEST_INSIDE") else { return };
-    let asked = asked.into_string().unwrap();
-    let (network, rest) = asked.split_once(' ').unwrap();
+fn child_in_the_sandbox() {
+    let Some(settings) = std::env::var_os("AYE_TEST_INSIDE") else { return };
+    let settings = settings.into_string().unwrap();
+    let (network, rest) = settings.split_once(' ').unwrap();
     let (port, path) = rest.split_once(' ').unwrap();
     let network = network == "on";
     let port: u16 = port.parse().unwrap();
     let mut wrong = Vec::new();
-    let mut check = |what: String, is: bool, should: bool| {
-        if is != should {
+    let mut check = |what: String, is_possible: bool, is_expected: bool| {
+        if is_possible != is_expected {
             wrong.push(what);
         }
     };
@@ -28,9 +28,9 @@ fn inside() {
             let family = AddressFamily::from_raw(family);
             let made = socket_with(family, kind, SocketFlags::empty(), None).is_ok();
             let internet = family == AddressFamily::INET || family == AddressFamily::INET6;
-            let asks = family == AddressFamily::NETLINK;
+            let netlink = family == AddressFamily::NETLINK;
             let plain = kind == SocketType::STREAM || kind == SocketType::DGRAM;
-            if !(network && ((internet && plain) || asks)) {
+            if !(network && ((internet && plain) || netlink)) {
                 check(format!("a socket of {family:?}, {name}"), made, false);
             }
         }
@@ -40,44 +40,44 @@ fn inside() {
         let made = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::empty(), Some(protocol));
         check(format!("netlink {protocol:?}"), made.is_ok(), false);
     }
-    for (kind, should) in [(SocketType::STREAM, true), (SocketType::SEQPACKET, true), (SocketType::DGRAM, false)] {
+    for (kind, is_expected) in [(SocketType::STREAM, true), (SocketType::SEQPACKET, true), (SocketType::DGRAM, false)] {
         let made = socketpair(AddressFamily::UNIX, kind, SocketFlags::empty(), None).is_ok();
-        check(format!("a pair of {kind:?}"), made, should);
+        check(format!("a pair of {kind:?}"), made, is_expected);
     }
     check("TCP to a port".into(), TcpStream::connect(("127.0.0.1", port)).is_ok(), network);
-    check("a port of its own".into(), TcpListener::bind("127.0.0.1:0").is_ok(), network);
+    check("listening on a port".into(), TcpListener::bind("127.0.0.1:0").is_ok(), network);
     let sent = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", ("127.0.0.1", port)));
     check("a datagram".into(), sent.is_ok(), network);
-    check("a program's socket".into(), UnixStream::connect(path).is_ok(), false);
-    let hidden = SocketAddr::from_abstract_name(path.as_bytes()).unwrap();
-    check("a program's nameless socket".into(), UnixStream::connect_addr(&hidden).is_ok(), false);
+    check("a socket of another program".into(), UnixStream::connect(path).is_ok(), false);
+    let abstract_socket = SocketAddr::from_abstract_name(path.as_bytes()).unwrap();
+    check("an abstract socket of another program".into(), UnixStream::connect_addr(&abstract_socket).is_ok(), false);
     let threads: Vec<_> = (0..4).map(|n| std::thread::spawn(move || n)).collect();
     check("threads".into(), threads.into_iter().map(|thread| thread.join().unwrap()).sum::<i32>() == 6, true);
     writeln!(std::io::stdout(), "inside: {wrong:?}").unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r21_no_socket_leads_out_and_with_the_network_on_only_the_internets() {
+async fn r21_sandbox_allows_internet_sockets_only_and_only_with_network() {
     if !is_there() {
         return;
     }
     let place = Place::new();
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = tcp.local_addr().unwrap().port();
-    // In a place that may be written, so that nothing but the socket itself is in the way.
+    // In a writable folder, so that nothing but the sandbox prevents the connection.
     let path = place.at("tmp/socket");
     let _named = UnixListener::bind(&path).unwrap();
-    let hidden = SocketAddr::from_abstract_name(path.to_str().unwrap().as_bytes()).unwrap();
-    let _hidden = UnixListener::bind_addr(&hidden).unwrap();
+    let abstract_socket = SocketAddr::from_abstract_name(path.to_str().unwrap().as_bytes()).unwrap();
+    let _abstract = UnixListener::bind_addr(&abstract_socket).unwrap();
     let suite = std::env::current_exe().unwrap();
     for network in ["off", "on"] {
-        let asked = format!("{network} {port} {}", path.display());
+        let settings = format!("{network} {port} {}", path.display());
         let command = format!(
-            "AYE_TEST_INSIDE='{asked}' '{}' --exact sandbox_escapes::sockets::inside --nocapture",
+            "AYE_TEST_INSIDE='{settings}' '{}' --exact sandbox_escapes::sockets::child_in_the_sandbox --nocapture",
             suite.display()
         );
         let ran = place.run(&command, network == "on").await;
         assert!(ran.output.contains("inside: []"), "network {network}: {}", ran.output);
     }
-    assert!(UnixStream::connect(&path).is_ok(), "outside it is there");
+    assert!(UnixStream::connect(&path).is_ok(), "outside the sandbox the socket can be reached");
 }

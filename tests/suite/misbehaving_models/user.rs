@@ -1,0 +1,257 @@
+//! Keys that the user presses, and the decisions that the session must hold for them.
+
+use crate::support::Dice;
+use crate::support::program::Program;
+use aye::chat::{AnswerOrigin, AnswerStatus, AnswerValue, CallId, Decider, Decision, Entry, Questions, Session};
+use std::time::{Duration, Instant};
+
+/// Milliseconds after which a prompt takes keys, on a machine that is not too busy.
+const PROMPT_DELAY: u64 = 700;
+/// Limit for everything else.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// One decision, as pressed and as stored in the session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pressed {
+    /// A call was decided with this key.
+    Decided(CallId, Decision, String),
+    /// Questions were answered with these values.
+    Answered(CallId, AnswerStatus, Vec<AnswerValue>),
+}
+
+/// What waits for the user, according to the session.
+enum Open {
+    Approval(CallId),
+    Question(CallId, Questions),
+}
+
+/// All decisions that were pressed, oldest first.
+#[derive(Default)]
+pub struct Person {
+    pub pressed: Vec<Pressed>,
+    turns: usize,
+}
+
+/// Returns every entry of the only session; waits if an entry is being written.
+pub fn entries(program: &Program) -> Vec<Entry> {
+    let folder = program.place.path().join("home/aye/data/sessions");
+    loop {
+        let Some(file) = std::fs::read_dir(&folder).ok().and_then(|mut files| files.next()) else {
+            return Vec::new();
+        };
+        let read = aye::store::read(&file.unwrap().path()).unwrap();
+        if read.notices.is_empty() {
+            return read.entries;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns the decisions of a session, oldest first. Prompts ignore keys in their first half second.
+pub fn decisions(entries: &[Entry]) -> Vec<Pressed> {
+    let decision_of = |entry: &Entry| match entry {
+        Entry::Decided { call, decision, by: Decider::User { key, after_ms }, .. } => {
+            assert!(*after_ms >= 500, "{call} was decided after {after_ms} ms");
+            Some(Pressed::Decided(call.clone(), decision.clone(), key.clone()))
+        }
+        Entry::Answered { call, answer, .. } => {
+            assert_eq!(answer.origin, AnswerOrigin::User);
+            let sources = answer.answers.iter().map(|given| given.value.clone()).collect();
+            Some(Pressed::Answered(call.clone(), answer.status, sources))
+        }
+        Entry::Decided { by: Decider::Headless, .. } => panic!("decided without the user: {entry:?}"),
+        _ => None,
+    };
+    entries.iter().filter_map(decision_of).collect()
+}
+
+/// Returns the number of open calls, the last one if undecided, and what waits for the user.
+fn find_open(entries: &[Entry]) -> (usize, Option<CallId>, Option<Open>) {
+    let session = Session::replay(entries.iter().cloned());
+    let calls = session.open_calls();
+    let undecided = |id: &&CallId| session.call(id).is_some_and(|call| call.decided_at.is_none());
+    let last = calls.last().filter(undecided).cloned();
+    let first = calls.iter().find_map(|id| {
+        let call = session.call(id)?;
+        if let Some(questions) = &call.questions {
+            return Some(Open::Question(id.clone(), questions.clone()));
+        }
+        let asks = call.plan.as_ref().is_some_and(|shown| shown.verdict == "ask") && !call.is_started;
+        asks.then(|| Open::Approval(id.clone()))
+    });
+    (calls.len(), last, first)
+}
+
+fn turns(entries: &[Entry]) -> usize {
+    entries.iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count()
+}
+
+impl Person {
+    /// Answers everything that waits, in random ways, until the turn ends.
+    pub fn answer_until_turn_ends(&mut self, program: &mut Program, dice: &mut Dice) {
+        let began = Instant::now();
+        loop {
+            assert!(began.elapsed() < PATIENCE, "the turn does not end:\n{}", program.screen());
+            let entries = entries(program);
+            if turns(&entries) > self.turns {
+                self.turns = turns(&entries);
+                return program.wait_ms(30);
+            }
+            match find_open(&entries) {
+                (_, _, None) => program.wait_ms(20),
+                (many, Some(last), Some(_)) if many > 20 && dice.one_of(2) => {
+                    // The last of very many calls, from the queue.
+                    let approval = Pressed::Decided(last, Decision::Once, "y".into());
+                    self.press(program, &["l", "", "\x1b[F", "", "\r", "", "", "y"], &approval);
+                }
+                (many, _, Some(_)) if (many > 20 && dice.one_of(3)) || dice.one_of(12) => stop(program),
+                (_, _, Some(Open::Approval(call))) => self.decide_call(&call, program, dice),
+                (_, _, Some(Open::Question(call, questions))) => {
+                    self.answer_questions(&call, &questions, program, dice);
+                }
+            }
+        }
+    }
+
+    fn decide_call(&mut self, call: &CallId, program: &mut Program, dice: &mut Dice) {
+        let deny =
+            |message: &str, key: &str| Pressed::Decided(call.clone(), Decision::Deny(message.into()), key.into());
+        match dice.below(7) {
+            0 => self.press(program, &["n"], &deny("", "n")),
+            1 => self.press(program, &["m", "n", "o", "t", " ", "y", "\r"], &deny("not y", "enter")),
+            2 => self.press(program, &["l", "", "n"], &deny("", "n")),
+            3 => self.press(program, &["d", "", "n"], &deny("", "n")),
+            4 => self.press_ignored_keys(program, dice),
+            _ => {
+                // Approves at the end of the prompt, with `Y` if the call is destructive.
+                program.wait_ms(PROMPT_DELAY);
+                program.keys("\x1b[F");
+                program.wait_ms(200);
+                let key = if program.screen().contains("Y approve") { "Y" } else { "y" };
+                let approval = Pressed::Decided(call.clone(), Decision::Once, key.into());
+                self.press(program, &["\x1b[F", "", key], &approval);
+            }
+        }
+    }
+
+    fn answer_questions(&mut self, call: &CallId, asked: &Questions, program: &mut Program, dice: &mut Dice) {
+        let declined = Pressed::Answered(call.clone(), AnswerStatus::Declined, Vec::new());
+        match dice.below(6) {
+            0 => self.press(program, &["x"], &declined),
+            1 => self.press(program, &["\x1b", "", "\x1bx"], &declined),
+            2 => self.press(program, &["\x1b", "", "\x11", "", "x"], &declined),
+            3 => self.press_ignored_keys(program, dice),
+            _ if asked.list.len() > 4 => self.press(program, &["x"], &declined),
+            _ => {
+                let (mut keys, mut sources) = (Vec::new(), Vec::new());
+                for question in &asked.list {
+                    match (question.options.is_empty(), question.is_multiple) {
+                        (true, _) => keys.extend(["\r", "", "w", "y", "", "\r", ""]),
+                        (false, true) => keys.extend(["1", "", "\r", ""]),
+                        (false, false) => keys.extend(["1", ""]),
+                    }
+                    sources.push(match question.options.is_empty() {
+                        true => AnswerValue::Text("wy".into()),
+                        false => AnswerValue::Selected(vec![0]),
+                    });
+                }
+                let [only] = asked.list.as_slice() else {
+                    if asked.list.iter().any(|question| question.options.is_empty()) {
+                        keys.push("see wy");
+                    }
+                    keys.push("\r");
+                    let all = Pressed::Answered(call.clone(), AnswerStatus::Answered, sources);
+                    return self.press(program, &keys, &all);
+                };
+                if !only.options.is_empty() && !only.is_multiple {
+                    keys.push("\r");
+                }
+                self.press(program, &keys, &Pressed::Answered(call.clone(), AnswerStatus::Answered, sources));
+            }
+        }
+    }
+
+    /// Presses keys that answer nothing, whatever waits.
+    fn press_ignored_keys(&mut self, program: &mut Program, dice: &mut Dice) {
+        let before = decisions(&entries(program)).len();
+        let all = [
+            "\x1b[200~y\n1\nY\x1b[201~",
+            "y\rY\ryes\r",
+            "\x1b[I",
+            "?q",
+            "\x1b[5~\x1b[6~",
+            "\x1b[<0;9;12M\x1b[<0;9;12m",
+        ];
+        program.keys(all[dice.below(all.len() as u64) as usize]);
+        program.wait_ms(150);
+        assert_eq!(decisions(&entries(program)).len(), before, "{}", program.screen());
+        clear(program);
+    }
+
+    /// Presses these keys until the session holds exactly one more decision, the expected one. An empty key is a longer
+    /// pause. A key pressed before the prompt takes keys is typed, deleted and pressed again. `see x` is a condition:
+    /// if no prompt shows x, the keys have gone astray, and the turn is stopped.
+    fn press(&mut self, program: &mut Program, keys: &[&str], expected: &Pressed) {
+        let before = decisions(&entries(program)).len();
+        for attempt in 0.. {
+            program.wait_ms(PROMPT_DELAY << attempt.min(2));
+            for key in keys {
+                match *key {
+                    "" => program.wait_ms(620),
+                    key => match key.strip_prefix("see ") {
+                        None => program.keys(key),
+                        Some(text) if is_in_prompt(program, text) => {}
+                        Some(_) => {
+                            stop(program);
+                            assert_eq!(decisions(&entries(program)).len(), before, "{}", program.screen());
+                            return clear(program);
+                        }
+                    },
+                }
+                program.wait_ms(40);
+            }
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_secs(2) {
+                let now = decisions(&entries(program));
+                if now.len() > before {
+                    assert_eq!(&now[before..], std::slice::from_ref(expected), "{}", program.screen());
+                    self.pressed.push(expected.clone());
+                    return clear(program);
+                }
+                program.wait_ms(20);
+            }
+            assert!(attempt < 6, "{expected:?} was not recorded:\n{}", program.screen());
+            // Leave any text field or step, and start again.
+            clear(program);
+            let screen = program.screen();
+            if screen.contains("─ Queue ─") {
+                program.keys("\x1b");
+            } else if screen.contains("alt-x decline") {
+                program.keys("\x11");
+            }
+        }
+    }
+}
+
+/// Returns whether a prompt shows this text.
+fn is_in_prompt(program: &mut Program, text: &str) -> bool {
+    program.screen().lines().any(|line| line.starts_with('│') && line.contains(text))
+}
+
+/// Empties the composer or the text field.
+fn clear(program: &mut Program) {
+    for _ in 0..3 {
+        program.keys("\x15");
+        program.wait_ms(15);
+        program.keys("\x7f");
+        program.wait_ms(15);
+    }
+}
+
+/// Stops the turn.
+fn stop(program: &mut Program) {
+    for _ in 0..3 {
+        program.keys("\x1b");
+        program.wait_ms(120);
+    }
+}

@@ -1,0 +1,116 @@
+//! Grants and rules for a line that runs a script, in the real program: they end when the script changes.
+
+use crate::support::program::Setup;
+use crate::support::service::Answer;
+use crate::support::terminal_session::{runs, say, says};
+use crate::support::user::User;
+use std::path::Path;
+
+const DOWN: &str = "\x1b[B";
+
+/// Returns how many times the script ran.
+fn count_runs(place: &Path) -> usize {
+    std::fs::read(place.join("project/ran")).map_or(0, |bytes| bytes.len())
+}
+
+fn turns(count: usize) -> Vec<Answer> {
+    (0..count).flat_map(|turn| [runs("bash run.sh"), says(&format!("That was {turn}."))]).collect()
+}
+
+#[test]
+fn r11_rule_for_a_script_ends_when_the_script_changes() {
+    let person = User::new(turns(3)).with("run.sh", "echo >> ran\n");
+    let mut program = person.start(&[]);
+    program.until("Connected to");
+    say(&mut program, "go");
+    program.until_asked("bash run.sh");
+    program.press_until("a", "Allow without asking");
+    program.until("exactly this command, in this folder (run.sh unchanged)");
+    program.press_until(DOWN, "scripts = { \"run.sh\" = \"");
+    program.press_until("\r", "That was 0.");
+    assert_eq!(count_runs(person.place.path()), 1);
+    let rules = std::fs::read_to_string(person.rules()).unwrap();
+    assert!(rules.contains("command = \"bash run.sh\"") && rules.contains("scripts = { \"run.sh\""), "{rules}");
+
+    // The unchanged script runs without a prompt.
+    say(&mut program, "again");
+    program.until_quiet("That was 1.");
+    assert_eq!(count_runs(person.place.path()), 2);
+    let output = person.run_headless(&["rules", "explain", "bash run.sh"]).0;
+    assert!(output.contains("matches: allow bash_exec exactly: bash run.sh (run.sh unchanged)"), "{output}");
+
+    // After a change of one byte it asks and states why.
+    std::fs::write(person.path("project/run.sh"), "echo >> ran \n").unwrap();
+    say(&mut program, "once more");
+    program.until_asked("run.sh has changed since you allowed it by a rule");
+    assert_eq!(count_runs(person.place.path()), 2, "nothing ran");
+    let output = person.run_headless(&["rules", "explain", "bash run.sh"]).0;
+    for part in ["does not match: allow bash_exec exactly: bash run.sh", "run.sh has changed", "\nask\n"] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+}
+
+#[test]
+fn r11_rule_without_script_digests_is_off_and_explain_prints_them() {
+    let person = User::new(turns(1)).with("run.sh", "echo >> ran\n");
+    let file = person.rules();
+    let rule = "[[rule]]\nsays = \"allow\"\ntool = \"bash_exec\"\ncommand = \"bash run.sh\"\n";
+    std::fs::write(&file, rule).unwrap();
+    let (output, _, code) = Setup::again(&person.place, &["rules", "check"]).print("");
+    assert!(code == 2 && output.contains("the command runs run.sh, but the rule does not list its digest"), "{output}");
+    let output = person.run_headless(&["rules", "explain", "bash run.sh"]).0;
+    let line =
+        output.lines().find_map(|line| line.trim().strip_prefix("scripts = ")).unwrap_or_else(|| panic!("{output}"));
+    assert!(output.contains("\nask\n"), "{output}");
+    std::fs::write(&file, format!("{rule}scripts = {line}\n")).unwrap();
+    let mut program = person.start(&[]);
+    program.until("Connected to");
+    say(&mut program, "go");
+    program.until_quiet("That was 0.");
+    assert_eq!(count_runs(person.place.path()), 1, "with the printed line the rule applies");
+}
+
+#[test]
+fn r11_session_grant_ends_too_and_grants_and_explain_state_why() {
+    let person = User::new(turns(3)).with("run.sh", "echo >> ran\n");
+    let mut program = person.start(&[]);
+    program.until("Connected to");
+    say(&mut program, "go");
+    program.until_asked("bash run.sh");
+    program.press_until("a", "Allow without asking");
+    program.press_until("\r", "That was 0.");
+    let output = person.run_headless(&["rules", "explain", "--continue", "bash run.sh"]).0;
+    for part in ["grants of this session", "before with enter, on call 1 of this session", "\nallow\n"] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+    assert!(person.run_headless(&["rules", "explain", "bash run.sh"]).0.contains("\nask\n"), "without the session");
+    std::fs::write(person.path("project/run.sh"), "rm -f ran\n").unwrap();
+    say(&mut program, "again");
+    program.until_asked("run.sh has changed since you allowed it on call 1 of this session");
+    let output = person.run_headless(&["rules", "explain", "--continue", "bash run.sh"]).0;
+    assert!(output.contains("outdated: run.sh has changed since you allowed it on call 1"), "{output}");
+    program.press_until("n", "That was 1.");
+    assert_eq!(count_runs(person.place.path()), 1);
+    // Every call is listed with its reason. Another `n` would have gone into the composer, which ctrl-u clears.
+    program.keys("\x15");
+    say(&mut program, "/grants");
+    program.until("in this folder (run.sh unchanged), for this session");
+    program.until("asked you: run.sh has changed");
+    program.until("asked you: script run.sh");
+    // Each opens its record.
+    program.keys(DOWN);
+    program.press_until("\r", "since you allowed it on call 1 of this session");
+}
+
+#[test]
+fn r11_line_with_unknown_scripts_offers_no_grant_and_states_why() {
+    let person =
+        User::new(vec![runs("for f in *.sh; do bash $f; done"), says("Done.")]).with("run.sh", "echo >> ran\n");
+    let mut program = person.start(&[]);
+    program.until("Connected to");
+    say(&mut program, "go");
+    program.until_asked("for f in");
+    program.press_until("a", "Needs approval each time: ");
+    program.press_until("y", "Done.");
+    assert_eq!(count_runs(person.place.path()), 1);
+}
