@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A model server that nobody here wrote: llama.cpp's own (the xllamacpp package), on a model of 2 MB made on the spot.
+"""A third-party model server for the tests: the one of llama.cpp (package xllamacpp), with a generated model of 2 MB.
 
-What the model says is noise, control characters among it. Only where a request's `logit_bias` prefers the token CALLS
-does it say a call of the tool `bash_exec`, and a sentence once the outcome came back. How it is said is the real thing:
-the streaming, the parsing of calls, the counts, the errors, the cancelling, a talk that is too long.
+The model produces random text with control characters. If the `logit_bias` of a request prefers the token CALLS, it
+calls the tool `bash_exec`, and answers the outcome with a sentence. Everything else is real: streaming, parsing of
+calls, token counts, errors, cancellation, and prompts that exceed the context.
 
     tiny.py FOLDER [--port 8099] [--context 16384] [--seconds 600]
 
-FOLDER takes a virtual environment (about 210 MB, once) and the model. Another run finds both there.
+A virtual environment (about 210 MB, once) and the model are stored in FOLDER and reused by later runs.
 """
 
 import argparse
@@ -18,34 +18,34 @@ import time
 
 PACKAGES = ["xllamacpp", "gguf", "numpy"]
 
-# The chat as text, and what the parser of the server learns the shape of calls from. A prompt that ends with an outcome
-# ends with a token of its own, so that the model, which sees one token only, can tell.
+# Chat template, from which the server also derives the syntax of calls. A prompt that ends with an outcome gets a special
+# token at its end, because the model sees the last token only.
 TEMPLATE = """{%- if tools %}{{- '<|im_start|>system\\n# Tools\\n<tools>' }}{%- for t in tools %}{{- '\\n' }}{{- t.function.name }}{%- endfor %}{{- '\\n</tools>\\nCall them like this:\\n<tool_call>\\n{"name": <name>, "arguments": <object>}\\n</tool_call><|im_end|>\\n' }}{%- endif %}
 {%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' }}{%- if m.content %}{{- m.content }}{%- endif %}
 {%- for c in m.tool_calls or [] %}{{- '\\n<tool_call>\\n{"name": "' + c.function.name + '", "arguments": ' }}{{- c.function.arguments | tojson }}{{- '}\\n</tool_call>' }}{%- endfor %}{{- '<|im_end|>\\n' }}{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- if messages[-1].role == 'tool' %}{{- '<|told|>' }}{%- endif %}{%- endif %}"""
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- if messages[-1].role == 'tool' %}{{- '<|outcome|>' }}{%- endif %}{%- endif %}"""
 
-# Behind the 256 bytes. The model says each of a chain after the one before.
-CONTROL = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|told|>"]
+# Tokens after those of the 256 bytes. The model produces the tokens of a chain in order.
+CONTROL = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|outcome|>"]
 CALL = ['<tool_call>\n{"name": "', "bash_exec", '", "arguments": {"command": "', "touch t; echo from-the-server", '"}}\n</tool_call>']
 ANSWER = ["The command ", "was told ", "to me."]
-# Said among the noise, beside what ASCII has: wide letters, and some that terminals obey.
-ODD = ["\u6f22", "\u044f", "\U0001f980", "\u202e", "\u200d", "\u2028"]
-END, TOLD = 257, 259
-CALLS = 256 + len(CONTROL)  # 260: the number that the tests name
+# Random characters in addition to ASCII: wide ones, and some that control terminals.
+UNUSUAL = ["\u6f22", "\u044f", "\U0001f980", "\u202e", "\u200d", "\u2028"]
+END, OUTCOME = 257, 259
+CALLS = 256 + len(CONTROL)  # 260, which the tests use
 
 
-# The byte alphabet of GPT-2: every byte is a token, those with a letter of their own first.
-SHOWN = [*range(33, 127), *range(161, 173), *range(174, 256)]
-BYTES = SHOWN + [byte for byte in range(256) if byte not in SHOWN]
-LETTERS = [chr(byte) for byte in SHOWN] + [chr(256 + at) for at in range(256 - len(SHOWN))]
+# The byte alphabet of GPT-2: every byte is a token, starting with the printable ones.
+PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+BYTES = PRINTABLE + [byte for byte in range(256) if byte not in PRINTABLE]
+CHARACTERS = [chr(byte) for byte in PRINTABLE] + [chr(256 + at) for at in range(256 - len(PRINTABLE))]
 
 
 def make_model(path, context):
     import gguf
     import numpy as np
 
-    tokens = LETTERS + CONTROL + CALL + ANSWER + ODD
+    tokens = CHARACTERS + CONTROL + CALL + ANSWER + UNUSUAL
     width, layers, heads, feed = 320, 1, 4, 64
     w = gguf.GGUFWriter(path, "llama")
     w.add_name("tiny")
@@ -61,7 +61,7 @@ def make_model(path, context):
     w.add_tokenizer_model("gpt2")
     w.add_tokenizer_pre("gpt-2")
     w.add_token_list(tokens)
-    w.add_token_types([1] * 256 + [3] * len(CONTROL) + [4] * len(CALL + ANSWER + ODD))
+    w.add_token_types([1] * 256 + [3] * len(CONTROL) + [4] * len(CALL + ANSWER + UNUSUAL))
     w.add_token_merges(["a b"])
     w.add_eos_token_id(END)
     w.add_bos_token_id(258)
@@ -70,17 +70,16 @@ def make_model(path, context):
     w.add_chat_template(TEMPLATE)
     random = np.random.default_rng(7)
 
-    # Every token has a direction of its own, and nothing is added to it on the way: what comes next follows from the
-    # last token alone.
+    # Every token has its own dimension and the layers add nothing, so the next token depends on the last one only.
     embedding = np.zeros((len(tokens), width), np.float32)
     embedding[np.arange(len(tokens)), np.arange(len(tokens))] = 1
     output = (random.standard_normal((len(tokens), width)) * 0.05).astype(np.float32)
-    # Noise never ends by itself, never turns into a call, and is UTF-8.
-    noise = np.array([byte < 128 for byte in BYTES] + [False] * (len(tokens) - 256))
-    noise[-len(ODD) :] = True
-    output[~noise] = -10
-    told = CALLS + len(CALL)
-    chains = [[*range(CALLS, told), END], [TOLD, *range(told, told + len(ANSWER)), END]]
+    # Random text never ends, never becomes a call, and is valid UTF-8.
+    random_text = np.array([byte < 128 for byte in BYTES] + [False] * (len(tokens) - 256))
+    random_text[-len(UNUSUAL) :] = True
+    output[~random_text] = -10
+    answer = CALLS + len(CALL)
+    chains = [[*range(CALLS, answer), END], [OUTCOME, *range(answer, answer + len(ANSWER)), END]]
     for chain in chains:
         for last, following in zip(chain, chain[1:]):
             output[following, last] = 100
@@ -103,7 +102,7 @@ def make_model(path, context):
 
 
 def in_environment(folder):
-    """Goes on as the Python of the folder's virtual environment, which is made where it is missing."""
+    """Restarts in the virtual environment of the folder, which is created if necessary."""
     python = os.path.join(folder, "venv", "bin", "python")
     if os.environ.get("TINY_SERVER") == python:
         return
@@ -121,24 +120,24 @@ def main():
     arguments.add_argument("--port", type=int, default=8099)
     arguments.add_argument("--context", type=int, default=16384)
     arguments.add_argument("--seconds", type=int, default=600)
-    asked = arguments.parse_args()
-    os.makedirs(asked.folder, exist_ok=True)
-    in_environment(asked.folder)
+    options = arguments.parse_args()
+    os.makedirs(options.folder, exist_ok=True)
+    in_environment(options.folder)
     import xllamacpp
 
-    model = os.path.join(asked.folder, f"tiny-{asked.context}.gguf")
+    model = os.path.join(options.folder, f"tiny-{options.context}.gguf")
     made = f"{model}.{os.getpid()}"
-    make_model(made, asked.context)
+    make_model(made, options.context)
     os.replace(made, model)
     p = xllamacpp.CommonParams()
-    p.model.path, p.hostnames, p.port = model, ["127.0.0.1"], asked.port
-    # Two talks at once, each with half of the context.
-    # Two threads of it would wait for one another on a machine that is busy with something else.
+    p.model.path, p.hostnames, p.port = model, ["127.0.0.1"], options.port
+    # Two parallel sessions, each with half of the context. One thread, because several would block each other on a busy
+    # machine.
     p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
-    p.n_ctx, p.n_parallel, p.use_jinja, p.warmup = asked.context, 2, True, False
+    p.n_ctx, p.n_parallel, p.use_jinja, p.warmup = options.context, 2, True, False
     server = xllamacpp.Server(p)
     print("listening on", server.listening_address, flush=True)
-    time.sleep(asked.seconds)
+    time.sleep(options.seconds)
 
 
 main()
