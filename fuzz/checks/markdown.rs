@@ -1,6 +1,6 @@
-//! A reply: no line is wider than asked, nothing in it controls the terminal, and laid out as it grows it is the same.
+//! Replies: no line is too wide, nothing controls the terminal, and a layout in parts equals the layout of the whole.
 
-use super::told;
+use super::split_first_byte;
 use aye::tui::text::markdown::{defines_reference, lay_out_markdown, length_of_whole_rows, stable_prefix};
 use aye::tui::text::{Page, code, width};
 use aye::tui::theme::{Theme, Themes};
@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 static THEME: LazyLock<Theme> = LazyLock::new(|| Themes::bundled().choose_theme("dark", None));
 
-/// The first byte is the width; the rest is markdown.
+/// Checks a layout. The first byte is the width, the rest is Markdown.
 pub fn check(bytes: &[u8]) {
-    let (how, source) = told(bytes);
-    let columns = usize::from(how % 100) + 1;
+    let (first, source) = split_first_byte(bytes);
+    let columns = usize::from(first % 100) + 1;
     let whole = page(&source, columns);
     for line in &whole.lines {
         let line: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
@@ -20,10 +20,10 @@ pub fn check(bytes: &[u8]) {
     }
     for link in &whole.links {
         let within = link.start < link.end && usize::from(link.end) <= columns;
-        assert!(within && link.line < whole.lines.len(), "{link:?} is beside the text");
+        assert!(within && link.line < whole.lines.len(), "{link:?} is outside the text");
     }
     assert!(source.is_char_boundary(length_of_whole_rows(&source)));
-    grows(&source, columns, &whole);
+    check_stable_prefix(&source, columns, &whole);
     for language in ["rust", "python", "sh", "json", "html", "diff"] {
         code::lay_out_highlighted(language, &source, columns, &THEME);
     }
@@ -33,8 +33,8 @@ fn page(source: &str, columns: usize) -> Page {
     lay_out_markdown(source, columns, &THEME, &|_| true, &|_| None)
 }
 
-/// What was stable when half of it was there is laid out once and for all.
-fn grows(source: &str, columns: usize, whole: &Page) {
+/// Checks that the stable prefix of the first half needs no new layout when the rest arrives.
+fn check_stable_prefix(source: &str, columns: usize, whole: &Page) {
     let half = (source.len() / 2..).find(|at| source.is_char_boundary(*at)).unwrap_or_default();
     let stable = stable_prefix(&source[..half]);
     let (before, after) = source.split_at(stable);
@@ -46,5 +46,5 @@ fn grows(source: &str, columns: usize, whole: &Page) {
         parts.lines.push(Default::default());
     }
     parts.append_page(after);
-    assert_eq!(&parts, whole, "laid out in two parts at {stable} it is another page");
+    assert_eq!(&parts, whole, "split at {stable} the page differs");
 }

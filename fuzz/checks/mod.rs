@@ -1,7 +1,7 @@
-//! What must hold of any bytes from outside, one file for each kind of them.
+//! Checks for arbitrary bytes from outside, one file for each kind.
 //!
-//! The fuzz targets and the tests call the same functions: the targets with bytes that a fuzzer thinks of, the tests with
-//! those that are kept in `fuzz/corpus`.
+//! The fuzz targets and the tests call the same functions: the targets with bytes from a fuzzer, the tests with those in
+//! `fuzz/corpus`.
 
 pub mod cleaner;
 pub mod keys;
@@ -13,10 +13,10 @@ pub mod shell;
 pub mod themes;
 pub mod wire;
 
-/// Takes some bytes, and panics where something does not hold of them.
+/// Panics if something is wrong with the given bytes.
 pub type Check = fn(&[u8]);
 
-/// Every check by the name of its target and of its corpus.
+/// Every check with the name of its target and corpus.
 pub const ALL: [(&str, Check); 9] = [
     ("cleaner", cleaner::check),
     ("keys", keys::check),
@@ -29,8 +29,8 @@ pub const ALL: [(&str, Check); 9] = [
     ("wire", wire::check),
 ];
 
-/// The first byte, which says how the rest is taken, and the rest as text.
-fn told(bytes: &[u8]) -> (u8, String) {
-    let (how, text) = bytes.split_first().map_or((0, bytes), |(how, text)| (*how, text));
-    (how, String::from_utf8_lossy(text).into_owned())
+/// Splits off the first byte, which is a parameter of the check, and returns the rest as text.
+fn split_first_byte(bytes: &[u8]) -> (u8, String) {
+    let (first, text) = bytes.split_first().map_or((0, bytes), |(first, text)| (*first, text));
+    (first, String::from_utf8_lossy(text).into_owned())
 }

@@ -1,42 +1,42 @@
-//! What looks like a path, a line in a file or an address: links that do not overlap and stand in the text.
+//! Paths, lines of files and addresses in text: links do not overlap and are inside the text.
 
 use aye::chat::link::{self, LinkTarget};
 
-/// Bytes as prose, and every word of it as the target of a link.
+/// Checks these bytes as text, and every word as the target of a link.
 pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut end = 0;
     for found in link::find_links(&text, &|_| true) {
         let range = found.range;
-        assert!(end <= range.start && range.start < range.end, "{range:?} overlaps what ends at {end}");
+        assert!(end <= range.start && range.start < range.end, "{range:?} overlaps the link that ends at {end}");
         end = range.end;
-        // It panics where it cuts a letter.
+        // Panics if the range splits a character.
         let word = &text[range];
-        holds(word, &found.target);
+        check_target(word, &found.target);
     }
-    assert!(link::find_links(&text, &|_| false).is_empty(), "a link to what is not there");
+    assert!(link::find_links(&text, &|_| false).is_empty(), "a link to a missing file");
     for word in text.split_whitespace() {
         if let Some(target) = link::parse_link(word) {
-            holds(word, &target);
+            check_target(word, &target);
         }
     }
 }
 
-fn holds(word: &str, target: &LinkTarget) {
+fn check_target(word: &str, target: &LinkTarget) {
     match target {
         LinkTarget::File { path, line, end, column } => {
-            assert!(!path.is_empty(), "{word:?} leads to nothing");
-            assert!(![*line, *end, *column].contains(&Some(0)), "{word:?} leads to line or column 0");
+            assert!(!path.is_empty(), "{word:?} has an empty path");
+            assert!(![*line, *end, *column].contains(&Some(0)), "{word:?} has line or column 0");
             assert!(line.is_some() || (end.is_none() && column.is_none()), "{word:?} has an end and no line");
-            assert!(end.is_none_or(|end| Some(end) >= *line), "{word:?} ends before it begins");
+            assert!(end.is_none_or(|end| Some(end) >= *line), "{word:?} ends before it starts");
         }
-        LinkTarget::Web(address) => begins(address, &["http://", "https://"]),
-        LinkTarget::Workspace(address) => begins(address, &["workspace://"]),
+        LinkTarget::Web(address) => check_scheme(address, &["http://", "https://"]),
+        LinkTarget::Workspace(address) => check_scheme(address, &["workspace://"]),
     }
 }
 
-/// Schemes are the same in capitals.
-fn begins(address: &str, schemes: &[&str]) {
-    let small = address.to_ascii_lowercase();
-    assert!(schemes.iter().any(|scheme| small.starts_with(scheme)), "{address:?} leads elsewhere");
+/// Checks the scheme of an address, which may be in capitals.
+fn check_scheme(address: &str, schemes: &[&str]) {
+    let lower = address.to_ascii_lowercase();
+    assert!(schemes.iter().any(|scheme| lower.starts_with(scheme)), "{address:?} has another scheme");
 }

@@ -1,4 +1,4 @@
-//! A session's file: whatever stands in it, it is read, can be gone on with, and nothing that could be read is lost.
+//! Session files: any content can be read and resumed, and no readable entry is lost.
 
 use aye::agent::{self, State};
 use aye::chat::{Entry, Message, Session, SessionId};
@@ -7,53 +7,53 @@ use aye::store::{Log, SessionLog, read, session_log};
 use tempfile::TempDir;
 
 thread_local! {
-    /// Where the bytes are put: they are read from a file, as always.
+    /// Folder of the file that the bytes are read from.
     static FOLDER: TempDir = tempfile::tempdir().expect("there is a folder for temporary files");
 }
 
-/// Bytes of a session's file.
+/// Checks these bytes as a session file.
 pub fn check(bytes: &[u8]) {
     FOLDER.with(|folder| {
         let id = SessionId("01FUZZ".to_owned());
         let file = session_log::session_path(folder.path(), &id);
-        std::fs::write(&file, bytes).expect("it can be written");
-        let before = read(&file).expect("it can be read");
+        std::fs::write(&file, bytes).expect("the file can be written");
+        let before = read(&file).expect("the file can be read");
         assert_eq!(before.entries.len(), before.times.len());
-        talks(Session::replay(before.entries.iter().cloned()));
+        check_messages(Session::replay(before.entries.iter().cloned()));
 
-        // One more is said in it, and everything is there the next time.
-        let (mut log, opened) = SessionLog::open(folder.path(), &id).expect("it can be opened");
-        assert_eq!(opened.entries, before.entries, "opened it is another session");
-        log.append(&Entry::UserMessage { text: "one more".to_owned() }).expect("it can be added to");
+        // After another message everything can be read again.
+        let (mut log, opened) = SessionLog::open(folder.path(), &id).expect("the session can be opened");
+        assert_eq!(opened.entries, before.entries, "opening returned other entries");
+        log.append(&Entry::UserMessage { text: "one more".to_owned() }).expect("the session can be appended to");
         drop(log);
-        let after = read(&file).expect("it can be read again");
-        let (last, rest) = after.entries.split_last().expect("something was added");
-        assert_eq!(rest, before.entries, "something was lost");
+        let after = read(&file).expect("the file can be read again");
+        let (last, rest) = after.entries.split_last().expect("the message was appended");
+        assert_eq!(rest, before.entries, "an entry was lost");
         assert_eq!(last, &Entry::UserMessage { text: "one more".to_owned() });
-        let kept = std::fs::read(&file).expect("it can be read");
-        assert!(kept.starts_with(bytes), "bytes that stood in the file were changed");
+        let kept = std::fs::read(&file).expect("the file can be read");
+        assert!(kept.starts_with(bytes), "existing bytes of the file changed");
     });
 }
 
-/// The session as it is and gone on with makes a talk that a service takes.
-fn talks(session: Session) {
-    is_well_formed(&session.messages());
-    let blank = State::new(Policy::default(), "m".to_owned(), "words".to_owned(), Vec::new());
+/// Checks that the session yields valid messages for a provider, also after it was resumed.
+fn check_messages(session: Session) {
+    assert_well_formed(&session.messages());
+    let blank = State::new(Policy::default(), "m".to_owned(), "prompt".to_owned(), Vec::new());
     let (state, _) = agent::resume(session, blank);
-    is_well_formed(&state.session.messages());
+    assert_well_formed(&state.session.messages());
     if state.is_idle() {
-        assert!(state.session.open_calls().is_empty() && !state.session.is_mid_turn(), "something is open");
+        assert!(state.session.open_calls().is_empty() && !state.session.is_mid_turn(), "a call or a turn is open");
     }
 }
 
-/// Every call is followed by its outcome, before anybody says anything else. Two calls of a damaged file may have one id.
-fn is_well_formed(messages: &[Message]) {
+/// Checks that the outcome of every call is before the next message. Two calls of a damaged file may share an ID.
+fn assert_well_formed(messages: &[Message]) {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         match message {
             Message::Tool { call, .. } => {
                 let at = open.iter().position(|id| *id == call.0);
-                open.remove(at.unwrap_or_else(|| panic!("an outcome of no call: {}", call.0)));
+                open.remove(at.unwrap_or_else(|| panic!("an outcome without a call: {}", call.0)));
             }
             Message::Model { calls, .. } => {
                 assert!(open.is_empty(), "calls without an outcome: {open:?}");

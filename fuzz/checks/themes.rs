@@ -1,17 +1,17 @@
-//! A theme's file: whatever stands in it, there is a theme, and what is wrong in it is told.
+//! Theme files: any content yields a theme, and problems are reported.
 
 use aye::tui::text::markdown;
 use aye::tui::theme::{ColourDepth, Themes};
 
-/// Bytes as a theme of the person's own.
+/// Checks these bytes as a theme of the user.
 pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let themes = Themes::with_themes(&[("mine".to_owned(), text)]);
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
     for warning in &themes.warnings {
-        // A colour that is named anew may be one that no bundled theme can be drawn with: that is told of its file.
+        // A redefined colour may break a bundled theme, which is reported for the file of that theme.
         let own = warning.file.starts_with("mine");
-        assert!(!own || warning.line <= lines, "{warning} is behind the end of the file");
+        assert!(!own || warning.line <= lines, "{warning} is after the end of the file");
         assert!(!warning.message.is_empty());
     }
     for depth in [ColourDepth::None, ColourDepth::Sixteen, ColourDepth::Palette, ColourDepth::True] {

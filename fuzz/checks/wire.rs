@@ -1,4 +1,4 @@
-//! What a service sends: however the network cuts it the same is read, and every reply ends once.
+//! Streams of a provider: packet boundaries do not matter, and every reply ends once.
 
 use aye::chat::Chunk;
 use aye::llm::chat_collector::{ChatCollector, ChunkQueue, End};
@@ -6,28 +6,28 @@ use aye::llm::events::{Decoder, Event};
 use aye::llm::responses;
 use std::collections::HashSet;
 
-/// The first byte says how long the pieces are; the rest is the body of a streamed answer.
+/// Checks a streamed response. The first byte is the length of the pieces, the rest is the body.
 pub fn check(bytes: &[u8]) {
-    let (how, body) = bytes.split_first().map_or((1, bytes), |(how, body)| (usize::from(*how).max(1), body));
+    let (length, body) = bytes.split_first().map_or((1, bytes), |(length, body)| (usize::from(*length).max(1), body));
     let events = decode([body].into_iter());
-    assert_eq!(decode(body.chunks(how)), events, "cut into pieces of {how} it says something else");
+    assert_eq!(decode(body.chunks(length)), events, "split into pieces of {length} bytes the events differ");
 
     let (mut chat, mut out) = (ChatCollector::default(), ChunkQueue::new());
-    let (mut items, mut said) = (responses::ResponsesCollector::default(), ChunkQueue::new());
+    let (mut items, mut items_out) = (responses::ResponsesCollector::default(), ChunkQueue::new());
     for event in &events {
         if let Event::Value(value) = event {
             chat.collect_event(value, &mut out);
-            items.collect_event(value, &mut said);
+            items.collect_event(value, &mut items_out);
         }
     }
     let end = || if events.contains(&Event::Done) { End::Marked } else { End::Unmarked };
     chat.finish(end(), &mut out);
-    items.finish(end(), &mut said);
-    // Again, as where a connection breaks behind the end.
+    items.finish(end(), &mut items_out);
+    // Again, as if the connection broke after the end.
     chat.finish(End::Marked, &mut out);
-    items.finish(End::Marked, &mut said);
-    ends_once(&out);
-    ends_once(&said);
+    items.finish(End::Marked, &mut items_out);
+    check_single_end(&out);
+    check_single_end(&items_out);
 }
 
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
@@ -37,8 +37,8 @@ fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Event> {
     events
 }
 
-/// One end, at the end, and no call's id twice.
-fn ends_once(out: &ChunkQueue) {
+/// Checks that there is one end, in the last place, and that the IDs of calls are unique.
+fn check_single_end(out: &ChunkQueue) {
     let ends = out.iter().filter(|item| matches!(item, Err(_) | Ok(Chunk::Done(_)))).count();
     assert_eq!(ends, 1, "{out:?}");
     assert!(matches!(out.back(), Some(Err(_) | Ok(Chunk::Done(_)))), "{out:?}");
