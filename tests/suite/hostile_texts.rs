@@ -13,7 +13,7 @@ use crate::support::{pick_count, print_uncaptured, requested_trials};
 use aye::chat::escape_sequences::strip_colors;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use text::{Maker, forbidden, squash, without_sequences, words};
+use text::{Generator, forbidden, squash, without_sequences, words};
 use tokio::runtime::Runtime;
 
 /// All hostile texts of one session.
@@ -28,15 +28,15 @@ struct Case {
 }
 
 impl Case {
-    fn new(maker: &mut Maker) -> Self {
+    fn new(generator: &mut Generator) -> Self {
         Self {
-            prompt: format!("go {}", maker.text()),
-            reply: maker.reply(),
-            end: maker.reply(),
-            content: format!("{}\n{}", maker.text(), maker.text()),
-            name: maker.name(),
-            denied: maker.text(),
-            question: maker.dice.one_of(3).then(|| maker.text()),
+            prompt: format!("go {}", generator.text()),
+            reply: generator.reply(),
+            end: generator.reply(),
+            content: format!("{}\n{}", generator.text(), generator.text()),
+            name: generator.name(),
+            denied: generator.text(),
+            question: generator.dice.one_of(3).then(|| generator.text()),
         }
     }
 
@@ -244,14 +244,14 @@ fn make_old(place: &Folder, case: &Case) {
 #[test]
 fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let mut maker = Maker::new(seed.unwrap_or_else(|| u64::from(std::process::id())));
+    let mut generator = Generator::new(seed.unwrap_or_else(|| u64::from(std::process::id())));
     let most = requested_trials().unwrap_or_else(|| pick_count(60, 20));
     let mut sessions = 0_usize;
-    while maker.texts < most {
-        let seed = maker.dice.0;
-        let case = Case::new(&mut maker);
+    while generator.texts < most {
+        let seed = generator.dice.0;
+        let case = Case::new(&mut generator);
         if requested_trials().is_some() {
-            print_uncaptured(&format!("{} texts, the last of the seed {seed}", maker.texts));
+            print_uncaptured(&format!("{} texts, the last of the seed {seed}", generator.texts));
         }
         let (piped, place, sent) = run_headless(&case, &Printed::Pipe, false);
         let (file, ..) = run_headless(&case, &Printed::File, false);
@@ -279,7 +279,7 @@ fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
         sessions += 1;
     }
     if requested_trials().is_some() {
-        print_uncaptured(&format!("{} texts in {sessions} sessions", maker.texts));
+        print_uncaptured(&format!("{} texts in {sessions} sessions", generator.texts));
     }
 }
 

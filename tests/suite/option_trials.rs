@@ -67,7 +67,8 @@ fn inside(test: &str) -> Option<PathBuf> {
     }
     let done = command.output().unwrap();
     let output = String::from_utf8_lossy(&done.stdout);
-    output.lines()
+    output
+        .lines()
         .filter(|line| line.starts_with("option trials:") || line.contains("EXITED OUT"))
         .for_each(print_uncaptured);
     assert!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));

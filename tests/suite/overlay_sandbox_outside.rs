@@ -168,9 +168,9 @@ async fn child_with_mounts() {
 
 #[test]
 fn r30_mounts_below_tmp_and_in_the_home_do_not_matter() {
-    if !is_there() || !continue_with_mounts(
-            "overlay_sandbox_outside::r30_mounts_below_tmp_and_in_the_home_do_not_matter",
-        ) {
+    if !is_there()
+        || !continue_with_mounts("overlay_sandbox_outside::r30_mounts_below_tmp_and_in_the_home_do_not_matter")
+    {
         return;
     }
     let mounts = "mkdir -p /tmp/aye-mounted ROOT/home/disk && mount -t tmpfs a /tmp/aye-mounted && mount -t tmpfs b ROOT/home/disk \

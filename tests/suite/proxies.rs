@@ -7,7 +7,6 @@ use crate::support::program::Setup;
 use crate::support::report_skipped;
 use crate::support::stored_files::write_settings;
 use crate::support::tls_service::{Authority, TlsService, read_request, serve_connections, stream_reply};
-use crate::trust::{KEY, PASSWORD, file, own_address, prints, told};
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::sync::{Arc, Mutex};

@@ -122,10 +122,7 @@ fn fallback_model_receives_the_messages_but_no_key_or_header_of_the_first() {
     let runtime = Runtime::new().unwrap();
     let run = run_with_fallback(&runtime, vec![refused(401, &[])], vec![says("From the second.")]);
     assert_eq!((run.out.as_str(), run.code), ("From the second.\n", 0), "{}", run.err);
-    assert_eq!(
-        run.err,
-        "aye: The provider rejected the key or requires one (401): Not now; fell back to model-two\n"
-    );
+    assert_eq!(run.err, "aye: The provider rejected the key or requires one (401): Not now; fell back to model-two\n");
     let (first, second) = (run.first.received(), run.second.received());
     assert_eq!((first.len(), second.len()), (1, 1));
     assert_eq!(list_messages(&first[0]), list_messages(&second[0]));
