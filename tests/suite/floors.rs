@@ -1,5 +1,8 @@
 //! Who uses whom; the pure touch nothing; files open with a line and stay short.
 
+mod circles;
+mod file_graph;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
