@@ -11,15 +11,15 @@ mod scan;
 mod token;
 mod url;
 mod visible;
+mod word_bytes;
 
+use scan::ScanState;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use names::is_secret_name;
+pub use names::{REDACTED, is_secret_name};
 
-/// Replacement for a secret.
-pub const REDACTED: &str = "[redacted]";
 /// Maximum passes. A replacement may join text that was apart, so the text is scanned again until nothing is found.
 const MAX_PASSES: usize = 6;
 
@@ -33,16 +33,7 @@ pub fn redact(text: &str) -> (Cow<'_, str>, usize) {
 /// Redacts consecutive texts, such as the lines of a file: a secret may begin in one and end in another.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    state: State,
-}
-
-/// State at the end of a text.
-#[derive(Debug, Clone, Copy, Default)]
-struct State {
-    /// Inside a private key whose end is still to come.
-    in_private_key: bool,
-    /// The program whose command line continues on the next line.
-    program: Option<command::OpenCommand>,
+    state: ScanState,
 }
 
 impl Redactor {
@@ -130,7 +121,7 @@ fn redact_value(value: &mut Value) -> usize {
 
 /// Finds the secrets of a text, including those that are visible only without its escape sequences and invisible
 /// characters. The ranges are in order and do not overlap.
-fn find_secrets(text: &str, state: State) -> (Vec<Range<usize>>, State) {
+fn find_secrets(text: &str, state: ScanState) -> (Vec<Range<usize>>, ScanState) {
     let (mut found, mut after) = scan::scan_text(text, state);
     if let Some(shown) = visible::Visible::new(text) {
         let (hidden, end) = scan::scan_text(&shown.text, state);

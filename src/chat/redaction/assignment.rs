@@ -1,11 +1,10 @@
 //! Values that follow the name of a secret: in settings, variables, JSON, code and markup.
 
-use super::REDACTED;
 use super::names::{
-    self, NameClass, classify_name, is_capital, is_name, is_placeholder, is_reference, is_word_of_sentence,
+    self, NameClass, REDACTED, classify_name, is_capital, is_name, is_placeholder, is_reference, is_word_of_sentence,
     looks_random,
 };
-use super::scan::{is_word_byte, prefix_length};
+use super::word_bytes::{is_word_byte, prefix_length};
 use std::ops::Range;
 
 /// Bytes of a value that are examined to decide whether it is a secret.

@@ -2,7 +2,7 @@
 
 use super::assignment::ValuePosition;
 use super::names::{NameClass, classify_name, is_placeholder, is_word_of_sentence, looks_random};
-use super::scan::{is_word_byte, prefix_length};
+use super::word_bytes::{is_word_byte, prefix_length};
 use std::ops::Range;
 
 /// Form of an option's value.

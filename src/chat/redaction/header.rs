@@ -1,7 +1,7 @@
 //! Headers whose whole value is a secret: `Authorization` after its scheme, and cookies.
 
 use super::names::{is_capital, is_placeholder, is_word_of_sentence, looks_random};
-use super::scan::prefix_length;
+use super::word_bytes::prefix_length;
 use std::ops::Range;
 
 /// Schemes followed by the secret as one word.

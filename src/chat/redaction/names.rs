@@ -1,5 +1,8 @@
 //! Names of secrets, and values that are only placeholders for one.
 
+/// Replacement for a secret.
+pub const REDACTED: &str = "[redacted]";
+
 /// Certainty that the value of a name is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameClass {
@@ -105,7 +108,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         })
     };
-    value == super::REDACTED
+    value == REDACTED
         || variable('$')
         || value.starts_with('%') && value.ends_with('%') && variable('%')
         || ["${", "$(", "{{"].iter().any(|begin| value.starts_with(begin))

@@ -1,6 +1,6 @@
 //! PEM private keys: complete, without an end or without a beginning, in a diff or in a nested string.
 
-use super::scan::prefix_length;
+use super::word_bytes::prefix_length;
 use std::ops::Range;
 
 pub(super) const BEGIN: &str = "-----BEGIN ";

@@ -1,11 +1,22 @@
 //! Scan of a text for secrets, in one pass and linear time.
 
-use super::command::LineState;
-use super::{REDACTED, State, assignment, command, header, private_key, token, url};
+use super::command::{LineState, OpenCommand};
+use super::names::REDACTED;
+use super::word_bytes::{is_word_byte, prefix_length};
+use super::{assignment, command, header, private_key, token, url};
 use std::ops::Range;
 
+/// State at the end of a text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ScanState {
+    /// Inside a private key whose end is still to come.
+    pub(super) in_private_key: bool,
+    /// The program whose command line continues on the next line.
+    pub(super) program: Option<OpenCommand>,
+}
+
 /// Finds the secrets of the text in order, and the state at its end.
-pub(super) fn scan_text(text: &str, state: State) -> (Vec<Range<usize>>, State) {
+pub(super) fn scan_text(text: &str, state: ScanState) -> (Vec<Range<usize>>, ScanState) {
     let bytes = text.as_bytes();
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut line = LineState::new(state.program);
@@ -49,7 +60,7 @@ pub(super) fn scan_text(text: &str, state: State) -> (Vec<Range<usize>>, State) 
             None => at = next_start(text, at, &mut line),
         }
     }
-    (found, State { in_private_key, program: line.open_at_end() })
+    (found, ScanState { in_private_key, program: line.open_at_end() })
 }
 
 /// Finds a secret that begins in the word at this offset, or is named by it.
@@ -122,14 +133,4 @@ fn next_start(text: &str, at: usize, line: &mut LineState) -> usize {
         end += 1;
     }
     end
-}
-
-/// Returns the number of leading bytes that match.
-pub(super) fn prefix_length(text: &str, is: impl Fn(u8) -> bool) -> usize {
-    text.bytes().take_while(|byte| is(*byte)).count()
-}
-
-/// Returns whether a byte belongs to a word: a name or a token.
-pub(super) fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }

@@ -1,7 +1,7 @@
 //! Tokens with a known prefix, JSON web tokens, and values after `Bearer`.
 
 use super::names::{has_digit, is_mixed_case};
-use super::scan::{is_word_byte, prefix_length};
+use super::word_bytes::{is_word_byte, prefix_length};
 use std::ops::Range;
 
 /// Characters after the prefix of a token.

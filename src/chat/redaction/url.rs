@@ -1,7 +1,7 @@
 //! Secrets in URLs: a password before the host, and parameters.
 
 use super::names::{NameClass, classify_name, is_placeholder};
-use super::scan::{is_word_byte, prefix_length};
+use super::word_bytes::{is_word_byte, prefix_length};
 use std::ops::Range;
 
 /// Parameters that sign a URL.

@@ -13,7 +13,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("agent/apply_turn.rs", 21),
     ("assemble/answers.rs", 24),
     ("chat/audit.rs", 12),
-    ("chat/redaction.rs", 9),
     ("config/project_files.rs", 4),
     ("llm/address.rs", 30),
     ("policy/command_line.rs", 4),
