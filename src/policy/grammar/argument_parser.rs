@@ -1,6 +1,6 @@
 //! Parsing of arguments by the grammar of a program. Nothing is guessed: anything uncertain is a [`ArgumentProblem`].
 
-use super::{AttachedValue, OptionSpec, OptionValue, Program, Role, ValueKind, flag};
+use super::program::{AttachedValue, OptionSpec, OptionValue, Program, Role, ValueKind, flag};
 use crate::policy::command_line::Word;
 
 /// Parsed arguments of a program.

@@ -1,6 +1,6 @@
 //! Programs that print the bytes or the type of files.
 
-use super::{
+use super::program::{
     AttachedValue, GNU, Operands, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of, option_with,
     option_with_optional, option_with_word, program,
 };

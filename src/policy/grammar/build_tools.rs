@@ -1,7 +1,7 @@
 //! Programs that build, run and publish. Holds only their options that run other programs, read settings or work
 //! elsewhere; a rule for such a program covers all its other options.
 
-use super::{
+use super::program::{
     AttachedValue, GNU, NO_OPERANDS, OptionSpec, Program, Role, Syntax, ValueKind, flag, option_with, option_with_word,
 };
 

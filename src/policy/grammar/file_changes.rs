@@ -1,7 +1,7 @@
 //! Programs that change, delete or fetch files: the files they overwrite and the folders they work in.
 
-use super::{
-    GNU, Operands, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of, option_with,
+use super::program::{
+    GNU, Operands, OptionSpec, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of, option_with,
     option_with_optional, option_with_word, program,
 };
 
@@ -14,7 +14,7 @@ const COPIES: Operands = Operands { last: Some(ValueKind::Write), ..operands_of(
 const fn partial_change_program(
     names: &'static [&'static str],
     states: &'static str,
-    options: &'static [super::OptionSpec],
+    options: &'static [OptionSpec],
     operands: Operands,
 ) -> Program {
     Program { is_complete: false, ..program(names, states, options, operands) }

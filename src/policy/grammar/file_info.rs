@@ -1,8 +1,8 @@
 //! Programs that show properties of files and of the system: names, sizes, times.
 
-use super::{
-    NO_OPERANDS, Operands, OptionSpec, Program, Role, ValueKind, flag, operands_of, option_with, option_with_optional,
-    option_with_word, program,
+use super::program::{
+    AttachedValue, GNU, NO_OPERANDS, Operands, OptionSpec, Program, Role, Syntax, ValueKind, flag, operands_of,
+    option_with, option_with_optional, option_with_word, program,
 };
 
 const COREUTILS: &str = "GNU coreutils 9";
@@ -90,7 +90,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     program(&["free"], "procps", &[
         flag("-b"), flag("-k"), flag("-m"), flag("-g"), flag("-h"), flag("-l"), flag("-t"), flag("-v"), flag("-w"),
     ], NO_OPERANDS),
-    Program { syntax: super::Syntax { permutes: false, ..super::GNU }, ..program(&["seq"], COREUTILS,
+    Program { syntax: Syntax { permutes: false, ..GNU }, ..program(&["seq"], COREUTILS,
         &[flag("-w --equal-width"), option_with_word("-f --format"), option_with_word("-s --separator")], operands_of(ValueKind::Word)) },
     // An operand that begins with `+` is a format; any other operand sets the clock.
     program(&["date"], COREUTILS, &[
@@ -102,8 +102,7 @@ pub(super) static PROGRAMS: &[Program] = &[
 
 /// Short options share a word, but the value of each is the next word and further options of the same word follow: `-Lo
 /// 2 x` writes to `x`. So an option with a value must be a word of its own.
-const TREE: super::Syntax =
-    super::Syntax { attached: super::AttachedValue::Never, abbreviates: false, has_separate_long: false, ..super::GNU };
+const TREE: Syntax = Syntax { attached: AttachedValue::Never, abbreviates: false, has_separate_long: false, ..GNU };
 
 /// `getopt` of the bash builtins: no long options, and the first operand ends the options.
-const BUILTIN: super::Syntax = super::Syntax { permutes: false, abbreviates: false, ..super::GNU };
+const BUILTIN: Syntax = Syntax { permutes: false, abbreviates: false, ..GNU };

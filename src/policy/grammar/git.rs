@@ -1,10 +1,10 @@
 //! git: its options before the subcommand, and those of the subcommands.
 
-use super::revisions::{OPTIONS, SYNTAX};
-use super::{
+use super::program::{
     AttachedValue, GNU, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, flag, leading_operands,
     operands_of, option_with, option_with_optional, option_with_word,
 };
+use super::revisions::{OPTIONS, SYNTAX};
 
 const STATES: &str = "git 2.30 to 2.50";
 

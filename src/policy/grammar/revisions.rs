@@ -1,6 +1,6 @@
 //! Options of git commands that walk commits and show differences.
 
-use super::{
+use super::program::{
     AttachedValue, GNU, OptionSpec, OptionValue, Role, Syntax, ValueKind, flag, option_with, option_with_optional,
     option_with_word,
 };

@@ -1,14 +1,14 @@
 //! Programs with a script language. Only their options are described here; scripts are judged separately.
 
-use super::{
-    GNU, Program, Role, Syntax, ValueKind, flag, leading_operands, option_with, option_with_optional, option_with_word,
-    program,
+use super::program::{
+    AttachedValue, GNU, Program, Role, Syntax, ValueKind, flag, leading_operands, option_with, option_with_optional,
+    option_with_word, program,
 };
 
 /// In `awk` the first operand ends the options, and the second one is a file even if it begins with a dash.
 const AWK: Syntax = Syntax { permutes: false, abbreviates: false, ..GNU };
 /// `-rf x` means `-r -f x`; a value is always the next word.
-const JQ: Syntax = Syntax { attached: super::AttachedValue::Never, abbreviates: false, has_end: false, ..GNU };
+const JQ: Syntax = Syntax { attached: AttachedValue::Never, abbreviates: false, has_end: false, ..GNU };
 
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[

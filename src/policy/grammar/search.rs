@@ -1,8 +1,8 @@
 //! Programs that search for files and in files.
 
-use super::{
-    AttachedValue, GNU, GNU_NUMBERS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, flag,
-    leading_operands, option_with, option_with_optional, option_with_word, program,
+use super::program::{
+    AttachedValue, GNU, GNU_NUMBERS, NO_OPERANDS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind,
+    flag, leading_operands, option_with, option_with_optional, option_with_word, program,
 };
 
 const fn asks(names: &'static str) -> OptionSpec {
@@ -100,5 +100,5 @@ pub(super) static PROGRAMS: &[Program] = &[
         // Options before the folders: handling of links.
         flag("-H"), flag("-P"), asks("-L"), OptionSpec { names: "-O", value: OptionValue::Optional(ValueKind::Word), role: Role::NeedsApproval },
         option_with_word("-D").with_role(Role::NeedsApproval),
-    ], Operands { rest: Some(ValueKind::Names), default: Some("."), ..super::NO_OPERANDS }) },
+    ], Operands { rest: Some(ValueKind::Names), default: Some("."), ..NO_OPERANDS }) },
 ];

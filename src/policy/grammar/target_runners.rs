@@ -2,7 +2,7 @@
 //! after another option.
 
 use super::build_tools::{asks, option_runs, option_with_place, partial_build_program};
-use super::{OptionSpec, OptionValue, Program, Role, flag, option_with_optional, option_with_word};
+use super::program::{OptionSpec, OptionValue, Program, Role, flag, option_with_optional, option_with_word};
 
 /// An option with a count, which may be the next word.
 const fn option_with_count(names: &'static str) -> OptionSpec {

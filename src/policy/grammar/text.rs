@@ -1,6 +1,6 @@
 //! Programs that print, sort, cut and compare text.
 
-use super::{
+use super::program::{
     GNU, GNU_NUMBERS, Operands, OptionSpec, Program, Role, Syntax, ValueKind, flag, leading_operands, operands_of,
     option_with, option_with_optional, option_with_word, program,
 };

@@ -17,7 +17,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("llm/address.rs", 30),
     ("policy/command_line.rs", 4),
     ("policy/effects.rs", 10),
-    ("policy/grammar.rs", 11),
     ("project/batch.rs", 16),
     ("project/guard.rs", 8),
     ("project/patch.rs", 4),
