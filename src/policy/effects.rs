@@ -3,6 +3,7 @@
 mod ask_reasons;
 mod folder_options;
 mod git_commands;
+mod path_access;
 mod read_only_programs;
 mod refusals;
 pub mod script_files;
@@ -10,13 +11,17 @@ mod script_languages;
 mod search_programs;
 mod stated_paths;
 mod version_queries;
+mod working_directories;
 
-pub(super) use ask_reasons::stays_local;
+pub use path_access::{PathAccess, TouchedPath, join_path};
 pub(super) use refusals::refuse_own_path;
+pub use working_directories::working_directories;
 
-use super::command_line::{Connector, Nesting, ParsedLine, Redirect, SimpleCommand, UnclearReason, Word};
+use super::command_line::{ParsedLine, Redirect, SimpleCommand, UnclearReason, Word};
 use crate::chat::Reach;
 use crate::chat::truncation::join_items;
+use path_access::{describe_unknown_word, display_word};
+use working_directories::WorkingDirectories;
 
 /// Effects of a command line, as far as its words show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,56 +32,6 @@ pub struct LineEffects {
     pub reason: String,
     /// Paths that have to be checked against the file system. Complete if the line only reads and writes.
     pub touches: Vec<TouchedPath>,
-}
-
-/// A path that a command touches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TouchedPath {
-    /// The word: a known path, a pattern, or a path below the user's home.
-    pub word: Word,
-    /// Possible working directories, relative to the project. More than one if a `cd` may have failed.
-    pub folders: Vec<String>,
-    pub access: PathAccess,
-}
-
-/// Kind of access to a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PathAccess {
-    /// Reads names, sizes and times.
-    Names,
-    /// Reads the file.
-    Contents,
-    /// Reads the file, or every file below the folder. Links inside it are not followed.
-    Recursive {
-        /// True if hidden files are included.
-        hidden: bool,
-        /// Names of folders that are skipped.
-        without: Vec<String>,
-        /// True if a link to a file is followed, and one to a folder may be.
-        links: bool,
-    },
-    /// No access, but the file must not exist, or must not contain any of these words if there are some: it would
-    /// decide what runs.
-    MustNotDecide(&'static [&'static str]),
-    /// No access: a pattern that must match no file, so that the shell leaves it unchanged.
-    MustNotMatch,
-    /// Runs git, which follows the settings of the repository.
-    Repository,
-    /// Prints content from the repository: tracked and staged files, and commits.
-    Tracked {
-        /// Limits the content to these paths, relative to the project; no limit if empty.
-        below: Vec<String>,
-        /// True if the content may include stashed commits.
-        stashed: bool,
-    },
-    /// Runs in this folder.
-    WorksIn,
-    /// Overwrites the file.
-    Write,
-    /// Appends to the file.
-    Append,
-    /// Deletes the file.
-    Delete,
 }
 
 /// Analyzes the effects of a command line.
@@ -138,17 +93,6 @@ impl AskReasons {
     pub fn widest(&self) -> Option<(Reach, String)> {
         Some((self.reach?, join_items(&self.reasons, MAX_REASONS)))
     }
-}
-
-/// Returns the possible working directories of each command of a line, relative to the project.
-pub fn working_directories(reading: &ParsedLine) -> Vec<Vec<String>> {
-    let mut folders = WorkingDirectories::default();
-    let place = |simple: &SimpleCommand| {
-        let at = folders.directories_of(simple);
-        folders.apply_cd(simple);
-        at
-    };
-    reading.commands.iter().map(place).collect()
 }
 
 impl LineEffects {
@@ -231,117 +175,20 @@ fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<LineEffec
     Ok(all)
 }
 
-/// Returns a word for display: shortened and without invisible characters.
-fn display_word(word: &Word) -> String {
-    word.display_text().chars().take(60).collect::<String>().escape_debug().to_string()
-}
+/// Programs that only change the files they are given and have no network access.
+const LOCAL: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
 
-/// Describes a word whose value is not known.
-fn describe_unknown_word(word: &Word) -> String {
-    let shown = display_word(word);
-    match word {
-        Word::Unknown(text) if !text.is_ascii() && !text.contains(['$', '`', '{', '~']) => {
-            format!("end of “{shown}” depends on the locale; quote it")
-        }
-        Word::Pattern(_) => format!("files matching “{shown}” unknown before it runs"),
-        Word::Known(_) | Word::Home(_) | Word::Unknown(_) => {
-            format!("value of “{shown}” unknown before it runs")
-        }
-    }
-}
-
-/// Tracks the working directory of each command: a `cd` affects later commands of the same shell.
-struct WorkingDirectories {
-    /// Open shells, outermost first.
-    shells: Vec<(Vec<ShellLevel>, PossibleDirectories)>,
-}
-
-/// Identifies a subshell.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum ShellLevel {
-    Within(Nesting),
-    Pipe(usize, usize),
-}
-
-/// Possible working directories of a shell.
-#[derive(Debug, Clone, Default)]
-struct PossibleDirectories {
-    /// All possible directories.
-    possible: Vec<String>,
-    /// The certain ones, while a `cd` is followed by `&&` only.
-    certain: Option<Vec<String>>,
-}
-
-/// Most directories that are tracked.
-const MAX_DIRECTORIES: usize = 8;
-
-impl PossibleDirectories {
-    fn current(&self) -> &[String] {
-        self.certain.as_ref().unwrap_or(&self.possible)
-    }
-}
-
-impl Default for WorkingDirectories {
-    fn default() -> Self {
-        Self { shells: vec![(Vec::new(), PossibleDirectories { possible: vec![String::new()], certain: None })] }
-    }
-}
-
-impl WorkingDirectories {
-    /// Returns the possible working directories of a command.
-    fn directories_of(&mut self, simple: &SimpleCommand) -> Vec<String> {
-        let own = shell_nesting(simple);
-        // `(a); (b)` are two shells with the same nesting.
-        let fresh = simple.connector == Connector::First && !own.is_empty();
-        while self
-            .shells
-            .last()
-            .is_some_and(|(shell, _)| !own.starts_with(shell) || (fresh && shell.len() == own.len()))
-        {
-            self.shells.pop();
-        }
-        let Some((shell, places)) = self.shells.last_mut() else { return vec![String::new()] };
-        // The first command of a subshell has no connector to what came before it.
-        if !matches!(simple.connector, Connector::And | Connector::Pipe | Connector::PipeWithStderr) {
-            places.certain = None;
-        }
-        let now = places.current().to_vec();
-        if shell.len() < own.len() {
-            self.shells.push((own, PossibleDirectories { possible: now.clone(), certain: None }));
-        }
-        now
-    }
-
-    /// Applies a `cd`. Later commands may run in the new directory or, if it failed, in the old one.
-    fn apply_cd(&mut self, simple: &SimpleCommand) {
-        let Some((_, places)) = self.shells.last_mut() else { return };
-        let there: Vec<String> = match read_only_programs::cd_target(simple) {
-            Some(to) => places.current().iter().map(|from| join_path(from, to)).collect(),
-            // Unknown target: treated as outside the project.
-            None if matches!(simple.program(), Some("cd" | "pushd" | "popd")) => vec!["..".to_owned()],
-            None => return,
-        };
-        for place in &there {
-            // Too many to track: treated as outside the project, which asks.
-            let followed = places.possible.contains(place) || places.possible.len() < MAX_DIRECTORIES;
-            let place = if followed { place.as_str() } else { ".." };
-            if !places.possible.iter().any(|known| known == place) {
-                places.possible.push(place.to_owned());
-            }
-        }
-        places.certain = Some(there);
-    }
-}
-
-fn shell_nesting(simple: &SimpleCommand) -> Vec<ShellLevel> {
-    let within = simple.nesting.iter().filter(|within| **within != Nesting::Group).cloned().map(ShellLevel::Within);
-    within.chain(simple.pipes.iter().map(|(number, stage)| ShellLevel::Pipe(*number, *stage))).collect()
-}
-
-/// Joins a path to a folder; absolute and home paths stay as they are.
-pub fn join_path(folder: &str, name: &str) -> String {
-    if folder.is_empty() || name.starts_with('/') || name == "~" || name.starts_with("~/") {
-        return name.to_owned();
-    }
-    format!("{folder}/{name}")
+/// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.
+pub(super) fn stays_local(reading: &ParsedLine) -> bool {
+    let mut folders = WorkingDirectories::default();
+    let is_local = |simple: &SimpleCommand| {
+        let at = folders.directories_of(simple);
+        folders.apply_cd(simple);
+        // A name with a slash may be any program.
+        let named = simple.words.first().and_then(Word::known_text);
+        let bare = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
+        judge_command(simple, &at).is_ok()
+            || (named.is_some_and(|name| LOCAL.contains(&name)) && judge_command(&bare, &at).is_ok())
+    };
+    reading.unclear.is_none() && reading.commands.iter().all(is_local)
 }

@@ -1,9 +1,9 @@
 //! Reasons for asking about a program, and whether its effects may be irreversible.
 
-use super::refusals::CHANGERS;
-use super::{PathAccess, TouchedPath, WorkingDirectories, folder_options, judge_command};
+use super::folder_options::{self, CHANGERS};
+use super::path_access::{PathAccess, TouchedPath};
 use crate::chat::Reach;
-use crate::policy::command_line::{ParsedLine, SimpleCommand, Word, is_launcher, is_shell};
+use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
 
 /// Programs that affect other machines, or state that other programs and people depend on.
 #[rustfmt::skip]
@@ -67,24 +67,6 @@ const INSTALLING: &[(&[&str], &[&str])] = &[
     ),
     (&["nix"], &["profile", "registry", "upgrade-nix", "store"]),
 ];
-
-/// Programs that only change the files they are given and have no network access.
-const LOCAL: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod", "tee", "truncate", "mktemp", "sleep"];
-
-/// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.
-pub(in crate::policy) fn stays_local(reading: &ParsedLine) -> bool {
-    let mut folders = WorkingDirectories::default();
-    let is_local = |simple: &SimpleCommand| {
-        let at = folders.directories_of(simple);
-        folders.apply_cd(simple);
-        // A name with a slash may be any program.
-        let named = simple.words.first().and_then(Word::known_text);
-        let bare = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
-        judge_command(simple, &at).is_ok()
-            || (named.is_some_and(|name| LOCAL.contains(&name)) && judge_command(&bare, &at).is_ok())
-    };
-    reading.unclear.is_none() && reading.commands.iter().all(is_local)
-}
 
 /// Returns whether a command changes the system or settings of other programs, or installs something outside the
 /// project.

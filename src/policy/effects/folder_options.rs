@@ -1,7 +1,14 @@
 //! Options that set the folder in which a program works or writes: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
 
-use super::refusals::CHANGERS;
 use crate::policy::grammar::{ValueKind, any_place, possible_options, program_named};
+
+/// Programs that change the files they are given.
+#[rustfmt::skip]
+pub(super) const CHANGERS: &[&str] = &[
+    "rm", "rmdir", "unlink", "mv", "cp", "ln", "tee", "touch", "mkdir", "install", "truncate", "dd", "sed", "perl",
+    "chmod", "chown", "rsync", "shred", "sponge", "ed", "ex", "vi", "vim", "nano", "patch", "tar", "unzip", "wipefs",
+    "fdisk", "parted", "sgdisk", "blkdiscard", "mkswap", "find",
+];
 
 /// Options of file-changing programs whose values are not files to change.
 const NON_FILE_OPTIONS: &[&str] =

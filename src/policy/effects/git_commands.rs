@@ -1,10 +1,8 @@
 //! Git commands that only show something. Git follows the settings of the repository, which can start programs; so
 //! every command also touches the repository, whose settings are then checked.
 
-use super::PathAccess;
-use super::describe_unknown_word;
-use super::read_only_programs::{ProgramPaths, grammar_of};
-use super::stated_paths::{parse_certain, parse_read_only, take_script};
+use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
+use super::stated_paths::{grammar_of, parse_certain, parse_read_only, take_script};
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{OptionValue, ParsedArguments, Role};
 

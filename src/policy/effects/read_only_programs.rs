@@ -1,13 +1,11 @@
 //! Programs that only read. Most do what their grammar states; some have a language of their own.
 
-use super::{
-    PathAccess, describe_unknown_word, git_commands, script_languages, search_programs, stated_paths, version_queries,
-};
-use crate::policy::command_line::{FOUND_FILES, Nesting, SimpleCommand, Word};
-use crate::policy::grammar::{self, Program, Role};
-
-/// Paths that a program touches, or the reason for asking.
-pub(super) type ProgramPaths = Result<Vec<(Word, PathAccess)>, String>;
+use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
+use super::stated_paths::{grammar_of, judge_plain_words};
+use super::working_directories::cd_target;
+use super::{ask_reasons, git_commands, script_languages, search_programs, stated_paths, version_queries};
+use crate::policy::command_line::{FOUND_FILES, Nesting, SimpleCommand, Word, program_base_name};
+use crate::policy::grammar::{self, Role};
 
 /// Programs that do only what their grammar states: they read or look at what their operands and options name.
 #[rustfmt::skip]
@@ -77,7 +75,7 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
             [Word::Known(option), Word::Known(_)] if option == "-c" => Ok(Vec::new()),
             _ => Err(format!("{name} with more arguments than -c and a command")),
         },
-        _ => Err(super::ask_reasons::ask_reason(simple, name)),
+        _ => Err(ask_reasons::ask_reason(simple, name)),
     }
 }
 
@@ -89,25 +87,6 @@ fn is_follow_operand(word: &Word) -> bool {
 
 fn word_from_text(text: &str) -> Word {
     if text.starts_with('~') { Word::Home(text.to_owned()) } else { Word::Known(text.to_owned()) }
-}
-
-/// Handles words that name no files. A pattern among them is expanded to names.
-pub(super) fn judge_plain_words(words: &[Word]) -> ProgramPaths {
-    let mut names = Vec::new();
-    for word in words {
-        match word {
-            Word::Known(_) | Word::Home(_) => {}
-            // Files are not opened: only names are shown.
-            Word::Pattern(pattern) => {
-                let folder = pattern.rsplit_once('/').map_or(".", |(folder, _)| folder);
-                let word = if folder.contains(['*', '?', '[']) { word.clone() } else { Word::Known(folder.to_owned()) };
-                names.push((word, PathAccess::Names));
-            }
-            Word::Unknown(text) if version_queries::is_plain_variable(text) => {}
-            Word::Unknown(_) => return Err(describe_unknown_word(word)),
-        }
-    }
-    Ok(names)
 }
 
 /// Judges `printf`, which can set a variable with `-v` and with `%n`.
@@ -125,11 +104,6 @@ fn judge_printf(words: &[Word]) -> ProgramPaths {
         return Err("possible variable assignment by printf".to_owned());
     }
     judge_plain_words(&words[1..])
-}
-
-/// Returns the grammar of a program; a program without one asks.
-pub(super) fn grammar_of(name: &str) -> Result<&'static Program, String> {
-    grammar::program_named(name).ok_or_else(|| format!("unknown options of {name}"))
 }
 
 /// Judges `date`: an operand without a leading `+` sets the clock.
@@ -204,23 +178,9 @@ fn judge_deletion(name: &str, words: &[Word]) -> ProgramPaths {
     Ok(given.operands.into_iter().map(|word| (word, PathAccess::Delete)).collect())
 }
 
-/// Returns the target of a `cd`.
-pub(super) fn cd_target(simple: &SimpleCommand) -> Option<&str> {
-    if simple.program() != Some("cd") {
-        return None;
-    }
-    match simple.arguments() {
-        [Word::Home(to)] => Some(to),
-        [Word::Known(to)] if !to.is_empty() && !to.starts_with(['-', '~']) => Some(to),
-        [] => Some("~"),
-        _ => None,
-    }
-}
-
 /// Checks that a wrapper only changes how a program runs.
 pub(super) fn check_wrapper(words: &[Word]) -> Result<(), String> {
-    let name =
-        words.first().and_then(Word::known_text).map(super::super::command_line::program_base_name).unwrap_or_default();
+    let name = words.first().and_then(Word::known_text).map(program_base_name).unwrap_or_default();
     if let Some(word) = words.iter().find(|word| word.known_text().is_none()) {
         return Err(describe_unknown_word(word));
     }

@@ -1,7 +1,10 @@
 //! Commands refused in every mode: those that take decisions away from the user, and those that are irreversible. Also
 //! checks the parts of a line that could be found if the line is unclear.
 
-use super::{WorkingDirectories, ask_reasons, folder_options, join_path};
+use super::ask_reasons;
+use super::folder_options::{self, CHANGERS};
+use super::path_access::join_path;
+use super::working_directories::WorkingDirectories;
 use crate::policy::command_line::{
     Nesting, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, is_interpreter, is_shell, program_base_name,
 };
@@ -19,14 +22,6 @@ const PRIVILEGE: &[&str] = &[
 const DOWNLOADS: &[&str] = &[
     "curl", "wget", "wget2", "fetch", "aria2c", "http", "https", "xh", "lynx", "w3m", "links", "elinks", "nc", "ncat",
     "netcat", "socat", "telnet", "lwp-request", "GET", "ftp", "tnftp", "axel",
-];
-
-/// Programs that change the files they are given.
-#[rustfmt::skip]
-pub(super) const CHANGERS: &[&str] = &[
-    "rm", "rmdir", "unlink", "mv", "cp", "ln", "tee", "touch", "mkdir", "install", "truncate", "dd", "sed", "perl",
-    "chmod", "chown", "rsync", "shred", "sponge", "ed", "ex", "vi", "vim", "nano", "patch", "tar", "unzip", "wipefs",
-    "fdisk", "parted", "sgdisk", "blkdiscard", "mkswap", "find",
 ];
 
 /// Branches that others build on.

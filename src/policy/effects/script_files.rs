@@ -1,6 +1,7 @@
 //! Script files that a command line runs and their possible locations. A grant for the line is bound to these files.
 
-use super::{WorkingDirectories, display_word, join_path, read_only_programs};
+use super::path_access::{display_word, join_path};
+use super::working_directories::{WorkingDirectories, cd_target};
 use crate::policy::command_line::{ParsedLine, Redirect, SimpleCommand, Word, is_interpreter, is_shell};
 use crate::policy::grant_scopes::runs_its_arguments;
 
@@ -62,7 +63,7 @@ pub fn find_scripts(reading: &ParsedLine) -> ScriptSet {
     for simple in &reading.commands {
         let at = folders.directories_of(simple);
         runs |= found.scan_command(simple, &at);
-        if simple.program() == Some("cd") && read_only_programs::cd_target(simple).is_none() {
+        if simple.program() == Some("cd") && cd_target(simple).is_none() {
             goes.get_or_insert_with(|| "target of cd unknown before it runs".to_owned());
         }
         folders.apply_cd(simple);

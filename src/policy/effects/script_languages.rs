@@ -1,10 +1,8 @@
 //! Programs with a script language that can also write and run: `sed`, `awk` and `jq`. Only scripts that clearly just
 //! print are followed.
 
-use super::PathAccess;
-use super::describe_unknown_word;
-use super::read_only_programs::{ProgramPaths, grammar_of};
-use super::stated_paths::{operand_paths, option_paths, parse_read_only, take_script};
+use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
+use super::stated_paths::{grammar_of, operand_paths, option_paths, parse_read_only, take_script};
 use crate::policy::command_line::Word;
 
 /// Judges `sed -n 1,20p`, `sed s/a/b/`.

@@ -1,9 +1,7 @@
 //! Programs that search for files and in files.
 
-use super::PathAccess;
-use super::describe_unknown_word;
-use super::read_only_programs::{ProgramPaths, grammar_of};
-use super::stated_paths::{operand_paths, option_paths, parse_read_only, take_script};
+use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
+use super::stated_paths::{grammar_of, operand_paths, option_paths, parse_read_only, take_script};
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{OptionValue, Role, ValueKind};
 

@@ -1,7 +1,7 @@
 //! Paths touched by a command line according to the grammar of its program: operands and option values that name files.
 
-use super::read_only_programs::{ProgramPaths, judge_plain_words};
-use super::{PathAccess, describe_unknown_word};
+use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
+use super::version_queries::is_plain_variable;
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{
     self, ArgumentProblem, OptionValue, ParsedArguments, ParsedOption, Program, Role, ValueKind,
@@ -143,4 +143,28 @@ pub(super) fn stated_paths(called: &str, program: &'static Program, words: &[Wor
         }
     }
     Ok(touched)
+}
+
+/// Handles words that name no files. A pattern among them is expanded to names.
+pub(super) fn judge_plain_words(words: &[Word]) -> ProgramPaths {
+    let mut names = Vec::new();
+    for word in words {
+        match word {
+            Word::Known(_) | Word::Home(_) => {}
+            // Files are not opened: only names are shown.
+            Word::Pattern(pattern) => {
+                let folder = pattern.rsplit_once('/').map_or(".", |(folder, _)| folder);
+                let word = if folder.contains(['*', '?', '[']) { word.clone() } else { Word::Known(folder.to_owned()) };
+                names.push((word, PathAccess::Names));
+            }
+            Word::Unknown(text) if is_plain_variable(text) => {}
+            Word::Unknown(_) => return Err(describe_unknown_word(word)),
+        }
+    }
+    Ok(names)
+}
+
+/// Returns the grammar of a program; a program without one asks.
+pub(super) fn grammar_of(name: &str) -> Result<&'static Program, String> {
+    grammar::program_named(name).ok_or_else(|| format!("unknown options of {name}"))
 }

@@ -1,7 +1,6 @@
 //! Commands that only print a version, or harmless environment variables.
 
-use super::PathAccess;
-use super::read_only_programs::ProgramPaths;
+use super::path_access::{PathAccess, ProgramPaths};
 use crate::policy::command_line::Word;
 
 /// Project files, each with the words in it that matter.

@@ -16,7 +16,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("config/project_files.rs", 4),
     ("llm/address.rs", 30),
     ("policy/command_line.rs", 4),
-    ("policy/effects.rs", 10),
     ("project/batch.rs", 16),
     ("project/guard.rs", 8),
     ("project/patch.rs", 4),

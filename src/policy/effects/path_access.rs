@@ -1,0 +1,83 @@
+//! Paths that a command touches, and how words are shown in reasons.
+
+use crate::policy::command_line::Word;
+
+/// A path that a command touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TouchedPath {
+    /// The word: a known path, a pattern, or a path below the user's home.
+    pub word: Word,
+    /// Possible working directories, relative to the project. More than one if a `cd` may have failed.
+    pub folders: Vec<String>,
+    pub access: PathAccess,
+}
+
+/// Kind of access to a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathAccess {
+    /// Reads names, sizes and times.
+    Names,
+    /// Reads the file.
+    Contents,
+    /// Reads the file, or every file below the folder. Links inside it are not followed.
+    Recursive {
+        /// True if hidden files are included.
+        hidden: bool,
+        /// Names of folders that are skipped.
+        without: Vec<String>,
+        /// True if a link to a file is followed, and one to a folder may be.
+        links: bool,
+    },
+    /// No access, but the file must not exist, or must not contain any of these words if there are some: it would
+    /// decide what runs.
+    MustNotDecide(&'static [&'static str]),
+    /// No access: a pattern that must match no file, so that the shell leaves it unchanged.
+    MustNotMatch,
+    /// Runs git, which follows the settings of the repository.
+    Repository,
+    /// Prints content from the repository: tracked and staged files, and commits.
+    Tracked {
+        /// Limits the content to these paths, relative to the project; no limit if empty.
+        below: Vec<String>,
+        /// True if the content may include stashed commits.
+        stashed: bool,
+    },
+    /// Runs in this folder.
+    WorksIn,
+    /// Overwrites the file.
+    Write,
+    /// Appends to the file.
+    Append,
+    /// Deletes the file.
+    Delete,
+}
+
+/// Paths that a program touches, or the reason for asking.
+pub(super) type ProgramPaths = Result<Vec<(Word, PathAccess)>, String>;
+
+/// Joins a path to a folder; absolute and home paths stay as they are.
+pub fn join_path(folder: &str, name: &str) -> String {
+    if folder.is_empty() || name.starts_with('/') || name == "~" || name.starts_with("~/") {
+        return name.to_owned();
+    }
+    format!("{folder}/{name}")
+}
+
+/// Returns a word for display: shortened and without invisible characters.
+pub(super) fn display_word(word: &Word) -> String {
+    word.display_text().chars().take(60).collect::<String>().escape_debug().to_string()
+}
+
+/// Describes a word whose value is not known.
+pub(super) fn describe_unknown_word(word: &Word) -> String {
+    let shown = display_word(word);
+    match word {
+        Word::Unknown(text) if !text.is_ascii() && !text.contains(['$', '`', '{', '~']) => {
+            format!("end of “{shown}” depends on the locale; quote it")
+        }
+        Word::Pattern(_) => format!("files matching “{shown}” unknown before it runs"),
+        Word::Known(_) | Word::Home(_) | Word::Unknown(_) => {
+            format!("value of “{shown}” unknown before it runs")
+        }
+    }
+}
