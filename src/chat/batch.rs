@@ -1,7 +1,6 @@
 //! Batches: changes of a dry run that are decided in one approval prompt.
 
 use super::access::as_unicode;
-use super::dry_run_summary::ChangeKind;
 use super::{Access, Diff, Digest};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -114,6 +113,39 @@ fn is_state(inside: &[&OsStr], folder: bool) -> bool {
         ("objects", [kind, name]) => kind.len() == 2 && is_hex(kind) && is_hex(name),
         (name, []) => !folder && STATE_FILES.contains(&name),
         (_, _) => false,
+    }
+}
+
+/// Kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// Created.
+    #[serde(rename = "made")]
+    Created,
+    /// Existed before, with other content or mode.
+    #[serde(rename = "changed")]
+    Modified,
+    /// Deleted.
+    Deleted,
+}
+
+impl ChangeKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "made",
+            Self::Modified => "changed",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    /// Returns the symbol shown before the path.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Created => "+",
+            Self::Modified => "~",
+            Self::Deleted => "−",
+        }
     }
 }
 

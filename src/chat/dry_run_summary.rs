@@ -9,8 +9,7 @@ pub use outside_changes::{BY_COMMAND_NOTE, OutsideChange, OutsideChanges};
 use super::audit::{Record, collect_records};
 use super::batch::Group;
 use super::tool::parse_failure_status;
-use super::{CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin};
-use serde::{Deserialize, Serialize};
+use super::{ChangeKind, CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -48,20 +47,6 @@ pub struct DryRunChange {
     pub has_conflict: bool,
     /// The group it is applied with.
     pub group: Group,
-}
-
-/// Kind of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// Created.
-    #[serde(rename = "made")]
-    Created,
-    /// Existed before, with other content or mode.
-    #[serde(rename = "changed")]
-    Modified,
-    /// Deleted.
-    Deleted,
 }
 
 /// A rehearsed call.
@@ -105,25 +90,6 @@ impl RehearsedCall {
     pub fn failure_status(&self) -> Option<&str> {
         let ran = self.command.is_some() && self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
         ran.then(|| parse_failure_status(&self.result)).flatten()
-    }
-}
-
-impl ChangeKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "made",
-            Self::Modified => "changed",
-            Self::Deleted => "deleted",
-        }
-    }
-
-    /// Returns the symbol shown before the path.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Created => "+",
-            Self::Modified => "~",
-            Self::Deleted => "−",
-        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Entries of a session, one per line of its log.
 
 use super::{
-    Access, Answer, CallId, Digest, Echo, Grant, Outcome, Preconditions, Preview, Questions, Rejected, ResultOrigin,
-    ReviewVerdict, Reviewer, SessionId, ToolCall, Usage,
+    Access, Answer, CallId, Decider, Digest, Echo, Grant, Outcome, Preconditions, Preview, Questions, Rejected,
+    ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::time::Duration;
 
 /// A permanent record. A session is the list of its entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -306,32 +305,6 @@ impl Decision {
     }
 }
 
-/// Source of a decision or answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "who", rename_all = "snake_case")]
-pub enum Decider {
-    /// The user, with this key.
-    #[serde(rename = "person")]
-    User {
-        /// The key, as written in the settings.
-        key: String,
-        /// Milliseconds since the prompt was first drawn.
-        after_ms: u64,
-    },
-    /// The user, by a file of answers.
-    File,
-    /// No user is available: the headless frontend denies.
-    #[serde(rename = "nobody")]
-    Headless,
-}
-
-impl Decider {
-    /// The user, with this key, this long after the prompt was first drawn.
-    pub fn from_key(key: String, after: Duration) -> Self {
-        Self::User { key, after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
-    }
-}
-
 /// End of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", content = "why", rename_all = "snake_case")]
@@ -342,4 +315,22 @@ pub enum Ending {
     Interrupted,
     /// An error, in one sentence.
     Failed(String),
+}
+
+/// Returns for each entry whether it belongs to a dry run. `now` is the mode at the end, if known: a copy of a dry run
+/// may continue live, and the other way around.
+pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
+    let became = |entry: &Entry| match entry {
+        Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
+        _ => None,
+    };
+    let rehearsed =
+        |entry: &Entry| matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
+    let first = entries.iter().find_map(became).map(|dry_run| !dry_run);
+    let mut dry_run = first.or(now).unwrap_or_else(|| entries.iter().any(rehearsed));
+    let state = |entry: &Entry| {
+        dry_run = became(entry).unwrap_or(dry_run);
+        dry_run
+    };
+    entries.iter().map(state).collect()
 }

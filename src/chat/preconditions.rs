@@ -1,7 +1,7 @@
 //! Preconditions of a plan: the files it was made from and the environment variables of its command.
 
 use super::access::as_unicode;
-use super::{Digest, Scripts};
+use super::{Digest, Script, Scripts};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -89,6 +89,27 @@ pub enum FileContent {
 impl Preconditions {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns the files that a lasting approval of this command is bound to, sorted: every file that it names if it
+    /// runs one of them, else none. Fails if that is unknown, with a reason worded to follow “because”.
+    pub fn scripts_to_bind(&self) -> Result<Vec<Script>, String> {
+        match &self.scripts {
+            Scripts::None => return Ok(Vec::new()),
+            Scripts::Unknown(why) => return Err(why.clone()),
+            Scripts::Known => {}
+        }
+        if self.is_partial {
+            return Err("it names more files than can be checked".to_owned());
+        }
+        let script = |seen: &FileSnapshot| match &seen.content {
+            FileContent::Missing => Ok(Script { path: seen.path.clone(), sha256: None }),
+            FileContent::Bytes { sha256, .. } => Ok(Script { path: seen.path.clone(), sha256: Some(sha256.clone()) }),
+            FileContent::TooLarge => Err(format!("{} is too large to check", seen.path.display())),
+        };
+        let mut bound = self.files.iter().map(script).collect::<Result<Vec<_>, _>>()?;
+        bound.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(bound)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Origin of the results of rehearsed calls.
 
-use super::{Entry, Outcome, SimulatedResult, SimulationSource};
+use super::{SimulatedResult, SimulationSource};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -148,24 +148,6 @@ pub enum ForkMode {
     DryRun,
 }
 
-/// Returns for each entry whether it belongs to a dry run. `now` is the mode at the end, if known: a copy of a dry run
-/// may continue live, and the other way around.
-pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
-    let became = |entry: &Entry| match entry {
-        Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
-        _ => None,
-    };
-    let rehearsed =
-        |entry: &Entry| matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
-    let first = entries.iter().find_map(became).map(|dry_run| !dry_run);
-    let mut dry_run = first.or(now).unwrap_or_else(|| entries.iter().any(rehearsed));
-    let state = |entry: &Entry| {
-        dry_run = became(entry).unwrap_or(dry_run);
-        dry_run
-    };
-    entries.iter().map(state).collect()
-}
-
 /// Prefixes a title, or the name of a reply's author, with the mark of a dry run.
 pub fn mark_dry_run(title: &str, dry_run: bool) -> Cow<'_, str> {
     if dry_run { Cow::Owned(format!("[dry run] {title}")) } else { Cow::Borrowed(title) }
@@ -174,7 +156,9 @@ pub fn mark_dry_run(title: &str, dry_run: bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::entry::dry_run_entries;
     use crate::chat::{Digest, Usage};
+    use crate::chat::{Entry, Outcome};
 
     fn settled(call: &str, outcome: Outcome, staged: Option<ResultOrigin>) -> Entry {
         Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged }

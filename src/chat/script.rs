@@ -1,7 +1,7 @@
 //! Scripts that a command runs. A lasting approval is valid only while they are unchanged.
 
+use super::Digest;
 use super::access::as_unicode;
-use super::{Digest, FileContent, Preconditions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -34,29 +34,6 @@ pub struct Script {
 impl Scripts {
     pub fn is_none(&self) -> bool {
         *self == Self::None
-    }
-}
-
-impl Preconditions {
-    /// Returns the files that a lasting approval of this command is bound to, sorted: every file that it names if it
-    /// runs one of them, else none. Fails if that is unknown, with a reason worded to follow “because”.
-    pub fn scripts_to_bind(&self) -> Result<Vec<Script>, String> {
-        match &self.scripts {
-            Scripts::None => return Ok(Vec::new()),
-            Scripts::Unknown(why) => return Err(why.clone()),
-            Scripts::Known => {}
-        }
-        if self.is_partial {
-            return Err("it names more files than can be checked".to_owned());
-        }
-        let script = |seen: &super::FileSnapshot| match &seen.content {
-            FileContent::Missing => Ok(Script { path: seen.path.clone(), sha256: None }),
-            FileContent::Bytes { sha256, .. } => Ok(Script { path: seen.path.clone(), sha256: Some(sha256.clone()) }),
-            FileContent::TooLarge => Err(format!("{} is too large to check", seen.path.display())),
-        };
-        let mut bound = self.files.iter().map(script).collect::<Result<Vec<_>, _>>()?;
-        bound.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(bound)
     }
 }
 

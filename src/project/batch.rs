@@ -7,8 +7,7 @@ use super::groups::GroupClassifier;
 use super::rehearsal::{Change, FileNode, Rehearsal};
 use super::{Error, FileKind, Reader, change_summary, git_state};
 use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation, repository_of};
-use crate::chat::dry_run_summary::ChangeKind;
-use crate::chat::{Access, Digest};
+use crate::chat::{Access, ChangeKind, Digest};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 

@@ -3,9 +3,10 @@
 use super::arguments::parse_arguments;
 use super::{Error, LiveContext, Tool, run_blocking, summary_line};
 use crate::chat::batch::Operation;
-use crate::chat::dry_run_summary::{APPLY_CHANGE, ChangeKind, DryRunChange};
+use crate::chat::dry_run_summary::{APPLY_CHANGE, DryRunChange};
 use crate::chat::{
-    Access, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview, ToolSpec, Work,
+    Access, ChangeKind, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview,
+    ToolSpec, Work,
 };
 use crate::project::rehearsal::{Change, FileNode, Rehearsal};
 use crate::project::{Location, Reader, batch, change_summary};

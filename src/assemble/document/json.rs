@@ -1,8 +1,8 @@
 //! Formats a session as JSON: every stored entry, with secrets of known forms redacted.
 
 use super::redaction_notice;
+use crate::chat::entry::dry_run_entries;
 use crate::chat::redaction::Redactor;
-use crate::chat::result_origin::dry_run_entries;
 use crate::chat::{Session, SessionId};
 use crate::print::escape_json;
 use crate::store::StoredSession;

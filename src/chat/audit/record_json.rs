@@ -188,17 +188,6 @@ impl Record<'_> {
     }
 }
 
-impl Decider {
-    /// Returns its name in JSON.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::User { .. } => "person",
-            Self::File => "file",
-            Self::Headless => "nobody",
-        }
-    }
-}
-
 /// Returns the digest, if one was recorded.
 fn recorded_digest(sha256: &Digest) -> Option<&Digest> {
     Some(sha256).filter(|sha256| !sha256.is_none())

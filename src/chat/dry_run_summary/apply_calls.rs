@@ -1,8 +1,8 @@
 //! Calls that apply a dry run: a prompt for each group of changes, and the commands to run again.
 
-use super::{APPLY_CHANGE, ChangeKind, DryRunChange, DryRunSummary, LiveCall, RehearsedCall};
-use crate::chat::ResultOrigin;
+use super::{APPLY_CHANGE, DryRunChange, DryRunSummary, LiveCall, RehearsedCall};
 use crate::chat::batch::{APPLY_GROUP, Group, repository_of};
+use crate::chat::{ChangeKind, ResultOrigin};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,6 @@ const MAX_FILES: usize = 3;
 const CIRCLES: &[(&str, usize)] = &[
     ("agent/apply_turn.rs", 21),
     ("assemble/answers.rs", 24),
-    ("chat/audit.rs", 12),
     ("config/project_files.rs", 4),
     ("llm/address.rs", 30),
     ("policy/command_line.rs", 4),

@@ -1,9 +1,9 @@
 //! The review of a batch: keys and rendering within the approval prompt.
 
 use super::*;
-use crate::chat::dry_run_summary::ChangeKind;
 use crate::chat::{
-    Access, BatchWork, CallId, Decision, Digest, Edit, Group, Item, Plan, Preconditions, Preview, ToolCall, Work,
+    Access, BatchWork, CallId, ChangeKind, Decision, Digest, Edit, Group, Item, Plan, Preconditions, Preview, ToolCall,
+    Work,
 };
 use crate::tui::parts::approval::{Approval, ApprovalContent, KeyResult};
 use crate::tui::parts::frame::PromptContext;

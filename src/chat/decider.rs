@@ -1,0 +1,39 @@
+//! Source of a decision or an answer.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Source of a decision or answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "who", rename_all = "snake_case")]
+pub enum Decider {
+    /// The user, with this key.
+    #[serde(rename = "person")]
+    User {
+        /// The key, as written in the settings.
+        key: String,
+        /// Milliseconds since the prompt was first drawn.
+        after_ms: u64,
+    },
+    /// The user, by a file of answers.
+    File,
+    /// No user is available: the headless frontend denies.
+    #[serde(rename = "nobody")]
+    Headless,
+}
+
+impl Decider {
+    /// The user, with this key, this long after the prompt was first drawn.
+    pub fn from_key(key: String, after: Duration) -> Self {
+        Self::User { key, after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
+    }
+
+    /// Returns its name in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::User { .. } => "person",
+            Self::File => "file",
+            Self::Headless => "nobody",
+        }
+    }
+}
