@@ -1,142 +1,23 @@
 //! Parsing of command lines as bash would parse them. A line whose meaning is not certain is marked as unclear; nothing
 //! is guessed.
 
+mod bash_tree;
 mod file_words;
 mod heredoc;
 mod operators;
+mod parsed_line;
 mod redirect;
 mod syntax_tree;
 mod word;
 mod wrapper;
 
 pub use file_words::{FileWord, WordPosition};
+pub use parsed_line::{
+    Connector, MAX_CHARACTERS, MAX_COMMANDS, MAX_NESTING, Nesting, ParsedLine, Redirect, SimpleCommand, UnclearReason,
+    program_base_name,
+};
 pub use word::Word;
 pub(super) use wrapper::{FOUND_FILES, is_interpreter, is_launcher, is_shell};
-
-/// Most characters of a command line; a longer one is [`UnclearReason`], but its commands are still listed.
-pub const MAX_CHARACTERS: usize = 10_000;
-/// Most simple commands of a command line.
-pub const MAX_COMMANDS: usize = 50;
-/// Most levels of nesting: subshells, substitutions, `bash -c "bash -c …"`.
-pub const MAX_NESTING: usize = 24;
-
-/// A parsed command line.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ParsedLine {
-    /// Every simple command, in the order in which the shell runs them. Those of a substitution come before the command
-    /// that contains it, those started by `bash -c` after it. If the line is unclear these are the commands that could
-    /// be found: enough to refuse the line, but never to allow it.
-    pub commands: Vec<SimpleCommand>,
-    /// First reason why the line is not certain to be parsed as bash does.
-    pub unclear: Option<UnclearReason>,
-    /// Every word that may name a file, wherever it occurs.
-    pub file_words: Vec<FileWord>,
-    pipeline_count: usize,
-}
-
-/// Reason why a command line is unclear.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnclearReason(pub String);
-
-/// A program with its arguments, or assignments alone.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SimpleCommand {
-    /// Operator between the previous command and this one.
-    pub connector: Connector,
-    /// Enclosing constructs, outermost first.
-    pub nesting: Vec<Nesting>,
-    /// Pipelines it is part of, outermost first: the number of the pipeline and its stage in it.
-    pub pipes: Vec<(usize, usize)>,
-    /// True if later commands start while it runs.
-    pub is_background: bool,
-    /// Variables assigned before it: `A=b cmd`.
-    pub assignments: Vec<(String, Word)>,
-    /// Wrappers removed in front of it, outermost first, each with its own arguments: `env A=b`, `timeout 5`.
-    pub wrappers: Vec<Vec<Word>>,
-    /// The program and its arguments. Empty for assignments or redirections alone.
-    pub words: Vec<Word>,
-    pub redirects: Vec<Redirect>,
-    /// Code for an interpreter in the line itself: `-c 'print(1)'`.
-    pub inline_code: Option<Word>,
-    /// File that an interpreter runs, or that is run itself: `bash x.sh`, `./x.sh`.
-    pub script: Option<Word>,
-}
-
-/// Operator between two commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Connector {
-    /// None: first command of its construct.
-    #[default]
-    First,
-    /// `;` or a newline.
-    Semicolon,
-    /// `&`
-    Ampersand,
-    /// `&&`
-    And,
-    /// `||`
-    Or,
-    /// `|`
-    Pipe,
-    /// `|&`
-    PipeWithStderr,
-}
-
-/// Construct that contains a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Nesting {
-    /// `( … )`
-    Subshell,
-    /// `{ …; }`
-    Group,
-    /// `$( … )` or backticks.
-    Substitution,
-    /// `<( … )` or `>( … )`.
-    ProcessSubstitution,
-    /// A loop, a condition or a function, which is not followed.
-    Other,
-    /// The arguments of this program: `bash -c '…'`, `find -exec …`, `xargs …`.
-    Arguments(String),
-}
-
-/// A redirection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Redirect {
-    /// `< file`
-    Read(Word),
-    /// `> file`, `>| file`, `&> file`; `<> file` too.
-    Write(Word),
-    /// `>> file`, `&>> file`
-    Append(Word),
-    /// `2>&1`, `>&-`: an open file descriptor.
-    Descriptor,
-    /// The text of a here-document or a here-string.
-    Text(Word),
-}
-
-impl ParsedLine {
-    /// Marks the line as unclear; the first reason is kept.
-    fn mark_unclear(&mut self, why: impl Into<String>) {
-        self.unclear.get_or_insert_with(|| UnclearReason(why.into()));
-    }
-}
-
-impl SimpleCommand {
-    /// Returns the last component of the program's name if known: `env` for `/usr/bin/env`.
-    pub fn program(&self) -> Option<&str> {
-        self.words.first().and_then(Word::known_text).map(program_base_name)
-    }
-
-    /// Returns the arguments of the program.
-    pub fn arguments(&self) -> &[Word] {
-        self.words.get(1..).unwrap_or_default()
-    }
-}
-
-/// Returns the last component of a program's name.
-pub fn program_base_name(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
-}
 
 /// Parses a command line as `bash -c` does. Never fails; parts that cannot be followed make it unclear.
 pub fn parse_command_line(command: &str) -> ParsedLine {

@@ -86,7 +86,7 @@ fn push_word(raw: &str, place: WordPosition, depth: usize, words: &mut Vec<FileW
     if quoted
         && depth < MAX_INNER_LINES
         && text.contains(char::is_whitespace)
-        && let Some(tree) = super::syntax_tree::parse_tree(&text)
+        && let Some(tree) = super::bash_tree::parse_tree(&text)
     {
         collect_below(tree.root_node(), &text, depth + 1, words);
     }

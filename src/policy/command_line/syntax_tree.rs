@@ -1,8 +1,9 @@
 //! Extracts simple commands from the syntax tree of a line. Only the node kinds named here are followed, and only
 //! blanks may be between them: bash may well read what the grammar skips.
 
+use super::bash_tree::parse_tree;
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word, file_words, word, wrapper};
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::Node;
 
 /// Parses a line, or an argument that is one, into `reading`.
 pub(super) fn parse_into(text: &str, depth: usize, reading: &mut ParsedLine) {
@@ -33,16 +34,6 @@ pub(super) fn parse_inner(text: &str, depth: usize, context: &WalkContext, readi
     }
     let mut walk = TreeWalk { text, depth, reading };
     walk.walk_sequence(root, context);
-}
-
-/// Parses a text with the grammar; byte positions in the tree are those of the text. Non-ASCII bytes are replaced by a
-/// neutral character, because the grammar looks characters up in a table that is too short for Unicode. Words are read
-/// from the text itself.
-pub(super) fn parse_tree(text: &str) -> Option<Tree> {
-    let ascii: Vec<u8> = text.bytes().map(|byte| if byte.is_ascii() { byte } else { b':' }).collect();
-    let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    parser.parse(&ascii, None)
 }
 
 /// Constructs around a command.

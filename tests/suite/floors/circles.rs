@@ -14,7 +14,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("assemble/answers.rs", 24),
     ("config/project_files.rs", 4),
     ("llm/address.rs", 30),
-    ("policy/command_line.rs", 4),
     ("project/batch.rs", 16),
     ("project/guard.rs", 8),
     ("project/patch.rs", 4),
