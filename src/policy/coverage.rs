@@ -1,11 +1,10 @@
 //! Matching of calls by grants and rules. Grants and `allow` are matched narrowly, `ask` and `deny` widely.
 
 use super::command_line::{FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
-use super::rule::{Rule, RuleTarget};
 use super::subject::Subject;
-use super::{Rules, exec_options, glob, grant_scopes, targets};
+use super::{exec_options, glob, targets, wide_prefixes};
 use crate::chat::escaped_path::escape_path;
-use crate::chat::{Access, CommandSandbox, Grant, GrantScope, HardLinks, Reach, Script, SessionGrant, script};
+use crate::chat::{Access, Grant, GrantScope, HardLinks, Script};
 use std::path::{Component, Path, PathBuf};
 
 /// Returns whether a grant covers the call. Calls that are sensitive or destroy something are never covered.
@@ -22,7 +21,7 @@ pub fn grant_covers(grant: &Grant, of: &Subject<'_>) -> bool {
         }
         // A session log may be older than the list of programs that are too wide, or edited by hand.
         (GrantScope::Prefix { words, folder }, Access::Run(line)) => {
-            *folder == line.folder && grant_scopes::explain_too_wide(words).is_none() && matches_prefix(words, of)
+            *folder == line.folder && wide_prefixes::explain_too_wide(words).is_none() && matches_prefix(words, of)
         }
         (GrantScope::File(file), Access::Write(path)) => file == path,
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
@@ -44,39 +43,6 @@ pub(super) fn has_bound_scripts(scripts: &[Script], of: &Subject<'_>) -> bool {
     of.preconditions.scripts_to_bind().is_ok_and(|now| now == scripts)
 }
 
-/// Returns why a grant bound to these files does not cover the call now; `None` if the files are unchanged.
-pub(super) fn explain_changed_scripts(scripts: &[Script], of: &Subject<'_>) -> Option<String> {
-    match of.preconditions.scripts_to_bind() {
-        Ok(now) if now == scripts => None,
-        Ok(now) => Some(script::describe_changes(scripts, &now).join(", ")),
-        Err(why) => Some(why),
-    }
-}
-
-/// Explains why a grant or rule for exactly this command no longer applies because one of its files changed.
-pub(super) fn explain_stale_grant(granted: &[SessionGrant], rules: &Rules, of: &Subject<'_>) -> Option<String> {
-    let line = of.command_line?;
-    let here = granted.iter().filter(|standing| match &standing.grant.scope {
-        GrantScope::Command { command, folder, network } => {
-            standing.grant.tool == of.tool
-                && *command == line.command
-                && *folder == line.folder
-                && *network == line.network.is_some()
-        }
-        GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => false,
-    });
-    let here = here.filter_map(|standing| {
-        let why = explain_changed_scripts(&standing.grant.scripts, of)?;
-        Some(format!("{why} since you allowed it on call {} of this session", standing.call_number))
-    });
-    let kept = rules.list.iter().filter(|rule| rule.allows_exact_command(line, of.tool));
-    let kept = kept.filter_map(|rule| {
-        let why = explain_changed_scripts(&rule.scripts, of)?;
-        Some(format!("{why} since you allowed it by a rule ({})", rule.describe_location()))
-    });
-    here.chain(kept).next()
-}
-
 /// Returns whether any grant or rule may cover the call.
 pub(super) fn can_be_granted(of: &Subject<'_>) -> bool {
     !of.destroys
@@ -92,21 +58,6 @@ pub(super) fn describe_hard_links(links: &HardLinks) -> String {
 /// Returns whether a pattern names exactly this path: no wildcard and no parent folder.
 pub(super) fn matches_exact_path(pattern: &str, path: &Path) -> bool {
     !pattern.contains(['*', '?']) && path.to_str() == Some(pattern)
-}
-
-/// Returns the rules that allow reading each of the secret files a command names, if these files are all that keeps the
-/// command from running without approval in the read-only sandbox.
-pub(super) fn rules_for_named_secrets<'a>(rules: &'a Rules, of: &Subject<'_>) -> Option<Vec<&'a Rule>> {
-    let Access::Run(run) = of.access else { return None };
-    let is_confined = matches!(run.sandbox, CommandSandbox::Enforced(_)) && run.network.is_none();
-    if run.named_secrets.is_empty() || run.reach != Reach::Runs || !is_confined {
-        return None;
-    }
-    if of.destroys || of.preconditions.hard_links.is_some() {
-        return None;
-    }
-    let rule_for = |path: &PathBuf| rules.list.iter().find(|rule| rule.allows_exact_read(path, of.tool));
-    run.named_secrets.iter().map(rule_for).collect()
 }
 
 /// Returns whether a path consists of names only.
@@ -169,7 +120,7 @@ pub(super) fn contains_words(words: &[String], of: &Subject<'_>) -> bool {
         let texts: Vec<&str> = words.iter().map(Word::display_text).collect();
         // A single word occurs in many arguments that do not run it.
         let anywhere = !rest.is_empty()
-            || texts.first().is_some_and(|first| grant_scopes::runs_its_arguments(program_base_name(first)));
+            || texts.first().is_some_and(|first| wide_prefixes::runs_its_arguments(program_base_name(first)));
         stands_in(&texts, anywhere)
     });
     // A part that was not followed may run all the same.
@@ -260,61 +211,4 @@ fn host_candidates(word: &str) -> impl Iterator<Item = &str> {
     let pieces = word.split(|letter: char| !(letter.is_alphanumeric() || ".-_".contains(letter)));
     // Only a resolver could tell; a word without a dot counts as well.
     pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('-'))
-}
-
-/// Explains why a rule that allows commands does not cover a call that begins with its first word, or equals it.
-pub(super) fn explain_rule_mismatch(rule: &Rule, of: &Subject<'_>) -> Option<String> {
-    if of.command_line.is_some_and(|line| rule.allows_exact_command(line, of.tool)) {
-        return explain_changed_scripts(&rule.scripts, of).or_else(|| explain_not_grantable(of));
-    }
-    let RuleTarget::Prefix(words) = &rule.target else { return None };
-    if rule.tool.as_ref().is_some_and(|tool| tool != of.tool) || !contains_words(&words[..1], of) {
-        return None;
-    }
-    let reading = of.parsed_line()?;
-    let owned = |words: &str| Some(words.to_owned());
-    if let Some(unclear) = &reading.unclear {
-        return Some(unclear.0.clone());
-    }
-    let [simple] = reading.commands.as_slice() else {
-        return Some(format!("{} commands in the line; the rule covers a single one", reading.commands.len()));
-    };
-    if !simple.assignments.is_empty() {
-        return owned("variable set before the command");
-    }
-    if !simple.redirects.is_empty() {
-        return owned("redirection");
-    }
-    let Some(simple) = single_plain_command(reading) else {
-        return owned("not a plain command: unknown word, or part of another command");
-    };
-    if let Some((wanted, found)) = words.iter().enumerate().find_map(|(at, word)| {
-        let found = simple.words.get(at).map_or("", Word::display_text);
-        (found != word).then_some((word, found))
-    }) {
-        return Some(format!("{found:?} instead of {wanted:?}"));
-    }
-    if of.destroys {
-        return explain_not_grantable(of);
-    }
-    if let Some(beyond) = &of.preconditions.restricted_path {
-        return Some(format!("path outside the project: {}", beyond.path.display()));
-    }
-    if let Some(target) = targets::find_added_target(words, &simple.words) {
-        return Some(format!("other target {target:?}; the rule covers more options, not more targets"));
-    }
-    exec_options::find_widening_argument(&simple.words, words)
-        .map(|word| format!("{word} can run or write something else"))
-}
-
-/// Returns why no grant or rule can cover a command.
-fn explain_not_grantable(of: &Subject<'_>) -> Option<String> {
-    if of.destroys {
-        return Some("destructive command".to_owned());
-    }
-    if let Some(links) = &of.preconditions.hard_links {
-        return Some(describe_hard_links(links));
-    }
-    let beyond = of.preconditions.restricted_path.as_ref().filter(|beyond| beyond.is_sensitive)?;
-    Some(format!("secrets or configuration of other programs: {}", beyond.path.display()))
 }

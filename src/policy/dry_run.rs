@@ -1,32 +1,10 @@
 //! Verdicts of a dry run: the call is rehearsed, asks, or is withheld because of the data it reads. A change can be
 //! rehearsed; data sent to a model cannot be taken back.
 
-use super::rule::{Rule, RuleEffect, RuleTarget, Rules};
-use super::{Policy, Subject, Verdict, coverage, grant_covers, rule_asking};
+use super::rule::{Rule, RuleEffect, RuleTarget, Rules, rule_asking};
+use super::{Policy, Subject, Verdict, Withheld, coverage_gaps, grant_covers};
 use crate::chat::dry_run_summary::WOULD_ASK_PREFIX;
 use crate::chat::{Access, Plan, SessionGrant};
-
-/// Reason why a dry run does not run a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Withheld {
-    /// Description of what it reads: `read of .env (may hold secrets)`.
-    pub reads: String,
-    /// True if the call would ask live; otherwise it would run without asking.
-    pub asks_live: bool,
-    /// Reason of the verdict, for the log.
-    pub reason: String,
-}
-
-impl Withheld {
-    /// Returns the outcome for the model and the user.
-    pub fn outcome_text(&self) -> String {
-        let live = match self.asks_live {
-            true => "the user would be asked first",
-            false => "it would run without asking",
-        };
-        format!("Withheld in this dry run: {}. Live, {live}.", self.reads)
-    }
-}
 
 /// Converts a live verdict into that of a dry run. A refusal stays one.
 pub(super) fn dry_run_verdict(
@@ -108,7 +86,7 @@ fn is_exactly_approved(
     };
     granted.iter().any(|standing| grant_covers(&standing.grant, of))
         || rules.all_matching(RuleEffect::Allow, of).into_iter().any(is_exact)
-        || coverage::rules_for_named_secrets(rules, of).is_some()
+        || coverage_gaps::rules_for_named_secrets(rules, of).is_some()
         || matches!(of.access, Access::ReadSensitive(_)) && policy.mode.allows_plan(plan, of)
 }
 

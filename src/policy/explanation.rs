@@ -1,7 +1,7 @@
 //! Explanation of a verdict: every check and its result, in words.
 
 use super::command_line::{Connector, ParsedLine, Redirect, SimpleCommand, Word};
-use super::{Policy, Rule, RuleEffect, Rules, Subject, Verdict, coverage, grant_covers, judge_plan};
+use super::{Policy, Rule, RuleEffect, Rules, Subject, Verdict, coverage_gaps, grant_covers, judge_plan};
 use crate::chat::{Plan, Script, SessionGrant};
 
 /// One check.
@@ -45,7 +45,8 @@ pub fn explain_verdict(
         let mut found: Vec<String> = found.collect();
         if found.is_empty() {
             found.extend(
-                coverage::explain_stale_grant(granted, &Rules::default(), &of).map(|why| format!("outdated: {why}")),
+                coverage_gaps::explain_stale_grant(granted, &Rules::default(), &of)
+                    .map(|why| format!("outdated: {why}")),
             );
         }
         step("grants of this session", none_if_empty(found, "none matches"));
@@ -68,14 +69,14 @@ fn explain_rules(rules: &Rules, says: RuleEffect, of: &Subject<'_>) -> Vec<Strin
     let mut found: Vec<String> =
         speaking.iter().map(|rule| format!("matches: {}", rule.describe_with_location())).collect();
     if says == RuleEffect::Allow {
-        let named = coverage::rules_for_named_secrets(rules, of).unwrap_or_default();
+        let named = coverage_gaps::rules_for_named_secrets(rules, of).unwrap_or_default();
         found.extend(
             named.iter().map(|rule| format!("matches a file that it reads: {}", rule.describe_with_location())),
         );
     }
     if says == RuleEffect::Allow && found.is_empty() {
         let near = all.iter().filter_map(|rule| {
-            let why = coverage::explain_rule_mismatch(rule, of)?;
+            let why = coverage_gaps::explain_rule_mismatch(rule, of)?;
             Some(format!("does not match: {}: {why}", rule.describe_with_location()))
         });
         found.extend(near);

@@ -1,89 +1,10 @@
 //! Scopes in which an approval can be kept as a grant or a rule, narrowest first.
 
-use super::command_line::{is_interpreter, is_launcher, program_base_name};
+use super::wide_prefixes::explain_too_wide;
 use super::coverage::{self, can_be_granted};
 use super::subject::Subject;
 use crate::chat::{Access, Grant, GrantScope, Plan};
 use std::path::Path;
-
-/// Programs that run their arguments, so that their name says nothing about the effect. Shells and interpreters do too.
-#[rustfmt::skip]
-const WRAPPERS: &[&str] = &[
-    "env", "time", "nohup", "setsid", "timeout", "nice", "ionice", "stdbuf", "command", "builtin", "exec", "busybox",
-    "toybox", "xargs", "find", "fd", "sudo", "doas", "su", "pkexec", "runuser", "ssh", "mosh", "awk", "gawk", "mawk",
-    "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "npx", "bunx", "pnpx", "uvx", "pipx", "at", "batch", "trap",
-    "alias", "eval", "source", ".", "coproc", "crontab",
-    // These take code as arguments
-    "csh", "tcsh", "nu", "elvish", "xonsh", "R", "julia", "elixir", "iex", "erl", "guile", "racket", "sbcl", "ocaml",
-    "ghci", "runghc", "runhaskell", "jshell", "groovy", "scala", "gnuplot", "octave", "m4", "dc", "ipython", "tsx",
-    "ts-node", "nix-shell",
-];
-
-/// Programs whose first argument decides what they do.
-#[rustfmt::skip]
-const SUBCOMMAND_PROGRAMS: &[&str] = &[
-    "git", "hg", "svn", "jj", "cargo", "rustup", "npm", "pnpm", "yarn", "bun", "deno", "docker", "podman", "kubectl",
-    "helm", "go", "gh", "glab", "pip", "pip3", "uv", "poetry", "conda", "mamba", "nix", "brew", "apt", "apt-get", "dnf",
-    "yum", "pacman", "zypper", "snap", "systemctl", "service", "terraform", "tofu", "aws", "gcloud", "az", "make",
-    "gmake", "ninja", "just", "task", "rake", "bundle", "gem", "mvn", "gradle", "gradlew", "dotnet", "composer", "mix",
-    "cmake", "bazel", "swift", "zig", "flutter", "dart", "vagrant", "ansible", "heroku", "fly", "vercel", "openssl",
-    "tar", "rsync", "ip", "nmcli",
-];
-
-/// Programs that change, delete or send their arguments, or run what an option names. Only exact commands can be
-/// granted for them.
-#[rustfmt::skip]
-const EXACT_ONLY_PROGRAMS: &[&str] = &[
-    "rm", "rmdir", "mv", "cp", "dd", "ln", "install", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "tee",
-    "truncate", "shred", "mkfs", "mount", "umount", "curl", "wget", "nc", "ncat", "socat", "scp", "sftp", "ftp", "telnet",
-    "mail", "reboot", "shutdown", "poweroff", "halt", "patch", "export", "unset", "sqlite3", "psql", "mysql", "mariadb",
-    "mongosh", "rustc", "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "split", "zip", "fzf", "man",
-];
-
-/// Subcommands that change settings of other programs or run their arguments.
-#[rustfmt::skip]
-const SUB_WRAPPERS: &[(&str, &[&str])] = &[
-    ("git", &["config", "submodule", "bisect", "filter-branch", "difftool", "mergetool", "rebase", "clone", "remote",
-    "send-email", "for-each-repo"]),
-    ("docker", &["run", "exec", "compose"]), ("podman", &["run", "exec", "compose"]), ("kubectl", &["exec", "run"]),
-    ("npm", &["exec", "x", "config"]), ("pnpm", &["exec", "dlx", "config"]), ("yarn", &["exec", "dlx", "config"]),
-    ("bun", &["x", "exec"]), ("uv", &["run", "tool"]), ("poetry", &["run"]), ("bundle", &["exec"]), ("nix", &["run",
-    "shell", "develop"]), ("go", &["run", "generate"]), ("gh", &["alias", "extension", "api"]), ("conda", &["run"]),
-    ("deno", &["run", "eval"]), ("cargo", &["install", "publish", "login"]), ("aws", &["configure"]),
-    ("rustup", &["run"]), ("ip", &["netns", "vrf"]),
-];
-
-/// Returns why these words are too wide for a rule; `None` if they are not.
-pub fn explain_too_wide(words: &[String]) -> Option<String> {
-    let program = words.first().map(|word| program_base_name(word)).filter(|program| !program.is_empty());
-    let Some(program) = program else { return Some("no program named".to_owned()) };
-    let sub = words.get(1).map(String::as_str);
-    if runs_its_arguments(program) {
-        return Some(format!("{program} runs its arguments"));
-    }
-    if words.iter().any(|word| word.starts_with('-')) {
-        return Some("option in the prefix; a prefix ends before the first option".to_owned());
-    }
-    if words[0].contains('/') {
-        return Some("program named by its path; the file can be replaced".to_owned());
-    }
-    if words.len() == 1 && SUBCOMMAND_PROGRAMS.contains(&program) {
-        return Some(format!("{program} without a subcommand can do anything"));
-    }
-    if EXACT_ONLY_PROGRAMS.contains(&program) {
-        return Some(format!("effect of {program} depends on every argument"));
-    }
-    let wraps = SUB_WRAPPERS.iter().find(|(name, _)| *name == program);
-    match (wraps, sub) {
-        (Some((_, subs)), Some(sub)) if subs.contains(&sub) => Some(format!("{program} {sub} can run other programs")),
-        (Some(_) | None, _) => None,
-    }
-}
-
-/// Returns whether a program runs its arguments.
-pub fn runs_its_arguments(program: &str) -> bool {
-    is_interpreter(program) || is_launcher(program) || WRAPPERS.contains(&program)
-}
 
 /// Returns the scopes in which an approval of this call can be kept, narrowest first; empty if it cannot.
 pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {

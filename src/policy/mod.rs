@@ -2,6 +2,7 @@
 
 pub mod command_line;
 mod coverage;
+mod coverage_gaps;
 mod dry_run;
 pub mod effects;
 mod excluded_paths;
@@ -14,66 +15,24 @@ mod mode;
 pub mod rule;
 mod subject;
 mod targets;
+mod verdict;
+mod wide_prefixes;
 
 pub use coverage::grant_covers;
-pub use dry_run::{Withheld, may_disclose};
+pub use dry_run::may_disclose;
 pub use excluded_paths::ExcludedPaths;
 pub use explanation::{ExplainedCheck, explain_verdict};
-pub use grant_scopes::{can_be_rule, explain_no_scopes, explain_too_wide, grant_scopes, runs_its_arguments};
+pub use grant_scopes::{can_be_rule, explain_no_scopes, grant_scopes};
 pub use mode::Mode;
 pub use rule::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 pub use subject::Subject;
+pub use verdict::{Policy, Verdict, Withheld};
+pub use wide_prefixes::{explain_too_wide, runs_its_arguments};
 
 use crate::chat::escaped_path::escape_path;
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{Access, Plan, Reach, SessionGrant};
-
-/// Permission settings, which only the user can change and never from a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Policy {
-    /// Permission mode.
-    pub mode: Mode,
-    /// True in a dry run. Fixed when the session is created.
-    pub dry_run: bool,
-    /// True if a dry run asks for the approvals a live run would need. Otherwise it only reports them.
-    pub asks_as_live: bool,
-}
-
-/// Verdict of the policy on a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// Run it; with the reason.
-    Allow(String),
-    /// Ask the user; with the reason shown on the approval prompt.
-    Ask(String),
-    /// Rehearse it in the dry run; with the reason.
-    Rehearse(String),
-    /// Do not run it in the dry run: it would send data to the model without the required approval.
-    Withhold(Withheld),
-    /// Deny it; with an error for the model.
-    Deny(String),
-}
-
-impl Verdict {
-    /// Returns the name used in the log.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Allow(_) => "allow",
-            Self::Ask(_) => "ask",
-            Self::Rehearse(_) => "rehearse",
-            Self::Withhold(_) => "withhold",
-            Self::Deny(_) => "refuse",
-        }
-    }
-
-    /// Returns the reason for the prompt and the log.
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Allow(why) | Self::Ask(why) | Self::Rehearse(why) | Self::Deny(why) => why,
-            Self::Withhold(withheld) => &withheld.reason,
-        }
-    }
-}
+use rule::rule_asking;
 
 /// Judges a plan. The first match in this order wins:
 ///
@@ -155,14 +114,14 @@ fn judge_live(
     if let Some(rule) = rules.first_matching(RuleEffect::Allow, of) {
         return Verdict::Allow(format!("your rule: {}", rule.describe_with_location()));
     }
-    if let Some(named) = coverage::rules_for_named_secrets(rules, of) {
+    if let Some(named) = coverage_gaps::rules_for_named_secrets(rules, of) {
         let told: Vec<String> = named.iter().map(|rule| rule.describe_with_location()).collect();
         return Verdict::Allow(format!("your rules for the files it reads: {}", told.join(", ")));
     }
     if policy.mode.allows_plan(plan, of) {
         return Verdict::Allow(format!("{} mode", policy.mode.as_str()));
     }
-    if let Some(why) = coverage::explain_stale_grant(granted, rules, of) {
+    if let Some(why) = coverage_gaps::explain_stale_grant(granted, rules, of) {
         return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
@@ -189,13 +148,6 @@ fn judge_live(
             if whys.is_empty() { "command".to_owned() } else { whys.join("; ") }
         }
     })
-}
-
-/// Returns why the user is asked even if a grant, a rule or the mode would allow the call.
-fn rule_asking(rules: &Rules, of: &Subject<'_>) -> Option<String> {
-    let rule = rules.first_matching(RuleEffect::Ask, of);
-    let asks = rule.map(|rule| format!("your rule: {}", rule.describe_with_location()));
-    asks.or_else(|| rules.read_error.as_ref().map(|why| format!("rules not fully readable: {why}")))
 }
 
 /// Returns why the call is refused in every mode.

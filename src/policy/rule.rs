@@ -224,3 +224,10 @@ impl Rules {
         found.into_iter().filter_map(|at| self.list.get(at)).collect()
     }
 }
+
+/// Returns why the user is asked even if a grant, a rule or the mode would allow the call.
+pub(super) fn rule_asking(rules: &Rules, of: &Subject<'_>) -> Option<String> {
+    let rule = rules.first_matching(RuleEffect::Ask, of);
+    let asks = rule.map(|rule| format!("your rule: {}", rule.describe_with_location()));
+    asks.or_else(|| rules.read_error.as_ref().map(|why| format!("rules not fully readable: {why}")))
+}

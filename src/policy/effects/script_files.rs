@@ -3,7 +3,7 @@
 use super::path_access::{display_word, join_path};
 use super::working_directories::{WorkingDirectories, cd_target};
 use crate::policy::command_line::{ParsedLine, Redirect, SimpleCommand, Word, is_interpreter, is_shell};
-use crate::policy::grant_scopes::runs_its_arguments;
+use crate::policy::wide_prefixes::runs_its_arguments;
 
 /// Files that a command line runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
