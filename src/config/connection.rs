@@ -254,7 +254,7 @@ fn read_variable(environment: Environment<'_>, name: &str) -> Option<String> {
 }
 
 /// Parses a base address; see `base_address::parse`.
-pub fn parse_address(text: &str) -> Option<Url> {
+fn parse_address(text: &str) -> Option<Url> {
     base_address::parse(text).ok()
 }
 

@@ -1,6 +1,6 @@
 //! Keys entered in the program, each bound to one origin.
 
-use super::{Key, connection, settings_file};
+use super::{Key, base_address, settings_file};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -58,7 +58,8 @@ impl Credentials {
     /// Stores a key for the origin of an address, together with the profile. Keys saved by another process in the
     /// meantime are kept. Fails without changing the file if it cannot be read.
     pub fn save(&mut self, profile: &str, base_url: &str, key: Key) -> io::Result<()> {
-        let url = connection::parse_address(base_url)
+        let url = base_address::parse(base_url)
+            .ok()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a valid address"))?;
         let origin = url.origin().ascii_serialization();
         let mut table = read_key_table(&self.path)?;

@@ -24,6 +24,7 @@ pub mod origin;
 pub mod problem;
 pub mod project;
 pub mod project_files;
+mod project_text;
 mod repeated_profiles;
 pub mod rules;
 pub mod schema;

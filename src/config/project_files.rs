@@ -1,17 +1,16 @@
 //! Files in a project that change the behaviour of aye. They have no effect until the user trusts them.
 
+pub use super::project_text::{MAX_FILE_BYTES, read_project_text};
+
+use super::project_text::resolve_in_project;
 use super::rules::{self, PROJECT_RULES_FILE, rules_parser::ParsedRules};
-use super::settings_file as disk;
 use super::trust::{self, TrustState, TrustedProject};
 use super::{Origin, Problem};
-use crate::chat::{Diff, Digest, Edit, Instructions, sensitive_paths};
+use crate::chat::{Diff, Digest, Edit, Instructions};
 use crate::policy::{RuleEffect, RuleScope};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Maximum size of a project file in bytes. A larger file is ignored, even if it is trusted.
-pub const MAX_FILE_BYTES: u64 = 256 << 10;
 
 /// Instruction files for the model, in the order in which they are sent.
 pub const INSTRUCTION_FILES: [&str; 2] = ["AGENTS.md", ".aye/instructions.md"];
@@ -257,36 +256,6 @@ fn list_other_names(folder: &Path) -> Vec<String> {
     names.truncate(MAX_OTHER_NAMES);
     names.extend((more > 0).then(|| format!("{more} more")));
     names
-}
-
-/// Reads a project file. Returns `None` if it does not exist, and an error text if it is not a regular text file inside
-/// the project. Never blocks on a pipe.
-pub fn read_project_text(folder: &Path, name: &str) -> Result<Option<String>, String> {
-    let Some(real) = resolve_in_project(folder, name)? else { return Ok(None) };
-    match disk::read_bounded_text(&real, MAX_FILE_BYTES)? {
-        Some(text) if text.contains('\0') => Err("it is not a text file".to_owned()),
-        text => Ok(text),
-    }
-}
-
-/// Resolves a name in the project to its real path. Returns `None` if there is no such file.
-fn resolve_in_project(folder: &Path, name: &str) -> Result<Option<PathBuf>, String> {
-    let path = folder.join(name);
-    let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let real = match path.canonicalize() {
-        Ok(real) => real,
-        Err(error) if disk::is_missing(&error) && !is_link => return Ok(None),
-        Err(_) if is_link => return Err("it is a broken symlink".to_owned()),
-        Err(error) => return Err(format!("the file cannot be read ({error})")),
-    };
-    let home = folder.canonicalize().map_err(|error| format!("the folder cannot be read ({error})"))?;
-    match real.strip_prefix(&home) {
-        Err(_) => Err("it is a symlink to a path outside the project".to_owned()),
-        Ok(own) if own != Path::new(name) && sensitive_paths::is_sensitive(own) => {
-            Err(format!("it is a symlink to {}, which may hold secrets or affect other programs", own.display()))
-        }
-        Ok(_) => Ok(Some(real)),
-    }
 }
 
 #[cfg(test)]

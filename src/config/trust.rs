@@ -1,7 +1,7 @@
 //! Record of trusted project files: a file of the user's, keyed by the project's real path and the file's name, with
 //! the digest of the trusted content. A copy of each trusted file is kept to show later changes.
 
-use super::rules::{PROJECT_RULES_FILE, read_rules_text, rules_editor};
+use super::rules::rules_file::{PROJECT_RULES_FILE, lock_file, read_rules_text};
 use super::settings_file;
 use crate::chat::Digest;
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ fn update_project(
     let path = folder
         .to_str()
         .ok_or_else(|| io::Error::other("the directory's path is not valid UTF-8, so it cannot be saved"))?;
-    let _lock = rules_editor::lock_file(trusted)?;
+    let _lock = lock_file(trusted)?;
     let before = read_rules_text(trusted).map_err(io::Error::other)?.unwrap_or_default();
     let broken = |_| io::Error::other("the trust file is not valid TOML and was left unchanged");
     let mut document: DocumentMut = before.parse().map_err(broken)?;

@@ -7,18 +7,15 @@
 mod path_aliases;
 mod rule_parser;
 pub mod rules_editor;
+pub(super) mod rules_file;
 pub mod rules_parser;
 
-use super::{Origin, Problem, project_files, settings_file, trust};
+pub use rules_file::{MAX_RULES_BYTES, PROJECT_RULES_FILE, read_rules_text};
+
+use super::{Origin, Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};
 use rules_parser::ParsedRules;
 use std::path::{Path, PathBuf};
-
-/// Maximum size of a rules file in bytes. A longer file is not read.
-pub const MAX_RULES_BYTES: u64 = 4 << 20;
-
-/// Path of a project's own rules in its directory.
-pub const PROJECT_RULES_FILE: &str = ".aye/rules.toml";
 
 /// Location of the rules files and the data needed to read them.
 #[derive(Debug, Clone)]
@@ -85,7 +82,7 @@ impl RulesSource {
             }
             Err(why) => loaded.record_broken_file(&self.format_path(&self.rules_file), 1, &why),
         }
-        match project_files::read_project_text(&self.folder, PROJECT_RULES_FILE) {
+        match project_text::read_project_text(&self.folder, PROJECT_RULES_FILE) {
             Ok(None) => {}
             Ok(Some(text)) => {
                 let sheet =
@@ -183,12 +180,6 @@ impl LoadedRules {
         };
         Some(format!("{PROJECT_RULES_FILE} of this project ({}) {what}: see /trust", sheet.count_by_kind()))
     }
-}
-
-/// Reads a rules file. Returns `None` if it does not exist, and an error text if it cannot be read or is not a regular
-/// file.
-pub fn read_rules_text(path: &Path) -> Result<Option<String>, String> {
-    settings_file::read_bounded_text(path, MAX_RULES_BYTES)
 }
 
 #[cfg(test)]

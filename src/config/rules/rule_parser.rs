@@ -2,12 +2,21 @@
 
 pub(super) mod script_digests;
 
-use super::rules_parser::RuleError;
 use crate::chat::{Access, CommandLine, FileContent, FileSnapshot, Preconditions, Preview, Script, Scripts};
 use crate::config::problem::find_nearest;
 use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Subject, explain_too_wide};
 use std::path::{Component, Path, PathBuf};
 use toml_edit::{Item, TableLike, Value};
+
+/// An error in a rule.
+pub(super) struct RuleError {
+    /// Byte offset in the file.
+    pub(super) offset: Option<usize>,
+    /// Text found and text expected.
+    pub(super) message: String,
+    /// True if the rule asks or denies, or may do so.
+    pub(super) fails_closed: bool,
+}
 
 /// Keys of a rule.
 pub(super) const RULE_KEYS: &[&str] = &[

@@ -1,28 +1,19 @@
 //! Adds rules to the user's rules file and removes them, leaving the rest of the file unchanged.
 
 use super::rule_parser::script_digests::MISSING;
+use super::rules_file::lock_file;
 use super::{read_rules_text, rules_parser};
 use crate::chat::{Digest, Grant, GrantSpan};
 use crate::config::settings_file;
 use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
 /// Header of a new rules file.
 const FILE_HEADER: &str = "# Rules: which calls run, which ask and which are denied. `aye rules check` checks this file;\n# rules.example.toml in the repository shows every key.\n\n";
-
-/// Locks the file until the returned guard is dropped, so that concurrent processes change it one after the other.
-pub(crate) fn lock_file(path: &Path) -> io::Result<File> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let name = path.file_name().map(|name| format!(".{}.lock", name.to_string_lossy())).unwrap_or_default();
-    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(folder.join(name))?;
-    file.lock()?;
-    Ok(file)
-}
 
 /// Appends the rule to the file and creates the file if necessary.
 ///

@@ -30,16 +30,6 @@ impl ParsedRules {
     }
 }
 
-/// An error in a rule.
-pub(super) struct RuleError {
-    /// Byte offset in the file.
-    pub(super) offset: Option<usize>,
-    /// Text found and text expected.
-    pub(super) message: String,
-    /// True if the rule asks or denies, or may do so.
-    pub(super) fails_closed: bool,
-}
-
 /// Parses the text of a rules file. `file` is its name as displayed, `tools` the available tools, and `holds` the
 /// default scope of its rules. Only the user's own file may name a project in a rule.
 pub fn parse_rules(text: &str, file: &str, tools: &[String], holds: &RuleScope) -> ParsedRules {

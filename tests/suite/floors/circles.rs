@@ -12,7 +12,6 @@ const MAX_FILES: usize = 3;
 const CIRCLES: &[(&str, usize)] = &[
     ("agent/apply_turn.rs", 21),
     ("assemble/answers.rs", 24),
-    ("config/project_files.rs", 4),
     ("llm/address.rs", 30),
     ("project/batch.rs", 16),
     ("project/guard.rs", 8),
