@@ -3,7 +3,7 @@
 use aye::agent::{self, State};
 use aye::chat::{Entry, Message, Session, SessionId};
 use aye::policy::Policy;
-use aye::store::{Log, SessionLog, read, session_log};
+use aye::store::{Log, SessionLog, read, session_header};
 use tempfile::TempDir;
 
 thread_local! {
@@ -15,7 +15,7 @@ thread_local! {
 pub fn check(bytes: &[u8]) {
     FOLDER.with(|folder| {
         let id = SessionId("01FUZZ".to_owned());
-        let file = session_log::session_path(folder.path(), &id);
+        let file = session_header::session_path(folder.path(), &id);
         std::fs::write(&file, bytes).expect("the file can be written");
         let before = read(&file).expect("the file can be read");
         assert_eq!(before.entries.len(), before.times.len());

@@ -115,7 +115,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     if let Some(signal) = exit.ended_by {
         journal.note(format_args!("ended by signal {signal}"));
     }
-    Ok(print_farewell(&exit, &crate::store::session_log::session_path(&sessions, &exit.session)))
+    Ok(print_farewell(&exit, &crate::store::session_header::session_path(&sessions, &exit.session)))
 }
 
 /// Prints the session's title and how to resume it, unless it is empty or the terminal is gone. Returns the exit code.

@@ -2,8 +2,8 @@
 
 mod draft_writer;
 
-use super::session_log;
 use super::{Error, Places, private_files};
+use super::{session_header, session_log};
 use crate::chat::{SessionId, UnsentText};
 pub use draft_writer::DraftWriter;
 use sha2::{Digest, Sha256};
@@ -150,7 +150,7 @@ impl Drafts {
                 let id = SessionId(name.strip_prefix(&start)?.strip_suffix(".json")?.to_owned());
                 let path = self.folder.join(&name);
                 let written = fs::metadata(&path).and_then(|about| about.modified());
-                (!session_log::session_path(&self.sessions, &id).exists())
+                (!session_header::session_path(&self.sessions, &id).exists())
                     .then(|| (written.unwrap_or(SystemTime::UNIX_EPOCH), path))
             })
             .collect();

@@ -5,7 +5,7 @@
 
 use super::draft::Drafts;
 use super::session_reader::{MAX_LINE_BYTES, split_header};
-use super::{DeleteFolder, Error, Header, Places, new_id, overlay_copy, private_files, session_log};
+use super::{DeleteFolder, Error, Header, Places, new_id, overlay_copy, private_files, session_header};
 use crate::chat::{ForkMode, SessionId};
 use serde_json::{Map, Value};
 use std::fs;
@@ -53,7 +53,7 @@ impl Drop for Fork {
             return;
         }
         // Leftovers are harmless: without its file there is no session.
-        let _ = fs::remove_file(session_log::session_path(&self.places.sessions(), &self.id));
+        let _ = fs::remove_file(session_header::session_path(&self.places.sessions(), &self.id));
         let _ = Drafts::new(&self.places).remove(&self.id);
         let _ = (self.empty)(&self.places.rehearsal(&self.id));
     }
@@ -81,7 +81,7 @@ pub fn fork_session_as(
     becomes: ForkMode,
     empty: DeleteFolder,
 ) -> Result<Fork, Error> {
-    let path = session_log::session_path(&places.sessions(), from);
+    let path = session_header::session_path(&places.sessions(), from);
     let unread = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(from.0.clone()),
         _ => Error::with_path(&path)(source),
@@ -122,7 +122,7 @@ pub fn fork_session_as(
         Error::Io { path, source } => unwritten(&path)(source),
         error => error,
     })?;
-    let path = session_log::session_path(&places.sessions(), &copy.id);
+    let path = session_header::session_path(&places.sessions(), &copy.id);
     private_files::create_file(&path, |file| {
         file.write_all(&head)?;
         io::copy(&mut old, file).map(drop)
@@ -148,7 +148,7 @@ fn first_line(old: &mut impl BufRead) -> io::Result<Vec<u8>> {
 fn copied_header(header: &[u8], id: &SessionId, from: &SessionId, dry_run: bool) -> Option<Vec<u8>> {
     serde_json::from_slice::<Header>(header).ok()?;
     let mut header: Map<String, Value> = serde_json::from_slice(header).ok()?;
-    for (name, value) in [("id", id.0.clone()), ("time", session_log::current_time()), ("from", from.0.clone())] {
+    for (name, value) in [("id", id.0.clone()), ("time", session_header::current_time()), ("from", from.0.clone())] {
         header.insert(name.to_owned(), Value::String(value));
     }
     header.insert("dry_run".to_owned(), Value::Bool(dry_run));

@@ -1,7 +1,7 @@
 //! Lists sessions, newest first, reading only what a list needs.
 
 use super::session_reader::{Problem, StoredSession};
-use super::{Error, Header, Log, private_files, session_log, session_reader};
+use super::{Error, Header, Log, private_files, session_header, session_log, session_reader};
 use crate::chat::{CallId, Entry, Session, SessionId, TitleSource};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -60,12 +60,6 @@ pub struct Latest {
     pub id: SessionId,
     /// Newer unreadable sessions that may belong to the project, with the reasons.
     pub unreadable: Vec<(SessionId, String)>,
-}
-
-/// Lists unreadable sessions with the reasons.
-pub fn explain_unreadable(unreadable: &[(SessionId, String)]) -> String {
-    let each: Vec<String> = unreadable.iter().map(|(id, why)| format!("session {id} cannot be read: {why}")).collect();
-    each.join("; ")
 }
 
 /// Returns whether another process has this session open for writing.
@@ -166,7 +160,7 @@ impl Sessions {
 
     /// Reads a session, even if another process has it open.
     pub fn read(&self, id: &SessionId) -> Result<StoredSession, Error> {
-        session_reader::read(&session_log::session_path(&self.folder, id))
+        session_reader::read(&session_header::session_path(&self.folder, id))
     }
 
     /// Starts a session; its file is created with the first entry.

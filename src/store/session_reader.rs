@@ -225,7 +225,7 @@ impl Reading {
         }
         match serde_json::from_slice::<Header>(header) {
             Ok(header) => {
-                if header.aye > super::session_log::VERSION {
+                if header.aye > super::session_header::VERSION {
                     self.add_notice(number, Problem::Newer(header.aye));
                 }
                 self.read.header = Some(header);

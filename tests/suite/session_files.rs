@@ -3,7 +3,7 @@
 use crate::support::folder::Folder;
 use aye::chat::{Entry, SessionId, UnsentText};
 use aye::store::private_files::replace;
-use aye::store::session_log::session_path;
+use aye::store::session_header::session_path;
 use aye::store::{Drafts, Error, Header, History, Log, Places, SessionLog, Sessions, draft::Owner, read};
 use std::fs;
 use std::io;

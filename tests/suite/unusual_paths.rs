@@ -4,7 +4,7 @@
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use aye::chat::{Entry, SessionId};
-use aye::store::session_log::session_path;
+use aye::store::session_header::session_path;
 use aye::store::{Header, Log, SessionLog, read};
 use rustix::fs::{CWD, FileType, mknodat};
 use std::ffi::OsStr;

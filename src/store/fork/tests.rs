@@ -20,12 +20,12 @@ fn home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
     let home = tempfile::tempdir().unwrap();
     let places = Places::within(home.path());
     places.prepare().unwrap();
-    fs::write(session_log::session_path(&places.sessions(), &old_id()), bytes).unwrap();
+    fs::write(session_header::session_path(&places.sessions(), &old_id()), bytes).unwrap();
     (home, places)
 }
 
 fn read_session(places: &Places, id: &SessionId) -> StoredSession {
-    session_reader::read(&session_log::session_path(&places.sessions(), id)).unwrap()
+    session_reader::read(&session_header::session_path(&places.sessions(), id)).unwrap()
 }
 
 fn header() -> String {
@@ -41,7 +41,7 @@ fn line(seq: u64, text: &str) -> String {
 fn copy_is_independent_of_the_open_session() {
     let (_home, places) = home(b"");
     let sessions = Sessions::new(places.sessions());
-    fs::remove_file(session_log::session_path(&places.sessions(), &old_id())).unwrap();
+    fs::remove_file(session_header::session_path(&places.sessions(), &old_id())).unwrap();
     let header = Header { profile: "p".into(), ..Header::new(old_id(), Path::new("/project"), "m", false) };
     let mut open = sessions.begin_session(&header);
     open.append(&user_message("a")).unwrap();
@@ -53,7 +53,7 @@ fn copy_is_independent_of_the_open_session() {
     copy.keep();
     let (mut lines, read) = sessions.open(&id).unwrap();
     let its = read.header.unwrap();
-    assert_eq!((&its.id, &its.from, its.aye), (&id, &Some(old_id()), session_log::VERSION));
+    assert_eq!((&its.id, &its.from, its.aye), (&id, &Some(old_id()), session_header::VERSION));
     assert_eq!((its.folder, its.model, its.profile, its.dry_run), (header.folder, "m".into(), "p".into(), false));
     assert_eq!(
         (&read.entries, &read.times),
@@ -104,7 +104,7 @@ fn r51_copies_damaged_session_as_it_reads() {
         let (mut lines, _) = SessionLog::open(&places.sessions(), &copy.id).unwrap();
         lines.append(&user_message("more")).unwrap();
         assert_eq!(read_session(&places, &copy.id).entries.last(), Some(&user_message("more")), "{what}");
-        let kept = fs::read(session_log::session_path(&places.sessions(), &old_id())).unwrap();
+        let kept = fs::read(session_header::session_path(&places.sessions(), &old_id())).unwrap();
         assert_eq!(kept, text.as_bytes(), "{what}");
     }
 }
@@ -114,7 +114,7 @@ fn keeps_unknown_header_fields() {
     let newer = header().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
     let (_home, places) = home(format!("{newer}\n").as_bytes());
     let copy = fork_session(&places, &old_id(), Path::new("/"), remove_folder).unwrap();
-    let text = fs::read_to_string(session_log::session_path(&places.sessions(), &copy.id)).unwrap();
+    let text = fs::read_to_string(session_header::session_path(&places.sessions(), &copy.id)).unwrap();
     let its: Value = serde_json::from_str(&text).unwrap();
     assert!(text.starts_with("{\"aye\":9,"), "{text}");
     assert_eq!((&its["later"], &its["from"]), (&serde_json::json!([1, 2]), &"01J".into()));

@@ -119,7 +119,7 @@ fn r51_continuing_stores_incomplete_reply_once_and_first() {
         1,
     );
     let id = header().id;
-    let before = std::fs::read(super::super::session_log::session_path(home.path(), &id)).unwrap();
+    let before = std::fs::read(super::super::session_header::session_path(home.path(), &id)).unwrap();
     let (mut lines, read) = SessionLog::open(home.path(), &id).unwrap();
     assert_eq!(std::fs::read(lines.path()).unwrap(), before, "opening alone writes nothing");
     assert_eq!(read.entries.len(), 2);
@@ -140,7 +140,7 @@ fn r52_damaged_piece_loses_only_itself() {
         &[user_message("a"), replied("one two three", Some(INCOMPLETE_REASON))],
         1,
     );
-    let path = super::super::session_log::session_path(home.path(), &header().id);
+    let path = super::super::session_header::session_path(home.path(), &header().id);
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("two ", "t\u{0}o")).unwrap();
     let damaged = session_reader::read(&path).unwrap();

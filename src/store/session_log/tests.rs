@@ -1,6 +1,7 @@
 //! Tests of a session's file after errors while writing.
 
 use super::*;
+use crate::store::new_id;
 use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt;
 

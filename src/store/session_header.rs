@@ -1,0 +1,67 @@
+//! First line of a session file, and the name of the file.
+
+use crate::chat::SessionId;
+use serde::{Deserialize, Serialize, Serializer};
+use std::path::{Path, PathBuf};
+
+/// Format version. A reader of a newer file reports it and reads what it knows.
+pub const VERSION: u32 = 1;
+
+/// A session's first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Format version.
+    pub aye: u32,
+    /// The session's ID, which is also the file name.
+    pub id: SessionId,
+    /// Absolute path of the project. If it is not Unicode, an approximation.
+    #[serde(serialize_with = "serialize_lossy")]
+    pub folder: PathBuf,
+    /// Creation time in RFC 3339 format.
+    pub time: String,
+    /// Model at the start.
+    #[serde(default)]
+    pub model: String,
+    /// Profile at the start; empty if the address was given for one run only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub profile: String,
+    /// True for a dry run. Never changes.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// The session that this one was copied from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<SessionId>,
+}
+
+impl Header {
+    /// Creates the header of a new session.
+    pub fn new(id: SessionId, folder: &Path, model: &str, dry_run: bool) -> Self {
+        let time = current_time();
+        let (folder, model, profile) = (folder.to_owned(), model.to_owned(), String::new());
+        Self { aye: VERSION, id, folder, time, model, profile, dry_run, from: None }
+    }
+
+    /// Returns whether the session belongs to this folder. Compares the displayable names.
+    pub fn is_of(&self, project: &Path) -> bool {
+        self.folder.to_string_lossy() == project.to_string_lossy()
+    }
+}
+
+/// Returns the current time in the header's format.
+pub(super) fn current_time() -> String {
+    jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
+}
+
+fn serialize_lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+/// Creates an ID. IDs sort by creation time.
+pub fn new_id() -> SessionId {
+    SessionId(ulid::Ulid::new().to_string())
+}
+
+/// Returns the path of a session's file.
+pub fn session_path(sessions: &Path, id: &SessionId) -> PathBuf {
+    sessions.join(format!("{}.jsonl", id.0))
+}
