@@ -14,7 +14,7 @@ mod named_files;
 mod named_secrets;
 mod repository;
 
-pub(super) use named_files::written_hard_links;
+pub(super) use named_files::{path_spellings, written_hard_links};
 pub(super) use named_secrets::command_access;
 
 /// Names that a pattern may match, and files visited below a folder.

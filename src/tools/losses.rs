@@ -1,17 +1,18 @@
 //! Finds what a command plainly destroys: files that it deletes or overwrites, and uncommitted work. It knows common
 //! programs by name; a command without findings is not necessarily safe.
 
+mod command_files;
 mod git;
 mod overwrites;
 #[cfg(test)]
 mod tests;
 
-use crate::chat::truncation::join_items;
 use crate::policy::command_line::{self, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, program_base_name};
-use crate::policy::effects::{join_path, working_directories};
-use crate::policy::grammar::{self, ParsedArguments, Program, program_named};
+use crate::policy::effects::working_directories;
+use crate::policy::grammar::program_named;
 use crate::policy::runs_its_arguments;
-use crate::project::{FileKind, Reader};
+use crate::project::Reader;
+use command_files::{CommandFiles, FileLookups, TargetKind, format_names, parse_operands};
 use std::cell::Cell;
 
 /// Programs that only print their arguments, or whose `rm` is a subcommand.
@@ -21,10 +22,8 @@ const PRINT_ONLY: &[&str] =
 const DEPTH: usize = 3;
 /// Paths looked up per command line. Any further path counts as an existing file.
 const MAX_LOOKUPS: usize = 2_000;
-/// Names listed per command and losses listed per command line; the rest are counted.
+/// Losses listed per command line; the rest are counted.
 const MAX_LISTED: usize = 3;
-/// Characters shown of a name.
-const MAX_NAME_CHARS: usize = 60;
 
 /// Describes what the command destroys, for the approval prompt. `files` is used to check whether a target exists.
 pub fn find_losses(command: &str, files: &dyn Reader) -> Option<String> {
@@ -35,53 +34,6 @@ pub fn find_losses(command: &str, files: &dyn Reader) -> Option<String> {
         0 => None,
         all if all <= MAX_LISTED => Some(lost.join("; ")),
         all => Some(format!("{}; and {} more", lost[..MAX_LISTED].join("; "), all - MAX_LISTED)),
-    }
-}
-
-/// The files, and the number of lookups left.
-struct FileLookups<'a> {
-    files: &'a dyn Reader,
-    left: Cell<usize>,
-}
-
-/// Files and directories that one command can reach.
-struct CommandFiles<'a> {
-    /// `None` if the command runs on another machine.
-    files: Option<&'a FileLookups<'a>>,
-    /// Directories that relative names may start from.
-    folders: &'a [String],
-}
-
-/// The kind of file at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TargetKind {
-    Nothing,
-    /// A file that is not empty.
-    File,
-    Folder,
-    /// It cannot be looked up.
-    Unknown,
-}
-
-impl CommandFiles<'_> {
-    fn kind_at(&self, name: &str) -> TargetKind {
-        let Some(looks) = self.files else { return TargetKind::Unknown };
-        let look = |folder: &String| {
-            let Some(left) = looks.left.get().checked_sub(1) else { return Some(TargetKind::File) };
-            looks.left.set(left);
-            let at = looks.files.locate(&join_path(folder, name)).ok()?;
-            match looks.files.file_kind(&at)? {
-                FileKind::File(0) | FileKind::Other => None,
-                FileKind::File(_) => Some(TargetKind::File),
-                FileKind::Folder => Some(TargetKind::Folder),
-            }
-        };
-        self.folders.iter().find_map(look).unwrap_or(TargetKind::Nothing)
-    }
-
-    /// Returns whether a file that is not empty is known to exist at `name`.
-    fn has_content_at(&self, name: &str) -> bool {
-        self.kind_at(name) == TargetKind::File
     }
 }
 
@@ -203,25 +155,8 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, ground: &CommandFiles<'_>)
     })
 }
 
-/// Parses the arguments of a program by its grammar; uncertain words are skipped.
-fn parse_operands(program: &'static Program, words: &[&str]) -> ParsedArguments {
-    let words: Vec<Word> = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
-    grammar::parse_arguments(program, &words)
-}
-
 fn asks_about_itself(words: &[&str]) -> bool {
     matches!(words, ["--help" | "--version"])
-}
-
-/// Formats names for the prompt: the first few, shortened and escaped.
-fn format_names(names: &[&str]) -> String {
-    let name = |name: &&str| {
-        let cut: String = name.chars().take(MAX_NAME_CHARS).collect();
-        let more = if cut.len() < name.len() { "…" } else { "" };
-        format!("{}{more}", cut.escape_debug())
-    };
-    let names: Vec<String> = names.iter().map(name).collect();
-    if names.is_empty() { "the files it is given".to_owned() } else { join_items(&names, MAX_LISTED) }
 }
 
 /// Returns whether the path is a device that stores what is written to it. Files in a folder of shared memory are

@@ -30,8 +30,8 @@ pub mod sub_agent;
 mod summary_line;
 #[cfg(test)]
 mod tests;
+mod tool_settings;
 pub mod toolbox;
-
 pub mod write_file;
 
 pub use crate::policy::ExcludedPaths;

@@ -1,7 +1,7 @@
 //! Finds the project files that a command line names. Their content when the prompt is shown is what may run. Files
 //! named by a pattern or a variable are not found.
 
-use super::command_access;
+use super::command_access::{self, path_spellings};
 use crate::chat::{FileContent, FileSnapshot, Preconditions, RestrictedPath, Scripts};
 use crate::policy::command_line::{self, ParsedLine, WordPosition};
 use crate::policy::effects::script_files::{ScriptFile, ScriptSet, find_scripts};
@@ -146,24 +146,6 @@ fn join_path(folder: &str, name: &str) -> String {
         return name.to_owned();
     }
     format!("{folder}/{name}")
-}
-
-/// Returns the ways in which a word may name a file for any program: as it is, after an option or a variable, or after
-/// the `@` of an upload.
-pub(super) fn path_spellings(word: &str) -> Vec<&str> {
-    let mut names = vec![word];
-    names.extend(word.split_once('=').map(|(_, value)| value));
-    names.extend(word.strip_prefix('@'));
-    if word.starts_with('-') && !word.starts_with("--") {
-        names.extend(word.get(2..));
-    }
-    for name in &mut names {
-        for own in ["$PWD/", "${PWD}/", "$(pwd)/"] {
-            *name = name.strip_prefix(own).unwrap_or(name);
-        }
-    }
-    names.retain(|name| !name.is_empty());
-    names
 }
 
 #[cfg(test)]

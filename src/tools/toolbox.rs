@@ -2,28 +2,11 @@
 
 use super::{Error, Tool, arguments};
 use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, write_file};
-use crate::chat::{CommandSandbox, Intent, ToolCall, ToolSpec};
+use crate::chat::{Intent, ToolCall, ToolSpec};
 use crate::project::Reader;
 use std::sync::Arc;
 
-/// Settings of tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolSettings {
-    /// Default timeout of a command, in seconds.
-    pub default_timeout: u64,
-    /// Maximum timeout of a command, in seconds.
-    pub max_timeout: u64,
-    /// Sandbox of commands that do not request the network.
-    pub walls: CommandSandbox,
-    /// True if commands may request the network.
-    pub allow_network: bool,
-}
-
-impl Default for ToolSettings {
-    fn default() -> Self {
-        Self { default_timeout: 30, max_timeout: 120, walls: CommandSandbox::Unspecified, allow_network: true }
-    }
-}
+pub use super::tool_settings::ToolSettings;
 
 #[derive(Clone)]
 pub struct Toolbox {

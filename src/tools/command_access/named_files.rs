@@ -5,7 +5,6 @@ use crate::policy::command_line::{ParsedLine, Redirect, Word, WordPosition};
 use crate::policy::effects::{PathAccess, analyze_effects, join_path, working_directories};
 use crate::project::sensitive_files::is_in_package_folder;
 use crate::project::{FileKind, Location, OwnFile, Reader};
-use crate::tools::scripts;
 
 /// Words that are also looked up relative to the folders that `cd` changes to.
 const MAX_RELATIVE_WORDS: usize = 200;
@@ -18,7 +17,7 @@ pub(super) fn named_paths(reading: &ParsedLine) -> Vec<(String, WordPosition)> {
     folders.dedup();
     let mut names = Vec::new();
     for (at, word) in reading.file_words.iter().enumerate() {
-        for name in scripts::path_spellings(&word.text) {
+        for name in path_spellings(&word.text) {
             names.push((name.to_owned(), word.position));
             let from = folders.iter().filter(|_| at < MAX_RELATIVE_WORDS);
             names.extend(from.map(|folder| (join_path(folder, name), word.position)));
@@ -102,4 +101,22 @@ pub(in crate::tools) fn written_hard_links(reading: &ParsedLine, files: &dyn Rea
         let names = files.link_count(&at);
         (is_file && names > 1).then_some(HardLinks { path: at.display_path, names })
     })
+}
+
+/// Returns the ways in which a word may name a file for any program: as it is, after an option or a variable, or after
+/// the `@` of an upload.
+pub(in crate::tools) fn path_spellings(word: &str) -> Vec<&str> {
+    let mut names = vec![word];
+    names.extend(word.split_once('=').map(|(_, value)| value));
+    names.extend(word.strip_prefix('@'));
+    if word.starts_with('-') && !word.starts_with("--") {
+        names.extend(word.get(2..));
+    }
+    for name in &mut names {
+        for own in ["$PWD/", "${PWD}/", "$(pwd)/"] {
+            *name = name.strip_prefix(own).unwrap_or(name);
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
 }

@@ -1,6 +1,7 @@
 //! Tests of which losses are found.
 
 use super::*;
+use crate::project::FileKind;
 use crate::tools::memory_project::MemoryProject;
 
 #[test]

@@ -18,7 +18,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("project/patch.rs", 4),
     ("project/sandbox.rs", 4),
     ("runtime/call_execution.rs", 11),
-    ("tools/bash_exec.rs", 5),
     ("tui/focus.rs", 47),
     ("tui/theme/catalog.rs", 5),
 ];

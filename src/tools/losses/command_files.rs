@@ -1,0 +1,77 @@
+//! Files that a command can reach, looked up a limited number of times.
+
+use crate::chat::truncation::join_items;
+use crate::policy::command_line::Word;
+use crate::policy::effects::join_path;
+use crate::policy::grammar::{self, ParsedArguments, Program};
+use crate::project::{FileKind, Reader};
+use std::cell::Cell;
+
+/// Names listed per command; the rest are counted.
+const MAX_LISTED_NAMES: usize = 3;
+/// Characters shown of a name.
+const MAX_NAME_CHARS: usize = 60;
+
+/// The files, and the number of lookups left.
+pub(super) struct FileLookups<'a> {
+    pub(super) files: &'a dyn Reader,
+    pub(super) left: Cell<usize>,
+}
+
+/// Files and directories that one command can reach.
+pub(super) struct CommandFiles<'a> {
+    /// `None` if the command runs on another machine.
+    pub(super) files: Option<&'a FileLookups<'a>>,
+    /// Directories that relative names may start from.
+    pub(super) folders: &'a [String],
+}
+
+/// The kind of file at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TargetKind {
+    Nothing,
+    /// A file that is not empty.
+    File,
+    Folder,
+    /// It cannot be looked up.
+    Unknown,
+}
+
+impl CommandFiles<'_> {
+    pub(super) fn kind_at(&self, name: &str) -> TargetKind {
+        let Some(looks) = self.files else { return TargetKind::Unknown };
+        let look = |folder: &String| {
+            let Some(left) = looks.left.get().checked_sub(1) else { return Some(TargetKind::File) };
+            looks.left.set(left);
+            let at = looks.files.locate(&join_path(folder, name)).ok()?;
+            match looks.files.file_kind(&at)? {
+                FileKind::File(0) | FileKind::Other => None,
+                FileKind::File(_) => Some(TargetKind::File),
+                FileKind::Folder => Some(TargetKind::Folder),
+            }
+        };
+        self.folders.iter().find_map(look).unwrap_or(TargetKind::Nothing)
+    }
+
+    /// Returns whether a file that is not empty is known to exist at `name`.
+    pub(super) fn has_content_at(&self, name: &str) -> bool {
+        self.kind_at(name) == TargetKind::File
+    }
+}
+
+/// Formats names for the prompt: the first few, shortened and escaped.
+pub(super) fn format_names(names: &[&str]) -> String {
+    let name = |name: &&str| {
+        let cut: String = name.chars().take(MAX_NAME_CHARS).collect();
+        let more = if cut.len() < name.len() { "…" } else { "" };
+        format!("{}{more}", cut.escape_debug())
+    };
+    let names: Vec<String> = names.iter().map(name).collect();
+    if names.is_empty() { "the files it is given".to_owned() } else { join_items(&names, MAX_LISTED_NAMES) }
+}
+
+/// Parses the arguments of a program by its grammar; uncertain words are skipped.
+pub(super) fn parse_operands(program: &'static Program, words: &[&str]) -> ParsedArguments {
+    let words: Vec<Word> = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
+    grammar::parse_arguments(program, &words)
+}

@@ -1,0 +1,22 @@
+//! Settings of the tools.
+
+use crate::chat::CommandSandbox;
+
+/// Settings of tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolSettings {
+    /// Default timeout of a command, in seconds.
+    pub default_timeout: u64,
+    /// Maximum timeout of a command, in seconds.
+    pub max_timeout: u64,
+    /// Sandbox of commands that do not request the network.
+    pub walls: CommandSandbox,
+    /// True if commands may request the network.
+    pub allow_network: bool,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self { default_timeout: 30, max_timeout: 120, walls: CommandSandbox::Unspecified, allow_network: true }
+    }
+}
