@@ -2,6 +2,7 @@
 
 mod call_execution;
 mod call_planning;
+mod effect_context;
 mod images;
 mod journal_events;
 mod model_reviewer;
@@ -22,12 +23,11 @@ use crate::project::shell::Shell;
 use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
 pub use crate::tools::panic_guard::is_panic_caught;
+use effect_context::Simulator;
+pub use effect_context::{EffectContext, Reviewers, SimulatorSettings};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-pub use review::Reviewers;
 pub use side_request::SideModel;
-use simulator::Simulator;
-pub use simulator::SimulatorSettings;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -47,29 +47,6 @@ pub struct Runtime {
     /// The request for the size of the context window, and the one to make after the next reply.
     window_request: JoinSet<()>,
     pending_window: Option<(bool, BoxFuture<'static, Option<u64>>)>,
-}
-
-/// Everything that is needed to execute effects. Cheap to clone.
-#[derive(Clone)]
-pub struct EffectContext {
-    /// The model.
-    pub llm: Arc<dyn Llm>,
-    /// The tools it may call.
-    pub tools: Arc<Toolbox>,
-    /// The project. In a dry run this is the overlay, and the real folder is not accessible.
-    pub project: Arc<dyn Writer>,
-    /// Runs commands. `None` in a dry run: commands run only in the overlay sandbox.
-    pub shell: Option<Arc<Shell>>,
-    /// Method of rehearsing commands in a dry run.
-    pub rehearsal: CommandRehearsal,
-    /// The reviewers of calls.
-    pub reviewers: Arc<Reviewers>,
-    /// Produces simulated results in a dry run.
-    simulator: Arc<Simulator>,
-    /// Returns what the agent must know before it judges a call, if that changed.
-    plan_check: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
-    journal: Journal,
-    events: mpsc::Sender<Event>,
 }
 
 /// Receives the events of a runtime.
@@ -254,11 +231,4 @@ pub struct Unsaved {
 /// Returns the notice for the user that the session could not be saved.
 fn unsaved_notice(error: &std::io::Error) -> String {
     format!("The session could not be saved: {error}. It continues in memory, and saving is retried.")
-}
-
-impl EffectContext {
-    /// Sends an event to the frontend and waits for room in the channel. Without a frontend the event is dropped.
-    async fn send_event(&self, event: Event) {
-        let _ = self.events.send(event).await;
-    }
 }

@@ -1,27 +1,14 @@
 //! Reviews of calls by hooks and the model reviewer. Any failure asks the user.
 
-use super::{EffectContext, SideModel, model_reviewer};
+use super::{EffectContext, model_reviewer};
 use crate::agent::{Event, ReviewContext};
 use crate::chat::{Plan, Review, Reviewer, ToolCall, TurnId, unique_keys};
-use crate::project::hook::Hook;
 use crate::tools::panic_guard::catch_panic_async;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::time::Instant;
 
 /// Version of the input of hooks. Fields may be added and are never renamed.
 const HOOK_INPUT_VERSION: u32 = 1;
-
-/// The reviewers of this session.
-#[derive(Clone, Default)]
-pub struct Reviewers {
-    /// Id of the session.
-    pub session: String,
-    /// The hooks, by their name in the settings.
-    pub hooks: HashMap<String, Hook>,
-    /// The model reviewer.
-    pub model: Option<SideModel>,
-}
 
 /// Asks the reviewer that the brief names.
 pub(super) async fn review_call(

@@ -6,14 +6,13 @@ use super::{EffectContext, journal_events};
 use crate::chat::redaction::{REDACTED, Redactor, redact};
 use crate::chat::reviewer::to_one_line;
 use crate::chat::{
-    Digest, LedgerResult, Message, Plan, Request, SimulatedResult, SimulationLedger, SimulationSource, ToolCall,
-    ToolSpec, Usage, escape_sequences, truncation, unique_keys,
+    Digest, LedgerResult, Message, Plan, Request, SimulatedResult, SimulationSource, ToolCall, ToolSpec, Usage,
+    escape_sequences, truncation, unique_keys,
 };
 use crate::project::output::CommandProgress;
 use crate::tools::{Error, Progress, SimulatedResults, Tool, arguments, describe_skipped_call, schema};
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// System prompt.
 const SYSTEM_PROMPT: &str = include_str!("simulator.md");
@@ -27,47 +26,6 @@ const MAX_PART_BYTES: usize = 16 * 1024;
 const MAX_EARLIER_BYTES: usize = 3 * 1024;
 /// Maximum number of earlier calls shown.
 const MAX_EARLIER_CALLS: usize = 10;
-
-/// Settings of the simulator.
-#[derive(Clone, Default)]
-pub struct SimulatorSettings {
-    /// The model named in the user's settings.
-    pub model: Option<SideModel>,
-    /// True if the model of the conversation is not told about the dry run.
-    pub hides_dry_run: bool,
-    /// Earlier simulated results of this session.
-    pub ledger: SimulationLedger,
-}
-
-/// State of the simulator during a session.
-pub(super) struct Simulator {
-    model: Option<SideModel>,
-    pub(super) hides_dry_run: bool,
-    ledger: Mutex<SimulationLedger>,
-    /// Locks per call, so that identical calls are simulated once.
-    call_locks: Mutex<HashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
-}
-
-impl Simulator {
-    pub(super) fn new(SimulatorSettings { model, hides_dry_run, ledger }: SimulatorSettings) -> Self {
-        Self { model, hides_dry_run, ledger: Mutex::new(ledger), call_locks: Mutex::default() }
-    }
-
-    /// Returns whether a model is configured for simulated results.
-    pub(super) fn has_model(&self) -> bool {
-        self.model.is_some()
-    }
-
-    /// Returns the simulated results of this session.
-    pub(super) fn ledger(&self) -> MutexGuard<'_, SimulationLedger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn call_lock(&self, key: &Digest) -> Arc<tokio::sync::Mutex<()>> {
-        let mut under_way = self.call_locks.lock().unwrap_or_else(PoisonError::into_inner);
-        under_way.entry(key.clone()).or_default().clone()
-    }
-}
 
 /// Returns the result for a call that does not run, and its origin. `why` is a sentence, or empty.
 pub(super) async fn simulate_result(

@@ -1,10 +1,12 @@
 //! Simulated results.
 
 use super::*;
+use crate::chat::SimulationLedger;
 use crate::chat::{Access, Entry, Intent, Outcome, PartialReply, Preconditions, Preview, ResultOrigin, Work};
 use crate::llm::scripted::{Reply, Scripted, calls, says};
 use crate::project::Reader;
 use crate::runtime::Runtime;
+use crate::runtime::SimulatorSettings;
 use crate::store::Log;
 use crate::tools::memory_project::MemoryProject;
 use crate::tools::{LiveContext, RehearsalContext, RehearsalOutcome, Toolbox};

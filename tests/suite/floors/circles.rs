@@ -17,7 +17,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("project/guard.rs", 8),
     ("project/patch.rs", 4),
     ("project/sandbox.rs", 4),
-    ("runtime/call_execution.rs", 11),
     ("tui/focus.rs", 47),
     ("tui/theme/catalog.rs", 5),
 ];

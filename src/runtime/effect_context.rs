@@ -1,0 +1,97 @@
+//! What the effects of a session need: model, tools, project, reviewers and simulator.
+
+use super::side_request::SideModel;
+use crate::agent::Event;
+use crate::chat::{Digest, SimulationLedger};
+use crate::llm::Llm;
+use crate::project::Writer;
+use crate::project::hook::Hook;
+use crate::project::overlay_sandbox::CommandRehearsal;
+use crate::project::shell::Shell;
+use crate::store::Journal;
+use crate::tools::Toolbox;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+
+/// Everything that is needed to execute effects. Cheap to clone.
+#[derive(Clone)]
+pub struct EffectContext {
+    /// The model.
+    pub llm: Arc<dyn Llm>,
+    /// The tools it may call.
+    pub tools: Arc<Toolbox>,
+    /// The project. In a dry run this is the overlay, and the real folder is not accessible.
+    pub project: Arc<dyn Writer>,
+    /// Runs commands. `None` in a dry run: commands run only in the overlay sandbox.
+    pub shell: Option<Arc<Shell>>,
+    /// Method of rehearsing commands in a dry run.
+    pub rehearsal: CommandRehearsal,
+    /// The reviewers of calls.
+    pub reviewers: Arc<Reviewers>,
+    /// Produces simulated results in a dry run.
+    pub(super) simulator: Arc<Simulator>,
+    /// Returns what the agent must know before it judges a call, if that changed.
+    pub(super) plan_check: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
+    pub(super) journal: Journal,
+    pub(super) events: mpsc::Sender<Event>,
+}
+
+impl EffectContext {
+    /// Sends an event to the frontend and waits for room in the channel. Without a frontend the event is dropped.
+    pub(super) async fn send_event(&self, event: Event) {
+        let _ = self.events.send(event).await;
+    }
+}
+
+/// The reviewers of this session.
+#[derive(Clone, Default)]
+pub struct Reviewers {
+    /// Id of the session.
+    pub session: String,
+    /// The hooks, by their name in the settings.
+    pub hooks: HashMap<String, Hook>,
+    /// The model reviewer.
+    pub model: Option<SideModel>,
+}
+
+/// Settings of the simulator.
+#[derive(Clone, Default)]
+pub struct SimulatorSettings {
+    /// The model named in the user's settings.
+    pub model: Option<SideModel>,
+    /// True if the model of the conversation is not told about the dry run.
+    pub hides_dry_run: bool,
+    /// Earlier simulated results of this session.
+    pub ledger: SimulationLedger,
+}
+
+/// State of the simulator during a session.
+pub(super) struct Simulator {
+    pub(super) model: Option<SideModel>,
+    pub(super) hides_dry_run: bool,
+    ledger: Mutex<SimulationLedger>,
+    /// Locks per call, so that identical calls are simulated once.
+    call_locks: Mutex<HashMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+impl Simulator {
+    pub(super) fn new(SimulatorSettings { model, hides_dry_run, ledger }: SimulatorSettings) -> Self {
+        Self { model, hides_dry_run, ledger: Mutex::new(ledger), call_locks: Mutex::default() }
+    }
+
+    /// Returns whether a model is configured for simulated results.
+    pub(super) fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Returns the simulated results of this session.
+    pub(super) fn ledger(&self) -> MutexGuard<'_, SimulationLedger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn call_lock(&self, key: &Digest) -> Arc<tokio::sync::Mutex<()>> {
+        let mut under_way = self.call_locks.lock().unwrap_or_else(PoisonError::into_inner);
+        under_way.entry(key.clone()).or_default().clone()
+    }
+}
