@@ -1,15 +1,19 @@
 //! Applies one group of a dry run's changes, item by item.
 
+mod examined_change;
 mod ignored_note;
 mod moves;
 
 use super::groups::GroupClassifier;
+use super::operations::determine_access;
 use super::rehearsal::{Change, FileNode, Rehearsal};
 use super::{Error, FileKind, Reader, change_summary, git_state};
 use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation, repository_of};
 use crate::chat::{Access, ChangeKind, Digest};
-use std::os::unix::ffi::OsStrExt;
+use examined_change::{ExaminedChange, NodeSummary};
 use std::path::{Path, PathBuf};
+
+pub use super::operations::{describe_operation, digest_operations};
 
 /// Result of applying one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,24 +25,6 @@ pub enum Applied {
     Conflict(String),
     /// Applying failed; the text says which part was applied.
     Failed(String),
-}
-
-/// An examined change, without its content.
-struct ExaminedChange {
-    operation: Operation,
-    item: Item,
-    before: NodeSummary,
-    after: NodeSummary,
-}
-
-/// Content of a node, reduced to what detecting moves needs.
-#[derive(Clone, PartialEq, Eq)]
-enum NodeSummary {
-    Nothing,
-    /// Hash of the content; `None` for an empty file, because all empty files are equal.
-    File(Option<Digest>),
-    Folder,
-    Other,
 }
 
 /// Returns the changes of a group and the operations that apply them. `repository` selects the `.git` folder and is
@@ -130,35 +116,6 @@ fn has_new_below(rehearsal: &Rehearsal, touched: &[PathBuf], path: &Path) -> Res
 
 fn is_new_folder(change: &Change) -> bool {
     matches!((&change.before, &change.after), (FileNode::Nothing, FileNode::Folder { .. }))
-}
-
-/// Returns the operation for one change, with a hash of its state before and after.
-pub fn describe_operation(change: &Change) -> Operation {
-    let node = |node: &FileNode| match node {
-        FileNode::Nothing => "nothing".to_owned(),
-        FileNode::File { bytes, mode } => format!("file {mode:o} {}", Digest::of_bytes(bytes)),
-        FileNode::Folder { mode } => format!("folder {mode:o}"),
-        FileNode::Link(to) => format!("link {}", Digest::of_bytes(to.as_os_str().as_bytes())),
-        FileNode::Other(words) => format!("other {}", Digest::of_bytes(words.as_bytes())),
-    };
-    let path = Digest::of_bytes(change.path.as_os_str().as_bytes());
-    let text = format!("{path} {} {}", node(&change.before), node(&change.after));
-    Operation { path: change.path.clone(), sha256: Digest::of_bytes(text.as_bytes()) }
-}
-
-/// Returns the hash of several operations.
-pub fn digest_operations(operations: &[Operation]) -> Digest {
-    let all: Vec<&str> = operations.iter().map(|operation| operation.sha256.as_str()).collect();
-    Digest::of_bytes(all.join("\n").as_bytes())
-}
-
-/// Returns the access that the policy checks for a path, and the reason if it cannot be applied.
-pub(super) fn determine_access(rehearsal: &Rehearsal, path: &Path) -> (Access, Option<String>) {
-    match rehearsal.locate_live(path) {
-        Ok(at) if at.is_inside && !at.is_sensitive => (Access::Write(at.display_path), None),
-        Ok(at) => (Access::WriteOutside(at.display_path), None),
-        Err(error) => (Access::WriteOutside(path.to_owned()), Some(error.to_string())),
-    }
 }
 
 fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> ExaminedChange {
@@ -348,20 +305,6 @@ pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation]) {
             // If something was added to it in the meantime, this fails and the folder stays.
             let _ = rehearsal.apply_change(&change);
         }
-    }
-}
-
-/// Sets the group of each change.
-pub fn assign_groups(rehearsal: &Rehearsal, all: &mut [crate::chat::DryRunChange]) {
-    let mut groups = GroupClassifier::new(rehearsal);
-    for altered in all {
-        altered.group = groups.classify(&altered.path, altered.is_folder);
-    }
-}
-
-impl ExaminedChange {
-    fn is_deleted_file(&self) -> bool {
-        self.item.kind == ChangeKind::Deleted && matches!(self.before, NodeSummary::File(_))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Summary of the changes of a rehearsal: diffs of text files, notes for everything else, and conflicts with the live
 //! files.
 
+use super::Error;
+use super::groups::assign_groups;
 use super::rehearsal::{Change, FileNode, OutsideChange, OutsideChanges, Rehearsal, Trail};
-use super::{Error, batch};
 use crate::chat::batch::Group;
 use crate::chat::dry_run_summary;
 use crate::chat::{ChangeKind, DryRunChange, Edit};
@@ -21,7 +22,7 @@ pub fn list_changes(rehearsal: &Rehearsal) -> Result<Vec<DryRunChange>, Error> {
             altered.push(describe_change(rehearsal, &change));
         }
     }
-    batch::assign_groups(rehearsal, &mut altered);
+    assign_groups(rehearsal, &mut altered);
     Ok(altered)
 }
 

@@ -3,31 +3,18 @@
 
 mod commits;
 
-use super::batch::{describe_operation, determine_access, digest_operations};
+use super::git_baseline::{parse_packed_refs, read_baseline, resolve_head};
+use super::operations::{describe_operation, determine_access, digest_operations};
 use super::rehearsal::{Change, FileNode, Rehearsal};
 use super::{Error, Reader, git_index};
+use crate::chat::ChangeKind;
 use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation};
-use crate::chat::{ChangeKind, Digest};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fs;
+use commits::read_rehearsed;
 use std::path::{Path, PathBuf};
 
-/// File next to the overlay with the state of the repository when the dry run began.
-const BASELINE_FILE: &str = "repository";
 /// Remedy if the state cannot be applied.
 const REMEDY: &str =
     "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
-
-/// State of the project's repository when the dry run began.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Baseline {
-    head: Option<String>,
-    /// The commit that `HEAD` resolves to.
-    commit: Option<String>,
-    /// Digest of the staged content, without git's cached metadata.
-    index: Digest,
-}
 
 /// Order in which changes are applied: referenced objects come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,44 +24,6 @@ enum Phase {
     Refs,
     Index,
     Deletions,
-}
-
-/// Records the state of the repository next to the overlay. Called before the dry run changes anything.
-pub(super) fn record_baseline(root: &Path, layer: &Path) -> std::io::Result<()> {
-    let git = root.join(".git");
-    if !git.is_dir() {
-        return Ok(());
-    }
-    let read = |path: &Path| fs::read(git.join(path)).ok();
-    let index = read(Path::new("index")).unwrap_or_default();
-    let baseline = Baseline {
-        head: read(Path::new("HEAD")).and_then(|head| String::from_utf8(head).ok()),
-        commit: resolve_head(&read),
-        index: git_index::staged_digest(&index),
-    };
-    fs::create_dir_all(layer)?;
-    fs::write(layer.join(BASELINE_FILE), serde_json::to_vec(&baseline)?)
-}
-
-/// Resolves `HEAD` to a commit with the files of a `.git` folder.
-fn resolve_head(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<String> {
-    let text = |path: &Path| read(path).and_then(|bytes| String::from_utf8(bytes).ok());
-    let head = text(Path::new("HEAD"))?;
-    let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
-    let loose = text(Path::new(name)).map(|commit| commit.trim().to_owned());
-    loose.or_else(|| parse_packed_refs(&text(Path::new("packed-refs"))?).get(name).cloned())
-}
-
-/// Parses a `packed-refs` file.
-fn parse_packed_refs(text: &str) -> BTreeMap<String, String> {
-    let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
-    lines.filter_map(|line| line.split_once(' ')).map(|(id, name)| (name.into(), id.into())).collect()
-}
-
-/// Reads a file as the dry run sees it.
-fn read_rehearsed(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
-    let at = rehearsal.locate(rehearsal.root().join(path).to_str()?).ok()?;
-    rehearsal.read(&at).ok()
 }
 
 /// Reads a live file.
@@ -96,7 +45,7 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
             ));
         }
     }
-    let baseline = read_baseline(rehearsal).filter(|_| git == Path::new(".git"))?;
+    let baseline = read_baseline(rehearsal.overlay_folder()).filter(|_| git == Path::new(".git"))?;
     let text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let now = |path: &Path| read_live(rehearsal, &git.join(path));
     // A path without changes in the dry run is read live and therefore proves nothing.
@@ -128,10 +77,6 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
     ))
 }
 
-fn read_baseline(rehearsal: &Rehearsal) -> Option<Baseline> {
-    serde_json::from_slice(&fs::read(rehearsal.overlay_folder().join(BASELINE_FILE)).ok()?).ok()
-}
-
 /// Returns whether a path of the repository changed since, so that overwriting it would lose data.
 pub(super) fn is_state_conflict(rehearsal: &Rehearsal, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -142,7 +87,7 @@ pub(super) fn is_state_conflict(rehearsal: &Rehearsal, path: &Path) -> bool {
     // Git rewrites the index even when it only reads. Only the staged content counts.
     let own_index = path == Path::new(".git/index");
     let staged = read_live(rehearsal, path).map(|bytes| git_index::staged_digest(&bytes));
-    let same = read_baseline(rehearsal).is_some_and(|baseline| Some(baseline.index) == staged);
+    let same = read_baseline(rehearsal.overlay_folder()).is_some_and(|baseline| Some(baseline.index) == staged);
     !(own_index && same)
 }
 

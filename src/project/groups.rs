@@ -3,6 +3,7 @@
 use super::branch::git_folder;
 use super::rehearsal::Rehearsal;
 use super::{Reader, git_index};
+use crate::chat::DryRunChange;
 use crate::chat::batch::Group;
 use ignore::Match;
 use ignore::gitignore::Gitignore;
@@ -99,6 +100,14 @@ fn tracked_paths(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
     let indexes = [fs::read(&index).ok(), rehearsed];
     let entries = indexes.iter().flatten().filter_map(|bytes| git_index::parse_index(bytes)).flatten();
     entries.map(|entry| top.join(entry.path)).collect()
+}
+
+/// Sets the group of each change.
+pub fn assign_groups(rehearsal: &Rehearsal, all: &mut [DryRunChange]) {
+    let mut groups = GroupClassifier::new(rehearsal);
+    for altered in all {
+        altered.group = groups.classify(&altered.path, altered.is_folder);
+    }
 }
 
 #[cfg(test)]

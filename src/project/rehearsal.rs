@@ -173,7 +173,7 @@ impl Rehearsal {
         }
         self.record_before_change([Path::new(ROOT_PATH)].into_iter())?;
         if self.outside.is_some() {
-            super::git_state::record_baseline(self.root(), &self.overlay_folder)?;
+            super::git_baseline::record_baseline(self.root(), &self.overlay_folder)?;
         }
         overlay::create_upper(&self.upper, self.root())
     }

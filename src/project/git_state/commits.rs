@@ -1,6 +1,7 @@
 //! Describes the commits that a ref gains or loses, read from git's objects.
 
-use super::{FileNode, Rehearsal, read_rehearsed};
+use super::{FileNode, Rehearsal};
+use crate::project::Reader;
 use flate2::read::ZlibDecoder;
 use std::collections::HashSet;
 use std::io::Read;
@@ -107,4 +108,10 @@ fn is_object_id(text: &str) -> bool {
 /// Shortens an object id; any other text is returned unchanged.
 fn shorten_id(text: &str) -> String {
     if is_object_id(text) { text.chars().take(7).collect() } else { text.to_owned() }
+}
+
+/// Reads a file as the dry run sees it.
+pub(super) fn read_rehearsed(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
+    let at = rehearsal.locate(rehearsal.root().join(path).to_str()?).ok()?;
+    rehearsal.read(&at).ok()
 }

@@ -3,6 +3,7 @@
 use super::super::batch::{Applied, apply_item, draft_batch};
 use super::*;
 use crate::project::disk::Disk;
+use std::fs;
 use std::process::Command;
 use std::sync::Arc;
 
