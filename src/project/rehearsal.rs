@@ -5,6 +5,8 @@
 //! project's folder.
 
 mod change;
+mod file_node;
+mod fingerprint;
 mod live_view;
 mod lock;
 mod merge;
@@ -29,12 +31,13 @@ mod tests;
 #[cfg(test)]
 mod unusual_overlay_tests;
 
-pub use change::{Change, FileNode, read_node, read_node_in};
+pub use change::Change;
+pub use file_node::{FileNode, read_node, read_node_in};
+pub use fingerprint::Fingerprint;
 pub use lock::lock_overlay;
-pub use origins::Fingerprint;
-pub use outside_changes::{OUTSIDE_FOLDER, OutsideChange, OutsideChanges, partly_written};
-pub use overlay::Trail;
-pub use pending_changes::{PENDING_FOLDER, create_pending, is_inside};
+pub use outside_changes::{OutsideChange, OutsideChanges, partly_written};
+pub use overlay::{OUTSIDE_FOLDER, Trail, UPPER, is_inside};
+pub use pending_changes::{PENDING_FOLDER, create_pending};
 pub use removal::{remove_folder, remove_overlay};
 pub use snapshot::Snapshot;
 
@@ -42,7 +45,7 @@ use super::disk::Disk;
 use super::sensitive_files::is_in_package_folder;
 use super::{Error, FileKind, Location, NameCheck, Reader, WalkEntry, Writer, atomic_file, path};
 use crate::chat::Digest;
-use overlay::ContentSource;
+use overlay::{ContentSource, ROOT_PATH};
 use rustix::fs::Access;
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -52,11 +55,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Folder of the overlay that holds the changes.
-pub const UPPER: &str = "upper";
-/// The project root as a relative path.
-const ROOT_PATH: &str = ".";
 
 /// The project with an overlay. The overlay is a folder on disk; opening it again gives the same view.
 pub struct Rehearsal {

@@ -1,10 +1,10 @@
 //! Baseline of an overlay: the project's state at each path when the overlay first changed it. Conflicts are detected
 //! by comparing with it.
 
-use super::change::{FileNode, read_node};
+use super::file_node::{FileNode, read_node};
+use super::fingerprint::{Fingerprint, OriginKind};
 use super::overlay::{self, OverlayEntry};
 use super::{ROOT_PATH, Rehearsal};
-use crate::chat::Digest;
 use crate::project::Reader;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -18,32 +18,6 @@ use std::sync::{MutexGuard, PoisonError};
 /// File name, next to `upper`.
 const ORIGINS_FILE: &str = "origins";
 
-/// State of a path, reduced to what is needed to detect a change.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fingerprint {
-    /// Hash of a file's bytes or of a link's target; for files not read completely, of size and time.
-    #[serde(rename = "held")]
-    pub digest: Option<Digest>,
-    /// File type. Not recorded by older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<OriginKind>,
-    /// Permissions of a file or folder. Not recorded by older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mode: Option<u32>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum OriginKind {
-    Nothing,
-    File,
-    Folder,
-    Link,
-    Other,
-    /// The project had already changed before the state could be recorded.
-    Unknown,
-}
-
 /// One line of the file.
 #[derive(Serialize, Deserialize)]
 struct OriginRecord {
@@ -51,59 +25,6 @@ struct OriginRecord {
     path: Vec<u8>,
     #[serde(flatten)]
     fingerprint: Fingerprint,
-}
-
-impl Fingerprint {
-    pub fn from_node(node: &FileNode) -> Self {
-        let (kind, mode, digest) = match node {
-            FileNode::Nothing => (OriginKind::Nothing, None, None),
-            FileNode::Folder { mode } => (OriginKind::Folder, Some(*mode), None),
-            FileNode::File { bytes, mode } => (OriginKind::File, Some(*mode), Some(Digest::of_bytes(bytes))),
-            FileNode::Link(to) => (OriginKind::Link, None, Some(Digest::of_bytes(to.as_os_str().as_bytes()))),
-            FileNode::Other(words) => (OriginKind::Other, None, Some(Digest::of_bytes(words.as_bytes()))),
-        };
-        Self { digest, kind: Some(kind), mode }
-    }
-
-    /// Creates a fingerprint from the hash alone, as recorded by older versions.
-    pub fn from_hash(digest: Option<Digest>) -> Self {
-        Self { digest, ..Self::default() }
-    }
-
-    /// Creates the fingerprint of `node`, which was read at a path of the disk.
-    fn from_disk(path: &Path, node: &FileNode) -> Self {
-        let print = Self::from_node(node);
-        match node {
-            FileNode::Other(words) => {
-                let time = path.symlink_metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
-                let (seconds, part) = time.unwrap_or_default();
-                Self { digest: Some(Digest::of_bytes(format!("{words} {seconds} {part}").as_bytes())), ..print }
-            }
-            FileNode::Nothing | FileNode::Folder { .. } | FileNode::File { .. } | FileNode::Link(_) => print,
-        }
-    }
-
-    /// Returns whether `now` is the same state, as far as recorded.
-    pub fn matches(&self, now: &Self) -> bool {
-        self.digest == now.digest
-            && (self.kind.is_none() || self.kind == now.kind)
-            && (self.mode.is_none() || self.mode == now.mode)
-    }
-
-    /// Returns whether nothing existed.
-    pub fn is_nothing(&self) -> bool {
-        self.kind == Some(OriginKind::Nothing)
-    }
-
-    /// Returns the hash of the content if this was a file.
-    pub fn file_digest(&self) -> Option<&Digest> {
-        self.digest.as_ref().filter(|_| self.kind == Some(OriginKind::File))
-    }
-
-    /// Returns whether this was a folder.
-    pub fn is_folder(&self) -> bool {
-        self.kind == Some(OriginKind::Folder)
-    }
 }
 
 impl Rehearsal {

@@ -4,6 +4,7 @@
 //! of a file tool is recorded with the hash of its content; content that differs from the record was written by a
 //! command.
 
+use super::overlay::OUTSIDE_FOLDER;
 use super::{
     Change, Error, FileNode, Location, ROOT_PATH, Reader, Rehearsal, Trail, WalkEntry, Writer, lock, overlay_walk, path,
 };
@@ -17,8 +18,6 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Folder of the second overlay inside the first.
-pub const OUTSIDE_FOLDER: &str = "outside";
 /// File that records the writes of file tools.
 const WRITES_FILE: &str = "written";
 /// Folders in which writes fail, as the kernel does live.

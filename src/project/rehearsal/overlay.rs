@@ -9,6 +9,13 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
+/// Folder of the overlay that holds the changes.
+pub const UPPER: &str = "upper";
+/// The project root as a relative path.
+pub(super) const ROOT_PATH: &str = ".";
+/// Folder of the second overlay inside the first.
+pub const OUTSIDE_FOLDER: &str = "outside";
+
 /// Folder in which a write is prepared before it is moved into the overlay.
 const PREPARED_FOLDER: &str = "unfinished";
 
@@ -209,7 +216,7 @@ pub fn create_upper(upper: &Path, root: &Path) -> io::Result<()> {
 /// is prepared next to `upper` and moved in atomically, so that no reader sees a part of it. It gets mode and owner
 /// from `old`.
 pub fn write_file(layer: &Path, root: &Path, below: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
-    let (upper, unfinished) = (layer.join(super::UPPER), layer.join(PREPARED_FOLDER));
+    let (upper, unfinished) = (layer.join(UPPER), layer.join(PREPARED_FOLDER));
     // Remove the remains of an interrupted write.
     removal::remove_folder(&unfinished)?;
     fs::create_dir(&unfinished)?;
@@ -327,4 +334,11 @@ fn keeps_owners() -> bool {
 #[cfg(not(target_os = "linux"))]
 fn keeps_owners() -> bool {
     true
+}
+
+/// Returns whether the overlay lies inside the project, which happens if the project is the home. The kernel cannot
+/// mount an overlay over a folder that contains its upper folder, so commands write in `upper` directly, and their
+/// changes are found by comparing snapshots (`Snapshot`).
+pub fn is_inside(project: &Path, layer: &Path) -> bool {
+    layer.starts_with(project)
 }

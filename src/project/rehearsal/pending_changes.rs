@@ -31,13 +31,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 /// Time limit for the check that follows a command.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Returns whether the overlay lies inside the project, which happens if the project is the home. The kernel cannot
-/// mount an overlay over a folder that contains its upper folder, so commands write in `upper` directly, and their
-/// changes are found by comparing snapshots (`Snapshot`).
-pub fn is_inside(project: &Path, layer: &Path) -> bool {
-    layer.starts_with(project)
-}
-
 /// Merges the changes of an earlier command and creates the folder for the next one. `upper` must exist, and the caller
 /// holds the overlay's lock.
 pub fn create_pending(project: &Path, layer: &Path) -> io::Result<()> {

@@ -45,7 +45,7 @@ fn entry_metadata(entry: io::Result<OverlayEntry>) -> Option<PathMetadata> {
 impl Rehearsal {
     /// Takes a snapshot; `None` if commands write in a separate folder.
     pub fn snapshot_inside(&self) -> Option<Snapshot> {
-        super::pending_changes::is_inside(self.root(), &self.overlay_folder).then(|| self.take_snapshot())
+        super::overlay::is_inside(self.root(), &self.overlay_folder).then(|| self.take_snapshot())
     }
 
     /// Takes a snapshot.

@@ -15,7 +15,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("llm/address.rs", 30),
     ("project/guard.rs", 8),
     ("project/patch.rs", 4),
-    ("project/rehearsal.rs", 9),
     ("project/sandbox.rs", 4),
     ("tui/focus.rs", 47),
     ("tui/theme/catalog.rs", 5),
