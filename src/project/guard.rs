@@ -17,84 +17,29 @@
 //! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
 //! On other systems only the command's process group is found.
 
+pub mod lifeline;
 mod watch;
 
-use super::overlay_sandbox::{self, SetupError};
+use super::overlay_sandbox;
 #[cfg(target_os = "linux")]
 use super::sandbox::read_only_sandbox::{READ_ONLY, ReadOnlySpec};
 use super::sandbox::{SandboxError, SandboxSpec, probe};
+use lifeline::{GuardEvent, Report, STOP_BYTE, open_lifeline, send_report};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, setsid, wait};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 #[cfg(target_os = "linux")]
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Duration;
 use watch::CommandWatch;
 
 /// Prefix of the argument with the number of stdin bytes.
 pub const INPUT_ARGUMENT: &str = "--input=";
-/// Byte that stops the command: TERM to all its processes, KILL to the remaining ones after `STOP_GRACE`.
-pub const STOP_BYTE: u8 = b'T';
-/// Time between TERM and KILL when a command is stopped.
-pub const STOP_GRACE: Duration = Duration::from_millis(1500);
-
-/// End of a command, as sent over the lifeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Report {
-    /// It exited with this status.
-    Exit(u8),
-    /// It was killed by this signal.
-    Signal(u8),
-    /// It could not be started; the system's error number.
-    Failed(u8),
-    /// It was not started, because its sandbox could not be set up; the byte of `SandboxError`.
-    SandboxFailed(u8),
-    /// It was not started, because the overlay sandbox could not be set up.
-    OverlaySandboxFailed(SetupError),
-}
-
-impl Report {
-    fn to_bytes(self) -> Vec<u8> {
-        match self {
-            Self::Exit(status) => vec![b'E', status],
-            Self::Signal(signal) => vec![b'S', signal],
-            Self::Failed(errno) => vec![b'F', errno],
-            Self::SandboxFailed(refused) => vec![b'W', refused],
-            Self::OverlaySandboxFailed(why) => [b"X", &why.to_bytes()[..]].concat(),
-        }
-    }
-
-    /// Decodes a report. `None` if the guard was killed before it could report.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        match *bytes {
-            [b'E', status] => Some(Self::Exit(status)),
-            [b'S', signal] => Some(Self::Signal(signal)),
-            [b'F', errno] => Some(Self::Failed(errno)),
-            [b'W', refused] => Some(Self::SandboxFailed(refused)),
-            [b'X', step, errno] => Some(Self::OverlaySandboxFailed(SetupError::from_bytes(step, errno))),
-            _ => None,
-        }
-    }
-}
-
-/// Event that the guard waits for.
-enum GuardEvent {
-    /// The command itself ended.
-    Ended(Report),
-    /// No child process is left.
-    NoChildren,
-    /// aye requests the end.
-    Stop,
-    /// The lifeline was closed.
-    LifelineClosed,
-}
 
 /// Runs `aye guard`. Returns only after every process that the command started has ended.
 pub fn run_guard() -> ExitCode {
@@ -115,14 +60,6 @@ pub fn run_guard() -> ExitCode {
         Report::Exit(status) => status.into(),
         Report::Signal(signal) => signal.saturating_add(128).into(),
         Report::Failed(_) | Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_) => 127.into(),
-    }
-}
-
-/// Sends the report over the lifeline.
-pub(super) fn send_report(report: Report) {
-    if let Ok(mut lifeline) = open_lifeline() {
-        // The reader may have exited.
-        let _ = lifeline.write_all(&report.to_bytes());
     }
 }
 
@@ -261,11 +198,6 @@ fn spawn_confined(mut command: Command, walls: Result<(), SandboxError>) -> io::
     }
 }
 
-/// Duplicates stdin for reading and writing.
-fn open_lifeline() -> io::Result<File> {
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
 /// Reads the next bytes from the lifeline.
 fn read_lifeline(count: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; count];
@@ -317,6 +249,7 @@ fn convert_status(status: WaitStatus) -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::overlay_sandbox::SetupError;
 
     #[test]
     fn reports_survive_a_round_trip_and_truncated_ones_are_none() {

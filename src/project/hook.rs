@@ -6,7 +6,8 @@
 //! must not influence it.
 
 use super::environment::command_environment;
-use super::guard::{self, Report};
+use super::guard;
+use super::guard::lifeline::Report;
 use super::process_set::ProcessSet;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;

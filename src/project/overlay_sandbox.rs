@@ -36,7 +36,7 @@ mod overlay_spec;
 mod resource_limits;
 #[cfg(target_os = "linux")]
 mod root_file_system;
-mod setup_error;
+pub(super) mod setup_error;
 mod tool_settings;
 mod toolchains;
 
@@ -46,7 +46,7 @@ pub use setup_error::{SetupError, SetupStep};
 
 use super::Error;
 use super::environment::with_overlay_settings;
-use super::guard::Report;
+use super::guard::lifeline::{Report, send_report};
 use super::output::CommandProgress;
 use super::rehearsal::{Rehearsal, Snapshot};
 use super::sandbox::{SandboxError, SandboxSpec};
@@ -346,7 +346,7 @@ pub(super) fn start_limit_watch(folder: PathBuf, memory: Option<u64>) {
     std::thread::spawn(move || {
         let why = resource_limits::watch_limits(&folder, memory);
         let _ = writeln!(std::io::stdout(), "\n[stopped by the limits of the dry run: {why}]");
-        super::guard::send_report(Report::Signal(9));
+        send_report(Report::Signal(9));
         // When its first process exits, the namespace ends and the kernel kills everything in it.
         std::process::exit(137);
     });

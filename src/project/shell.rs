@@ -4,7 +4,7 @@ mod read_only_run;
 
 use super::Error;
 use super::environment::command_environment;
-use super::guard::{self, Report};
+use super::guard::lifeline::{self, Report};
 use super::output::{CommandProgress, Output};
 use super::process_set::ProcessSet;
 use super::sandbox::{SandboxError, SandboxSpec};
@@ -303,7 +303,7 @@ impl RunningCommand {
     async fn request_stop(&mut self) {
         self.continue_guard();
         // A guard that has exited has already reported the reason on the same socket.
-        let _ = self.lifeline.write_all(&[guard::STOP_BYTE]).await;
+        let _ = self.lifeline.write_all(&[lifeline::STOP_BYTE]).await;
     }
 
     /// Continues the guard, in case the command stopped it.

@@ -1,6 +1,6 @@
 //! Timing of the signals that end a command's processes.
 
-use super::{GuardEvent, Report, STOP_GRACE};
+use super::lifeline::{GuardEvent, Report, STOP_GRACE};
 use crate::project::process_set::ProcessSet;
 use rustix::process::{Pid, Signal, getpid};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

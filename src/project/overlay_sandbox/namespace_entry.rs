@@ -3,7 +3,7 @@
 use super::overlay_mounts;
 use super::overlay_spec::{IN_OVERLAY_ARGUMENT, OverlaySpec};
 use super::setup_error::{SetupError, SetupStep};
-use crate::project::guard::Report;
+use crate::project::guard::lifeline::{Report, send_report};
 use crate::project::rehearsal::lock_overlay;
 use crate::project::sandbox::namespaces;
 use rustix::process::{getegid, geteuid};
@@ -30,7 +30,7 @@ pub fn run_namespace_entry(words: impl Iterator<Item = OsString>) -> ExitCode {
     match enter_namespaces(&words) {
         Ok(code) => code.into(),
         Err(why) => {
-            crate::project::guard::send_report(Report::OverlaySandboxFailed(why));
+            send_report(Report::OverlaySandboxFailed(why));
             127.into()
         }
     }

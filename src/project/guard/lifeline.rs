@@ -1,0 +1,77 @@
+//! What aye and a guard send each other over the lifeline.
+
+use crate::project::overlay_sandbox::setup_error::SetupError;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// Byte that stops the command: TERM to all its processes, KILL to the remaining ones after `STOP_GRACE`.
+pub const STOP_BYTE: u8 = b'T';
+
+/// Time between TERM and KILL when a command is stopped.
+pub const STOP_GRACE: Duration = Duration::from_millis(1500);
+
+/// End of a command, as sent over the lifeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    /// It exited with this status.
+    Exit(u8),
+    /// It was killed by this signal.
+    Signal(u8),
+    /// It could not be started; the system's error number.
+    Failed(u8),
+    /// It was not started, because its sandbox could not be set up; the byte of `SandboxError`.
+    SandboxFailed(u8),
+    /// It was not started, because the overlay sandbox could not be set up.
+    OverlaySandboxFailed(SetupError),
+}
+
+impl Report {
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Exit(status) => vec![b'E', status],
+            Self::Signal(signal) => vec![b'S', signal],
+            Self::Failed(errno) => vec![b'F', errno],
+            Self::SandboxFailed(refused) => vec![b'W', refused],
+            Self::OverlaySandboxFailed(why) => [b"X", &why.to_bytes()[..]].concat(),
+        }
+    }
+
+    /// Decodes a report. `None` if the guard was killed before it could report.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        match *bytes {
+            [b'E', status] => Some(Self::Exit(status)),
+            [b'S', signal] => Some(Self::Signal(signal)),
+            [b'F', errno] => Some(Self::Failed(errno)),
+            [b'W', refused] => Some(Self::SandboxFailed(refused)),
+            [b'X', step, errno] => Some(Self::OverlaySandboxFailed(SetupError::from_bytes(step, errno))),
+            _ => None,
+        }
+    }
+}
+
+/// Event that the guard waits for.
+pub(super) enum GuardEvent {
+    /// The command itself ended.
+    Ended(Report),
+    /// No child process is left.
+    NoChildren,
+    /// aye requests the end.
+    Stop,
+    /// The lifeline was closed.
+    LifelineClosed,
+}
+
+/// Sends the report over the lifeline.
+pub(in crate::project) fn send_report(report: Report) {
+    if let Ok(mut lifeline) = open_lifeline() {
+        // The reader may have exited.
+        let _ = lifeline.write_all(&report.to_bytes());
+    }
+}
+
+/// Duplicates stdin for reading and writing.
+pub(super) fn open_lifeline() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
