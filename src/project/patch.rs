@@ -13,34 +13,17 @@ mod repository;
 #[cfg(test)]
 mod tests;
 
-use super::atomic_file::READ_FLAGS;
 use super::rehearsal::Rehearsal;
 use super::{Error, Reader, change_summary};
 use crate::chat::dry_run_summary::{BY_COMMAND_NOTE, OutsideChange};
+use hunks::write_line;
 use item::{PatchItem, PathState};
 use object_id::ObjectId;
+pub use plan::Omission;
 use repository::Repository;
-use rustix::fs::{CWD, Mode, openat};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// Size limit for a comparison by lines, in bytes. A larger file is written like a binary file.
-const TEXT_LIMIT: u64 = super::READ_LIMIT;
-/// Size limit of one file in a patch, in bytes.
-const FILE_LIMIT: u64 = 256 << 20;
-/// Size limit of a whole patch, in bytes. `git apply` refuses one of 1,023 MiB or more.
-const PATCH_LIMIT: u64 = 900 << 20;
-
-/// A change, or a part of one, that the patch does not contain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Omission {
-    /// Path relative to the project; absolute if outside.
-    pub path: PathBuf,
-    /// Reason, as a text that follows the path.
-    pub reason: String,
-}
 
 /// The planned patch of a rehearsal, without contents.
 pub struct Patch {
@@ -182,18 +165,4 @@ fn list_outside_omissions(rehearsal: &Rehearsal, keeps: impl Fn(&Path) -> bool) 
     let tmp = || PathBuf::from("/tmp");
     omissions.extend(temporary.map(|words| Omission { path: tmp(), reason: format!("outside the project, {words}") }));
     Ok(omissions)
-}
-
-fn write_line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
-    parts.iter().try_for_each(|part| out.write_all(part))?;
-    out.write_all(b"\n")
-}
-
-/// Opens a regular file for reading. Does not follow a link and does not block on a pipe.
-fn open_regular(path: &Path) -> io::Result<Box<dyn Read>> {
-    let file = File::from(openat(CWD, path, READ_FLAGS, Mode::empty())?);
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it changed while the patch was written. Run the command again"));
-    }
-    Ok(Box::new(file))
 }

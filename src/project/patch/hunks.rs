@@ -1,7 +1,6 @@
 //! Line differences between two texts in patch format. Only a line feed ends a line; a carriage return is an ordinary
 //! character.
 
-use super::write_line;
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -53,4 +52,9 @@ fn format_range(lines: &Range<usize>) -> String {
         1 => format!("{}", lines.start + 1),
         count => format!("{},{count}", lines.start + 1),
     }
+}
+
+pub(super) fn write_line(out: &mut dyn Write, parts: &[&[u8]]) -> io::Result<()> {
+    parts.iter().try_for_each(|part| out.write_all(part))?;
+    out.write_all(b"\n")
 }

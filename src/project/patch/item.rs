@@ -1,13 +1,18 @@
 //! A changed path in a patch: its state before and after, without content.
 
 use super::object_id::Algorithm;
-use super::{TEXT_LIMIT, open_regular};
-use crate::project::Reader;
+use crate::project::atomic_file::READ_FLAGS;
 use crate::project::rehearsal::{Change, FileNode, Rehearsal, UPPER};
+use crate::project::{READ_LIMIT, Reader};
+use rustix::fs::{CWD, Mode, openat};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// Size limit for a comparison by lines, in bytes. A larger file is written like a binary file.
+pub(super) const TEXT_LIMIT: u64 = READ_LIMIT;
 
 /// A changed path and its representation in the patch.
 pub struct PatchItem {
@@ -217,4 +222,13 @@ fn quote_path(path: &Path) -> String {
 /// and a line end.
 fn max_encoded_size(size: u64) -> u64 {
     size / 3 * 4 + 1024
+}
+
+/// Opens a regular file for reading. Does not follow a link and does not block on a pipe.
+pub(super) fn open_regular(path: &Path) -> io::Result<Box<dyn Read>> {
+    let file = File::from(openat(CWD, path, READ_FLAGS, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it changed while the patch was written. Run the command again"));
+    }
+    Ok(Box::new(file))
 }

@@ -3,15 +3,29 @@
 //! `git apply` first deletes, including every folder that becomes empty, and then creates. If it refuses one path it
 //! refuses the whole patch, so such paths are left out and listed.
 
+use super::git_names;
 use super::item::{PatchItem, PathState};
 use super::object_id::Algorithm;
-use super::{FILE_LIMIT, Omission, PATCH_LIMIT, git_names};
 use crate::project::Reader;
 use crate::project::rehearsal::Rehearsal;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// Size limit of one file in a patch, in bytes.
+pub(super) const FILE_LIMIT: u64 = 256 << 20;
+/// Size limit of a whole patch, in bytes. `git apply` refuses one of 1,023 MiB or more.
+const PATCH_LIMIT: u64 = 900 << 20;
+
+/// A change, or a part of one, that the patch does not contain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Omission {
+    /// Path relative to the project; absolute if outside.
+    pub path: PathBuf,
+    /// Reason, as a text that follows the path.
+    pub reason: String,
+}
 
 /// Decides for all items, which are sorted by path. Returns the changes that the patch does not contain, sorted by
 /// path.

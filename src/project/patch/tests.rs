@@ -2,12 +2,15 @@
 
 mod tree;
 
+use super::plan::FILE_LIMIT;
 use super::*;
 use crate::project::Writer;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::UPPER;
 use proptest::prelude::*;
+use rustix::fs::CWD;
 use std::fs;
+use std::fs::File;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tree::{Tree, TreeEntry, tree_pairs};
