@@ -4,6 +4,7 @@ mod parent_folders;
 pub mod temporary_names;
 
 pub use parent_folders::{ParentFolders, open_parents};
+pub use temporary_names::READ_FLAGS;
 
 use super::{Error, READ_LIMIT};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, Stat};
@@ -14,8 +15,6 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// Flags for opening a file to read.
-pub const READ_FLAGS: OFlags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// Flags for creating a file.
 const CREATE_FLAGS: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);

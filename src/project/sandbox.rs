@@ -26,77 +26,16 @@ pub mod read_only_sandbox;
 mod root_capabilities;
 #[cfg(target_os = "linux")]
 pub(super) mod rule_paths;
+mod sandbox_spec;
 #[cfg(target_os = "linux")]
 mod seccomp_filter;
 #[cfg(target_os = "linux")]
 pub(super) mod system_paths;
 
-use crate::chat::SandboxAccess;
+pub use sandbox_spec::{SandboxError, SandboxSpec, SandboxSupport};
+
 use std::ffi::OsString;
 use std::path::PathBuf;
-
-/// Sandbox support of this machine's kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SandboxSupport {
-    /// The sandbox can be applied.
-    Supported {
-        /// Supported version of Landlock's rules, at most the one this program uses.
-        landlock: u8,
-        /// True if signals to outside processes can be blocked too.
-        signals: bool,
-    },
-    /// Not supported. The value is the reason, a text that follows “no sandbox here: ”.
-    Unsupported(String),
-}
-
-/// Specification of the sandbox of one command.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SandboxSpec {
-    /// Absolute path of the working folder, links resolved.
-    pub folder: PathBuf,
-    /// Writable paths, network and sockets, as shown in the approval prompt.
-    pub openings: SandboxAccess,
-    /// Paths that are never writable: aye's own folders.
-    pub protected: Vec<PathBuf>,
-    /// Files that are never readable: aye's keys.
-    pub unreadable: Vec<PathBuf>,
-}
-
-/// Reason why the sandbox could not be applied.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SandboxError {
-    /// A writable path changed since it was checked.
-    #[error("a writable path no longer exists or was replaced by a link")]
-    WritablePath,
-    /// The kernel rejected the file rules.
-    #[error("the kernel rejected the file rules")]
-    FileRules,
-    /// The kernel rejected the system call rules.
-    #[error("the kernel rejected the system call rules")]
-    CallRules,
-    /// Root's capabilities could not be dropped.
-    #[error("root's capabilities could not be dropped")]
-    Capabilities,
-}
-
-impl SandboxError {
-    const ALL: [Self; 4] = [Self::WritablePath, Self::FileRules, Self::CallRules, Self::Capabilities];
-
-    /// Returns the byte sent over the guard's lifeline.
-    pub fn byte(&self) -> u8 {
-        match self {
-            Self::WritablePath => b'p',
-            Self::FileRules => b'f',
-            Self::CallRules => b'c',
-            Self::Capabilities => b'r',
-        }
-    }
-
-    /// Returns the reason with this byte.
-    pub fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|refused| refused.byte() == byte)
-    }
-}
 
 /// Arguments of the guard, between `guard` and `--`.
 const SANDBOX_ARGUMENT: &str = "--walled";
@@ -193,6 +132,7 @@ pub fn kernel_support() -> SandboxSupport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::SandboxAccess;
 
     #[test]
     fn r21_specification_survives_a_round_trip_and_rejects_invalid_arguments() {

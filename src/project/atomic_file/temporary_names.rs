@@ -1,7 +1,6 @@
 //! Temporary files that exist while a file is replaced or removed: their names, the exchange, and the removal of
 //! leftovers after a crash.
 
-use super::READ_FLAGS;
 use crate::chat::Digest;
 use crate::project::READ_LIMIT;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, renameat_with, unlinkat};
@@ -12,6 +11,9 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 use ulid::Ulid;
+
+/// Flags for opening a file to read.
+pub const READ_FLAGS: OFlags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Name prefix of a new file that is still being written.
 pub const NEW_PREFIX: &str = ".aye-new-";

@@ -13,7 +13,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("agent/apply_turn.rs", 21),
     ("assemble/answers.rs", 24),
     ("llm/address.rs", 30),
-    ("project/sandbox.rs", 4),
     ("tui/focus.rs", 47),
     ("tui/theme/catalog.rs", 5),
 ];
