@@ -1,8 +1,8 @@
 //! Apply turns: the user decides, one by one, on calls that no model made. Each call requires approval, and no request
 //! follows the last one.
 
-use super::model_requests::{new_turn, with_unique_ids};
-use super::{UpdateContext, call_execution};
+use super::event::ApplyRequest;
+use super::update_context::{NextStep, UpdateContext};
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::{
@@ -15,20 +15,12 @@ use std::path::Path;
 /// Most changed paths named on an approval prompt.
 const MAX_NAMED_PATHS: usize = 4;
 
-/// Calls to decide on in an apply turn.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApplyRequest {
-    /// Text recorded as the user message.
-    pub message: String,
-    pub calls: Vec<LiveCall>,
-}
-
 /// Starts an apply turn. Ignored while a turn runs, and in a dry run, where nothing can be applied.
 pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, offered: ApplyRequest) {
     if !ctx.state.is_idle() || ctx.state.is_dry_run() || offered.calls.is_empty() {
         return;
     }
-    let turn = new_turn(ctx);
+    let turn = ctx.new_turn();
     ctx.state.is_apply_turn = true;
     let made = ctx.state.session.calls().count();
     let call = |(at, offer): (usize, &LiveCall)| ToolCall {
@@ -38,12 +30,12 @@ pub(super) fn start_apply_turn(ctx: &mut UpdateContext<'_>, offered: ApplyReques
     };
     let calls: Vec<ToolCall> = offered.calls.iter().enumerate().map(call).collect();
     // A model may have used the same ID.
-    let calls = with_unique_ids(ctx, &calls);
+    let calls = ctx.with_unique_ids(&calls);
     let did = offered.calls.into_iter().map(|offer| offer.changed_paths);
     ctx.state.rehearsed_paths = calls.iter().map(|call| call.id.clone()).zip(did).collect();
     ctx.record_entry(Entry::UserMessage { text: offered.message });
     ctx.record_entry(Entry::from_calls(calls.clone()));
-    call_execution::start_calls(ctx, turn, calls);
+    ctx.next_steps.push_back(NextStep::StartCalls(turn, calls));
 }
 
 /// Warns on the prompt of a command about changes from its rehearsal that have been applied already: running it makes

@@ -1,23 +1,16 @@
 //! Edits of a call's arguments on its approval prompt.
 
+use super::Effect;
+use super::call_judgement::judge_call;
+use super::call_settlement::digest_call;
+use super::call_state::PendingEdit;
 use super::state::CallStage;
-use super::{Effect, UpdateContext, call_execution};
-use crate::chat::{CallId, Decider, Decision, Entry, Intent, Plan, ToolCall};
+use super::update_context::UpdateContext;
+use crate::chat::{CallId, Decider, Decision, Entry, Intent};
 use serde_json::Value;
 
 /// Separates the reason for asking from the reason why the last edit was rejected.
 const EDIT_REJECTED: &str = ". Edit rejected: ";
-
-/// An edit that is being planned, with the call before it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct PendingEdit {
-    pub(super) call: ToolCall,
-    pub(super) plan: Box<Plan>,
-    pub(super) reason: String,
-    /// New arguments.
-    pub(super) arguments: Value,
-    pub(super) by: Decider,
-}
 
 /// Plans a waiting call again with the user's arguments.
 pub(super) fn start_edit(ctx: &mut UpdateContext<'_>, id: &CallId, arguments: Value, by: Decider) {
@@ -40,9 +33,9 @@ pub(super) fn handle_edit_plan(ctx: &mut UpdateContext<'_>, before: PendingEdit,
     let words = match intent {
         Ok(Intent::Act(plan)) => {
             let decision = Decision::Edited(before.arguments);
-            let sha256 = call_execution::digest_call(&before.call, &before.plan);
+            let sha256 = digest_call(&before.call, &before.plan);
             ctx.record_entry(Entry::Decided { call: id.clone(), decision, by: before.by, sha256 });
-            return call_execution::judge_call(ctx, &id, plan);
+            return judge_call(ctx, &id, plan);
         }
         Ok(Intent::Ask(_)) => "the result would be a question".to_owned(),
         Err(words) => words,

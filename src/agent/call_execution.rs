@@ -1,16 +1,15 @@
 //! Execution of calls: planning, verdict, decision, run and outcome.
 
-use super::call_output::CallOutput;
-use super::state::{CallStage, PendingCall, State};
-use super::{
-    Effect, Event, Phase, UpdateContext, WaitingCall, apply_turn, call_edit, model_requests, preapproval, reviews,
-    sub_agent,
-};
+use super::call_judgement::judge_call;
+use super::call_settlement::{digest_call, is_inside_read, settle_call, settle_unstarted};
+use super::call_start::{await_answers, start_call};
+use super::state::{CallStage, PendingCall};
+use super::update_context::UpdateContext;
+use super::{Effect, Phase, call_edit, model_requests, preapproval, sub_agent};
 use crate::chat::{
-    Access, Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, Plan, Questions, ResultOrigin,
-    SimulationSource, ToolCall, TurnId, Work,
+    Access, Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, PartialOutput, Plan,
+    ResultOrigin, ToolCall, TurnId,
 };
-use crate::policy::{ExcludedPaths, Verdict, judge_plan, may_disclose};
 use std::time::Duration;
 
 /// Number of failures in a row after which the same call with the same arguments is refused without planning.
@@ -18,15 +17,7 @@ const MAX_FAILURES: u32 = 3;
 
 /// Starts carrying out the calls of a reply.
 pub(super) fn start_calls(ctx: &mut UpdateContext<'_>, turn: TurnId, calls: Vec<ToolCall>) {
-    let pending = |call| PendingCall {
-        call,
-        step: CallStage::Waiting,
-        pending_edit: None,
-        has_effects: false,
-        preapproval: preapproval::Preapproval::default(),
-        latest_output: String::new(),
-        full_output: CallOutput::default(),
-    };
+    let pending = |call| PendingCall::new(call, CallStage::Waiting);
     (ctx.state.early_prompt, ctx.state.is_queue_open) = (None, false);
     ctx.state.phase = Phase::RunningCalls { turn, calls: calls.into_iter().map(pending).collect() };
     start_ready_calls(ctx);
@@ -85,10 +76,6 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
     }
 }
 
-fn is_inside_read(plan: &Plan) -> bool {
-    matches!(plan.access, Access::Nothing | Access::Read(_))
-}
-
 /// Returns whether the plan only reads, inside or outside the project.
 fn is_any_read(plan: &Plan) -> bool {
     is_inside_read(plan) || matches!(plan.access, Access::ReadSensitive(_))
@@ -123,122 +110,6 @@ pub(super) fn handle_plan(ctx: &mut UpdateContext<'_>, call: &CallId, intent: Re
         Ok(Intent::Act(plan)) => judge_call(ctx, call, plan),
     }
     start_ready_calls(ctx);
-}
-
-/// Shows the questions of a call; the call waits for the answers.
-pub(super) fn await_answers(ctx: &mut UpdateContext<'_>, id: &CallId, questions: Questions) {
-    let Some(pending) = ctx.state.pending_mut(id) else { return };
-    pending.step = CallStage::AwaitingAnswer(questions.clone());
-    let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
-    ctx.record_entry(Entry::Asked { call: id.clone(), questions, sha256 });
-}
-
-pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
-    let brought = ctx.state.early_prompt.as_ref() == Some(id);
-    let edited = ctx.state.session.call(id).is_some_and(|call| call.edited_arguments.is_some());
-    let earlier_settled = ctx
-        .state
-        .pending()
-        .iter()
-        .take_while(|other| other.call.id != *id)
-        .all(|other| other.step == CallStage::Settled);
-    let Some(pending) = ctx.state.pending_mut(id) else { return };
-    if !is_inside_read(&plan) && !earlier_settled && !brought {
-        // It was planned while earlier reads run. It will be planned again when they are settled.
-        pending.has_effects = true;
-        pending.step = CallStage::Waiting;
-        return;
-    }
-    let again = std::mem::take(&mut pending.preapproval.ask_again);
-    let call = pending.call.clone();
-    let circles = ctx.state.repeated_calls.repeat_reason(&call);
-    apply_turn::judge_items(ctx, &call.name, &mut plan);
-    let verdict = judge_plan(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
-    let verdict = match apply_turn::require_decision(ctx.state.is_apply_turn, verdict) {
-        Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
-            if let Some(words) = sub_agent::delegation_refusal(ctx.state, &plan) =>
-        {
-            Verdict::Deny(words)
-        }
-        // The user sees the result of an edit before it runs.
-        Verdict::Allow(_) if edited => Verdict::Ask("edited arguments".to_owned()),
-        // A model in a loop does not notice it.
-        Verdict::Allow(_) if let Some(words) = &circles => Verdict::Ask(words.clone()),
-        Verdict::Ask(reason) if again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
-        verdict => verdict,
-    };
-    // Calls that the user edited, opened early, applies or has to see again are the user's decision. So are repeated
-    // calls.
-    let theirs = edited || again || brought || circles.is_some() || ctx.state.is_apply_turn;
-    reviews::start_review(ctx, id, plan, verdict, theirs);
-}
-
-/// Applies the final verdict of a call.
-pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict) {
-    let Some(call) = ctx.state.pending_mut(id).map(|pending| pending.call.clone()) else { return };
-    ctx.record_entry(Entry::Planned {
-        call: id.clone(),
-        title: plan.title.clone(),
-        summary: plan.summary.clone(),
-        access: plan.access.clone(),
-        preview: Box::new(plan.preview.clone()),
-        destroys: plan.destroys.clone(),
-        preconditions: Box::new(plan.preconditions.clone()),
-        verdict: verdict.as_str().to_owned(),
-        reason: verdict.reason().to_owned(),
-        hooks_not_run: reviews::list_skipped_hooks(ctx.state, &call.name, &plan, &verdict),
-        sha256: digest_call(&call, &plan),
-    });
-    match verdict {
-        Verdict::Allow(_) | Verdict::Rehearse(_) => {
-            let approved = may_disclose(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
-            start_call(ctx, call, plan, approved);
-        }
-        Verdict::Withhold(withheld) => {
-            ctx.state.early_prompt.take_if(|brought| brought == id);
-            let told = match ctx.state.hides_dry_run {
-                true => format!("Not readable here: {} ({}).", plan.summary, call.name),
-                false => withheld.outcome_text(),
-            };
-            let withheld = Some(ResultOrigin::simulated(SimulationSource::Withheld));
-            settle_call(ctx, id, (Outcome::Rehearsed(told), withheld), Duration::ZERO, Digest::default());
-        }
-        Verdict::Ask(reason) => {
-            let reason = ctx.state.prompt_reason(reason, &plan);
-            if let Some(pending) = ctx.state.pending_mut(id) {
-                pending.step = CallStage::AwaitingApproval(plan, reason);
-            }
-        }
-        Verdict::Deny(words) => {
-            ctx.state.early_prompt.take_if(|brought| brought == id);
-            settle_unstarted(ctx, id, Outcome::Refused(words));
-        }
-    }
-}
-
-/// Starts a call: live, or in a dry run as a rehearsal, which never emits `Act`. For `approved` see
-/// [`Effect::RehearseCall`].
-pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
-    let Some(turn) = ctx.state.current_turn() else { return };
-    if let Work::Task(task) = &plan.work {
-        return sub_agent::delegate_task(ctx, &call.id, task, digest_call(&call, &plan));
-    }
-    if let Some(pending) = ctx.state.pending_mut(&call.id) {
-        pending.step = CallStage::Running(plan.clone());
-    }
-    let left_out = ExcludedPaths::for_tool(&ctx.state.rules, &call.name);
-    ctx.effects.push(match ctx.state.is_dry_run() {
-        true => Effect::RehearseCall { turn, call, plan, excluded_paths: left_out, approved },
-        false => Effect::RunCall { turn, call, plan, excluded_paths: left_out },
-    });
-}
-
-/// Returns whether an event may be handled. An approval or an edit is accepted only for the call whose prompt is shown,
-/// so that no approval reaches another call. A denial is accepted for any call. All other events are accepted.
-pub(super) fn is_decision_allowed(state: &State, event: &Event) -> bool {
-    let Event::CallDecided { call: id, decision, .. } = event else { return true };
-    let is_card = |waiting| matches!(waiting, WaitingCall::Approval { call, .. } if call.id == *id);
-    matches!(decision, Decision::Deny(_)) || state.waiting_call().is_some_and(is_card)
 }
 
 /// Handles a decision. Ignored unless the call waits, or it is a denial before the call's turn.
@@ -355,37 +226,20 @@ pub(super) fn finish_call(
     start_ready_calls(ctx);
 }
 
-/// Returns the digest of what is decided on and run.
-pub(super) fn digest_call(call: &ToolCall, plan: &Plan) -> Digest {
-    Digest::of_plan(&call.name, &call.arguments, plan.displayed_plan())
+/// Handles the progress of a running call.
+pub(super) fn handle_progress(ctx: &mut UpdateContext<'_>, id: &CallId, output: String, more: &str) {
+    if let Some(pending) = ctx.state.pending_mut(id)
+        && matches!(pending.step, CallStage::Running(_))
+    {
+        pending.latest_output = output;
+        pending.full_output.push_output(more);
+    }
 }
 
-/// Settles a call that never ran.
-pub(super) fn settle_unstarted(ctx: &mut UpdateContext<'_>, id: &CallId, outcome: Outcome) {
-    settle_call(ctx, id, (outcome, None), Duration::ZERO, Digest::default());
-}
-
-/// Settles a call; ignored if it is settled.
-pub(super) fn settle_call(
-    ctx: &mut UpdateContext<'_>,
-    id: &CallId,
-    (outcome, staged): (Outcome, Option<ResultOrigin>),
-    took: Duration,
-    sha256: Digest,
-) {
+/// Saves the output of a running call.
+pub(super) fn save_output(ctx: &mut UpdateContext<'_>, id: &CallId) {
     let Some(pending) = ctx.state.pending_mut(id) else { return };
-    if pending.step == CallStage::Settled {
-        return;
+    if let Some(text) = pending.full_output.take_unsaved() {
+        ctx.effects.push(Effect::SaveOutput(PartialOutput { call: id.clone(), text }));
     }
-    pending.step = CallStage::Settled;
-    (pending.latest_output, pending.full_output) = (String::new(), CallOutput::default());
-    let call = pending.call.clone();
-    match outcome {
-        Outcome::Done(_) | Outcome::Rehearsed(_) => ctx.state.count_failure(&call, false),
-        Outcome::Failed(_) => ctx.state.count_failure(&call, true),
-        // The call was not run, so its failure count stays: a refusal must not allow the same call again.
-        Outcome::Refused(_) | Outcome::Interrupted(_) => {}
-    }
-    let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged });
 }

@@ -1,8 +1,6 @@
 //! Output of running calls, saved in case the program exits before the call ends.
 
-use super::state::CallStage;
-use super::{Effect, UpdateContext};
-use crate::chat::{self, CallId, truncation};
+use crate::chat::truncation;
 
 /// Most bytes of output in the outcome of an interrupted call.
 const MAX_OUTCOME_BYTES: usize = 64 << 10;
@@ -47,24 +45,6 @@ pub(super) fn format_interrupted_outcome(why: &str, printed: &str) -> String {
         return why.to_owned();
     }
     format!("{why} Output until then:\n{}", truncation::truncate_middle(printed, MAX_OUTCOME_BYTES))
-}
-
-/// Handles the progress of a running call.
-pub(super) fn handle_progress(ctx: &mut UpdateContext<'_>, id: &CallId, output: String, more: &str) {
-    if let Some(pending) = ctx.state.pending_mut(id)
-        && matches!(pending.step, CallStage::Running(_))
-    {
-        pending.latest_output = output;
-        pending.full_output.push_output(more);
-    }
-}
-
-/// Saves the output of a running call.
-pub(super) fn save_output(ctx: &mut UpdateContext<'_>, id: &CallId) {
-    let Some(pending) = ctx.state.pending_mut(id) else { return };
-    if let Some(text) = pending.full_output.take_unsaved() {
-        ctx.effects.push(Effect::SaveOutput(chat::PartialOutput { call: id.clone(), text }));
-    }
 }
 
 #[cfg(test)]

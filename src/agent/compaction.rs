@@ -1,7 +1,9 @@
 //! Compaction: replaces earlier entries by a summary in requests, on command or if the next request would not fit.
 
-use super::streaming_reply::{ReplyPurpose, StreamingReply};
-use super::{Effect, Phase, State, UpdateContext, model_requests, summary_request};
+use super::context_estimate::CompactionAttempts;
+use super::streaming_reply::{ReplyPurpose, StreamingReply, SummaryCut};
+use super::update_context::{NextStep, UpdateContext};
+use super::{Effect, Phase, State, reply_request, summary_request};
 use crate::chat::{Ending, Entry, TurnId, Usage, summary::format_summary, tokens};
 
 /// Most summaries that one turn may request.
@@ -10,29 +12,6 @@ const MAX_SUMMARIES: u32 = 4;
 const KEPT_PERCENT: u64 = 30;
 /// Most bytes taken of a summary; some providers enforce no limit.
 const MAX_SUMMARY_BYTES: usize = 24 << 10;
-
-/// Attempts of one turn to fit into the context window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CompactionAttempts {
-    summaries: u32,
-    /// True if a request that was rejected as too long was sent again.
-    resent_too_long: bool,
-    /// Limit in tokens for the summary's own request, if a larger one was rejected.
-    request_limit: Option<u64>,
-}
-
-/// Range of entries that a summary replaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SummaryCut {
-    /// First entry that is kept. Always the start of a turn, or the end of the session.
-    pub(super) first_kept: usize,
-    /// True if a turn continues after the summary; false if the user asked for it.
-    continues_turn: bool,
-    /// Tokens of the next request before the summary.
-    tokens_before: u64,
-    /// Tokens of the summary's own request.
-    request_tokens: u64,
-}
 
 impl State {
     /// Returns whether there is anything to summarize.
@@ -176,7 +155,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
             }
             // The request may fit without spare room; another summary would not help.
             ctx.state.compaction_attempts.summaries = MAX_SUMMARIES;
-            return model_requests::request_reply(ctx, turn);
+            return ctx.next_steps.push_back(NextStep::RequestReply(turn));
         }
         return ctx
             .end_turn(Ending::Failed("Summary discarded: it is not shorter than the entries it replaces".to_owned()));
@@ -185,9 +164,10 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
     if cut.continues_turn {
         // Late events of the summary belong to a turn that has ended.
         ctx.state.turn_count += 1;
-        model_requests::request_reply(ctx, TurnId(ctx.state.turn_count));
+        let turn = TurnId(ctx.state.turn_count);
+        ctx.next_steps.push_back(NextStep::RequestReply(turn));
     } else if !ctx.state.queued_messages.is_empty() {
-        model_requests::start_turn(ctx);
+        ctx.next_steps.push_back(NextStep::StartTurn);
     }
 }
 
@@ -249,7 +229,7 @@ pub(super) fn retry_too_long_request(ctx: &mut UpdateContext<'_>, why: &str) -> 
         return true;
     }
     if ctx.state.estimate_next_request() < before {
-        model_requests::send_request(ctx, turn);
+        reply_request::send_request(ctx, turn);
         return true;
     }
     false

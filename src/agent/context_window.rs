@@ -1,7 +1,8 @@
 //! Estimate of the context window in use, and truncation of old outcomes if the next request would exceed it.
 
 use super::State;
-use crate::chat::{Entry, ToolSpec, Usage, tokens, truncation};
+use super::context_estimate::Truncation;
+use crate::chat::{Entry, tokens, truncation};
 
 /// Fraction of the context window reserved for the reply, …
 const REPLY_FRACTION: u64 = 5;
@@ -31,102 +32,6 @@ impl ContextUsage {
     pub fn used_percent(&self) -> Option<u64> {
         self.context_window.filter(|window| *window > 0).map(|window| self.tokens.saturating_mul(100) / window)
     }
-}
-
-/// Token estimate, kept in addition to the counts in the session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ContextEstimate {
-    /// Estimated tokens of the system prompt and the tools.
-    fixed_tokens: u64,
-    /// The same value for the last counted request, if it has changed since.
-    counted_fixed_tokens: Option<u64>,
-    /// The same value for the last sent request.
-    sent_fixed_tokens: u64,
-    /// Tokens of the last sent request: estimated and corrected.
-    sent_tokens: (u64, u64),
-    /// Correction in percent learned from a rejected request.
-    learned_percent: Option<u64>,
-    /// Largest known limit: a request of this many tokens was rejected.
-    learned_limit: Option<u64>,
-    truncation: Option<Truncation>,
-    /// Tokens saved by truncation in the last counted request.
-    counted_saved_tokens: u64,
-}
-
-/// Truncation of outcomes in every request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Truncation {
-    /// Outcomes before this entry are truncated.
-    pub(super) before_entry: usize,
-    /// Bytes that remain of each.
-    pub(super) max_bytes: usize,
-    /// Estimated tokens saved.
-    saved_tokens: u64,
-}
-
-impl ContextEstimate {
-    pub(super) fn from_prompt(system: &str, tools: &[ToolSpec]) -> Self {
-        Self { fixed_tokens: estimate_fixed_tokens(system, tools), ..Self::default() }
-    }
-
-    /// Replaces the system prompt. `counted`: the provider has counted a request with the previous one.
-    pub(super) fn update_fixed(&mut self, system: &str, tools: &[ToolSpec], counted: bool) {
-        if counted {
-            self.counted_fixed_tokens.get_or_insert(self.fixed_tokens);
-        }
-        self.fixed_tokens = estimate_fixed_tokens(system, tools);
-    }
-
-    pub(super) fn fixed_tokens(&self) -> u64 {
-        self.fixed_tokens
-    }
-
-    /// Forgets what was learned about the previous model's window.
-    pub(super) fn forget_window(&mut self) {
-        (self.learned_limit, self.learned_percent, self.sent_tokens) = (None, None, (0, 0));
-    }
-
-    /// Records that the last request exceeded the window. Figures in the provider's message take precedence. Returns
-    /// whether there were any.
-    pub(super) fn record_rejection(&mut self, why: &str) -> bool {
-        let (ours, corrected) = self.sent_tokens;
-        let said = parse_token_figures(why);
-        if let Some((counted, _)) = said {
-            self.learned_percent = Some(counted.saturating_mul(100) / ours.max(1));
-        }
-        let fits = said.map_or(corrected, |(_, fits)| fits).max(1);
-        self.learned_limit = Some(fits.min(self.learned_limit.unwrap_or(u64::MAX)));
-        said.is_some()
-    }
-
-    /// Removes the truncation, because a summary has replaced the truncated outcomes.
-    pub(super) fn clear_truncation(&mut self) {
-        self.truncation = None;
-    }
-
-    /// Updates the estimate after a reply with the provider's count.
-    pub(super) fn record_usage(&mut self, usage: Option<Usage>) {
-        if usage.is_some_and(|usage| usage.input > 0) {
-            self.counted_saved_tokens = self.saved_tokens();
-            self.counted_fixed_tokens = Some(self.sent_fixed_tokens).filter(|sent| *sent != self.fixed_tokens);
-        }
-    }
-
-    pub(super) fn truncation(&self) -> Option<Truncation> {
-        self.truncation
-    }
-
-    fn counted_fixed_tokens(&self) -> u64 {
-        self.counted_fixed_tokens.unwrap_or(self.fixed_tokens)
-    }
-
-    fn saved_tokens(&self) -> u64 {
-        self.truncation.map_or(0, |shortened| shortened.saved_tokens)
-    }
-}
-
-fn estimate_fixed_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
-    tokens::MESSAGE_OVERHEAD + tokens::estimate_text(system) + tokens::estimate_tools(tools)
 }
 
 impl State {
@@ -232,52 +137,5 @@ impl State {
         }
         self.estimate.truncation = best.filter(|best| best.saved_tokens > 0);
         self.next_request_tokens() < before
-    }
-}
-
-/// Parses the length and the limit of a request from a provider's error, such as `request (8677 tokens) exceeds the
-/// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
-fn parse_token_figures(why: &str) -> Option<(u64, u64)> {
-    let mut found = Vec::new();
-    let words: Vec<&str> =
-        why.split(|c: char| c.is_whitespace() || "(),:;".contains(c)).filter(|word| !word.is_empty()).collect();
-    for pair in words.windows(2) {
-        let of = pair[1].to_ascii_lowercase();
-        if (of.starts_with("token") || of.starts_with("maximum"))
-            && let Ok(number) = pair[0].replace(['_', ','], "").parse::<u64>()
-            && number >= 256
-        {
-            found.push(number);
-        }
-    }
-    let (least, most) = (*found.iter().min()?, *found.iter().max()?);
-    (least < most).then_some((most, least))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_lengths_from_provider_errors() {
-        let check = |why: &str, read: Option<(u64, u64)>| assert_eq!(parse_token_figures(why), read, "{why}");
-        check(
-            "(400, exceed_context_size_error): request (8677 tokens) exceeds the available context size (4096 tokens)",
-            Some((8_677, 4_096)),
-        );
-        check(
-            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
-            Some((9_001, 8_192)),
-        );
-        check(
-            "maximum context length is 4096 tokens. However, you requested 5000 tokens (4500 in the messages, 500 in the completion)",
-            Some((5_000, 4_096)),
-        );
-        check("prompt is too long: 210000 tokens > 200000 maximum", Some((210_000, 200_000)));
-        for nothing in
-            ["", "too long", "8192 tokens", "9 tokens of 3 tokens", "413 payload", "4096 tokens, 4096 tokens"]
-        {
-            check(nothing, None);
-        }
     }
 }

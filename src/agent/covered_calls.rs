@@ -1,7 +1,8 @@
 //! Waiting calls that no longer need approval because of a grant given for another call.
 
 use super::state::{CallStage, PendingCall};
-use super::{Effect, UpdateContext, sub_agent};
+use super::update_context::UpdateContext;
+use super::{Effect, sub_agent};
 use crate::chat::ToolCall;
 use crate::policy::{Subject, grant_covers};
 

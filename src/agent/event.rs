@@ -1,12 +1,20 @@
 //! Events that the agent handles.
 
 use crate::chat::{
-    Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, Outcome, ResultOrigin, Review, SessionId, TurnId,
-    Usage,
+    Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review, SessionId,
+    TurnId, Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Calls to decide on in an apply turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplyRequest {
+    /// Text recorded as the user message.
+    pub message: String,
+    pub calls: Vec<LiveCall>,
+}
 
 /// An event. Those with a `turn` are ignored once that turn has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +22,7 @@ pub enum Event {
     /// The user sent a message.
     UserMessage(String),
     /// The user wants to decide on these calls, which no model made. Ignored while a turn runs and in a dry run.
-    ApplyRequested(super::ApplyRequest),
+    ApplyRequested(ApplyRequest),
     /// The user withdrew the queued messages. The caller reads [`super::State::queued_messages`] first, to put them back into the
     /// draft.
     QueueWithdrawn,

@@ -1,8 +1,8 @@
 //! Outcomes of unsettled calls when the user stops the turn.
 
-use super::UpdateContext;
-use super::call_execution::{digest_call, settle_call};
+use super::call_settlement::{digest_call, settle_call};
 use super::state::CallStage;
+use super::update_context::UpdateContext;
 use crate::chat::{Answer, AnswerStatus, CallId, Digest, Outcome};
 use std::time::Duration;
 

@@ -3,8 +3,13 @@
 mod apply_turn;
 mod call_edit;
 mod call_execution;
+mod call_judgement;
 mod call_output;
+mod call_settlement;
+mod call_start;
+mod call_state;
 mod compaction;
+mod context_estimate;
 mod context_window;
 mod covered_calls;
 mod effect;
@@ -16,6 +21,7 @@ mod preapproval;
 mod repeated_calls;
 mod reply_request;
 mod resumption;
+mod reviewers;
 mod reviews;
 mod session_title;
 mod state;
@@ -24,41 +30,42 @@ mod sub_agent;
 mod summary_request;
 #[cfg(test)]
 mod tests;
+mod update_context;
 mod waiting_calls;
 
 pub use crate::policy::{Mode, explain_no_scopes as why_not_kept};
-pub use apply_turn::ApplyRequest;
-pub use compaction::SummaryCut;
+pub use call_state::{Preapproval, QueuePreview};
 pub use context_window::ContextUsage;
 pub use effect::Effect;
-pub use event::Event;
+pub use event::{ApplyRequest, Event};
 pub use grants::{
     ApprovalSource, GrantOption, LastingApproval, explain_no_grant, grant_options, list_lasting_approvals,
 };
-pub use preapproval::{Preapproval, QueuePreview};
 pub use reply_request::{
     DRY_RUN_SANDBOXED, DRY_RUN_SIMULATED, WAS_REHEARSED, build_sub_agent_prompt, build_system_prompt,
 };
 pub use resumption::{resume, resume_with_output};
-pub use reviews::{HookReviewer, PendingReview, ReviewContext, Reviewers};
-pub use state::{CallStage, PendingCall, Phase, State};
-pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply};
-pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN, SubAgent, SubAgentConfig};
+pub use reviewers::{HookReviewer, PendingReview, ReviewContext, Reviewers};
+pub use state::{CallStage, PendingCall, Phase, State, SubAgent, SubAgentConfig};
+pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply, SummaryCut};
+pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN};
 pub use waiting_calls::WaitingCall;
 
 pub use crate::policy::{Rule, RuleScope};
 
-use crate::chat::{CallId, Decision, Ending, Entry, Session, SessionGrant, TitleSource, TurnId};
+use crate::chat::{CallId, Decision, Ending, Entry, TitleSource};
+use update_context::{NextStep, UpdateContext};
 
 /// Applies one event to the state and returns the effects to carry out.
 ///
 /// Never blocks and never fails. An event of a turn that has ended changes nothing.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let mut ctx = UpdateContext { state, parent_session: None, effects: Vec::new() };
+    let mut ctx = UpdateContext::new(state, None);
     let lasts = matches!(&event, Event::CallDecided { decision: Decision::Always(_), .. });
     handle_event(&mut ctx, event);
     if lasts {
         covered_calls::plan_covered(&mut ctx);
+        run_next_steps(&mut ctx);
     }
     let effects = ctx.effects;
     state.update_approval_queue();
@@ -67,7 +74,27 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
 
 /// Applies an event to the turn, or to the sub-agent of the turn that it belongs to.
 fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
-    let Some(event) = sub_agent::route_to_sub_agent(ctx, event) else { return };
+    if let Some(event) = sub_agent::route_to_sub_agent(ctx, event, handle_event) {
+        handle_turn_event(ctx, event);
+    }
+    run_next_steps(ctx);
+}
+
+/// Runs the steps that follow from the event, and those that follow from them.
+fn run_next_steps(ctx: &mut UpdateContext<'_>) {
+    while let Some(step) = ctx.next_steps.pop_front() {
+        match step {
+            NextStep::StartTurn => model_requests::start_turn(ctx),
+            NextStep::RequestReply(turn) => model_requests::request_reply(ctx, turn),
+            NextStep::StartCalls(turn, calls) => call_execution::start_calls(ctx, turn, calls),
+            NextStep::StartReadyCalls => call_execution::start_ready_calls(ctx),
+            NextStep::RequestTitle => session_title::request_title_after_turn(ctx),
+        }
+    }
+}
+
+/// Applies an event to the turn itself.
+fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
     match event {
         Event::UserMessage(text) => model_requests::queue_user_message(ctx, text),
         Event::ApplyRequested(offered) => apply_turn::start_apply_turn(ctx, offered),
@@ -100,12 +127,12 @@ fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
         }
         Event::CallProgressed { turn, call, output, more } => {
             if ctx.is_current_turn(turn) {
-                call_output::handle_progress(ctx, &call, output, &more);
+                call_execution::handle_progress(ctx, &call, output, &more);
             }
         }
         Event::OutputSaveDue { turn, call } => {
             if ctx.is_current_turn(turn) {
-                call_output::save_output(ctx, &call);
+                call_execution::save_output(ctx, &call);
             }
         }
         Event::CallFinished { turn, call, outcome, result_source: staged, duration: took } => {
@@ -115,7 +142,7 @@ fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
         }
         Event::QueueOpened => preapproval::open_queue(ctx),
         Event::EarlyPromptRequested(call) => preapproval::open_early_prompt(ctx, call),
-        Event::CallDecided { .. } if !call_execution::is_decision_allowed(ctx.state, &event) => {}
+        Event::CallDecided { .. } if !waiting_calls::is_decision_allowed(ctx.state, &event) => {}
         Event::CallDecided { call, decision, by } => call_execution::handle_decision(ctx, &call, decision, by),
         Event::QuestionsAnswered { call, answer, by } => call_execution::handle_answer(ctx, &call, answer, by),
         Event::TurnInterrupted => interrupt_turn(ctx),
@@ -160,44 +187,6 @@ fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
     }
 }
 
-/// The state and the effects of one update. Every entry goes to the session and to the log in the same step.
-struct UpdateContext<'a> {
-    state: &'a mut State,
-    /// Session of the turn, if the state is that of a sub-agent.
-    parent_session: Option<&'a Session>,
-    effects: Vec<Effect>,
-}
-
-impl UpdateContext<'_> {
-    fn is_current_turn(&self, turn: TurnId) -> bool {
-        self.state.current_turn() == Some(turn)
-    }
-
-    /// Returns the grants of the whole session: a grant given to a sub-agent is valid for the turn, and the reverse.
-    fn session_grants(&self) -> &[SessionGrant] {
-        self.parent_session.unwrap_or(&self.state.session).grants()
-    }
-
-    /// Records an entry in the session and in the log.
-    fn record_entry(&mut self, entry: Entry) {
-        let entry = self.state.session.apply(entry);
-        self.effects.push(Effect::AppendEntry(entry.clone()));
-    }
-
-    /// Ends the turn. Queued messages start the next turn, unless this turn failed: then they stay in the queue until
-    /// the user sends them.
-    fn end_turn(&mut self, ending: Ending) {
-        let finished = ending == Ending::Finished;
-        self.record_entry(Entry::Ended { ending });
-        self.state.phase = Phase::Idle;
-        if finished && !self.state.queued_messages.is_empty() {
-            model_requests::start_turn(self);
-        } else if finished && !self.state.is_apply_turn {
-            session_title::request_title_after_turn(self);
-        }
-    }
-}
-
 /// Stops the turn at the user's request. Everything happens in one step, so that the screen is correct at once.
 fn interrupt_turn(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
@@ -206,7 +195,7 @@ fn interrupt_turn(ctx: &mut UpdateContext<'_>) {
         Phase::Idle => {}
         Phase::Replying(_) => model_requests::record_incomplete_reply(ctx, "stopped"),
         Phase::RunningCalls { .. } => {
-            sub_agent::interrupt_sub_agents(ctx);
+            sub_agent::for_each_sub_agent(ctx, interrupt_turn);
             interruption::settle_open_calls(ctx);
         }
     }

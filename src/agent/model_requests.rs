@@ -1,9 +1,10 @@
 //! Model requests of a turn, from the user message to the complete reply.
 
-use super::compaction::{self, CompactionAttempts};
-use super::streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply};
-use super::{Effect, Phase, UpdateContext, call_execution, reply_request};
-use crate::chat::{CallId, Chunk, Ending, Entry, FinishReason, ToolCall, TurnId};
+use super::compaction;
+use super::streaming_reply::{PendingRetry, ProviderSilence};
+use super::update_context::{NextStep, UpdateContext};
+use super::{Effect, Phase, reply_request};
+use crate::chat::{Chunk, Ending, Entry, FinishReason, TurnId};
 use std::time::Duration;
 
 /// Most requests in one turn. A model that still calls tools after this many is in a loop.
@@ -21,20 +22,8 @@ pub(super) fn queue_user_message(ctx: &mut UpdateContext<'_>, text: String) {
 
 /// Starts a turn with all queued messages.
 pub(super) fn start_turn(ctx: &mut UpdateContext<'_>) {
-    let turn = new_turn(ctx);
+    let turn = ctx.new_turn();
     request_reply(ctx, turn);
-}
-
-/// Resets the per-turn state and returns the ID of a new turn.
-pub(super) fn new_turn(ctx: &mut UpdateContext<'_>) -> TurnId {
-    ctx.state.turn_count += 1;
-    ctx.state.turn_requests = 0;
-    ctx.state.delegated_tasks = 0;
-    ctx.state.failed_calls.clear();
-    ctx.state.repeated_calls.clear();
-    ctx.state.compaction_attempts = CompactionAttempts::default();
-    ctx.state.is_apply_turn = false;
-    TurnId(ctx.state.turn_count)
 }
 
 /// Requests the next reply, after adding queued messages to the session and making room if needed.
@@ -60,15 +49,7 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
         return;
     }
     ctx.state.turn_requests += 1;
-    send_request(ctx, turn);
-}
-
-/// Sends the request without further checks.
-pub(super) fn send_request(ctx: &mut UpdateContext<'_>, turn: TurnId) {
-    ctx.state.record_sent_size(ctx.state.estimate_next_request(), ctx.state.next_request_tokens());
-    ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, ReplyPurpose::Reply)));
-    let request = Box::new(reply_request::build_reply_request(ctx.state));
-    ctx.effects.push(Effect::RequestReply { turn, request });
+    reply_request::send_request(ctx, turn);
 }
 
 /// Handles a part of the reply.
@@ -152,7 +133,7 @@ fn finish_reply(ctx: &mut UpdateContext<'_>, finish: FinishReason) {
 fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
     let Some(draft) = ctx.state.take_draft() else { return };
     let turn = draft.turn;
-    let calls = with_unique_ids(ctx, &draft.calls);
+    let calls = ctx.with_unique_ids(&draft.calls);
     let empty = draft.text.trim().is_empty() && calls.is_empty();
     ctx.state.estimate.record_usage(draft.usage);
     ctx.record_entry(draft.into_reply_entry(&ctx.state.model, calls.clone(), None));
@@ -163,28 +144,7 @@ fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
     if calls.is_empty() {
         return ctx.end_turn(Ending::Finished);
     }
-    call_execution::start_calls(ctx, turn, calls);
-}
-
-/// Renames calls whose IDs another call of the session has, sub-agents included. Some providers count from zero in each
-/// reply.
-pub(super) fn with_unique_ids(ctx: &UpdateContext<'_>, calls: &[ToolCall]) -> Vec<ToolCall> {
-    let mut apart: Vec<ToolCall> = Vec::new();
-    for call in calls {
-        let taken = |id: &CallId, apart: &[ToolCall]| {
-            ctx.parent_session.is_some_and(|session| session.call(id).is_some())
-                || ctx.state.session.call(id).is_some()
-                || apart.iter().any(|other| other.id == *id)
-        };
-        let mut id = call.id.clone();
-        let mut count = 2;
-        while id.0.is_empty() || taken(&id, &apart) {
-            id = CallId(format!("{}-{count}", call.id));
-            count += 1;
-        }
-        apart.push(ToolCall { id, ..call.clone() });
-    }
-    apart
+    ctx.next_steps.push_back(NextStep::StartCalls(turn, calls));
 }
 
 /// Handles a failed request or a reply that was cut off.

@@ -3,57 +3,15 @@
 //! Calls still run in the model's order. An early approval is stored with the plan it was given for; when the call's
 //! turn comes the tool plans again, and the call runs only if the plan is unchanged. Otherwise the user is asked again.
 
-use super::call_execution::{self, digest_call, judge_call, settle_unstarted, start_call};
+use super::call_judgement::judge_call;
+use super::call_settlement::{digest_call, settle_unstarted};
+use super::call_start::{await_answers, start_call};
+use super::call_state::{Preapproval, QueuePreview};
 use super::state::CallStage;
-use super::{Effect, UpdateContext, apply_turn};
-use crate::chat::{Access, CallId, Decider, Decision, Entry, Intent, Outcome, Plan, Questions, Work};
+use super::update_context::UpdateContext;
+use super::{Effect, apply_turn};
+use crate::chat::{CallId, Decider, Decision, Entry, Intent, Outcome, Plan, Questions, Work};
 use crate::policy::{Verdict, judge_plan};
-
-/// State of a call before its turn.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Preapproval {
-    /// True while its tool plans for the queue view.
-    pub(super) is_planning: bool,
-    /// True if that plan is for outdated arguments and must be ignored.
-    pub(super) is_stale: bool,
-    /// Result of the last plan for the queue view.
-    pub preview: Option<QueuePreview>,
-    /// Approved plan.
-    pub(super) approved: Option<Box<Plan>>,
-    /// True if the user is asked a second time; adds a note to the reason.
-    pub(super) ask_again: bool,
-}
-
-/// Preview of a call in the queue. When its turn comes the plan may differ.
-#[derive(Debug, Clone, PartialEq)]
-pub enum QueuePreview {
-    /// The call would do something.
-    Plan {
-        /// Short description.
-        summary: String,
-        access: Access,
-        /// Description of what is destroyed, if anything.
-        destruction: Option<String>,
-        /// True if the call needs approval, as things are now.
-        needs_approval: bool,
-    },
-    /// The call asks the user this question.
-    Question(String),
-    /// The call cannot run as things are; error for the model.
-    Error(String),
-}
-
-impl Preapproval {
-    /// Returns whether the user has approved the call.
-    pub fn is_approved(&self) -> bool {
-        self.approved.is_some()
-    }
-
-    /// Returns the approved plan.
-    pub fn approved_plan(&self) -> Option<&Plan> {
-        self.approved.as_deref()
-    }
-}
 
 /// Handles the opening of the queue view: plans every waiting call, one after the other.
 pub(super) fn open_queue(ctx: &mut UpdateContext<'_>) {
@@ -136,7 +94,7 @@ pub(super) fn open_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>)
     close_early_prompt(ctx);
     request_early_prompt(ctx, id);
     // It may have become the turn of the call that went back to waiting.
-    call_execution::start_ready_calls(ctx);
+    ctx.continue_calls();
 }
 
 fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
@@ -187,7 +145,7 @@ pub(super) fn handle_early_plan(ctx: &mut UpdateContext<'_>, id: &CallId, intent
     }
     match intent {
         Ok(Intent::Act(plan)) if asks => judge_call(ctx, id, plan),
-        Ok(Intent::Ask(questions)) => call_execution::await_answers(ctx, id, questions),
+        Ok(Intent::Ask(questions)) => await_answers(ctx, id, questions),
         Ok(_) | Err(_) => ctx.state.early_prompt = None,
     }
 }
@@ -222,7 +180,7 @@ pub(super) fn run_if_unchanged(ctx: &mut UpdateContext<'_>, id: &CallId, yes: &P
             }
             plan
         }
-        Ok(Intent::Ask(questions)) => return call_execution::await_answers(ctx, id, questions),
+        Ok(Intent::Ask(questions)) => return await_answers(ctx, id, questions),
         Err(words) => return settle_unstarted(ctx, id, Outcome::Failed(words)),
     };
     let refused = matches!(preview_verdict(ctx, id, &plan), Some(Verdict::Deny(_) | Verdict::Withhold(_)) | None);

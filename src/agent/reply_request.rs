@@ -1,7 +1,9 @@
 //! Requests built from a session.
 
-use super::State;
-use crate::chat::{Message, Request, Session};
+use super::streaming_reply::{ReplyPurpose, StreamingReply};
+use super::update_context::UpdateContext;
+use super::{Effect, Phase, State};
+use crate::chat::{Message, Request, Session, TurnId};
 
 /// System prompt, before the facts about the project.
 const SYSTEM_PROMPT: &str = include_str!("system.md");
@@ -70,4 +72,12 @@ fn drop_retried_replies(messages: &mut Vec<Message>) {
         let mut at = 0..;
         messages.retain(|_| at.next().is_none_or(|at| replaced.binary_search(&at).is_err()));
     }
+}
+
+/// Sends the request without further checks.
+pub(super) fn send_request(ctx: &mut UpdateContext<'_>, turn: TurnId) {
+    ctx.state.record_sent_size(ctx.state.estimate_next_request(), ctx.state.next_request_tokens());
+    ctx.state.phase = Phase::Replying(Box::new(StreamingReply::new(turn, ReplyPurpose::Reply)));
+    let request = Box::new(build_reply_request(ctx.state));
+    ctx.effects.push(Effect::RequestReply { turn, request });
 }

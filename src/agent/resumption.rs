@@ -1,11 +1,10 @@
 //! Resuming a session that ended in the middle of a turn.
 
-use super::call_output::{self, CallOutput};
-use super::preapproval::Preapproval;
-use super::state::{CallStage, PendingCall};
-use super::sub_agent::SubAgent;
-use super::{Effect, Phase, State, UpdateContext};
-use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session, ToolCall, TurnId};
+use super::call_output;
+use super::state::{CallStage, PendingCall, SubAgent};
+use super::update_context::UpdateContext;
+use super::{Effect, Phase, State};
+use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session, TurnId};
 use std::collections::HashMap;
 
 /// Resumes a session and returns the entries to append as effects.
@@ -24,7 +23,7 @@ pub fn resume_with_output(session: Session, blank: State, printed: &HashMap<Call
         model.clone_into(&mut state.model);
     }
     state.session = session;
-    let mut ctx = UpdateContext { state: &mut state, parent_session: None, effects: Vec::new() };
+    let mut ctx = UpdateContext::new(&mut state, None);
     let mut asked = Vec::new();
     // Nothing after a call that had not started has started: an early approval had not taken effect.
     let mut reached = true;
@@ -32,13 +31,13 @@ pub fn resume_with_output(session: Session, blank: State, printed: &HashMap<Call
         let Some(call) = ctx.state.session.call(&id) else { continue };
         let (made, started) = (call.call.clone(), call.is_started);
         if let Some(questions) = &call.questions {
-            asked.push(new_pending(made, CallStage::AwaitingAnswer(questions.clone())));
+            asked.push(PendingCall::new(made, CallStage::AwaitingAnswer(questions.clone())));
             reached = false;
             continue;
         }
         let words = if ctx.state.session.has_sub_agent(&id) {
             if let Some(sub_agent) = restore_sub_agent(&mut ctx, &id, printed) {
-                asked.push(new_pending(made, CallStage::Delegated(Box::new(sub_agent))));
+                asked.push(PendingCall::new(made, CallStage::Delegated(Box::new(sub_agent))));
                 continue;
             }
             "The program exited while the sub-agent worked. Its progress is unknown and it will not continue. Changes its calls had made remain."
@@ -82,16 +81,4 @@ fn restore_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, printed: &HashMap
     ctx.state.turn_count = ctx.state.turn_count.max(state.turn_count);
     ctx.adopt_effects(id, effects);
     (!state.is_idle()).then(|| SubAgent::new(name, state, None, sha256))
-}
-
-fn new_pending(call: ToolCall, step: CallStage) -> PendingCall {
-    PendingCall {
-        call,
-        step,
-        pending_edit: None,
-        has_effects: false,
-        preapproval: Preapproval::default(),
-        latest_output: String::new(),
-        full_output: CallOutput::default(),
-    }
 }

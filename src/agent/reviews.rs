@@ -4,89 +4,17 @@
 //! strictest hook wins, in any order. The model reviewer comes last, sees only calls that would run, and can only
 //! require approval. No reviewer lifts a denial. An invalid answer requires approval.
 
-use super::state::{CallStage, State};
-use super::{Effect, UpdateContext, call_execution};
+use super::Effect;
+use super::call_settlement::digest_call;
+use super::call_start::apply_verdict;
+use super::reviewers::{PendingReview, ReviewContext, reads_inside_project};
+use super::state::CallStage;
+use super::update_context::UpdateContext;
 use crate::chat::{Access, CallId, Entry, Plan, Reach, Review, ReviewVerdict, Reviewer};
 use crate::policy::{Subject, Verdict, judge_plan};
 
 /// Number of the latest user messages sent to the model reviewer.
 const REVIEWED_MESSAGES: usize = 3;
-
-/// Reviewers named in the settings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reviewers {
-    /// Hooks, in the order in which they are run.
-    pub hooks: Vec<HookReviewer>,
-    /// True if a model reviews calls that would run.
-    pub has_model_reviewer: bool,
-}
-
-/// A hook and the calls it reviews.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HookReviewer {
-    /// Name in the settings.
-    pub name: String,
-    /// Tools whose calls it reviews. `None`: every call that does more than read inside the project.
-    pub tools: Option<Vec<String>>,
-    /// True if it also runs in a dry run.
-    pub in_dry_run: bool,
-}
-
-/// A call under review.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PendingReview {
-    pub plan: Box<Plan>,
-    /// Current reviewer.
-    pub reviewer: Reviewer,
-    /// Verdict so far.
-    verdict: Verdict,
-    /// Number of hooks skipped or run.
-    hooks_done: usize,
-    /// True if a hook cannot lift the need for approval.
-    must_ask: bool,
-    /// True if a hook lifted the need for approval.
-    is_lifted: bool,
-    /// Number of this review; unique, so that a late answer to another review is ignored.
-    round: u64,
-}
-
-/// Context for a reviewer, in addition to the call and its plan.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReviewContext {
-    pub reviewer: Reviewer,
-    /// Verdict so far, one word.
-    pub verdict: String,
-    /// Reason for the verdict.
-    pub reason: String,
-    /// Permission mode, one word.
-    pub mode: &'static str,
-    pub dry_run: bool,
-    /// Latest user messages, oldest first; only for the model reviewer.
-    pub user_messages: Vec<String>,
-}
-
-impl HookReviewer {
-    /// Returns whether the hook reviews such a call live.
-    fn reviews_call(&self, tool: &str, plan: &Plan) -> bool {
-        match &self.tools {
-            Some(tools) => tools.iter().any(|name| name == tool),
-            None => !reads_inside_project(plan),
-        }
-    }
-}
-
-/// Returns the hooks that would review this call live but do not run in this dry run; empty if the call is denied.
-pub(super) fn list_skipped_hooks(state: &State, tool: &str, plan: &Plan, verdict: &Verdict) -> Vec<String> {
-    if !state.is_dry_run() || matches!(verdict, Verdict::Deny(_)) {
-        return Vec::new();
-    }
-    let missed = |hook: &&HookReviewer| !hook.in_dry_run && hook.reviews_call(tool, plan);
-    state.reviewers.hooks.iter().filter(missed).map(|hook| hook.name.clone()).collect()
-}
-
-fn reads_inside_project(plan: &Plan) -> bool {
-    matches!(plan.access, Access::Nothing | Access::Read(_))
-}
 
 /// Returns whether a hook may replace the user's approval of this plan: only if a grant could. Destructive, sensitive,
 /// irreversible and unclear calls are always the user's decision.
@@ -136,7 +64,7 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut consulting: Pen
             (asks @ Verdict::Ask(_), Verdict::Allow(_)) if !lifted => asks,
             (Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Rehearse(_), verdict) => verdict,
         };
-        return call_execution::apply_verdict(ctx, id, plan, verdict);
+        return apply_verdict(ctx, id, plan, verdict);
     };
     ctx.state.review_count += 1;
     (consulting.reviewer, consulting.round) = (adviser, ctx.state.review_count);
@@ -202,7 +130,7 @@ pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64
         return;
     }
     let mut consulting = (**consulting).clone();
-    let sha256 = call_execution::digest_call(&pending.call, &consulting.plan);
+    let sha256 = digest_call(&pending.call, &consulting.plan);
     let Review { verdict: advice, reason: why, is_failed: failed, took_ms, usage } = said;
     // An answer that this reviewer may not give requires approval.
     let advice = if consulting.reviewer.allowed_verdicts().contains(&advice) { advice } else { ReviewVerdict::Ask };
@@ -223,7 +151,7 @@ pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64
         sha256,
     });
     continue_review(ctx, id, consulting);
-    call_execution::start_ready_calls(ctx);
+    ctx.continue_calls();
 }
 
 /// Combines a verdict with the answer of a reviewer. Also returns whether the need for approval is now fixed.

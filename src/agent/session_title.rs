@@ -1,6 +1,7 @@
 //! Session titles suggested by the model: the request and the cleaning of its reply.
 
-use super::{Effect, State, UpdateContext};
+use super::update_context::UpdateContext;
+use super::{Effect, State};
 use crate::chat::hidden_chars::remove_hidden;
 use crate::chat::{Entry, Message, Request, TitleSource, Usage, truncation::truncate_middle};
 use unicode_segmentation::UnicodeSegmentation;

@@ -1,21 +1,19 @@
 //! State of the agent: the session, the running turn and what it waits for.
 
-use super::call_edit::PendingEdit;
 use super::call_output::CallOutput;
-use super::compaction::CompactionAttempts;
-use super::context_window::ContextEstimate;
-use super::preapproval::Preapproval;
+use super::call_state::{PendingEdit, Preapproval};
+use super::context_estimate::{CompactionAttempts, ContextEstimate};
 use super::repeated_calls::RepeatedCalls;
-use super::reviews::{PendingReview, Reviewers};
+use super::reviewers::{PendingReview, Reviewers};
 use super::streaming_reply::StreamingReply;
-use super::sub_agent::{SubAgent, SubAgentConfig};
 use crate::chat::instructions::{self, Instructions};
 use crate::chat::{
-    Access, CallId, CommandAccess, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work,
+    Access, CallId, CommandAccess, Digest, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work,
 };
 use crate::policy::{Policy, Rules};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Complete state of the agent. Frontends read it; only `update` changes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,6 +131,65 @@ pub enum CallStage {
     Delegated(Box<SubAgent>),
     /// Ended; the session holds its outcome.
     Settled,
+}
+
+/// System prompt and tools of every sub-agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubAgentConfig {
+    pub system_prompt: String,
+    /// Tools it may call. A sub-agent cannot start others, whatever is listed here.
+    pub tools: Vec<ToolSpec>,
+}
+
+/// A sub-agent that works on a call, or waits for a free slot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubAgent {
+    /// Display name: one line without control characters.
+    pub name: String,
+    /// State of its own session.
+    pub state: State,
+    /// Its task, until it starts.
+    pub(super) task: Option<String>,
+    /// Digest of what was approved.
+    pub(super) sha256: Digest,
+    /// Total time of its replies and calls.
+    pub(super) work_time: Duration,
+}
+
+impl SubAgent {
+    /// Creates a sub-agent with a task to start, or one that continues the session in `state`.
+    pub(super) fn new(name: String, state: State, task: Option<String>, sha256: Digest) -> Self {
+        Self { name, state, task, sha256, work_time: Duration::ZERO }
+    }
+
+    /// Returns whether it has started; until then it waits for a free slot.
+    pub fn has_started(&self) -> bool {
+        self.task.is_none()
+    }
+}
+
+impl PendingCall {
+    /// Creates a call at this stage.
+    pub(super) fn new(call: ToolCall, step: CallStage) -> Self {
+        Self {
+            call,
+            step,
+            pending_edit: None,
+            has_effects: false,
+            preapproval: Preapproval::default(),
+            latest_output: String::new(),
+            full_output: CallOutput::default(),
+        }
+    }
+
+    /// Returns the sub-agent that works on the call.
+    pub fn sub_agent(&self) -> Option<&SubAgent> {
+        if let CallStage::Delegated(sub_agent) = &self.step { Some(sub_agent) } else { None }
+    }
+
+    pub(super) fn sub_agent_mut(&mut self) -> Option<&mut SubAgent> {
+        if let CallStage::Delegated(sub_agent) = &mut self.step { Some(sub_agent) } else { None }
+    }
 }
 
 impl State {

@@ -1,9 +1,21 @@
 //! A reply while it is streamed.
 
-use super::compaction::SummaryCut;
 use crate::chat::partial_reply::TextPart;
 use crate::chat::{Echo, Entry, PartialReply, ToolCall, TurnId, Usage};
 use std::time::Duration;
+
+/// Range of entries that a summary replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SummaryCut {
+    /// First entry that is kept. Always the start of a turn, or the end of the session.
+    pub(super) first_kept: usize,
+    /// True if a turn continues after the summary; false if the user asked for it.
+    pub(super) continues_turn: bool,
+    /// Tokens of the next request before the summary.
+    pub(super) tokens_before: u64,
+    /// Tokens of the summary's own request.
+    pub(super) request_tokens: u64,
+}
 
 /// A reply while it is streamed.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,9 +3,14 @@
 //! A sub-agent uses the same state machine. Its effects become effects of the turn, its entries are recorded under the
 //! call that started it, and its last reply is that call's outcome.
 
-use super::state::{CallStage, PendingCall, State};
-use super::{Effect, Event, Phase, UpdateContext, call_execution, model_requests};
-use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, ToolSpec, TurnId, Work, truncation};
+use super::call_settlement::settle_call;
+use super::effect::Effect;
+use super::event::Event;
+use super::model_requests;
+use super::state::{CallStage, PendingCall, Phase, State, SubAgent, SubAgentConfig};
+use super::update_context::UpdateContext;
+use super::waiting_calls::is_decision_allowed;
+use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, TurnId, Work, truncation};
 use std::time::Duration;
 
 /// Most sub-agents that work at once; others wait for a free slot.
@@ -14,52 +19,6 @@ pub const MAX_PARALLEL_SUB_AGENTS: usize = 4;
 pub const MAX_TASKS_PER_TURN: u32 = 12;
 /// Most bytes of a sub-agent's result.
 const MAX_RESULT_BYTES: usize = 16 << 10;
-
-/// System prompt and tools of every sub-agent.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubAgentConfig {
-    pub system_prompt: String,
-    /// Tools it may call. A sub-agent cannot start others, whatever is listed here.
-    pub tools: Vec<ToolSpec>,
-}
-
-/// A sub-agent that works on a call, or waits for a free slot.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubAgent {
-    /// Display name: one line without control characters.
-    pub name: String,
-    /// State of its own session.
-    pub state: State,
-    /// Its task, until it starts.
-    task: Option<String>,
-    /// Digest of what was approved.
-    pub(super) sha256: Digest,
-    /// Total time of its replies and calls.
-    work_time: Duration,
-}
-
-impl SubAgent {
-    /// Creates a sub-agent with a task to start, or one that continues the session in `state`.
-    pub(super) fn new(name: String, state: State, task: Option<String>, sha256: Digest) -> Self {
-        Self { name, state, task, sha256, work_time: Duration::ZERO }
-    }
-
-    /// Returns whether it has started; until then it waits for a free slot.
-    pub fn has_started(&self) -> bool {
-        self.task.is_none()
-    }
-}
-
-impl PendingCall {
-    /// Returns the sub-agent that works on the call.
-    pub fn sub_agent(&self) -> Option<&SubAgent> {
-        if let CallStage::Delegated(sub_agent) = &self.step { Some(sub_agent) } else { None }
-    }
-
-    fn sub_agent_mut(&mut self) -> Option<&mut SubAgent> {
-        if let CallStage::Delegated(sub_agent) = &mut self.step { Some(sub_agent) } else { None }
-    }
-}
 
 impl State {
     /// Creates the state of a new sub-agent; `None` in a sub-agent.
@@ -123,9 +82,13 @@ pub(super) fn start_waiting_sub_agents(ctx: &mut UpdateContext<'_>) {
     }
 }
 
-/// Passes an event to the sub-agent it belongs to, or to all of them. Returns the event if the turn itself has to
+/// Lets the sub-agent that an event belongs to handle it, or all of them. Returns the event if the turn itself has to
 /// handle it.
-pub(super) fn route_to_sub_agent(ctx: &mut UpdateContext<'_>, event: Event) -> Option<Event> {
+pub(super) fn route_to_sub_agent(
+    ctx: &mut UpdateContext<'_>,
+    event: Event,
+    handle: fn(&mut UpdateContext<'_>, Event),
+) -> Option<Event> {
     let runs = |turn: TurnId| move |state: &State| state.current_turn() == Some(turn);
     let has = |call: CallId| move |state: &State| state.pending().iter().any(|pending| pending.call.id == call);
     let to = match &event {
@@ -142,7 +105,7 @@ pub(super) fn route_to_sub_agent(ctx: &mut UpdateContext<'_>, event: Event) -> O
         }
         Event::QueueOpened | Event::EarlyPromptRequested(_) | Event::RetryNow => {
             for id in sub_agent_calls(ctx.state) {
-                run_in_sub_agent(ctx, &id, |below| super::handle_event(below, event.clone()));
+                run_in_sub_agent(ctx, &id, |below| handle(below, event.clone()));
             }
             None
         }
@@ -163,13 +126,13 @@ pub(super) fn route_to_sub_agent(ctx: &mut UpdateContext<'_>, event: Event) -> O
         | Event::ModeChanged(_) => None,
     };
     let Some(id) = to else { return Some(event) };
-    if !call_execution::is_decision_allowed(ctx.state, &event) {
+    if !is_decision_allowed(ctx.state, &event) {
         return None;
     }
     if let Some(sub_agent) = ctx.state.pending_mut(&id).and_then(PendingCall::sub_agent_mut) {
         sub_agent.work_time += event_duration(&event);
     }
-    run_in_sub_agent(ctx, &id, |below| super::handle_event(below, event));
+    run_in_sub_agent(ctx, &id, |below| handle(below, event));
     None
 }
 
@@ -191,11 +154,6 @@ fn sub_agent_calls(state: &State) -> Vec<CallId> {
 fn find_sub_agent_call(state: &State, is: impl Fn(&State) -> bool) -> Option<CallId> {
     let of = |pending: &&PendingCall| pending.sub_agent().is_some_and(|it| is(&it.state));
     state.pending().iter().find(of).map(|pending| pending.call.id.clone())
-}
-
-/// Interrupts all sub-agents when the user stops the turn.
-pub(super) fn interrupt_sub_agents(ctx: &mut UpdateContext<'_>) {
-    for_each_sub_agent(ctx, super::interrupt_turn);
 }
 
 /// Runs a function on every sub-agent.
@@ -223,7 +181,7 @@ fn run_in_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId, does: impl FnOnce(
         state.model.clone_from(model);
         state.estimate.forget_window();
     }
-    let mut below = UpdateContext { state, parent_session: Some(session), effects: Vec::new() };
+    let mut below = UpdateContext::new(state, Some(session));
     does(&mut below);
     let effects = below.effects;
     *turns = state.turn_count;
@@ -277,6 +235,6 @@ fn settle_ended_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId) {
         Some(_) | None => return,
     };
     let (took, sha256) = (sub_agent.work_time, sub_agent.sha256.clone());
-    call_execution::settle_call(ctx, id, (outcome, None), took, sha256);
-    call_execution::start_ready_calls(ctx);
+    settle_call(ctx, id, (outcome, None), took, sha256);
+    ctx.continue_calls();
 }

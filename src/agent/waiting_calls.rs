@@ -1,8 +1,8 @@
 //! Calls that wait for the user, those of sub-agents included.
 
-use super::state::{CallStage, PendingCall, State};
-use super::sub_agent::SubAgent;
-use crate::chat::{CallId, Plan, Questions, ToolCall};
+use super::event::Event;
+use super::state::{CallStage, PendingCall, State, SubAgent};
+use crate::chat::{CallId, Decision, Plan, Questions, ToolCall};
 
 /// A call that waits for the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,4 +157,12 @@ impl PendingCall {
     fn is_prompt_pending(&self) -> bool {
         matches!(self.step, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Waiting)
     }
+}
+
+/// Returns whether an event may be handled. An approval or an edit is accepted only for the call whose prompt is shown,
+/// so that no approval reaches another call. A denial is accepted for any call. All other events are accepted.
+pub(super) fn is_decision_allowed(state: &State, event: &Event) -> bool {
+    let Event::CallDecided { call: id, decision, .. } = event else { return true };
+    let is_card = |waiting| matches!(waiting, WaitingCall::Approval { call, .. } if call.id == *id);
+    matches!(decision, Decision::Deny(_)) || state.waiting_call().is_some_and(is_card)
 }

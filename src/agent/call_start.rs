@@ -1,0 +1,82 @@
+//! What follows from a verdict: the call starts, waits for the user, or is settled.
+
+use super::call_settlement::{digest_call, settle_call, settle_unstarted};
+use super::effect::Effect;
+use super::state::CallStage;
+use super::sub_agent;
+use super::update_context::UpdateContext;
+use crate::chat::{CallId, Digest, Entry, Outcome, Plan, Questions, ResultOrigin, SimulationSource, ToolCall, Work};
+use crate::policy::{ExcludedPaths, Verdict, may_disclose};
+use std::time::Duration;
+
+/// Shows the questions of a call; the call waits for the answers.
+pub(super) fn await_answers(ctx: &mut UpdateContext<'_>, id: &CallId, questions: Questions) {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    pending.step = CallStage::AwaitingAnswer(questions.clone());
+    let sha256 = Digest::of_questions(&pending.call.name, &pending.call.arguments, &questions);
+    ctx.record_entry(Entry::Asked { call: id.clone(), questions, sha256 });
+}
+
+/// Applies the final verdict of a call.
+pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<Plan>, verdict: Verdict) {
+    let Some(call) = ctx.state.pending_mut(id).map(|pending| pending.call.clone()) else { return };
+    let skipped_hooks = match ctx.state.is_dry_run() {
+        true => ctx.state.reviewers.list_skipped_hooks(&call.name, &plan, &verdict),
+        false => Vec::new(),
+    };
+    ctx.record_entry(Entry::Planned {
+        call: id.clone(),
+        title: plan.title.clone(),
+        summary: plan.summary.clone(),
+        access: plan.access.clone(),
+        preview: Box::new(plan.preview.clone()),
+        destroys: plan.destroys.clone(),
+        preconditions: Box::new(plan.preconditions.clone()),
+        verdict: verdict.as_str().to_owned(),
+        reason: verdict.reason().to_owned(),
+        hooks_not_run: skipped_hooks,
+        sha256: digest_call(&call, &plan),
+    });
+    match verdict {
+        Verdict::Allow(_) | Verdict::Rehearse(_) => {
+            let approved = may_disclose(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
+            start_call(ctx, call, plan, approved);
+        }
+        Verdict::Withhold(withheld) => {
+            ctx.state.early_prompt.take_if(|brought| brought == id);
+            let told = match ctx.state.hides_dry_run {
+                true => format!("Not readable here: {} ({}).", plan.summary, call.name),
+                false => withheld.outcome_text(),
+            };
+            let withheld = Some(ResultOrigin::simulated(SimulationSource::Withheld));
+            settle_call(ctx, id, (Outcome::Rehearsed(told), withheld), Duration::ZERO, Digest::default());
+        }
+        Verdict::Ask(reason) => {
+            let reason = ctx.state.prompt_reason(reason, &plan);
+            if let Some(pending) = ctx.state.pending_mut(id) {
+                pending.step = CallStage::AwaitingApproval(plan, reason);
+            }
+        }
+        Verdict::Deny(words) => {
+            ctx.state.early_prompt.take_if(|brought| brought == id);
+            settle_unstarted(ctx, id, Outcome::Refused(words));
+        }
+    }
+}
+
+/// Starts a call: live, or in a dry run as a rehearsal, which never emits `Act`. For `approved` see
+/// [`Effect::RehearseCall`].
+pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
+    let Some(turn) = ctx.state.current_turn() else { return };
+    if let Work::Task(task) = &plan.work {
+        return sub_agent::delegate_task(ctx, &call.id, task, digest_call(&call, &plan));
+    }
+    if let Some(pending) = ctx.state.pending_mut(&call.id) {
+        pending.step = CallStage::Running(plan.clone());
+    }
+    let left_out = ExcludedPaths::for_tool(&ctx.state.rules, &call.name);
+    ctx.effects.push(match ctx.state.is_dry_run() {
+        true => Effect::RehearseCall { turn, call, plan, excluded_paths: left_out, approved },
+        false => Effect::RunCall { turn, call, plan, excluded_paths: left_out },
+    });
+}

@@ -1,0 +1,156 @@
+//! Estimate of the tokens of requests, and the attempts of a turn to fit into the context window.
+
+use crate::chat::{ToolSpec, Usage, tokens};
+
+/// Token estimate, kept in addition to the counts in the session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContextEstimate {
+    /// Estimated tokens of the system prompt and the tools.
+    pub(super) fixed_tokens: u64,
+    /// The same value for the last counted request, if it has changed since.
+    pub(super) counted_fixed_tokens: Option<u64>,
+    /// The same value for the last sent request.
+    pub(super) sent_fixed_tokens: u64,
+    /// Tokens of the last sent request: estimated and corrected.
+    pub(super) sent_tokens: (u64, u64),
+    /// Correction in percent learned from a rejected request.
+    pub(super) learned_percent: Option<u64>,
+    /// Largest known limit: a request of this many tokens was rejected.
+    pub(super) learned_limit: Option<u64>,
+    pub(super) truncation: Option<Truncation>,
+    /// Tokens saved by truncation in the last counted request.
+    pub(super) counted_saved_tokens: u64,
+}
+
+/// Truncation of outcomes in every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Truncation {
+    /// Outcomes before this entry are truncated.
+    pub(super) before_entry: usize,
+    /// Bytes that remain of each.
+    pub(super) max_bytes: usize,
+    /// Estimated tokens saved.
+    pub(super) saved_tokens: u64,
+}
+
+impl ContextEstimate {
+    pub(super) fn from_prompt(system: &str, tools: &[ToolSpec]) -> Self {
+        Self { fixed_tokens: estimate_fixed_tokens(system, tools), ..Self::default() }
+    }
+
+    /// Replaces the system prompt. `counted`: the provider has counted a request with the previous one.
+    pub(super) fn update_fixed(&mut self, system: &str, tools: &[ToolSpec], counted: bool) {
+        if counted {
+            self.counted_fixed_tokens.get_or_insert(self.fixed_tokens);
+        }
+        self.fixed_tokens = estimate_fixed_tokens(system, tools);
+    }
+
+    pub(super) fn fixed_tokens(&self) -> u64 {
+        self.fixed_tokens
+    }
+
+    /// Forgets what was learned about the previous model's window.
+    pub(super) fn forget_window(&mut self) {
+        (self.learned_limit, self.learned_percent, self.sent_tokens) = (None, None, (0, 0));
+    }
+
+    /// Records that the last request exceeded the window. Figures in the provider's message take precedence. Returns
+    /// whether there were any.
+    pub(super) fn record_rejection(&mut self, why: &str) -> bool {
+        let (ours, corrected) = self.sent_tokens;
+        let said = parse_token_figures(why);
+        if let Some((counted, _)) = said {
+            self.learned_percent = Some(counted.saturating_mul(100) / ours.max(1));
+        }
+        let fits = said.map_or(corrected, |(_, fits)| fits).max(1);
+        self.learned_limit = Some(fits.min(self.learned_limit.unwrap_or(u64::MAX)));
+        said.is_some()
+    }
+
+    /// Removes the truncation, because a summary has replaced the truncated outcomes.
+    pub(super) fn clear_truncation(&mut self) {
+        self.truncation = None;
+    }
+
+    /// Updates the estimate after a reply with the provider's count.
+    pub(super) fn record_usage(&mut self, usage: Option<Usage>) {
+        if usage.is_some_and(|usage| usage.input > 0) {
+            self.counted_saved_tokens = self.saved_tokens();
+            self.counted_fixed_tokens = Some(self.sent_fixed_tokens).filter(|sent| *sent != self.fixed_tokens);
+        }
+    }
+
+    pub(super) fn truncation(&self) -> Option<Truncation> {
+        self.truncation
+    }
+
+    pub(super) fn counted_fixed_tokens(&self) -> u64 {
+        self.counted_fixed_tokens.unwrap_or(self.fixed_tokens)
+    }
+
+    pub(super) fn saved_tokens(&self) -> u64 {
+        self.truncation.map_or(0, |shortened| shortened.saved_tokens)
+    }
+}
+
+fn estimate_fixed_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
+    tokens::MESSAGE_OVERHEAD + tokens::estimate_text(system) + tokens::estimate_tools(tools)
+}
+
+/// Parses the length and the limit of a request from a provider's error, such as `request (8677 tokens) exceeds the
+/// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
+fn parse_token_figures(why: &str) -> Option<(u64, u64)> {
+    let mut found = Vec::new();
+    let words: Vec<&str> =
+        why.split(|c: char| c.is_whitespace() || "(),:;".contains(c)).filter(|word| !word.is_empty()).collect();
+    for pair in words.windows(2) {
+        let of = pair[1].to_ascii_lowercase();
+        if (of.starts_with("token") || of.starts_with("maximum"))
+            && let Ok(number) = pair[0].replace(['_', ','], "").parse::<u64>()
+            && number >= 256
+        {
+            found.push(number);
+        }
+    }
+    let (least, most) = (*found.iter().min()?, *found.iter().max()?);
+    (least < most).then_some((most, least))
+}
+
+/// Attempts of one turn to fit into the context window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CompactionAttempts {
+    pub(super) summaries: u32,
+    /// True if a request that was rejected as too long was sent again.
+    pub(super) resent_too_long: bool,
+    /// Limit in tokens for the summary's own request, if a larger one was rejected.
+    pub(super) request_limit: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lengths_from_provider_errors() {
+        let check = |why: &str, read: Option<(u64, u64)>| assert_eq!(parse_token_figures(why), read, "{why}");
+        check(
+            "(400, exceed_context_size_error): request (8677 tokens) exceeds the available context size (4096 tokens)",
+            Some((8_677, 4_096)),
+        );
+        check(
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+            Some((9_001, 8_192)),
+        );
+        check(
+            "maximum context length is 4096 tokens. However, you requested 5000 tokens (4500 in the messages, 500 in the completion)",
+            Some((5_000, 4_096)),
+        );
+        check("prompt is too long: 210000 tokens > 200000 maximum", Some((210_000, 200_000)));
+        for nothing in
+            ["", "too long", "8192 tokens", "9 tokens of 3 tokens", "413 payload", "4096 tokens, 4096 tokens"]
+        {
+            check(nothing, None);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! State and effects of one update, and the steps that follow from it.
+
+use super::context_estimate::CompactionAttempts;
+use super::effect::Effect;
+use super::state::{Phase, State};
+use crate::chat::{CallId, Ending, Entry, Session, SessionGrant, ToolCall, TurnId};
+use std::collections::VecDeque;
+
+/// The state and the effects of one update. Every entry goes to the session and to the log in the same step.
+pub(super) struct UpdateContext<'a> {
+    pub(super) state: &'a mut State,
+    /// Session of the turn, if the state is that of a sub-agent.
+    pub(super) parent_session: Option<&'a Session>,
+    pub(super) effects: Vec<Effect>,
+    /// What follows from the event, once it is handled.
+    pub(super) next_steps: VecDeque<NextStep>,
+}
+
+/// Step of a turn that follows from an event. It starts when the handler of the event has returned, so that the handlers
+/// need not call each other.
+#[derive(Debug)]
+pub(super) enum NextStep {
+    /// Start a turn with all queued messages.
+    StartTurn,
+    /// Request the next reply of this turn.
+    RequestReply(TurnId),
+    /// Carry out these calls.
+    StartCalls(TurnId, Vec<ToolCall>),
+    /// Start every call that can start.
+    StartReadyCalls,
+    /// Request a session title, unless the session has one.
+    RequestTitle,
+}
+
+impl<'a> UpdateContext<'a> {
+    /// Creates the context of an update; `parent_session` is that of the turn, if the state is that of a sub-agent.
+    pub(super) fn new(state: &'a mut State, parent_session: Option<&'a Session>) -> Self {
+        Self { state, parent_session, effects: Vec::new(), next_steps: VecDeque::new() }
+    }
+
+    pub(super) fn is_current_turn(&self, turn: TurnId) -> bool {
+        self.state.current_turn() == Some(turn)
+    }
+
+    /// Returns the grants of the whole session: a grant given to a sub-agent is valid for the turn, and the reverse.
+    pub(super) fn session_grants(&self) -> &[SessionGrant] {
+        self.parent_session.unwrap_or(&self.state.session).grants()
+    }
+
+    /// Records an entry in the session and in the log.
+    pub(super) fn record_entry(&mut self, entry: Entry) {
+        let entry = self.state.session.apply(entry);
+        self.effects.push(Effect::AppendEntry(entry.clone()));
+    }
+
+    /// Ends the turn. Queued messages start the next turn, unless this turn failed: then they stay in the queue until
+    /// the user sends them.
+    pub(super) fn end_turn(&mut self, ending: Ending) {
+        let finished = ending == Ending::Finished;
+        self.record_entry(Entry::Ended { ending });
+        self.state.phase = Phase::Idle;
+        if finished && !self.state.queued_messages.is_empty() {
+            self.next_steps.push_back(NextStep::StartTurn);
+        } else if finished && !self.state.is_apply_turn {
+            self.next_steps.push_back(NextStep::RequestTitle);
+        }
+    }
+
+    /// Resets the per-turn state and returns the ID of a new turn.
+    pub(super) fn new_turn(&mut self) -> TurnId {
+        self.state.turn_count += 1;
+        self.state.turn_requests = 0;
+        self.state.delegated_tasks = 0;
+        self.state.failed_calls.clear();
+        self.state.repeated_calls.clear();
+        self.state.compaction_attempts = CompactionAttempts::default();
+        self.state.is_apply_turn = false;
+        TurnId(self.state.turn_count)
+    }
+
+    /// Renames calls whose IDs another call of the session has, sub-agents included. Some providers count from zero in each
+    /// reply.
+    pub(super) fn with_unique_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
+        let mut apart: Vec<ToolCall> = Vec::new();
+        for call in calls {
+            let taken = |id: &CallId, apart: &[ToolCall]| {
+                self.parent_session.is_some_and(|session| session.call(id).is_some())
+                    || self.state.session.call(id).is_some()
+                    || apart.iter().any(|other| other.id == *id)
+            };
+            let mut id = call.id.clone();
+            let mut count = 2;
+            while id.0.is_empty() || taken(&id, &apart) {
+                id = CallId(format!("{}-{count}", call.id));
+                count += 1;
+            }
+            apart.push(ToolCall { id, ..call.clone() });
+        }
+        apart
+    }
+
+    /// Starts every call that can start, after this event.
+    pub(super) fn continue_calls(&mut self) {
+        self.next_steps.push_back(NextStep::StartReadyCalls);
+    }
+}
