@@ -1,14 +1,16 @@
 //! A session, computed from its entries.
 
+mod call_state;
 mod messages;
 mod sub_agents;
 
+pub use call_state::{CallState, LoggedPlan};
+
 use super::dry_run_summary::live_ask_reason;
 use super::{
-    Access, CallId, Decision, Entry, GrantSpan, Outcome, Preview, Questions, ResultOrigin, SessionGrant, TitleSource,
-    ToolCall, Usage, summary, tokens,
+    CallId, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant, TitleSource, ToolCall, Usage, summary,
+    tokens,
 };
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// State of a session. It changes only by `apply`, so a live session and one read back from disk are equal.
@@ -55,46 +57,6 @@ pub struct TokenCount {
     pub is_outdated: bool,
 }
 
-/// State of one call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallState {
-    /// The call as the model made it.
-    pub call: ToolCall,
-    /// The last plan, if the call was planned.
-    pub plan: Option<LoggedPlan>,
-    /// Its questions, if it asks the user.
-    pub questions: Option<Questions>,
-    /// Arguments by which the user replaced the model's.
-    pub edited_arguments: Option<Value>,
-    /// True if the user or the policy allowed it to start.
-    pub is_started: bool,
-    /// Index of the entry that settled it.
-    pub settled_at: Option<usize>,
-    /// Index of the entry with the user's decision.
-    pub decided_at: Option<usize>,
-    /// The call that started the sub-agent which made this call; `None` if the turn itself made it.
-    pub parent_call: Option<CallId>,
-}
-
-/// Parts of a plan that the log keeps.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoggedPlan {
-    /// Title of the approval prompt.
-    pub title: String,
-    /// Short description of the call.
-    pub summary: String,
-    /// Access of the call.
-    pub access: Access,
-    /// The preview that was shown.
-    pub preview: Preview,
-    /// Name of the verdict.
-    pub verdict: String,
-    /// True if the user would be asked about it live.
-    pub asks_live: bool,
-    /// Hooks that match the call but were not run, because this is a dry run.
-    pub hooks_not_run: Vec<String>,
-}
-
 impl Session {
     /// Builds a session from its entries.
     pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
@@ -115,7 +77,7 @@ impl Session {
         match &entry {
             Entry::UserMessage { text } => {
                 if self.title.is_none() {
-                    self.title = messages::title_from(text);
+                    self.title = title_from(text);
                 }
             }
             Entry::Replied { text, calls, usage, .. } => {
@@ -403,6 +365,17 @@ fn entry_tokens(entry: &Entry) -> u64 {
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. } => 0,
     }
+}
+
+/// Makes a title of the first line: at most 60 characters.
+fn title_from(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
+    if line.chars().count() > 60 {
+        title.truncate(title.rfind(' ').filter(|&at| at > 30).unwrap_or(title.len()));
+        title.push('…');
+    }
+    Some(title)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Conversion of a session to messages for the model.
 
 use super::{CallState, Session};
-use crate::chat::hidden_chars::{escape_hidden, mark_hidden};
-use crate::chat::{CallId, Ending, Entry, Message, Preview, escape_sequences, summary, truncation};
+use crate::chat::hidden_chars::mark_hidden;
+use crate::chat::{CallId, Ending, Entry, Message, escape_sequences, summary, truncation};
 use std::borrow::Cow;
 
 /// Size limit in bytes of a result with marks, unless it was longer before; the same as the limit of tools.
@@ -127,20 +127,6 @@ impl Session {
     }
 }
 
-impl CallState {
-    /// Returns whether the call is a command, whose output was written for a terminal.
-    pub fn is_command(&self) -> bool {
-        matches!(self.plan.as_ref().map(|shown| &shown.preview), Some(Preview::Command(_)))
-    }
-
-    /// Returns the notice for the model that the user changed the arguments of this call.
-    pub fn edit_notice(&self) -> Option<String> {
-        let arguments = self.edited_arguments.as_ref()?.to_string();
-        let arguments = escape_hidden(&arguments);
-        Some(format!("[The user changed the arguments of this call. It was planned with: {arguments}]\n"))
-    }
-}
-
 /// Appends a user message, or extends the message of a summary: some providers reject two user messages in a row.
 fn append_user_message(messages: &mut Vec<Message>, text: &str, summarised: bool) {
     match messages.as_mut_slice() {
@@ -181,15 +167,4 @@ impl OpenCalls {
         }
         messages.append(&mut self.user_messages);
     }
-}
-
-/// Makes a title of the first line: at most 60 characters.
-pub(super) fn title_from(text: &str) -> Option<String> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let mut title: String = line.chars().filter(|c| !c.is_control()).take(60).collect();
-    if line.chars().count() > 60 {
-        title.truncate(title.rfind(' ').filter(|&at| at > 30).unwrap_or(title.len()));
-        title.push('…');
-    }
-    Some(title)
 }

@@ -1,6 +1,6 @@
 //! Sessions and their messages.
 
-use super::super::{Digest, Ending, Message};
+use super::super::{Access, Digest, Ending, Message, Preview};
 use super::*;
 use proptest::prelude::*;
 
