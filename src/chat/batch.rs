@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(path: &str, folder: bool, expected: Group) {
+    fn check_group(path: &str, folder: bool, expected: Group) {
         assert_eq!(Group::classify(Path::new(path), folder, false), expected, "{path}");
     }
 
@@ -309,10 +309,10 @@ mod tests {
             ".git/objects/info/packs",
             "sub/.git/packed-refs",
         ] {
-            check(path, false, Group::Repository);
+            check_group(path, false, Group::Repository);
         }
         for path in [".git", ".git/objects", ".git/objects/ab", ".git/refs/tags", ".git/logs"] {
-            check(path, true, Group::Repository);
+            check_group(path, true, Group::Repository);
         }
         for path in [
             ".git/config",
@@ -327,13 +327,13 @@ mod tests {
             ".git/modules/a/HEAD",
             "vendored/.git/config",
         ] {
-            check(path, false, Group::GitSettings);
+            check_group(path, false, Group::GitSettings);
         }
         // A file in place of the folder names another repository.
-        check(".git", false, Group::GitSettings);
-        check(".git/refs", false, Group::GitSettings);
-        check(".gitignore", false, Group::Source);
-        check("src/.github/x", false, Group::Source);
+        check_group(".git", false, Group::GitSettings);
+        check_group(".git/refs", false, Group::GitSettings);
+        check_group(".gitignore", false, Group::Source);
+        check_group("src/.github/x", false, Group::Source);
         assert_eq!(Group::classify(Path::new("target/x"), false, true), Group::Ignored);
         assert_eq!(Group::classify(Path::new(".git/hooks/x"), false, true), Group::GitSettings);
     }

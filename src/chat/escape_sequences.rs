@@ -206,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[track_caller]
-    fn check(output: &str, expected: &str) {
+    fn check_readable(output: &str, expected: &str) {
         assert_eq!(strip_colors(&readable_output(output)), expected, "{output:?}");
     }
 
@@ -215,37 +215,40 @@ mod tests {
         let output = "\x1b[31mred\x1b[0m\tand\n";
         assert!(matches!(readable_output("plain\n\twords"), Cow::Borrowed(_)));
         assert_eq!(readable_output(output), output);
-        check(output, "red\tand\n");
-        check("\x1b[38;2;1;2;3m\x1b[4:3mx\x1b[m", "x");
+        check_readable(output, "red\tand\n");
+        check_readable("\x1b[38;2;1;2;3m\x1b[4:3mx\x1b[m", "x");
     }
 
     #[test]
     fn of_a_progress_line_only_the_last_state_is_kept() {
-        check("10%\r50%\r100%\r\ndone\r\n", "100%\ndone\n");
-        check("kept\r", "kept");
-        check("one\ntwo\rTWO\nthree\r\nfour", "one\nTWO\nthree\nfour");
-        check("a\r\x1b[Kb\n", "b\n");
-        check("a\r\x1b[2K\x1b[31mb\x1b[0m\x1b[K\r\x1b[K\n", "b\n");
-        check("a\x1b[2K\rb\n", "b\n");
+        check_readable("10%\r50%\r100%\r\ndone\r\n", "100%\ndone\n");
+        check_readable("kept\r", "kept");
+        check_readable("one\ntwo\rTWO\nthree\r\nfour", "one\nTWO\nthree\nfour");
+        check_readable("a\r\x1b[Kb\n", "b\n");
+        check_readable("a\r\x1b[2K\x1b[31mb\x1b[0m\x1b[K\r\x1b[K\n", "b\n");
+        check_readable("a\x1b[2K\rb\n", "b\n");
         let colored = "\x1b[31m10%\x1b[0m\r20%\n";
         assert_eq!(readable_output(colored), "\x1b[31m\x1b[0m20%\n");
     }
 
     #[test]
     fn sequences_that_move_or_erase_and_invisible_characters_are_marked() {
-        check("one\n\x1b[2J\x1b[Htwo", "one\n<U+001B>[2J<U+001B>[Htwo");
-        check("a\x1b[2Kb", "a<U+001B>[2Kb");
-        check("a\x1b]0;title\x07b\x1b]52;c;", "a<U+001B>]0;title<U+0007>b<U+001B>]52;c;");
-        check("ab\x08c\0d\u{7f}\u{9b}31m\u{85}", "ab<U+0008>c<U+0000>d<U+007F><U+009B>31m<U+0085>");
-        check("\u{202e}a\u{e0041}\u{200b}b", "<U+202E>a<U+E0041><U+200B>b");
-        check("gr\u{fc}\u{df}e \u{a0} 👩\u{200d}👧\n", "gr\u{fc}\u{df}e \u{a0} 👩\u{200d}👧\n");
+        check_readable("one\n\x1b[2J\x1b[Htwo", "one\n<U+001B>[2J<U+001B>[Htwo");
+        check_readable("a\x1b[2Kb", "a<U+001B>[2Kb");
+        check_readable("a\x1b]0;title\x07b\x1b]52;c;", "a<U+001B>]0;title<U+0007>b<U+001B>]52;c;");
+        check_readable("ab\x08c\0d\u{7f}\u{9b}31m\u{85}", "ab<U+0008>c<U+0000>d<U+007F><U+009B>31m<U+0085>");
+        check_readable("\u{202e}a\u{e0041}\u{200b}b", "<U+202E>a<U+E0041><U+200B>b");
+        check_readable("gr\u{fc}\u{df}e \u{a0} 👩\u{200d}👧\n", "gr\u{fc}\u{df}e \u{a0} 👩\u{200d}👧\n");
     }
 
     #[test]
     fn short_forms_swallow_no_character() {
-        check("a\x1b Xb\x1b[3 Xc\x1b#8d\x1b(Be\x1bcf", "a<U+001B> Xb<U+001B>[3 Xc<U+001B>#8d<U+001B>(Be<U+001B>cf");
-        check("a\x1b[31", "a<U+001B>[31");
-        check("a\x1b[>4;2mb", "a<U+001B>[>4;2mb");
+        check_readable(
+            "a\x1b Xb\x1b[3 Xc\x1b#8d\x1b(Be\x1bcf",
+            "a<U+001B> Xb<U+001B>[3 Xc<U+001B>#8d<U+001B>(Be<U+001B>cf",
+        );
+        check_readable("a\x1b[31", "a<U+001B>[31");
+        check_readable("a\x1b[>4;2mb", "a<U+001B>[>4;2mb");
     }
 
     #[test]

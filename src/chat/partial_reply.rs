@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(pieces: &[(usize, &str)], whole: &str) {
+    fn check_pieces(pieces: &[(usize, &str)], whole: &str) {
         let mut growing = PartialText::default();
         for (from, more) in pieces {
             growing.append(&TextPart(*from, (*more).to_owned()));
@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn parts_are_assembled_and_a_missing_one_is_marked() {
-        check(&[], "");
-        check(&[(0, "one "), (4, "two"), (7, "")], "one two");
-        check(&[(0, "one "), (0, "another")], "another");
-        check(&[(0, "one "), (4, "two"), (4, "2")], "one 2");
-        check(&[(0, "one "), (20, "three"), (25, "!")], "one …three!");
-        check(&[(4, "two")], "…two");
-        check(&[(1, "x"), (2, "y")], "…xy");
-        check(&[(0, "é"), (1, "x")], "x");
+        check_pieces(&[], "");
+        check_pieces(&[(0, "one "), (4, "two"), (7, "")], "one two");
+        check_pieces(&[(0, "one "), (0, "another")], "another");
+        check_pieces(&[(0, "one "), (4, "two"), (4, "2")], "one 2");
+        check_pieces(&[(0, "one "), (20, "three"), (25, "!")], "one …three!");
+        check_pieces(&[(4, "two")], "…two");
+        check_pieces(&[(1, "x"), (2, "y")], "…xy");
+        check_pieces(&[(0, "é"), (1, "x")], "x");
     }
 
     #[test]

@@ -67,7 +67,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[track_caller]
-    fn check(text: &str, expected: &str) {
+    fn check_address(text: &str, expected: &str) {
         let found = parse(text).map(|url| url.to_string()).unwrap_or_else(|wrong| wrong);
         assert_eq!(found, expected, "{text}");
         assert!(!found.contains("secret"), "{found}");
@@ -76,22 +76,25 @@ mod tests {
     #[test]
     fn invalid_addresses_are_reported_with_a_correction() {
         let form = "Use an address such as \"https://example.com/v1\".";
-        check(" https://api.example.com/v1\n", "https://api.example.com/v1");
-        check("http://127.0.0.1:65535/v1/", "http://127.0.0.1:65535/v1/");
+        check_address(" https://api.example.com/v1\n", "https://api.example.com/v1");
+        check_address("http://127.0.0.1:65535/v1/", "http://127.0.0.1:65535/v1/");
         for text in ["http://h:65536/v1", "http://h:0/v1", "https://h:99999999999999999999", "http://[::1]:70000/v1"] {
-            check(text, "Cannot use this address: its port is out of range. Ports go from 1 to 65535.");
+            check_address(text, "Cannot use this address: its port is out of range. Ports go from 1 to 65535.");
         }
-        check("http://h:x/v1", &format!("Cannot use this address: invalid port number. {form}"));
-        check("", &format!("Cannot use this address: it is empty. {form}"));
-        check("h/v1", &format!("Cannot use this address: relative URL without a base. {form}"));
-        check("ftp://h/v1", &format!("Cannot use this address: it does not begin with http:// or https://. {form}"));
-        check(
+        check_address("http://h:x/v1", &format!("Cannot use this address: invalid port number. {form}"));
+        check_address("", &format!("Cannot use this address: it is empty. {form}"));
+        check_address("h/v1", &format!("Cannot use this address: relative URL without a base. {form}"));
+        check_address(
+            "ftp://h/v1",
+            &format!("Cannot use this address: it does not begin with http:// or https://. {form}"),
+        );
+        check_address(
             "https://me:secret@h/v1",
             &format!(
                 "Cannot use this address: it contains a user name or a password; authentication needs a key. {form}"
             ),
         );
-        check(
+        check_address(
             "https://h/v1?key=secret",
             &format!(
                 "Cannot use this address: it has a query or a fragment. Set `query` in the profile instead. {form}"

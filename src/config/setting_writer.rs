@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(before: &str, setting: &[&str], value: &str, after: &str) {
+    fn check_setting(before: &str, setting: &[&str], value: &str, after: &str) {
         assert_eq!(apply_setting(before, setting, value.into()).as_deref(), Ok(after));
     }
 
@@ -60,16 +60,16 @@ mod tests {
 
     #[test]
     fn changing_one_setting_keeps_comments() {
-        check(
+        check_setting(
             "# mine\n[screen]\nmouse = false # no\ntheme = \"old\"  # soon another\n\n[shell]\n",
             THEME,
             "new",
             "# mine\n[screen]\nmouse = false # no\ntheme = \"new\"  # soon another\n\n[shell]\n",
         );
-        check("", THEME, "new", "[screen]\ntheme = \"new\"\n");
-        check("# mine\n", THEME, "new", "[screen]\ntheme = \"new\"\n# mine\n");
-        check("screen = { mouse = true }\n", THEME, "new", "screen = { mouse = true , theme = \"new\" }\n");
-        check("", &["profiles", "mine", "model"], "m", "[profiles.mine]\nmodel = \"m\"\n");
+        check_setting("", THEME, "new", "[screen]\ntheme = \"new\"\n");
+        check_setting("# mine\n", THEME, "new", "[screen]\ntheme = \"new\"\n# mine\n");
+        check_setting("screen = { mouse = true }\n", THEME, "new", "screen = { mouse = true , theme = \"new\" }\n");
+        check_setting("", &["profiles", "mine", "model"], "m", "[profiles.mine]\nmodel = \"m\"\n");
     }
 
     #[test]

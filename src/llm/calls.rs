@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// Feeds events with parts and checks the calls, formatted as `id name arguments`.
-    fn check(what: &str, events: &[&[&str]], expected: &[&str]) {
+    fn check_calls(what: &str, events: &[&[&str]], expected: &[&str]) {
         let mut calls = Calls::default();
         for event in events {
             calls.add_parts(event.iter().map(|text| part(text)).collect());
@@ -179,43 +179,43 @@ mod tests {
 
     #[test]
     fn r48_calls_are_assembled_from_all_known_formats() {
-        check("by index", &[&["0 a f {\"x\":"], &["0 - - 1}"], &["1 b g {}"]], &["a f {\"x\":1}", "b g {}"]);
-        check(
+        check_calls("by index", &[&["0 a f {\"x\":"], &["0 - - 1}"], &["1 b g {}"]], &["a f {\"x\":1}", "b g {}"]);
+        check_calls(
             "interleaved",
             &[&["0 a f -", "1 b g -"], &["0 - - {", "1 - - {"], &["1 - - }", "0 - - }"]],
             &["a f {}", "b g {}"],
         );
-        check("no index", &[&["- a f {"], &["- a - }"], &["- b g {}"]], &["a f {}", "b g {}"]);
-        check("no index, id once", &[&["- a f {"], &["- - - }"], &["- b g {}"]], &["a f {}", "b g {}"]);
-        check("no id", &[&["0 - f {}"], &["1 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
-        check("neither", &[&["- - f {"], &["- - - }"], &["- - g {}"]], &["call_1 f {}", "call_2 g {}"]);
-        check(
+        check_calls("no index", &[&["- a f {"], &["- a - }"], &["- b g {}"]], &["a f {}", "b g {}"]);
+        check_calls("no index, id once", &[&["- a f {"], &["- - - }"], &["- b g {}"]], &["a f {}", "b g {}"]);
+        check_calls("no id", &[&["0 - f {}"], &["1 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
+        check_calls("neither", &[&["- - f {"], &["- - - }"], &["- - g {}"]], &["call_1 f {}", "call_2 g {}"]);
+        check_calls(
             "several complete calls in one event",
             &[&["- - f {}", "- - f {}", "- - g -"]],
             &["call_1 f {}", "call_2 f {}", "call_3 g {}"],
         );
-        check(
+        check_calls(
             "several calls without arguments in one event",
             &[&["- - f -", "- - f -"]],
             &["call_1 f {}", "call_2 f {}"],
         );
-        check("the same complete call twice", &[&["- - f {}"], &["- - f {}"]], &["call_1 f {}", "call_2 f {}"]);
-        check("always index 0, own ids", &[&["0 a f {}"], &["0 b f {}"]], &["a f {}", "b f {}"]);
-        check("always index 0, no ids", &[&["0 - f {}"], &["0 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
-        check("new id with each part", &[&["0 a f {"], &["0 b - }"]], &["a f {}"]);
-        check("new id, no index", &[&["- a f {"], &["- b - }"]], &["a f {}"]);
-        check("name repeated", &[&["0 a f {"], &["0 a f }"], &["0 a f -"]], &["a f {}"]);
-        check("name repeated, no ids", &[&["- - f {"], &["- - f }"]], &["call_1 f {}"]);
-        check("name in pieces", &[&["0 a read_ -"], &["0 - file {}"]], &["a read_file {}"]);
-        check("name grows", &[&["0 a read -"], &["0 - read_file {}"]], &["a read_file {}"]);
-        check("arguments before name", &[&["0 a - {"], &["0 a f }"]], &["a f {}"]);
-        check("arguments before name, nothing else", &[&["- - - {"], &["- - f }"]], &["call_1 f {}"]);
-        check("same index, same id, other name", &[&["0 a f {}"], &["0 a g {}"]], &["a f {}", "call_1 g {}"]);
-        check("same id, other name, no index", &[&["- a f {}"], &["- a g {}"]], &["a f {}", "call_1 g {}"]);
-        check("id before name", &[&["- a - -"], &["- a f {}"]], &["a f {}"]);
-        check("index from 1, gaps", &[&["1 a f {}"], &["5 b g {}"]], &["a f {}", "b g {}"]);
-        check("an empty slot is ignored", &[&["0 a f {}", "1 - - -"]], &["a f {}"]);
-        check(
+        check_calls("the same complete call twice", &[&["- - f {}"], &["- - f {}"]], &["call_1 f {}", "call_2 f {}"]);
+        check_calls("always index 0, own ids", &[&["0 a f {}"], &["0 b f {}"]], &["a f {}", "b f {}"]);
+        check_calls("always index 0, no ids", &[&["0 - f {}"], &["0 - f {}"]], &["call_1 f {}", "call_2 f {}"]);
+        check_calls("new id with each part", &[&["0 a f {"], &["0 b - }"]], &["a f {}"]);
+        check_calls("new id, no index", &[&["- a f {"], &["- b - }"]], &["a f {}"]);
+        check_calls("name repeated", &[&["0 a f {"], &["0 a f }"], &["0 a f -"]], &["a f {}"]);
+        check_calls("name repeated, no ids", &[&["- - f {"], &["- - f }"]], &["call_1 f {}"]);
+        check_calls("name in pieces", &[&["0 a read_ -"], &["0 - file {}"]], &["a read_file {}"]);
+        check_calls("name grows", &[&["0 a read -"], &["0 - read_file {}"]], &["a read_file {}"]);
+        check_calls("arguments before name", &[&["0 a - {"], &["0 a f }"]], &["a f {}"]);
+        check_calls("arguments before name, nothing else", &[&["- - - {"], &["- - f }"]], &["call_1 f {}"]);
+        check_calls("same index, same id, other name", &[&["0 a f {}"], &["0 a g {}"]], &["a f {}", "call_1 g {}"]);
+        check_calls("same id, other name, no index", &[&["- a f {}"], &["- a g {}"]], &["a f {}", "call_1 g {}"]);
+        check_calls("id before name", &[&["- a - -"], &["- a f {}"]], &["a f {}"]);
+        check_calls("index from 1, gaps", &[&["1 a f {}"], &["5 b g {}"]], &["a f {}", "b g {}"]);
+        check_calls("an empty slot is ignored", &[&["0 a f {}", "1 - - -"]], &["a f {}"]);
+        check_calls(
             "duplicate ids",
             &[&["0 a f {}"], &["1 a g {}"], &["2 call_1 h {}"]],
             &["a f {}", "call_2 g {}", "call_1 h {}"],

@@ -172,7 +172,7 @@ mod tests {
     use serde_json::json;
 
     /// Decodes in one chunk, byte by byte, and in chunks of three, with the same result.
-    fn check(bytes: &[u8], expected: &[Event]) {
+    fn check_events(bytes: &[u8], expected: &[Event]) {
         let run = |size: usize| {
             let mut decoder = Decoder::default();
             let mut out: Vec<Event> = bytes.chunks(size).flat_map(|piece| decoder.decode(piece)).collect();
@@ -190,42 +190,48 @@ mod tests {
 
     #[test]
     fn r48_streams_are_decoded_by_the_specification() {
-        check(b"data: {\"a\":1}\n\ndata: [DONE]\n\n", &[value(json!({"a": 1})), Event::Done]);
-        check(b"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n", &[value(json!({"a": 1})), value(json!({"a": 2}))]);
-        check(b"data: {\r\ndata: \"a\":1}\r\n\r\n", &[value(json!({"a": 1}))]);
-        check(b"data: 1\r\rdata: 2\r\r", &[value(json!(1)), value(json!(2))]);
-        check("\u{feff}data: {\"a\":\"中👩‍👩‍👧\"}\n\n".as_bytes(), &[value(json!({"a": "中👩‍👩‍👧"}))]);
-        check(b": hello\n\n: again\ndata: 1\nid: 7\nretry: 1\nodd\n\n", &[value(json!(1))]);
-        check(b"data: {\ndata: \"a\":\ndata: 1}\n\n", &[value(json!({"a": 1}))]);
-        check(b"event: ping\ndata: {\"type\":\"ping\"}\n\n", &[value(json!({"type": "ping"}))]);
-        check(b"event: ping\ndata: still here\n\ndata\n\ndata:\n\n", &[]);
+        check_events(b"data: {\"a\":1}\n\ndata: [DONE]\n\n", &[value(json!({"a": 1})), Event::Done]);
+        check_events(
+            b"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n",
+            &[value(json!({"a": 1})), value(json!({"a": 2}))],
+        );
+        check_events(b"data: {\r\ndata: \"a\":1}\r\n\r\n", &[value(json!({"a": 1}))]);
+        check_events(b"data: 1\r\rdata: 2\r\r", &[value(json!(1)), value(json!(2))]);
+        check_events("\u{feff}data: {\"a\":\"中👩‍👩‍👧\"}\n\n".as_bytes(), &[value(json!({"a": "中👩‍👩‍👧"}))]);
+        check_events(b": hello\n\n: again\ndata: 1\nid: 7\nretry: 1\nodd\n\n", &[value(json!(1))]);
+        check_events(b"data: {\ndata: \"a\":\ndata: 1}\n\n", &[value(json!({"a": 1}))]);
+        check_events(b"event: ping\ndata: {\"type\":\"ping\"}\n\n", &[value(json!({"type": "ping"}))]);
+        check_events(b"event: ping\ndata: still here\n\ndata\n\ndata:\n\n", &[]);
     }
 
     #[test]
     fn r48_known_deviations_lose_no_events() {
-        check(b"data: [DONE] \n\n", &[Event::Done]);
-        check(b"data: 1\ndata: 2\ndata: [DONE]\n", &[value(json!(1)), value(json!(2)), Event::Done]);
-        check(b"{\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
-        check(b"event: error\ndata: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
-        check(b"event: error\ndata: no\n\n", &[value(json!({"error": "no"}))]);
-        check(b"event: error\ndata: {\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
-        check(b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n", &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))]);
-        check(b"data: upstream died\n\n", &[Event::Unreadable("upstream died".into())]);
-        check(b"data: {x\n\ndata: 1\n\n", &[Event::Unreadable("{x".into()), value(json!(1))]);
-        check(b"data: : OPENROUTER PROCESSING\n\ndata: 1\n\n", &[value(json!(1))]);
-        check(b"data: : still here\ndata: 1\ndata: :\ndata: 2\n\n", &[value(json!(1)), value(json!(2))]);
-        check(b"error: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
-        check(b"data: 1\nerror: no\n\ndata: 2\n", &[value(json!(1)), value(json!({"error": "no"})), value(json!(2))]);
-        check(b"upstream died\n", &[Event::Broken("upstream died".into())]);
-        check(b"upstream died\ndata: 1\n", &[value(json!(1))]);
+        check_events(b"data: [DONE] \n\n", &[Event::Done]);
+        check_events(b"data: 1\ndata: 2\ndata: [DONE]\n", &[value(json!(1)), value(json!(2)), Event::Done]);
+        check_events(b"{\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
+        check_events(b"event: error\ndata: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
+        check_events(b"event: error\ndata: no\n\n", &[value(json!({"error": "no"}))]);
+        check_events(b"event: error\ndata: {\"error\":\"no\"}\n\n", &[value(json!({"error": "no"}))]);
+        check_events(b"data: {\"a\":\"x\xffy\"}\n\ndata: 2\n\n", &[value(json!({"a": "x\u{fffd}y"})), value(json!(2))]);
+        check_events(b"data: upstream died\n\n", &[Event::Unreadable("upstream died".into())]);
+        check_events(b"data: {x\n\ndata: 1\n\n", &[Event::Unreadable("{x".into()), value(json!(1))]);
+        check_events(b"data: : OPENROUTER PROCESSING\n\ndata: 1\n\n", &[value(json!(1))]);
+        check_events(b"data: : still here\ndata: 1\ndata: :\ndata: 2\n\n", &[value(json!(1)), value(json!(2))]);
+        check_events(b"error: {\"message\":\"no\"}\n\n", &[value(json!({"error": {"message": "no"}}))]);
+        check_events(
+            b"data: 1\nerror: no\n\ndata: 2\n",
+            &[value(json!(1)), value(json!({"error": "no"})), value(json!(2))],
+        );
+        check_events(b"upstream died\n", &[Event::Broken("upstream died".into())]);
+        check_events(b"upstream died\ndata: 1\n", &[value(json!(1))]);
     }
 
     #[test]
     fn an_event_without_its_empty_line_is_complete() {
-        check(b"data: {\"a\":1}", &[value(json!({"a": 1}))]);
-        check(b"data: {\"a\":1}\n", &[value(json!({"a": 1}))]);
-        check(b"data: {\"a\":", &[]);
-        check(b"dat", &[]);
+        check_events(b"data: {\"a\":1}", &[value(json!({"a": 1}))]);
+        check_events(b"data: {\"a\":1}\n", &[value(json!({"a": 1}))]);
+        check_events(b"data: {\"a\":", &[]);
+        check_events(b"dat", &[]);
     }
 
     #[test]

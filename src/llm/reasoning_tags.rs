@@ -287,7 +287,7 @@ mod tests {
         (thought, said)
     }
 
-    fn check(text: &str, thought: &str, said: &str) {
+    fn check_tags(text: &str, thought: &str, said: &str) {
         assert_eq!(split(&[text]), (thought.to_owned(), said.to_owned()), "{text}");
         let characters: Vec<String> = text.chars().map(String::from).collect();
         let characters: Vec<&str> = characters.iter().map(String::as_str).collect();
@@ -296,45 +296,45 @@ mod tests {
 
     #[test]
     fn reasoning_and_text_are_separated() {
-        check("hello", "", "hello");
-        check("<think>a b</think>\n\nhello", "a b", "hello");
-        check("\n <think>\n中</think>好", "中", "好");
-        check("[THINK]a[/THINK]b", "a", "b");
-        check("<thinking>a</think></thinking>b", "a</think>", "b");
-        check("use <think> like this", "", "use <think> like this");
-        check("<thing>", "", "<thing>");
-        check("<thi", "", "<thi");
-        check("<think>never closed </thin", "never closed </thin", "");
-        check("<think>a < b </b></think>c <think>d</think>", "a < b </b>", "c <think>d</think>");
-        check("  indented", "", "  indented");
-        check("", "", "");
+        check_tags("hello", "", "hello");
+        check_tags("<think>a b</think>\n\nhello", "a b", "hello");
+        check_tags("\n <think>\n中</think>好", "中", "好");
+        check_tags("[THINK]a[/THINK]b", "a", "b");
+        check_tags("<thinking>a</think></thinking>b", "a</think>", "b");
+        check_tags("use <think> like this", "", "use <think> like this");
+        check_tags("<thing>", "", "<thing>");
+        check_tags("<thi", "", "<thi");
+        check_tags("<think>never closed </thin", "never closed </thin", "");
+        check_tags("<think>a < b </b></think>c <think>d</think>", "a < b </b>", "c <think>d</think>");
+        check_tags("  indented", "", "  indented");
+        check_tags("", "", "");
     }
 
     #[test]
     fn r48_a_closing_tag_alone_turns_earlier_text_into_reasoning() {
-        check("a\nb\n</think>\n\nc", "a\nb\n", "c");
-        check("a </think>\r\nb", "a ", "b");
-        check("a\n</think>b", "a\n", "b");
-        check("</think>a", "", "a");
-        check("a\n</think>\nb\n</think>\nc", "a\n", "b\n</think>\nc");
-        check("a </think> b", "", "a </think> b");
-        check("a </think>", "", "a </think>");
-        check("a\n</thi", "", "a\n</thi");
-        check("`</think>`\n", "", "`</think>`\n");
-        check("a `b\n</think>\nc` d", "", "a `b\n</think>\nc` d");
-        check("a `b\n\n</think>\nc", "a `b\n\n", "c");
-        check("```\n</think>\n```\n", "", "```\n</think>\n```\n");
-        check("~~~\n```\n</think>\n~~~\n", "", "~~~\n```\n</think>\n~~~\n");
-        check("```\na\n```\n</think>\nb", "```\na\n```\n", "b");
+        check_tags("a\nb\n</think>\n\nc", "a\nb\n", "c");
+        check_tags("a </think>\r\nb", "a ", "b");
+        check_tags("a\n</think>b", "a\n", "b");
+        check_tags("</think>a", "", "a");
+        check_tags("a\n</think>\nb\n</think>\nc", "a\n", "b\n</think>\nc");
+        check_tags("a </think> b", "", "a </think> b");
+        check_tags("a </think>", "", "a </think>");
+        check_tags("a\n</thi", "", "a\n</thi");
+        check_tags("`</think>`\n", "", "`</think>`\n");
+        check_tags("a `b\n</think>\nc` d", "", "a `b\n</think>\nc` d");
+        check_tags("a `b\n\n</think>\nc", "a `b\n\n", "c");
+        check_tags("```\n</think>\n```\n", "", "```\n</think>\n```\n");
+        check_tags("~~~\n```\n</think>\n~~~\n", "", "~~~\n```\n</think>\n~~~\n");
+        check_tags("```\na\n```\n</think>\nb", "```\na\n```\n", "b");
     }
 
     #[test]
     fn r48_later_blocks_are_reasoning_if_the_first_was() {
-        check("<think>a</think>b\n<think>c</think>\nd", "ac", "b\nd");
-        check("<think>a</think>b\n  <think>c</think>\nd", "ac", "b\n  d");
-        check("a\n</think>\nb\n<think>c</think>d", "a\nc", "b\nd");
-        check("b\n<think>c</think>\nd", "", "b\n<think>c</think>\nd");
-        check("<think>a</think>b\n```\n<think>c</think>\n```\n", "a", "b\n```\n<think>c</think>\n```\n");
-        check("<think>a</think>b\n<thi", "a", "b\n<thi");
+        check_tags("<think>a</think>b\n<think>c</think>\nd", "ac", "b\nd");
+        check_tags("<think>a</think>b\n  <think>c</think>\nd", "ac", "b\n  d");
+        check_tags("a\n</think>\nb\n<think>c</think>d", "a\nc", "b\nd");
+        check_tags("b\n<think>c</think>\nd", "", "b\n<think>c</think>\nd");
+        check_tags("<think>a</think>b\n```\n<think>c</think>\n```\n", "a", "b\n```\n<think>c</think>\n```\n");
+        check_tags("<think>a</think>b\n<thi", "a", "b\n<thi");
     }
 }

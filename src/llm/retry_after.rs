@@ -74,7 +74,7 @@ fn duration_from_seconds(seconds: f64) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn check(status: u16, headers: &[(&'static str, &str)], expected: Option<f64>) {
+    fn check_wait(status: u16, headers: &[(&'static str, &str)], expected: Option<f64>) {
         let now: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
         let all = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         let asked = parse_requested_wait(status, &all.collect(), now);
@@ -96,19 +96,19 @@ mod tests {
             ("nan", Some(0.0)),
             ("1e400", None),
         ] {
-            check(503, &[("retry-after", value)], expected);
+            check_wait(503, &[("retry-after", value)], expected);
         }
-        check(429, &[("retry-after-ms", "250"), ("retry-after", "1")], Some(0.25));
-        check(429, &[("retry-after-ms", "x"), ("retry-after", "1")], Some(1.0));
-        check(429, &[("other", "1")], None);
+        check_wait(429, &[("retry-after-ms", "250"), ("retry-after", "1")], Some(0.25));
+        check_wait(429, &[("retry-after-ms", "x"), ("retry-after", "1")], Some(1.0));
+        check_wait(429, &[("other", "1")], None);
     }
 
     #[test]
     fn r49_r55_a_wrong_local_clock_does_not_shorten_a_wait() {
         let by = |clock| [("retry-after", "Fri, 20 Nov 2026 09:00:30 GMT"), ("date", clock)];
-        check(503, &by("Fri, 20 Nov 2026 09:00:00 GMT"), Some(30.0));
-        check(503, &by("whenever"), Some(0.0));
-        check(503, &[("retry-after", "7"), ("date", "Fri, 20 Nov 2026 09:00:00 GMT")], Some(7.0));
+        check_wait(503, &by("Fri, 20 Nov 2026 09:00:00 GMT"), Some(30.0));
+        check_wait(503, &by("whenever"), Some(0.0));
+        check_wait(503, &[("retry-after", "7"), ("date", "Fri, 20 Nov 2026 09:00:00 GMT")], Some(7.0));
     }
 
     #[test]
@@ -126,19 +126,19 @@ mod tests {
             ("s", None),
             ("", None),
         ] {
-            check(429, &[("x-ratelimit-reset", value)], expected);
-            check(429, &[("x-ratelimit-reset-tokens", value), ("x-ratelimit-remaining-tokens", "0")], expected);
-            check(503, &[("x-ratelimit-reset", value)], None);
+            check_wait(429, &[("x-ratelimit-reset", value)], expected);
+            check_wait(429, &[("x-ratelimit-reset-tokens", value), ("x-ratelimit-remaining-tokens", "0")], expected);
+            check_wait(503, &[("x-ratelimit-reset", value)], None);
         }
         // Two limits without remaining counts: unknown which one was exceeded.
-        check(429, &[("x-ratelimit-reset-requests", "1s"), ("x-ratelimit-reset-tokens", "6m")], None);
+        check_wait(429, &[("x-ratelimit-reset-requests", "1s"), ("x-ratelimit-reset-tokens", "6m")], None);
         let two = [
             ("x-ratelimit-reset-requests", "1s"),
             ("x-ratelimit-remaining-requests", "12"),
             ("x-ratelimit-reset-tokens", "6m"),
             ("x-ratelimit-remaining-tokens", "0"),
         ];
-        check(429, &two, Some(360.0));
-        check(429, &[("retry-after", "2"), ("x-ratelimit-reset", "9")], Some(2.0));
+        check_wait(429, &two, Some(360.0));
+        check_wait(429, &[("retry-after", "2"), ("x-ratelimit-reset", "9")], Some(2.0));
     }
 }

@@ -43,7 +43,7 @@ mod tests {
     use super::super::rule_tests::rule;
     use super::*;
 
-    fn check(says: RuleEffect, tool: Option<&str>, pattern: &str, file: &str, under: &str, held: bool) {
+    fn check_exclusion(says: RuleEffect, tool: Option<&str>, pattern: &str, file: &str, under: &str, held: bool) {
         let rules = |list, also| Rules { list, aliases: also, ..Rules::default() };
         let path = RuleTarget::Path(pattern.to_owned());
         let one = Rule { tool: tool.map(str::to_owned), ..rule(says, path) };
@@ -60,22 +60,22 @@ mod tests {
 
     #[test]
     fn r12_skips_denied_files_below_a_readable_folder() {
-        check(RuleEffect::Deny, None, "keys/**", "keys/a", "", true);
-        check(RuleEffect::Deny, None, "keys/**", "key", "", false);
-        check(RuleEffect::Deny, None, "**/*.pem", "deep/er/a.pem", "deep", true);
-        check(RuleEffect::Deny, Some("search_text"), "keys/**", "keys/a", "", true);
-        check(RuleEffect::Deny, Some("read_file"), "keys/**", "keys/a", "", false);
-        check(RuleEffect::Deny, None, "/else/keys/**", "/else/keys/a", "/else", true);
-        check(RuleEffect::Deny, None, "/else/keys/**", "else/keys/a", "else", false);
-        check(RuleEffect::Allow, None, "keys/**", "keys/a", "", false);
+        check_exclusion(RuleEffect::Deny, None, "keys/**", "keys/a", "", true);
+        check_exclusion(RuleEffect::Deny, None, "keys/**", "key", "", false);
+        check_exclusion(RuleEffect::Deny, None, "**/*.pem", "deep/er/a.pem", "deep", true);
+        check_exclusion(RuleEffect::Deny, Some("search_text"), "keys/**", "keys/a", "", true);
+        check_exclusion(RuleEffect::Deny, Some("read_file"), "keys/**", "keys/a", "", false);
+        check_exclusion(RuleEffect::Deny, None, "/else/keys/**", "/else/keys/a", "/else", true);
+        check_exclusion(RuleEffect::Deny, None, "/else/keys/**", "else/keys/a", "else", false);
+        check_exclusion(RuleEffect::Allow, None, "keys/**", "keys/a", "", false);
     }
 
     #[test]
     fn reads_files_that_the_folder_was_approved_for() {
-        check(RuleEffect::Ask, None, "keys/**", "keys/a", "", true);
-        check(RuleEffect::Ask, None, "keys/**", "keys/a", "keys", false);
-        check(RuleEffect::Ask, None, "keys/*.pem", "keys/a.pem", "keys", true);
+        check_exclusion(RuleEffect::Ask, None, "keys/**", "keys/a", "", true);
+        check_exclusion(RuleEffect::Ask, None, "keys/**", "keys/a", "keys", false);
+        check_exclusion(RuleEffect::Ask, None, "keys/*.pem", "keys/a.pem", "keys", true);
         // An approval does not lift a denial.
-        check(RuleEffect::Deny, None, "keys/**", "keys/a", "keys", true);
+        check_exclusion(RuleEffect::Deny, None, "keys/**", "keys/a", "keys", true);
     }
 }

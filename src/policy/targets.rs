@@ -50,7 +50,7 @@ fn find_uncertain_target<'a>(problem: &ArgumentProblem, rest: &'a [Word]) -> Opt
 mod tests {
     use super::*;
 
-    fn check(rule: &str, command: &str, expected: Option<&str>) {
+    fn check_target(rule: &str, command: &str, expected: Option<&str>) {
         let words: Vec<String> = rule.split(' ').map(str::to_owned).collect();
         let all: Vec<Word> = command.split(' ').map(|word| Word::Known(word.to_owned())).collect();
         assert_eq!(find_added_target(&words, &all).as_deref(), expected, "{rule}: {command}");
@@ -69,33 +69,33 @@ mod tests {
             "make check --old-file a.o",
             "make check --no-print-directory",
         ] {
-            check("make check", command, None);
+            check_target("make check", command, None);
         }
-        check("make check", "make check deploy", Some("deploy"));
-        check("make check", "make check -j deploy", Some("deploy"));
-        check("make check", "make check -k 4", Some("4"));
-        check("make check", "make check -j 4 4", Some("4"));
-        check("make check", "make check -o a.o deploy", Some("deploy"));
-        check("make check", "make check --jobs 4", Some("4"));
-        check("make check", "make check -- deploy", Some("deploy"));
-        check("make check", "make check -", Some("-"));
-        check("make check lint", "make check lint -j4", None);
-        check("just test", "just test fast", Some("fast"));
-        check("task test", "task test -- deploy", None);
-        check("task test", "task test deploy", Some("deploy"));
-        check("rake test", "rake test deploy", Some("deploy"));
-        check("ninja all", "ninja all -j 4 -v", None);
-        check("ninja all", "ninja all -v install", Some("install"));
-        check("mvn test", "mvn test -pl core -q", None);
-        check("mvn test", "mvn test deploy", Some("deploy"));
-        check("gradle test", "gradle test --tests Foo", None);
-        check("gradle test", "gradle test publish", Some("publish"));
-        check("bazel test", "bazel test //a //b", None);
-        check("bazel test //a", "bazel test //a --config=ci", None);
-        check("bazel test //a", "bazel test //a //b", Some("//b"));
-        check("gulp", "gulp deploy", Some("deploy"));
-        check("cargo test", "cargo test retry", None);
-        check("npm run", "npm run test", None);
+        check_target("make check", "make check deploy", Some("deploy"));
+        check_target("make check", "make check -j deploy", Some("deploy"));
+        check_target("make check", "make check -k 4", Some("4"));
+        check_target("make check", "make check -j 4 4", Some("4"));
+        check_target("make check", "make check -o a.o deploy", Some("deploy"));
+        check_target("make check", "make check --jobs 4", Some("4"));
+        check_target("make check", "make check -- deploy", Some("deploy"));
+        check_target("make check", "make check -", Some("-"));
+        check_target("make check lint", "make check lint -j4", None);
+        check_target("just test", "just test fast", Some("fast"));
+        check_target("task test", "task test -- deploy", None);
+        check_target("task test", "task test deploy", Some("deploy"));
+        check_target("rake test", "rake test deploy", Some("deploy"));
+        check_target("ninja all", "ninja all -j 4 -v", None);
+        check_target("ninja all", "ninja all -v install", Some("install"));
+        check_target("mvn test", "mvn test -pl core -q", None);
+        check_target("mvn test", "mvn test deploy", Some("deploy"));
+        check_target("gradle test", "gradle test --tests Foo", None);
+        check_target("gradle test", "gradle test publish", Some("publish"));
+        check_target("bazel test", "bazel test //a //b", None);
+        check_target("bazel test //a", "bazel test //a --config=ci", None);
+        check_target("bazel test //a", "bazel test //a //b", Some("//b"));
+        check_target("gulp", "gulp deploy", Some("deploy"));
+        check_target("cargo test", "cargo test retry", None);
+        check_target("npm run", "npm run test", None);
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             ("gulp build", "gulp build --production", None),
             ("gulp build", "gulp build --production deploy", Some("deploy")),
         ] {
-            check(rule, command, target);
+            check_target(rule, command, target);
         }
     }
 }

@@ -103,7 +103,7 @@ mod tests {
     use crate::chat::unique_keys::MAX_DEPTH;
     use serde_json::json;
 
-    fn check(text: &str, expected: Result<Value, &str>) {
+    fn check_arguments(text: &str, expected: Result<Value, &str>) {
         match (parse(text), expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{text}"),
             (Err(found), Err(part)) => assert!(found.to_string().contains(part), "{text}: {found}"),
@@ -113,26 +113,26 @@ mod tests {
 
     #[test]
     fn r08_parses_arguments_strictly() {
-        check("", Ok(json!({})));
-        check(" \n", Ok(json!({})));
-        check(r#"{"a":[1,-2,1.5,true,null,"x"]}"#, Ok(json!({"a":[1,-2,1.5,true,null,"x"]})));
-        check(r#""{\"a\":1}""#, Ok(json!({"a":1})));
-        check(r#"{"a":1,"a":2}"#, Err("“a” is given twice"));
-        check(r#"{"a":{"b":1,"\u0062":2}}"#, Err("“b” is given twice"));
-        check(r#"{"a":1} {"b":2}"#, Err("text after the end"));
-        check(r#"{"a":1}x"#, Err("text after the end"));
-        check(r#"{"a":"#, Err("cut off"));
-        check("{'a':1}", Err("not JSON"));
-        check("[1]", Err("are an array; expected one JSON object"));
-        check(r#""\"x\"""#, Err("are a string"));
-        check("null", Err("are null"));
+        check_arguments("", Ok(json!({})));
+        check_arguments(" \n", Ok(json!({})));
+        check_arguments(r#"{"a":[1,-2,1.5,true,null,"x"]}"#, Ok(json!({"a":[1,-2,1.5,true,null,"x"]})));
+        check_arguments(r#""{\"a\":1}""#, Ok(json!({"a":1})));
+        check_arguments(r#"{"a":1,"a":2}"#, Err("“a” is given twice"));
+        check_arguments(r#"{"a":{"b":1,"\u0062":2}}"#, Err("“b” is given twice"));
+        check_arguments(r#"{"a":1} {"b":2}"#, Err("text after the end"));
+        check_arguments(r#"{"a":1}x"#, Err("text after the end"));
+        check_arguments(r#"{"a":"#, Err("cut off"));
+        check_arguments("{'a':1}", Err("not JSON"));
+        check_arguments("[1]", Err("are an array; expected one JSON object"));
+        check_arguments(r#""\"x\"""#, Err("are a string"));
+        check_arguments("null", Err("are null"));
     }
 
     #[test]
     fn limits_nesting_depth() {
         let nested = |lists: usize| format!("{{\"a\":{}{}}}", "[".repeat(lists), "]".repeat(lists));
         assert!(parse(&nested(MAX_DEPTH - 1)).is_ok());
-        check(&nested(MAX_DEPTH), Err("nested more than 32 deep"));
-        check(&nested(100_000), Err("nested more than 32 deep"));
+        check_arguments(&nested(MAX_DEPTH), Err("nested more than 32 deep"));
+        check_arguments(&nested(100_000), Err("nested more than 32 deep"));
     }
 }

@@ -146,7 +146,7 @@ mod tests {
     use crate::tools::tests::{plan_call, run_call};
 
     /// Checks the file after the edit, or the error.
-    async fn check(before: &str, old: &str, new: &str, all: bool, expected: &str) {
+    async fn check_edit(before: &str, old: &str, new: &str, all: bool, expected: &str) {
         let files = MemoryProject::with_files(&[("f", before)]);
         let arguments = json!({"path": "f", "old_text": old, "new_text": new, "all": all});
         let found = match plan_call(&EditFile, arguments, &files) {
@@ -158,18 +158,24 @@ mod tests {
 
     #[tokio::test]
     async fn r24_replaces_exactly_the_given_text() {
-        check("a\nb\n", "b", "c", false, "a\nc\n").await;
-        check("a\r\nb\r\n", "a\nb", "c\nd", false, "c\r\nd\r\n").await;
-        check("\u{feff}a\n", "\u{feff}a", "b", false, "\u{feff}b\n").await;
-        check("x x\nx\n", "x", "y", true, "y y\ny\n").await;
+        check_edit("a\nb\n", "b", "c", false, "a\nc\n").await;
+        check_edit("a\r\nb\r\n", "a\nb", "c\nd", false, "c\r\nd\r\n").await;
+        check_edit("\u{feff}a\n", "\u{feff}a", "b", false, "\u{feff}b\n").await;
+        check_edit("x x\nx\n", "x", "y", true, "y y\ny\n").await;
         let twice = "old_text occurs 2 times in f, at lines 1, 3. Include more context or set all.";
-        check("x\na\nx\n", "x", "y", false, twice).await;
+        check_edit("x\na\nx\n", "x", "y", false, twice).await;
         let overlap = "old_text occurs 2 times in f, at lines 1, 1. Include more context or set all.";
-        check("aaa", "aa", "b", false, overlap).await;
-        check("  a\n", "\ta", "b", false, "old_text does not occur in f — only whitespace differs at line 1:\n1\t  a")
-            .await;
-        check("a", "a", "a", false, "old_text and new_text are the same; nothing would change.").await;
-        check("a", "", "a", false, "old_text is empty. Use write_file to create or replace a file.").await;
+        check_edit("aaa", "aa", "b", false, overlap).await;
+        check_edit(
+            "  a\n",
+            "\ta",
+            "b",
+            false,
+            "old_text does not occur in f — only whitespace differs at line 1:\n1\t  a",
+        )
+        .await;
+        check_edit("a", "a", "a", false, "old_text and new_text are the same; nothing would change.").await;
+        check_edit("a", "", "a", false, "old_text is empty. Use write_file to create or replace a file.").await;
     }
 
     #[test]

@@ -130,7 +130,7 @@ mod tests {
     use crate::tools::{ExcludedPaths, LiveContext, Tool};
     use std::sync::Arc;
 
-    fn check(path: &str, expected: &str) {
+    fn check_shown_path(path: &str, expected: &str) {
         let files = MemoryProject::with_files(&[("src/a.rs", ""), ("@odd", ""), ("line\nbreak", "")]);
         let found = locate(&files, path).map(|at| display_path(&at)).unwrap_or_else(|error| error.to_string());
         assert_eq!(found, expected, "{path}");
@@ -138,20 +138,20 @@ mod tests {
 
     #[test]
     fn accepts_common_spellings_of_paths() {
-        check("src/a.rs", "src/a.rs");
-        check("./src/a.rs", "src/a.rs");
-        check("@src/a.rs", "src/a.rs");
-        check("@./src/a.rs", "src/a.rs");
-        check("@odd", "@odd");
-        check(".", ".");
-        check("src/a.rs\n", "src/a.rs");
-        check("new\n", "new");
-        check("line\nbreak", "line\\nbreak");
-        check("line\\nbreak", "line\\nbreak");
-        check("@line\\nbreak", "line\\nbreak");
-        check("no\\nsuch", "no\\nsuch");
-        check("back\\slash", "back\\slash");
-        check(" ", "The path is empty. Use “.” for the project folder.");
+        check_shown_path("src/a.rs", "src/a.rs");
+        check_shown_path("./src/a.rs", "src/a.rs");
+        check_shown_path("@src/a.rs", "src/a.rs");
+        check_shown_path("@./src/a.rs", "src/a.rs");
+        check_shown_path("@odd", "@odd");
+        check_shown_path(".", ".");
+        check_shown_path("src/a.rs\n", "src/a.rs");
+        check_shown_path("new\n", "new");
+        check_shown_path("line\nbreak", "line\\nbreak");
+        check_shown_path("line\\nbreak", "line\\nbreak");
+        check_shown_path("@line\\nbreak", "line\\nbreak");
+        check_shown_path("no\\nsuch", "no\\nsuch");
+        check_shown_path("back\\slash", "back\\slash");
+        check_shown_path(" ", "The path is empty. Use “.” for the project folder.");
     }
 
     #[test]

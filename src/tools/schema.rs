@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(schema: Value, good: &[Value], bad: &[(Value, &str)]) {
+    fn check_examples(schema: Value, good: &[Value], bad: &[(Value, &str)]) {
         for value in good {
             assert_eq!(check_value(&schema, value), Ok(()), "{value} of {schema}");
         }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn error_names_mismatch_and_expectation() {
-        check(
+        check_examples(
             json!({ "type": "object", "required": ["exit"], "additionalProperties": false,
                 "properties": { "exit": { "type": "integer", "minimum": 0, "maximum": 255 }, "output": { "type": "string" } } }),
             &[json!({ "exit": 0 }), json!({ "exit": 2.0, "output": "" })],
@@ -254,7 +254,7 @@ mod tests {
                 (json!({ "exit": 0, "more": 1 }), "“more”, which is not expected"),
             ],
         );
-        check(
+        check_examples(
             json!({ "type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": true, "items": { "enum": ["a", "b", 1] } }),
             &[json!(["a"]), json!([1.0, "b"])],
             &[
@@ -264,7 +264,7 @@ mod tests {
                 (json!(["c"]), "it[0] is none of"),
             ],
         );
-        check(
+        check_examples(
             json!({ "type": ["string", "null"], "minLength": 2, "maxLength": 3, "pattern": "^[a-zß]+$" }),
             &[json!("ab"), json!("ßßß"), json!(null)],
             &[
@@ -274,22 +274,22 @@ mod tests {
                 (json!(1), "string or null"),
             ],
         );
-        check(
+        check_examples(
             json!({ "anyOf": [{ "const": 1 }, { "type": "string" }], "not": { "const": "x" } }),
             &[json!(1), json!("y")],
             &[(json!(2), "matches 0 of the 2"), (json!("x"), "forbidden")],
         );
-        check(
+        check_examples(
             json!({ "oneOf": [{ "type": "number" }, { "type": "integer" }] }),
             &[json!(1.5)],
             &[(json!(1), "matches 2 of the 2")],
         );
-        check(
+        check_examples(
             json!({ "type": "number", "multipleOf": 0.1, "exclusiveMinimum": 0 }),
             &[json!(0.3)],
             &[(json!(0.35), "multiple"), (json!(0), "small")],
         );
-        check(
+        check_examples(
             json!({ "prefixItems": [{ "type": "string" }], "items": false }),
             &[json!(["a"])],
             &[(json!(["a", 1]), "not allowed")],
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn broken_or_recursive_schema_matches_nothing() {
         let tree = json!({ "$defs": { "tree": { "type": "object", "properties": { "below": { "type": "array", "items": { "$ref": "#/$defs/tree" } } } } }, "$ref": "#/$defs/tree" });
-        check(
+        check_examples(
             tree,
             &[json!({ "below": [{}, { "below": [] }] })],
             &[(json!({ "below": [1] }), "“below”[0] is not of the type object")],

@@ -293,7 +293,7 @@ mod tests {
     use crate::tools::tests::{plan_call, run_call};
     use std::sync::Arc;
 
-    async fn check(files: &Arc<MemoryProject>, arguments: Value, expected: &str) {
+    async fn check_search(files: &Arc<MemoryProject>, arguments: Value, expected: &str) {
         let found = match plan_call(&SearchText, arguments.clone(), files) {
             Ok(plan) => run_call(&SearchText, &plan, files).await.unwrap_or_else(|error| error.to_string()),
             Err(error) => error.to_string(),
@@ -341,22 +341,23 @@ mod tests {
         let files = MemoryProject::with_files(&text);
         let skipped =
             "[skipped, binary: 1]\n[skipped, may hold secrets: 1; to search one, set path; the user is asked]\n";
-        check(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}")).await;
-        check(
+        check_search(&files, json!({"pattern": "^fn [ab]"}), &format!("a.rs:1: fn a\na.rs:2: fn b\n{skipped}")).await;
+        check_search(
             &files,
             json!({"pattern": "fn", "glob": "*.rs", "ignore_case": true}),
             "a.rs:1: fn a\na.rs:2: fn b\nsrc/c.rs:1: Fn c\n",
         )
         .await;
-        check(&files, json!({"pattern": "Fn", "glob": "src/*.rs"}), "src/c.rs:1: Fn c\n").await;
-        check(&files, json!({"pattern": "fn", "path": "d.md"}), "d.md:1: fn d\n").await;
-        check(&files, json!({"pattern": "secret", "path": ".env"}), ".env:1: fn=secret\n").await;
-        check(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; one file was searched.\n").await;
-        check(&files, json!({"pattern": "fn", "path": "no"}), "there is no file no").await;
-        check(&files, json!({"pattern": "a("}), "“a(” is not a valid Rust regex: *").await;
-        check(&files, json!({"pattern": "a\nb"}), "“a…” is not a valid Rust regex: *").await;
-        check(&files, json!({"pattern": ""}), "The pattern is empty*").await;
-        check(&files, json!({"pattern": "a", "glob": "a["}), "Invalid glob: *").await;
+        check_search(&files, json!({"pattern": "Fn", "glob": "src/*.rs"}), "src/c.rs:1: Fn c\n").await;
+        check_search(&files, json!({"pattern": "fn", "path": "d.md"}), "d.md:1: fn d\n").await;
+        check_search(&files, json!({"pattern": "secret", "path": ".env"}), ".env:1: fn=secret\n").await;
+        check_search(&files, json!({"pattern": "zzz", "path": "src"}), "No line matches; one file was searched.\n")
+            .await;
+        check_search(&files, json!({"pattern": "fn", "path": "no"}), "there is no file no").await;
+        check_search(&files, json!({"pattern": "a("}), "“a(” is not a valid Rust regex: *").await;
+        check_search(&files, json!({"pattern": "a\nb"}), "“a…” is not a valid Rust regex: *").await;
+        check_search(&files, json!({"pattern": ""}), "The pattern is empty*").await;
+        check_search(&files, json!({"pattern": "a", "glob": "a["}), "Invalid glob: *").await;
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use super::*;
 
 /// Checks the links of a text if every candidate exists, separated by `|`.
 #[track_caller]
-fn check(text: &str, expected: &str) {
+fn check_links(text: &str, expected: &str) {
     let found = find_links(text, &|_| true);
     for link in &found {
         assert!(text.is_char_boundary(link.range.start) && text.is_char_boundary(link.range.end));
@@ -15,66 +15,66 @@ fn check(text: &str, expected: &str) {
 
 #[test]
 fn paths_are_found_wherever_prose_puts_them() {
-    check("see src/main.rs", "src/main.rs");
-    check("see src/main.rs.", "src/main.rs");
-    check("(src/main.rs)", "src/main.rs");
-    check("https://a.example/b.[^1] and https://a.example/c(", "https://a.example/b | https://a.example/c");
-    check("`src/main.rs`", "src/main.rs");
-    check("\"src/main.rs\", 'src/lib.rs'", "src/main.rs | src/lib.rs");
-    check("in **src/main.rs**:", "src/main.rs");
-    check("Is it src/main.rs?", "src/main.rs");
-    check("main.rs and Cargo.toml", "main.rs | Cargo.toml");
-    check("src/", "src/");
-    check("./a", "./a");
-    check("../b/c", "../b/c");
-    check("~/x", "~/x");
-    check("/etc/hosts", "/etc/hosts");
-    check(".gitignore", ".gitignore");
-    check("the Makefile", "Makefile");
-    check("@tests/retry.rs", "tests/retry.rs");
-    check("--config=conf/a.toml", "conf/a.toml");
-    check("read(src/a.rs)", "read(src/a.rs)");
-    check("app/(auth)/page.tsx", "app/(auth)/page.tsx");
-    check("app/[id]/page.tsx:3", "app/[id]/page.tsx:3");
-    check("C:\\src\\a.rs:10", "C:\\src\\a.rs:10");
-    check("请看src。然后 src/主.rs，好", "src/主.rs");
-    check("（src/a.rs）", "src/a.rs");
-    check("see src/a.rs…", "src/a.rs");
+    check_links("see src/main.rs", "src/main.rs");
+    check_links("see src/main.rs.", "src/main.rs");
+    check_links("(src/main.rs)", "src/main.rs");
+    check_links("https://a.example/b.[^1] and https://a.example/c(", "https://a.example/b | https://a.example/c");
+    check_links("`src/main.rs`", "src/main.rs");
+    check_links("\"src/main.rs\", 'src/lib.rs'", "src/main.rs | src/lib.rs");
+    check_links("in **src/main.rs**:", "src/main.rs");
+    check_links("Is it src/main.rs?", "src/main.rs");
+    check_links("main.rs and Cargo.toml", "main.rs | Cargo.toml");
+    check_links("src/", "src/");
+    check_links("./a", "./a");
+    check_links("../b/c", "../b/c");
+    check_links("~/x", "~/x");
+    check_links("/etc/hosts", "/etc/hosts");
+    check_links(".gitignore", ".gitignore");
+    check_links("the Makefile", "Makefile");
+    check_links("@tests/retry.rs", "tests/retry.rs");
+    check_links("--config=conf/a.toml", "conf/a.toml");
+    check_links("read(src/a.rs)", "read(src/a.rs)");
+    check_links("app/(auth)/page.tsx", "app/(auth)/page.tsx");
+    check_links("app/[id]/page.tsx:3", "app/[id]/page.tsx:3");
+    check_links("C:\\src\\a.rs:10", "C:\\src\\a.rs:10");
+    check_links("请看src。然后 src/主.rs，好", "src/主.rs");
+    check_links("（src/a.rs）", "src/a.rs");
+    check_links("see src/a.rs…", "src/a.rs");
 }
 
 #[test]
 fn positions_in_files_are_part_of_the_link() {
-    check("foo.rs:10", "foo.rs:10");
-    check("foo.rs:10-20", "foo.rs:10-20");
-    check("foo.rs:10–20.", "foo.rs:10–20");
-    check("foo.rs:10:5", "foo.rs:10:5");
-    check("foo.rs:10:5: error", "foo.rs:10:5");
-    check("src/a.rs:7:use std;", "src/a.rs:7");
-    check("(foo.rs:10)", "foo.rs:10");
-    check("foo.rs:10,", "foo.rs:10");
-    check("foo.rs#L3-L9", "foo.rs#L3-L9");
-    check("foo.rs: 10", "foo.rs");
-    check("Makefile:3", "Makefile:3");
+    check_links("foo.rs:10", "foo.rs:10");
+    check_links("foo.rs:10-20", "foo.rs:10-20");
+    check_links("foo.rs:10–20.", "foo.rs:10–20");
+    check_links("foo.rs:10:5", "foo.rs:10:5");
+    check_links("foo.rs:10:5: error", "foo.rs:10:5");
+    check_links("src/a.rs:7:use std;", "src/a.rs:7");
+    check_links("(foo.rs:10)", "foo.rs:10");
+    check_links("foo.rs:10,", "foo.rs:10");
+    check_links("foo.rs#L3-L9", "foo.rs#L3-L9");
+    check_links("foo.rs: 10", "foo.rs");
+    check_links("Makefile:3", "Makefile:3");
 }
 
 #[test]
 fn addresses_end_before_the_rest_of_the_sentence() {
-    check("https://a.example", "https://a.example");
-    check("https://a.example/x.", "https://a.example/x");
-    check("(https://a.example/x)", "https://a.example/x");
-    check("https://a.example/x_(y)", "https://a.example/x_(y)");
-    check("<https://a.example/x>", "https://a.example/x");
-    check("https://a.example/x?a=1&b=2#c, then", "https://a.example/x?a=1&b=2#c");
-    check("**https://a.example**", "https://a.example");
-    check("请看https://a.example然后", "https://a.example");
-    check("https://a.example/路径。", "https://a.example/路径");
-    check("HTTP://A.EXAMPLE/", "HTTP://A.EXAMPLE/");
-    check("http://localhost:8080/src/a.rs", "http://localhost:8080/src/a.rs");
-    check("workspace://out/report.csv!", "workspace://out/report.csv");
-    check("workspace://报告.csv", "workspace://报告.csv");
-    check("https:// nothing", "");
-    check("ftp://a.example/x.rs", "");
-    check("xhttps://a.example", "");
+    check_links("https://a.example", "https://a.example");
+    check_links("https://a.example/x.", "https://a.example/x");
+    check_links("(https://a.example/x)", "https://a.example/x");
+    check_links("https://a.example/x_(y)", "https://a.example/x_(y)");
+    check_links("<https://a.example/x>", "https://a.example/x");
+    check_links("https://a.example/x?a=1&b=2#c, then", "https://a.example/x?a=1&b=2#c");
+    check_links("**https://a.example**", "https://a.example");
+    check_links("请看https://a.example然后", "https://a.example");
+    check_links("https://a.example/路径。", "https://a.example/路径");
+    check_links("HTTP://A.EXAMPLE/", "HTTP://A.EXAMPLE/");
+    check_links("http://localhost:8080/src/a.rs", "http://localhost:8080/src/a.rs");
+    check_links("workspace://out/report.csv!", "workspace://out/report.csv");
+    check_links("workspace://报告.csv", "workspace://报告.csv");
+    check_links("https:// nothing", "");
+    check_links("ftp://a.example/x.rs", "");
+    check_links("xhttps://a.example", "");
 }
 
 #[test]
@@ -108,14 +108,14 @@ fn text_that_resembles_a_link_is_none() {
         "foo()",
         "::1",
     ] {
-        check(text, "");
+        check_links(text, "");
     }
 }
 
 #[test]
 fn the_caller_can_reject_a_candidate() {
     assert_eq!(find_links("and/or https://a.example", &|_| false), []);
-    check("and/or", "and/or");
+    check_links("and/or", "and/or");
 }
 
 #[test]

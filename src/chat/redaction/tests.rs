@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 #[track_caller]
-fn check(text: &str, redacted: &str) {
+fn check_redaction(text: &str, redacted: &str) {
     let (out, count) = redact(text);
     assert_eq!(out, redacted);
     assert_eq!(count > 0, out != text, "{text}");
@@ -74,36 +74,36 @@ fn r57_keeps_the_text_around_a_secret() {
             "docker login -u ada -p [redacted] && docker run -p 80:80 x",
         ),
     ] {
-        check(text, redacted);
+        check_redaction(text, redacted);
     }
-    check(&format!("ghp_{long}"), "ghp_[redacted]");
-    check(&format!("a\\nghp_{long}\\tsk-{long}"), "a\\nghp_[redacted]\\tsk-[redacted]");
-    check(&format!("é sk-{long} 漢"), "é sk-[redacted] 漢");
-    check(&format!("\"{}{}\"", "AKIA", "ABCDEFGH12345678"), "\"AKIA[redacted]\"");
-    check(&format!("https://{long}@host/"), "https://[redacted]@host/");
-    check(&format!("KEY_OF_{long}=x\nA_KEY={long}{long} b"), &format!("KEY_OF_{long}=x\nA_KEY=[redacted] b"));
+    check_redaction(&format!("ghp_{long}"), "ghp_[redacted]");
+    check_redaction(&format!("a\\nghp_{long}\\tsk-{long}"), "a\\nghp_[redacted]\\tsk-[redacted]");
+    check_redaction(&format!("é sk-{long} 漢"), "é sk-[redacted] 漢");
+    check_redaction(&format!("\"{}{}\"", "AKIA", "ABCDEFGH12345678"), "\"AKIA[redacted]\"");
+    check_redaction(&format!("https://{long}@host/"), "https://[redacted]@host/");
+    check_redaction(&format!("KEY_OF_{long}=x\nA_KEY={long}{long} b"), &format!("KEY_OF_{long}=x\nA_KEY=[redacted] b"));
 }
 
 #[test]
 fn r57_redacts_a_whole_private_key_whatever_precedes_its_lines() {
     let key = |lines: &str| format!("x\n-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\ny");
     let redacted = "x\n-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\ny";
-    check(&key("MIIEabc\ndef\n"), redacted);
-    check(&key("+MIIEabc\n+def\n+"), redacted);
-    check("key-----BEGIN PRIVATE KEY-----MII", "key-----BEGIN PRIVATE KEY-----[redacted]");
+    check_redaction(&key("MIIEabc\ndef\n"), redacted);
+    check_redaction(&key("+MIIEabc\n+def\n+"), redacted);
+    check_redaction("key-----BEGIN PRIVATE KEY-----MII", "key-----BEGIN PRIVATE KEY-----[redacted]");
     let removed = "-x\n------BEGIN RSA PRIVATE KEY-----\n-MIIEabc\n-def\n------END RSA PRIVATE KEY-----\n";
-    check(removed, "-x\n------BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\n");
+    check_redaction(removed, "-x\n------BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\n");
     for dashes in ["--", "---", "--------------", " -", "+-", "x-", "\\n-"] {
         let key = |inner: &str| format!("{dashes}-----BEGIN PRIVATE KEY-----{inner}");
-        check(&key("\nMII"), &key("[redacted]"));
+        check_redaction(&key("\nMII"), &key("[redacted]"));
     }
-    check("\\n-----BEGIN PRIVATE KEY-----\\nMII", "\\n-----BEGIN PRIVATE KEY-----[redacted]");
-    check(
+    check_redaction("\\n-----BEGIN PRIVATE KEY-----\\nMII", "\\n-----BEGIN PRIVATE KEY-----[redacted]");
+    check_redaction(
         "-----BEGIN PRIVATE KEY-----\nMII\n\nand more words\n",
         "-----BEGIN PRIVATE KEY-----[redacted]\n\nand more words\n",
     );
     let json = "{\"a\":\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----\\\\nMII\\\\n\\\"}\"}";
-    check(json, "{\"a\":\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----[redacted]\\\"}\"}");
+    check_redaction(json, "{\"a\":\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----[redacted]\\\"}\"}");
 }
 
 #[test]
@@ -226,10 +226,13 @@ fn r57_invisible_characters_do_not_hide_a_secret() {
         "\u{8}",
         "\u{9b}1m",
     ] {
-        check(&format!("a \u{1b}[1m{start}{between}{end}\u{1b}[0m b"), "a \u{1b}[1mghp_[redacted]\u{1b}[0m b");
+        check_redaction(
+            &format!("a \u{1b}[1m{start}{between}{end}\u{1b}[0m b"),
+            "a \u{1b}[1mghp_[redacted]\u{1b}[0m b",
+        );
     }
-    check("pass\u{200b}word=hun\u{200b}ter2", "pass\u{200b}word=[redacted]");
-    check(&format!("\u{1b}]52;c;{key}\u{7}"), "\u{1b}]52;c;ghp_[redacted]\u{7}");
+    check_redaction("pass\u{200b}word=hun\u{200b}ter2", "pass\u{200b}word=[redacted]");
+    check_redaction(&format!("\u{1b}]52;c;{key}\u{7}"), "\u{1b}]52;c;ghp_[redacted]\u{7}");
 }
 
 /// Texts that are long and full of prefixes of secrets.

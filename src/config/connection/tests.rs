@@ -54,7 +54,7 @@ fn flag(base_url: &str) -> Overrides {
 
 /// Checks the description on the first screen and the key that is sent.
 #[track_caller]
-fn check(case: &Case, words: &str, key: Option<&str>) -> Connection {
+fn check_connection(case: &Case, words: &str, key: Option<&str>) -> Connection {
     let connection = case.connect().unwrap().unwrap();
     assert_eq!(connection.describe(), words);
     assert_eq!(connection.key.as_ref().map(Key::expose), key);
@@ -69,34 +69,38 @@ fn no_configuration_gives_no_connection() {
 
 #[test]
 fn the_first_screen_names_the_source_of_the_connection() {
-    check(&Case { environment: &[KEY], ..NOTHING }, "gpt-5-mini at api.openai.com, from OPENAI_API_KEY", Some("sk-1"));
-    check(
+    check_connection(
+        &Case { environment: &[KEY], ..NOTHING },
+        "gpt-5-mini at api.openai.com, from OPENAI_API_KEY",
+        Some("sk-1"),
+    );
+    check_connection(
         &Case { environment: &[("OPENROUTER_API_KEY", "k")], ..NOTHING },
         "openai/gpt-5-mini at openrouter.ai, from OPENROUTER_API_KEY",
         Some("k"),
     );
-    check(
+    check_connection(
         &Case { entered: &[("https://api.openai.com/v1", "k")], ..NOTHING },
         "gpt-5-mini at api.openai.com, from the key you entered",
         Some("k"),
     );
-    check(
+    check_connection(
         &Case { file: "model.profile = \"ollama\"\nprofiles.ollama.model = \"qwen\"", ..NOTHING },
         "qwen at 127.0.0.1:11434, from f:2",
         None,
     );
-    check(
+    check_connection(
         &Case { file: "model.profile = \"ollama\"", ..NOTHING },
         "the server's default model at 127.0.0.1:11434, from the profile ollama",
         None,
     );
-    check(
+    check_connection(
         &Case { environment: &[("AYE_PROFILE", "openai"), ("AYE_MODEL", "m")], ..NOTHING },
         "m at api.openai.com, but OPENAI_API_KEY is not set",
         None,
     );
     let local = Case { flags: flag("http://localhost:9/v1/"), ..NOTHING };
-    let connection = check(&local, "gpt-5-mini at localhost:9, from --base-url", None);
+    let connection = check_connection(&local, "gpt-5-mini at localhost:9, from --base-url", None);
     assert_eq!((connection.base_url.as_str(), connection.lacks_key), ("http://localhost:9/v1", false));
 }
 
@@ -104,9 +108,9 @@ fn the_first_screen_names_the_source_of_the_connection() {
 fn r47_an_environment_key_is_sent_to_the_address_of_its_profile() {
     // Another address gets the key only if the user gave it for this run or in their own settings.
     let given = Case { environment: &[KEY], flags: flag("https://proxy.example/v1"), ..NOTHING };
-    check(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
+    check_connection(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
     let given = Case { environment: &[KEY, ("OPENAI_BASE_URL", "https://proxy.example/v1")], ..NOTHING };
-    check(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
+    check_connection(&given, "gpt-5-mini at proxy.example, from OPENAI_API_KEY", Some("sk-1"));
     // The key goes to no other profile.
     for profile in ["ollama", "lmstudio", "llamacpp", "vllm"] {
         let flags = Overrides { profile: Some(profile.into()), ..NOTHING.flags };
@@ -119,7 +123,7 @@ fn r47_an_environment_key_is_sent_to_the_address_of_its_profile() {
         environment: &[("OPENROUTER_API_KEY", "k"), ("OPENAI_BASE_URL", "https://proxy.example/v1")],
         ..NOTHING
     };
-    check(&other, "openai/gpt-5-mini at openrouter.ai, from OPENROUTER_API_KEY", Some("k"));
+    check_connection(&other, "openai/gpt-5-mini at openrouter.ai, from OPENROUTER_API_KEY", Some("k"));
 }
 
 #[test]
@@ -264,14 +268,14 @@ fn an_invalid_key_is_reported_without_showing_it() {
 fn a_key_command_counts_as_a_key_and_is_not_run_on_connect() {
     let file = "model.profile = \"openai\"\nprofiles.openai.key_command = \"/none/such --of x\"";
     let connection =
-        check(&Case { file, ..NOTHING }, "gpt-5-mini at api.openai.com, from the command /none/such", None);
+        check_connection(&Case { file, ..NOTHING }, "gpt-5-mini at api.openai.com, from the command /none/such", None);
     assert!(connection.has_key() && !connection.lacks_key);
     assert_eq!(connection.settings.key_command.unwrap(), ["/none/such", "--of", "x"]);
     // An environment variable overrides the command, and the command overrides an entered key.
     let set = Case { file, environment: &[KEY], ..NOTHING };
-    check(&set, "gpt-5-mini at api.openai.com, from OPENAI_API_KEY", Some("sk-1"));
+    check_connection(&set, "gpt-5-mini at api.openai.com, from OPENAI_API_KEY", Some("sk-1"));
     let entered = Case { file, entered: &[("https://api.openai.com", "k")], ..NOTHING };
-    check(&entered, "gpt-5-mini at api.openai.com, from the command /none/such", None);
+    check_connection(&entered, "gpt-5-mini at api.openai.com, from the command /none/such", None);
 }
 
 #[test]

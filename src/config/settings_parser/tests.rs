@@ -6,7 +6,7 @@ const FILE: &str = "~/.config/aye/config.toml";
 
 /// Reads a text and checks its errors.
 #[track_caller]
-fn check(text: &str, said: &[&str]) -> Layer {
+fn check_settings(text: &str, said: &[&str]) -> Layer {
     let layer = parse_settings(text, FILE);
     let problems: Vec<String> = layer.problems.iter().map(ToString::to_string).collect();
     let said: Vec<String> = said.iter().map(|words| format!("{FILE}:{words}")).collect();
@@ -16,22 +16,25 @@ fn check(text: &str, said: &[&str]) -> Layer {
 
 #[test]
 fn an_invalid_value_is_reported_with_the_accepted_values() {
-    check("\n\n[screen]\nmouse = \"maybe\"", &[r#"4: screen.mouse is "maybe"; expected true or false"#]);
-    check("[screen]\nlinks = 3", &[r#"2: screen.links is 3; expected "auto", "on" or "off""#]);
-    check("[screen]\ntheme = []", &["2: screen.theme is a list; expected a quoted string"]);
-    check("screen.theme = \" \"", &["1: screen.theme is \" \"; expected a quoted string"]);
-    check("[approval]\nmode = \"yolo\"", &[r#"2: approval.mode is "yolo"; expected "plan", "ask", "auto" or "full""#]);
-    check("shell = { timeout = 0 }", &["1: shell.timeout is 0; expected an integer from 1 to 3600"]);
-    check("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; expected an integer from 1 to 3600"]);
-    check(
+    check_settings("\n\n[screen]\nmouse = \"maybe\"", &[r#"4: screen.mouse is "maybe"; expected true or false"#]);
+    check_settings("[screen]\nlinks = 3", &[r#"2: screen.links is 3; expected "auto", "on" or "off""#]);
+    check_settings("[screen]\ntheme = []", &["2: screen.theme is a list; expected a quoted string"]);
+    check_settings("screen.theme = \" \"", &["1: screen.theme is \" \"; expected a quoted string"]);
+    check_settings(
+        "[approval]\nmode = \"yolo\"",
+        &[r#"2: approval.mode is "yolo"; expected "plan", "ask", "auto" or "full""#],
+    );
+    check_settings("shell = { timeout = 0 }", &["1: shell.timeout is 0; expected an integer from 1 to 3600"]);
+    check_settings("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; expected an integer from 1 to 3600"]);
+    check_settings(
         "[profiles.a]\nprice_input = -1",
         &["2: profiles.a.price_input is -1; expected a price per million tokens, such as 0.25"],
     );
-    check(
+    check_settings(
         "[keys]\nquit = [1]",
         &["2: keys.quit is a list; expected a key chord such as \"ctrl-k\", or a list of them"],
     );
-    check(
+    check_settings(
         "[profiles.a]\nparameters = 1",
         &["2: profiles.a.parameters has an invalid value; expected names with values, such as { temperature = 0.2 }"],
     );
@@ -39,23 +42,23 @@ fn an_invalid_value_is_reported_with_the_accepted_values() {
 
 #[test]
 fn r57_values_that_may_be_secret_are_not_shown() {
-    check(
+    check_settings(
         "[profiles.a]\nkey_env = \"sk-secret\"",
         &[
             "2: profiles.a.key_env has an invalid value; expected the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself",
         ],
     );
-    check(
+    check_settings(
         "[profiles.a]\nheaders = { X = 1 }",
         &[
             "2: profiles.a.headers has an invalid value; expected names with string values, such as { X-Title = \"aye\" }",
         ],
     );
-    check(
+    check_settings(
         "[profiles.a]\nbase_url = \"https://me:secret@host/v1\"",
         &["2: profiles.a.base_url has an invalid value; expected an address such as \"https://example.com/v1\""],
     );
-    check(
+    check_settings(
         "[profiles.a]\napi_key = \"sk-secret\"",
         &[
             "2: profiles.a.api_key is not a setting; keys are not stored in this file; key_env names the variable that holds the key",
@@ -132,7 +135,8 @@ fn errors_in_a_profile_name_the_cause() {
         ),
         ("key_comand = \"x\"", "key_comand is not a setting; did you mean profiles.a.key_command?"),
     ] {
-        let layer = check(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
+        let layer =
+            check_settings(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{said}")]);
         assert_eq!(layer.table["profiles"]["a"]["idle_seconds"].as_integer(), Some(7), "{text}");
         assert!(!layer.problems[0].message.contains("ret") || !text.contains("sec"), "{text}");
     }
@@ -141,7 +145,7 @@ fn errors_in_a_profile_name_the_cause() {
 #[test]
 fn a_command_is_a_list_or_a_string() {
     for text in ["key_command = \"pass show 'a b'\"", "key_command = [\"pass\", \"show\", \"a b\"]"] {
-        let layer = check(&format!("[profiles.a]\n{text}"), &[]);
+        let layer = check_settings(&format!("[profiles.a]\n{text}"), &[]);
         let command = layer.table["profiles"]["a"]["key_command"].as_array().unwrap();
         let words: Vec<&str> = command.iter().filter_map(Value::as_str).collect();
         assert_eq!(words, ["pass", "show", "a b"]);
@@ -150,7 +154,7 @@ fn a_command_is_a_list_or_a_string() {
 
 #[test]
 fn null_is_reported_as_invalid_toml() {
-    check(
+    check_settings(
         "[profiles.a]\nmodel = null\n",
         &["2: this is not TOML (TOML has no null: remove the line); the whole file is ignored"],
     );
@@ -158,7 +162,7 @@ fn null_is_reported_as_invalid_toml() {
 
 #[test]
 fn a_repeated_profile_does_not_invalidate_the_file() {
-    let layer = check(
+    let layer = check_settings(
         "[profiles.a]\nmodel = \"1\"\n[profiles.a]\nmodel = \"2\"\n[profiles.b]\nmodel = \"3\"\n[profiles.a]\nmodel = \"4\"",
         &[
             "3: profile a is already defined on line 1. That definition is used and this one is ignored",
@@ -174,27 +178,27 @@ fn a_repeated_profile_does_not_invalidate_the_file() {
 
 #[test]
 fn an_unknown_name_is_reported_with_the_nearest_one() {
-    check("[screen]\nmuose = true", &["2: screen.muose is not a setting; did you mean screen.mouse?"]);
-    check(
+    check_settings("[screen]\nmuose = true", &["2: screen.muose is not a setting; did you mean screen.mouse?"]);
+    check_settings(
         "[shell]\nsomething_else = 1",
         &[
             "2: shell.something_else is not a setting; available: timeout, max_timeout, sandbox, network, write, sockets",
         ],
     );
-    check("[scren]\nmouse = true", &["1: scren is not a section; did you mean screen?"]);
-    check(
+    check_settings("[scren]\nmouse = true", &["1: scren is not a section; did you mean screen?"]);
+    check_settings(
         "mouse = true",
         &[
             "1: mouse is not a section; available: model, profiles, approval, hooks, second_reader, project, dry_run, shell, screen, keys",
         ],
     );
-    check("screen = 3", &["1: screen is 3; expected a section [screen]"]);
-    check("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\"; expected a section [profiles.mine]"]);
+    check_settings("screen = 3", &["1: screen is 3; expected a section [screen]"]);
+    check_settings("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\"; expected a section [profiles.mine]"]);
 }
 
 #[test]
 fn valid_settings_are_loaded_with_their_lines() {
-    let layer = check(
+    let layer = check_settings(
         "[screen]\nmouse = 1\ntheme = \"dark\"\n[screne]\n[keys]\nquit = \"ctrl-q\"\n",
         &["2: screen.mouse is 1; expected true or false", "4: screne is not a section; did you mean screen?"],
     );
@@ -206,7 +210,7 @@ fn valid_settings_are_loaded_with_their_lines() {
 
 #[test]
 fn r69_invalid_toml_is_one_problem_with_its_line() {
-    let layer = check(
+    let layer = check_settings(
         "[screen]\nmouse = true\ntheme = \n",
         &["3: this is not TOML (string values must be quoted, expected literal string); the whole file is ignored"],
     );

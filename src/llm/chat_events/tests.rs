@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::json;
 
-fn check(event: Value, expected: &[Delta]) {
+fn check_deltas(event: Value, expected: &[Delta]) {
     assert_eq!(parse_deltas(&event, REPLY_INDEX), expected, "{event}");
 }
 
@@ -21,19 +21,22 @@ fn thought(text: &str) -> Delta {
 
 #[test]
 fn r48_text_and_reasoning_are_parsed_from_all_known_formats() {
-    check(delta(json!({"role": "assistant", "content": ""})), &[]);
-    check(delta(json!({"content": "a"})), &[text("a")]);
-    check(delta(json!({"content": null, "reasoning_content": "r"})), &[thought("r")]);
-    check(delta(json!({"content": "a", "reasoning": "r"})), &[thought("r"), text("a")]);
-    check(delta(json!({"reasoning_content": "r", "reasoning": "r"})), &[thought("r")]);
-    check(delta(json!({"reasoning_details": [{"type": "reasoning.text", "text": "r"}]})), &[thought("r")]);
-    check(delta(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})), &[text("ab")]);
-    check(
+    check_deltas(delta(json!({"role": "assistant", "content": ""})), &[]);
+    check_deltas(delta(json!({"content": "a"})), &[text("a")]);
+    check_deltas(delta(json!({"content": null, "reasoning_content": "r"})), &[thought("r")]);
+    check_deltas(delta(json!({"content": "a", "reasoning": "r"})), &[thought("r"), text("a")]);
+    check_deltas(delta(json!({"reasoning_content": "r", "reasoning": "r"})), &[thought("r")]);
+    check_deltas(delta(json!({"reasoning_details": [{"type": "reasoning.text", "text": "r"}]})), &[thought("r")]);
+    check_deltas(
+        delta(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})),
+        &[text("ab")],
+    );
+    check_deltas(
         delta(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "r"}]}]})),
         &[thought("r")],
     );
-    check(delta(json!({"refusal": "no"})), &[text("no")]);
-    check(json!({"choices": [{"text": "a"}]}), &[text("a")]);
+    check_deltas(delta(json!({"refusal": "no"})), &[text("no")]);
+    check_deltas(json!({"choices": [{"text": "a"}]}), &[text("a")]);
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn r48_events_without_content_are_ignored() {
         json!({"choices": [{}], "created": 1.5, "id": null}),
         json!({"choices": [{"delta": {"content": 7, "tool_calls": null, "role": "odd"}}]}),
     ] {
-        check(event, &[]);
+        check_deltas(event, &[]);
     }
 }
 
@@ -61,7 +64,7 @@ fn r48_calls_with_missing_fields_are_parsed() {
         arguments: arguments.into(),
         provider_data: None,
     };
-    check(
+    check_deltas(
         delta(json!({"tool_calls": [
             {"index": 1, "id": "a", "type": "", "function": {"name": "f", "arguments": "{"}},
             {"id": "", "function": {"arguments": {"x": 1}}}, {"function": {"name": "g"}}, {"id": 7}]})),
@@ -72,7 +75,7 @@ fn r48_calls_with_missing_fields_are_parsed() {
             part(None, Some("7"), None, ""),
         ])],
     );
-    check(
+    check_deltas(
         delta(json!({"function_call": {"name": "f", "arguments": "{}"}})),
         &[Delta::Calls(vec![part(None, None, Some("f"), "{}")])],
     );
@@ -80,8 +83,8 @@ fn r48_calls_with_missing_fields_are_parsed() {
 
 #[test]
 fn the_finish_reason_and_the_usage_are_parsed() {
-    check(json!({"choices": [{"delta": {}, "finish_reason": "odd"}]}), &[Delta::Finish("odd".into())]);
-    check(
+    check_deltas(json!({"choices": [{"delta": {}, "finish_reason": "odd"}]}), &[Delta::Finish("odd".into())]);
+    check_deltas(
         json!({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}),
         &[
             text("a"),
@@ -90,11 +93,11 @@ fn the_finish_reason_and_the_usage_are_parsed() {
             Delta::Complete,
         ],
     );
-    check(
+    check_deltas(
         json!({"usage": {"prompt_tokens": 9, "completion_tokens": 2.0, "prompt_tokens_details": {"cached_tokens": 4}}}),
         &[Delta::Usage(Usage { input: 9, cached: 4, output: 2 })],
     );
-    check(
+    check_deltas(
         json!({"usage": {"prompt_tokens": 9, "prompt_tokens_details": null, "prompt_cache_hit_tokens": 5}}),
         &[Delta::Usage(Usage { input: 9, cached: 5, output: 0 })],
     );
@@ -105,11 +108,11 @@ fn r48_errors_inside_a_stream_are_detected() {
     let fault = |status, code: Option<&str>, words: &str| {
         Delta::Fault(ProviderError { status, code: code.map(str::to_owned), message: words.into() })
     };
-    check(json!({"error": {"message": "m", "code": 502}}), &[fault(Some(502), None, "m")]);
-    check(json!({"error": "m", "choices": []}), &[fault(None, None, "m")]);
-    check(json!({"detail": "m"}), &[fault(None, None, "m")]);
-    check(json!({"object": "error", "message": "m"}), &[fault(None, None, "m")]);
-    check(
+    check_deltas(json!({"error": {"message": "m", "code": 502}}), &[fault(Some(502), None, "m")]);
+    check_deltas(json!({"error": "m", "choices": []}), &[fault(None, None, "m")]);
+    check_deltas(json!({"detail": "m"}), &[fault(None, None, "m")]);
+    check_deltas(json!({"object": "error", "message": "m"}), &[fault(None, None, "m")]);
+    check_deltas(
         json!({"choices": [{"delta": {"content": "a"}, "error": {"message": "m"}, "finish_reason": "error"}]}),
         &[text("a"), fault(None, None, "m"), Delta::Finish("error".into())],
     );

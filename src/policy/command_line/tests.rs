@@ -59,62 +59,62 @@ fn word(word: &Word) -> String {
     }
 }
 
-fn check(command: &str, expected: &str) {
+fn check_commands(command: &str, expected: &str) {
     assert_eq!(told(command), expected, "{command:?}");
 }
 
 #[test]
 fn r12_parses_every_command_of_a_chain() {
-    check("ls -la src", "[ls] [-la] [src]");
-    check("a; b && c || d | e |& f & g", "[a] / ; [b] & / && [c] & / || [d] & / | [e] & / |& [f] & / & [g]");
-    check("a\nb\n\nc # d\n", "[a] / ; [b] / ; [c]");
-    check("a \\\n b", "[a] [b]");
-    check("(a; b) && { c; }", "( [a] / ( ; [b] / { [c]");
-    check("! a", "[a]");
-    check("A=b C='d e' x", "A=[b] C=[d e] [x]");
-    check("A=b", "A=[b] ");
-    check("a 'b c' \"d\" e\\ f *.rs ~/g $H", "[a] [b c] [d] [e f] *[*.rs] ~[~/g] ?[$H]");
+    check_commands("ls -la src", "[ls] [-la] [src]");
+    check_commands("a; b && c || d | e |& f & g", "[a] / ; [b] & / && [c] & / || [d] & / | [e] & / |& [f] & / & [g]");
+    check_commands("a\nb\n\nc # d\n", "[a] / ; [b] / ; [c]");
+    check_commands("a \\\n b", "[a] [b]");
+    check_commands("(a; b) && { c; }", "( [a] / ( ; [b] / { [c]");
+    check_commands("! a", "[a]");
+    check_commands("A=b C='d e' x", "A=[b] C=[d e] [x]");
+    check_commands("A=b", "A=[b] ");
+    check_commands("a 'b c' \"d\" e\\ f *.rs ~/g $H", "[a] [b c] [d] [e f] *[*.rs] ~[~/g] ?[$H]");
 }
 
 #[test]
 fn r12_parses_redirections() {
-    check("a < b > c 2>> d", "[a] <[b] >[c] >>[d]");
-    check("a 2>&1 >&- &> x", "[a] >& >& >[x]");
-    check("a >& x", "[a] >[x]");
-    check("a && b > c", "[a] / && [b] >[c]");
-    check("(a; b) > c", "( [a] >[c] / ( ; [b] >[c]");
-    check("a > b c", "[a] [c] >[b]");
-    check("> a", " >[a]");
-    check("a <<< 'b c'", "[a] <<<[b c]");
-    check("a <<'E'\n$x\nE\nb", "[a] <<<[$x\\n] / ; [b]");
-    check("a <<E\nx\nE", "[a] <<<[x\\n]");
-    check("a <<-E\n\tx\n\tE\n", "[a] <<<[\\tx\\n]");
-    check("a <<E\n$x\nE", "[a] <<<?[$x\\n]");
+    check_commands("a < b > c 2>> d", "[a] <[b] >[c] >>[d]");
+    check_commands("a 2>&1 >&- &> x", "[a] >& >& >[x]");
+    check_commands("a >& x", "[a] >[x]");
+    check_commands("a && b > c", "[a] / && [b] >[c]");
+    check_commands("(a; b) > c", "( [a] >[c] / ( ; [b] >[c]");
+    check_commands("a > b c", "[a] [c] >[b]");
+    check_commands("> a", " >[a]");
+    check_commands("a <<< 'b c'", "[a] <<<[b c]");
+    check_commands("a <<'E'\n$x\nE\nb", "[a] <<<[$x\\n] / ; [b]");
+    check_commands("a <<E\nx\nE", "[a] <<<[x\\n]");
+    check_commands("a <<-E\n\tx\n\tE\n", "[a] <<<[\\tx\\n]");
+    check_commands("a <<E\n$x\nE", "[a] <<<?[$x\\n]");
 }
 
 #[test]
 fn r12_parses_substitutions() {
-    check("a $(b \"c\")", "$( [b] [c] / [a] ?[$(b \"c\")]");
-    check("a \"`b`\"", "$( [b] / [a] ?[\"`b`\"]");
-    check("a <(b) x", "<( [b] / [a] ?[<(b)] [x]");
-    check("A=$(b) c", "$( [b] / A=?[$(b)] [c]");
-    check("a <<E\n$(b)\nE", "[a] <<<?[$(b)\\n] / $( [b]");
-    check("echo $((1+$(b)))", "$( [b] / [echo] ?[$((1+$(b)))]");
-    check("a ${x:-$(b)}", "$( [b] / [a] ?[${x:-$(b)}]");
+    check_commands("a $(b \"c\")", "$( [b] [c] / [a] ?[$(b \"c\")]");
+    check_commands("a \"`b`\"", "$( [b] / [a] ?[\"`b`\"]");
+    check_commands("a <(b) x", "<( [b] / [a] ?[<(b)] [x]");
+    check_commands("A=$(b) c", "$( [b] / A=?[$(b)] [c]");
+    check_commands("a <<E\n$(b)\nE", "[a] <<<?[$(b)\\n] / $( [b]");
+    check_commands("echo $((1+$(b)))", "$( [b] / [echo] ?[$((1+$(b)))]");
+    check_commands("a ${x:-$(b)}", "$( [b] / [a] ?[${x:-$(b)}]");
 }
 
 #[test]
 fn r12_parses_commands_inside_wrappers() {
-    check("env -i A=b timeout -k 1 5 nice -n 3 ls -a", "A=[b] [ls] [-a]");
-    check("/usr/bin/env ls", "[ls]");
-    check("time -p ls", "[ls]");
-    check("command -v ls", "[command] [-v] [ls]");
-    check("a | xargs -n1 rm", "[a] / | [rm] ?[input of xargs]");
-    check("bash -lc 'a && b'", "[bash] [-lc] [a && b] / bash: [a] / bash: && [b]");
-    check("sh -c \"sh -c 'a'\"", "[sh] [-c] [sh -c 'a'] / sh: [sh] [-c] [a] / sh: sh: [a]");
-    check("eval a 'b; c'", "[eval] [a] [b; c] / eval: [a] [b] / eval: ; [c]");
-    check("find . -exec rm {} +", "[find] [.] [-exec] [rm] [{}] [+] / find: [rm] ?[files found by find]");
-    check(
+    check_commands("env -i A=b timeout -k 1 5 nice -n 3 ls -a", "A=[b] [ls] [-a]");
+    check_commands("/usr/bin/env ls", "[ls]");
+    check_commands("time -p ls", "[ls]");
+    check_commands("command -v ls", "[command] [-v] [ls]");
+    check_commands("a | xargs -n1 rm", "[a] / | [rm] ?[input of xargs]");
+    check_commands("bash -lc 'a && b'", "[bash] [-lc] [a && b] / bash: [a] / bash: && [b]");
+    check_commands("sh -c \"sh -c 'a'\"", "[sh] [-c] [sh -c 'a'] / sh: [sh] [-c] [a] / sh: sh: [a]");
+    check_commands("eval a 'b; c'", "[eval] [a] [b; c] / eval: [a] [b] / eval: ; [c]");
+    check_commands("find . -exec rm {} +", "[find] [.] [-exec] [rm] [{}] [+] / find: [rm] ?[files found by find]");
+    check_commands(
         "find . -exec sh -c 'rm x' \\;",
         "[find] [.] [-exec] [sh] [-c] [rm x] [;] / find: [sh] [-c] [rm x] / find: sh: [rm] [x]",
     );

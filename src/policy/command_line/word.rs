@@ -144,13 +144,13 @@ fn parse_double_quoted(raw: &str) -> Result<(String, bool, usize), String> {
 mod tests {
     use super::*;
 
-    fn check(raw: &str, expected: &Word) {
+    fn check_word(raw: &str, expected: &Word) {
         assert_eq!(parse_word(raw).as_ref(), Ok(expected), "{raw}");
     }
 
     #[test]
     fn removes_quotes_like_bash() {
-        let known = |raw: &str, text: &str| check(raw, &Word::Known(text.to_owned()));
+        let known = |raw: &str, text: &str| check_word(raw, &Word::Known(text.to_owned()));
         known("ls", "ls");
         known("'a b'", "a b");
         known("''", "");
@@ -200,12 +200,12 @@ mod tests {
             "\"$[1]\"",
             "$",
         ] {
-            check(raw, &Word::Unknown(raw.to_owned()));
+            check_word(raw, &Word::Unknown(raw.to_owned()));
         }
-        check("*.rs", &Word::Pattern("*.rs".to_owned()));
-        check("[ab]?", &Word::Pattern("[ab]?".to_owned()));
-        check("~/x", &Word::Home("~/x".to_owned()));
-        check("~", &Word::Home("~".to_owned()));
+        check_word("*.rs", &Word::Pattern("*.rs".to_owned()));
+        check_word("[ab]?", &Word::Pattern("[ab]?".to_owned()));
+        check_word("~/x", &Word::Home("~/x".to_owned()));
+        check_word("~", &Word::Home("~".to_owned()));
     }
 
     #[test]

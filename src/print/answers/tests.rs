@@ -28,7 +28,7 @@ fn hold(file: &Value, asked: &Questions) -> Result<Answer, String> {
 
 /// Checks one question with one answer.
 #[track_caller]
-fn check(keyword: &str, answer: Value, expected: AnswerValue) {
+fn check_answer(keyword: &str, answer: Value, expected: AnswerValue) {
     let mut asked = asked();
     asked.list.retain(|question| question.keyword == keyword);
     let answer = hold(&json!({ keyword: answer }), &asked).unwrap_or_else(|why| panic!("{why}"));
@@ -47,23 +47,27 @@ fn refused(keyword: &str, answer: Value, part: &str) {
 
 #[test]
 fn an_answer_is_an_option_or_free_text() {
-    check("clock", json!("a trait"), AnswerValue::Selected(vec![1]));
-    check("clock", json!(" A Trait "), AnswerValue::Selected(vec![1]));
-    check("clock", json!(2), AnswerValue::Selected(vec![2]));
-    check("clock", json!(["real"]), AnswerValue::Selected(vec![2]));
-    check("clock", json!("none of these"), AnswerValue::Text("none of these".into()));
-    check("clock", json!({"option": "real"}), AnswerValue::Selected(vec![2]));
-    check("clock", json!({"option_index": 0}), AnswerValue::Selected(vec![0]));
-    check("clock", json!({"text": "real"}), AnswerValue::Text("real".into()));
-    check("clock", json!({"answer": "real", "source": "written"}), AnswerValue::Text("real".into()));
-    check("clock", json!({"answer": "real", "source": "picked", "option_index": 2}), AnswerValue::Selected(vec![2]));
-    check("clock", json!({"skipped": true}), AnswerValue::Skipped);
-    check("os", json!(["macOS", "Linux", "linux"]), AnswerValue::Selected(vec![0, 1]));
-    check("os", json!({"options": ["1", 0]}), AnswerValue::Selected(vec![0, 2]));
-    check("os", json!({"option_indexes": [1, 2]}), AnswerValue::Selected(vec![1, 2]));
-    check("os", json!("1"), AnswerValue::Selected(vec![2]));
-    check("why", json!("because"), AnswerValue::Text("because".into()));
-    check("why", json!(7), AnswerValue::Text("7".into()));
+    check_answer("clock", json!("a trait"), AnswerValue::Selected(vec![1]));
+    check_answer("clock", json!(" A Trait "), AnswerValue::Selected(vec![1]));
+    check_answer("clock", json!(2), AnswerValue::Selected(vec![2]));
+    check_answer("clock", json!(["real"]), AnswerValue::Selected(vec![2]));
+    check_answer("clock", json!("none of these"), AnswerValue::Text("none of these".into()));
+    check_answer("clock", json!({"option": "real"}), AnswerValue::Selected(vec![2]));
+    check_answer("clock", json!({"option_index": 0}), AnswerValue::Selected(vec![0]));
+    check_answer("clock", json!({"text": "real"}), AnswerValue::Text("real".into()));
+    check_answer("clock", json!({"answer": "real", "source": "written"}), AnswerValue::Text("real".into()));
+    check_answer(
+        "clock",
+        json!({"answer": "real", "source": "picked", "option_index": 2}),
+        AnswerValue::Selected(vec![2]),
+    );
+    check_answer("clock", json!({"skipped": true}), AnswerValue::Skipped);
+    check_answer("os", json!(["macOS", "Linux", "linux"]), AnswerValue::Selected(vec![0, 1]));
+    check_answer("os", json!({"options": ["1", 0]}), AnswerValue::Selected(vec![0, 2]));
+    check_answer("os", json!({"option_indexes": [1, 2]}), AnswerValue::Selected(vec![1, 2]));
+    check_answer("os", json!("1"), AnswerValue::Selected(vec![2]));
+    check_answer("why", json!("because"), AnswerValue::Text("because".into()));
+    check_answer("why", json!(7), AnswerValue::Text("7".into()));
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Shows {
     }
 
     /// Compares every cell with the buffer.
-    fn check(&self, picture: &Buffer, linked: &[LinkedCells], cursor: Option<Position>) {
+    fn check_cells(&self, picture: &Buffer, linked: &[LinkedCells], cursor: Option<Position>) {
         let screen = self.looks.screen();
         let width = usize::from(picture.area.width);
         for y in 0..picture.area.height {
@@ -253,7 +253,7 @@ proptest! {
             }
             let cursor = cursor.map(|(x, y)| Position::new(x.min(width - 1), y.min(height - 1)));
             shows.take(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor));
-            shows.check(&picture.buffer, &picture.links, cursor);
+            shows.check_cells(&picture.buffer, &picture.links, cursor);
             prop_assert!(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor).is_empty());
         }
     }

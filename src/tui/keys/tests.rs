@@ -64,15 +64,15 @@ fn settings_change_keys_and_invalid_ones_cause_warnings() {
     let (keys, warnings) = with("approve-once", &["j"]);
     assert_eq!((keys.lookup(Scope::Approval, &press("j")), warnings), (Some(Action::ApproveOnce), vec![]));
     assert_eq!(keys.lookup(Scope::Approval, &press("y")), None);
-    check("aprove_once", &["j"], "did you mean approve_once?");
-    check("send", &["hyper-x"], "“hyper-x” is not a key");
-    check("send", &["s"], "is a character that is typed as text there");
+    check_warning("aprove_once", &["j"], "did you mean approve_once?");
+    check_warning("send", &["hyper-x"], "“hyper-x” is not a key");
+    check_warning("send", &["s"], "is a character that is typed as text there");
     let kept = "y is bound to both refuse_because and approve_once (Approval prompt); keeping refuse_because";
-    check("refuse_because", &["y"], kept);
+    check_warning("refuse_because", &["y"], kept);
 }
 
 #[track_caller]
-fn check(name: &str, chords: &[&str], expected: &str) {
+fn check_warning(name: &str, chords: &[&str], expected: &str) {
     let (_, warnings) = with(name, chords);
     assert!(warnings.len() == 1 && warnings[0].contains(expected), "{warnings:?}");
 }

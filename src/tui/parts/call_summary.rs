@@ -73,34 +73,38 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(arguments: &str, about: &str, others: &[(&str, &str)]) {
+    fn check_summary(arguments: &str, about: &str, others: &[(&str, &str)]) {
         let others = others.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         assert_eq!(summarize_arguments(arguments), CallSummary { subject: about.to_owned(), others }, "{arguments}");
     }
 
     #[test]
     fn the_path_identifies_a_call_and_its_content_is_secondary() {
-        check(r##"{"path": "a.md", "content": "# A\n"}"##, "a.md", &[("content", "# A\n")]);
-        check(r#"{"old_text": "hi", "path": "a", "new_text": "ho"}"#, "a", &[("old_text", "hi"), ("new_text", "ho")]);
-        check(r#"{"command": "make", "timeout": 5}"#, "make", &[("timeout", "5")]);
+        check_summary(r##"{"path": "a.md", "content": "# A\n"}"##, "a.md", &[("content", "# A\n")]);
+        check_summary(
+            r#"{"old_text": "hi", "path": "a", "new_text": "ho"}"#,
+            "a",
+            &[("old_text", "hi"), ("new_text", "ho")],
+        );
+        check_summary(r#"{"command": "make", "timeout": 5}"#, "make", &[("timeout", "5")]);
     }
 
     #[test]
     fn arguments_of_an_unknown_tool_are_shown_without_braces() {
-        check(r#"{"x": 1}"#, "1", &[]);
-        check(r#"{"x": 1, "y": "two", "z": [3]}"#, "x 1 · y two · z [3]", &[]);
+        check_summary(r#"{"x": 1}"#, "1", &[]);
+        check_summary(r#"{"x": 1, "y": "two", "z": [3]}"#, "x 1 · y two · z [3]", &[]);
     }
 
     #[test]
     fn cut_or_invalid_json_is_parsed_as_far_as_possible() {
-        check(r#"{"path": "a.md", "content": "and no e"#, "a.md", &[]);
+        check_summary(r#"{"path": "a.md", "content": "and no e"#, "a.md", &[]);
         let long = format!(r#"{{"path": "a.md", "content": "{}"}}"#, "é".repeat(MAX_ARGUMENT_BYTES));
-        check(&long, "a.md", &[]);
+        check_summary(&long, "a.md", &[]);
         for none in ["", "no json", "[1]", "{}", "7"] {
-            check(none, none, &[]);
+            check_summary(none, none, &[]);
         }
         let deep = format!(r#"{{"path": "a", "x": {}"#, "[".repeat(5000));
-        check(&deep, "a", &[]);
+        check_summary(&deep, "a", &[]);
     }
 
     #[test]

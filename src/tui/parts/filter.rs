@@ -99,27 +99,27 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(typed: &str, rows: &[&str], expected: &[&str]) {
+    fn check_filter(typed: &str, rows: &[&str], expected: &[&str]) {
         let found = Filter::new(typed).matching_rows(rows.iter().copied());
         assert_eq!(found.into_iter().map(|at| rows[at]).collect::<Vec<_>>(), expected, "{typed}");
     }
 
     #[test]
     fn the_best_match_is_first_and_ties_keep_their_order() {
-        check("", &["b", "a"], &["b", "a"]);
-        check("main", &["src/domain.rs", "src/main.rs", "README"], &["src/main.rs", "src/domain.rs"]);
-        check("retry fix", &["fix the retry", "fix the test"], &["fix the retry"]);
-        check("same", &["same", "same"], &["same", "same"]);
-        check("zzz", &["a"], &[]);
+        check_filter("", &["b", "a"], &["b", "a"]);
+        check_filter("main", &["src/domain.rs", "src/main.rs", "README"], &["src/main.rs", "src/domain.rs"]);
+        check_filter("retry fix", &["fix the retry", "fix the test"], &["fix the retry"]);
+        check_filter("same", &["same", "same"], &["same", "same"]);
+        check_filter("zzz", &["a"], &[]);
     }
 
     #[test]
     fn matcher_operators_are_matched_literally() {
-        check("!a", &["a", "!a"], &["!a"]);
-        check("^a", &["a", "^a"], &["^a"]);
-        check("'a", &["a", "'a"], &["'a"]);
-        check("a$", &["ba", "a$b"], &["a$b"]);
-        check("$", &["ba", "a$b"], &["a$b"]);
+        check_filter("!a", &["a", "!a"], &["!a"]);
+        check_filter("^a", &["a", "^a"], &["^a"]);
+        check_filter("'a", &["a", "'a"], &["'a"]);
+        check_filter("a$", &["ba", "a$b"], &["a$b"]);
+        check_filter("$", &["ba", "a$b"], &["a$b"]);
     }
 
     #[test]

@@ -235,7 +235,7 @@ mod tests {
     use crossterm::event::{KeyCode, KeyModifiers};
 
     #[track_caller]
-    fn check(start: &str, presses: &[(KeyCode, KeyModifiers)], expected: &str) {
+    fn check_field(start: &str, presses: &[(KeyCode, KeyModifiers)], expected: &str) {
         let mut line = TextField::new(start);
         for (code, modifiers) in presses {
             line.key(&KeyEvent::new(*code, *modifiers), &Keymap::default());
@@ -247,13 +247,13 @@ mod tests {
     fn a_text_field_is_edited_by_graphemes_and_words() {
         const NONE: KeyModifiers = KeyModifiers::NONE;
         const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
-        check("a👩\u{200d}👧", &[(KeyCode::Backspace, NONE)], "a");
-        check("e\u{301}x", &[(KeyCode::Left, NONE), (KeyCode::Backspace, NONE)], "x");
-        check("one two ", &[(KeyCode::Char('w'), CONTROL)], "one ");
-        check("one two", &[(KeyCode::Char('u'), CONTROL)], "");
-        check("one", &[(KeyCode::Home, NONE), (KeyCode::Char('k'), CONTROL)], "");
-        check("ab", &[(KeyCode::Left, NONE), (KeyCode::Char('X'), KeyModifiers::SHIFT)], "aXb");
-        check("a\n\x1b[31mb", &[], "a b");
+        check_field("a👩\u{200d}👧", &[(KeyCode::Backspace, NONE)], "a");
+        check_field("e\u{301}x", &[(KeyCode::Left, NONE), (KeyCode::Backspace, NONE)], "x");
+        check_field("one two ", &[(KeyCode::Char('w'), CONTROL)], "one ");
+        check_field("one two", &[(KeyCode::Char('u'), CONTROL)], "");
+        check_field("one", &[(KeyCode::Home, NONE), (KeyCode::Char('k'), CONTROL)], "");
+        check_field("ab", &[(KeyCode::Left, NONE), (KeyCode::Char('X'), KeyModifiers::SHIFT)], "aXb");
+        check_field("a\n\x1b[31mb", &[], "a b");
     }
 
     #[test]

@@ -9,12 +9,8 @@ use super::{is_test, sources};
 const MAX_FILES: usize = 3;
 
 /// Known larger circles: their first file by name and how many files they are. This list may only shrink.
-const CIRCLES: &[(&str, usize)] = &[
-    ("assemble/answers.rs", 24),
-    ("llm/address.rs", 30),
-    ("tui/focus.rs", 47),
-    ("tui/theme/catalog.rs", 5),
-];
+const CIRCLES: &[(&str, usize)] =
+    &[("assemble/answers.rs", 24), ("llm/address.rs", 30), ("tui/focus.rs", 47), ("tui/theme/catalog.rs", 5)];
 
 /// Finds the groups of files in which each file leads to each other one.
 pub fn find_circles(graph: &FileGraph) -> Vec<Vec<String>> {

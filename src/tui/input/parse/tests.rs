@@ -9,7 +9,7 @@ fn key(code: KeyCode, modifiers: M) -> TerminalInput {
 }
 
 #[track_caller]
-fn check(bytes: &str, expected: &[TerminalInput]) {
+fn check_input(bytes: &str, expected: &[TerminalInput]) {
     assert_eq!(Parser::default().parse_bytes(bytes.as_bytes()), expected, "{bytes:?}");
     let mut parser = Parser::default();
     let in_pieces: Vec<TerminalInput> = bytes.bytes().flat_map(|byte| parser.parse_bytes(&[byte])).collect();
@@ -18,32 +18,32 @@ fn check(bytes: &str, expected: &[TerminalInput]) {
 
 #[test]
 fn parses_keys_of_the_legacy_and_the_new_protocol() {
-    check("y", &[key(KeyCode::Char('y'), M::NONE)]);
-    check("Y", &[key(KeyCode::Char('Y'), M::SHIFT)]);
-    check("é漢", &[key(KeyCode::Char('é'), M::NONE), key(KeyCode::Char('漢'), M::NONE)]);
-    check("\r", &[key(KeyCode::Enter, M::NONE)]);
-    check("\n", &[key(KeyCode::Char('j'), M::CONTROL)]);
-    check("\x03", &[key(KeyCode::Char('c'), M::CONTROL)]);
-    check("\x1by", &[key(KeyCode::Char('y'), M::ALT)]);
-    check("\x1b\r", &[key(KeyCode::Enter, M::ALT)]);
-    check("\x1b[A", &[key(KeyCode::Up, M::NONE)]);
-    check("\x1bOA", &[key(KeyCode::Up, M::NONE)]);
-    check("\x1b[1;5A", &[key(KeyCode::Up, M::CONTROL)]);
-    check("\x1b[5~", &[key(KeyCode::PageUp, M::NONE)]);
-    check("\x1b[1;5H", &[key(KeyCode::Home, M::CONTROL)]);
-    check("\x1b[Z", &[key(KeyCode::BackTab, M::SHIFT)]);
-    check("\x1bOP", &[key(KeyCode::F(1), M::NONE)]);
-    check("\x1b[24~", &[key(KeyCode::F(12), M::NONE)]);
-    check("\x1b[27u", &[key(KeyCode::Esc, M::NONE)]);
-    check("\x1b[13;2u", &[key(KeyCode::Enter, M::SHIFT)]);
-    check("\x1b[27;2;13~", &[key(KeyCode::Enter, M::SHIFT)]);
-    check("\x1b[99;5u", &[key(KeyCode::Char('c'), M::CONTROL)]);
-    check("\x1b[121;1:3u", &[]);
+    check_input("y", &[key(KeyCode::Char('y'), M::NONE)]);
+    check_input("Y", &[key(KeyCode::Char('Y'), M::SHIFT)]);
+    check_input("é漢", &[key(KeyCode::Char('é'), M::NONE), key(KeyCode::Char('漢'), M::NONE)]);
+    check_input("\r", &[key(KeyCode::Enter, M::NONE)]);
+    check_input("\n", &[key(KeyCode::Char('j'), M::CONTROL)]);
+    check_input("\x03", &[key(KeyCode::Char('c'), M::CONTROL)]);
+    check_input("\x1by", &[key(KeyCode::Char('y'), M::ALT)]);
+    check_input("\x1b\r", &[key(KeyCode::Enter, M::ALT)]);
+    check_input("\x1b[A", &[key(KeyCode::Up, M::NONE)]);
+    check_input("\x1bOA", &[key(KeyCode::Up, M::NONE)]);
+    check_input("\x1b[1;5A", &[key(KeyCode::Up, M::CONTROL)]);
+    check_input("\x1b[5~", &[key(KeyCode::PageUp, M::NONE)]);
+    check_input("\x1b[1;5H", &[key(KeyCode::Home, M::CONTROL)]);
+    check_input("\x1b[Z", &[key(KeyCode::BackTab, M::SHIFT)]);
+    check_input("\x1bOP", &[key(KeyCode::F(1), M::NONE)]);
+    check_input("\x1b[24~", &[key(KeyCode::F(12), M::NONE)]);
+    check_input("\x1b[27u", &[key(KeyCode::Esc, M::NONE)]);
+    check_input("\x1b[13;2u", &[key(KeyCode::Enter, M::SHIFT)]);
+    check_input("\x1b[27;2;13~", &[key(KeyCode::Enter, M::SHIFT)]);
+    check_input("\x1b[99;5u", &[key(KeyCode::Char('c'), M::CONTROL)]);
+    check_input("\x1b[121;1:3u", &[]);
 }
 
 #[test]
 fn paste_is_text_whatever_it_contains() {
-    check(
+    check_input(
         "\x1b[200~y\r\n\x1b[A\x1b[201~n",
         &[TerminalInput::Paste("y\n\x1b[A".into()), key(KeyCode::Char('n'), M::NONE)],
     );
@@ -51,15 +51,18 @@ fn paste_is_text_whatever_it_contains() {
 
 #[test]
 fn parses_mouse_and_focus() {
-    check("\x1b[I\x1b[O", &[TerminalInput::Focus(true), TerminalInput::Focus(false)]);
+    check_input("\x1b[I\x1b[O", &[TerminalInput::Focus(true), TerminalInput::Focus(false)]);
     let wheel = crossterm::event::MouseEventKind::ScrollUp;
-    check("\x1b[<64;3;4M", &[TerminalInput::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })]);
+    check_input(
+        "\x1b[<64;3;4M",
+        &[TerminalInput::Mouse(MouseEvent { kind: wheel, column: 2, row: 3, modifiers: M::NONE })],
+    );
 }
 
 #[test]
 fn answers_of_the_terminal_are_not_keys() {
-    check("\x1b]11;rgb:0000/0000/0000\x1b\\", &[]);
-    check("\x1b[?62;22c", &[]);
+    check_input("\x1b]11;rgb:0000/0000/0000\x1b\\", &[]);
+    check_input("\x1b[?62;22c", &[]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn screen_text(complete: &Completion, width: u16, height: u16) -> String {
 
 /// Checks the text after Tab.
 #[track_caller]
-fn check(text: &str, expected: &str) {
+fn check_completion(text: &str, expected: &str) {
     let mut complete = completion_for(text);
     let whole = text.replacen('|', "", 1);
     let after = match press_key(&mut complete, KeyCode::Tab) {
@@ -65,26 +65,26 @@ fn check(text: &str, expected: &str) {
 
 #[test]
 fn a_word_is_completed_in_place() {
-    check("@main|", "@src/main.rs |");
-    check("look at @retry| please", "look at @tests/retry.rs | please");
-    check("look\nat (@READ|", "look\nat (@README.md |");
-    check("@ma|xx y", "@src/main.rs | y");
-    check("/he|", "/help |");
-    check("/|", "/help |");
-    check("/theme|", "/theme |");
-    check("漢 @dom|", "漢 @src/domain.rs |");
+    check_completion("@main|", "@src/main.rs |");
+    check_completion("look at @retry| please", "look at @tests/retry.rs | please");
+    check_completion("look\nat (@READ|", "look\nat (@README.md |");
+    check_completion("@ma|xx y", "@src/main.rs | y");
+    check_completion("/he|", "/help |");
+    check_completion("/|", "/help |");
+    check_completion("/theme|", "/theme |");
+    check_completion("漢 @dom|", "漢 @src/domain.rs |");
 }
 
 #[test]
 fn text_that_only_resembles_a_completion_is_unchanged() {
-    check("me@example|", "passed");
-    check("see /he|", "passed");
-    check("and/or|", "passed");
-    check("/help x|", "passed");
-    check("@zzz|", "passed");
-    check("@main |", "passed");
-    check("|@main", "passed");
-    check("|", "passed");
+    check_completion("me@example|", "passed");
+    check_completion("see /he|", "passed");
+    check_completion("and/or|", "passed");
+    check_completion("/help x|", "passed");
+    check_completion("@zzz|", "passed");
+    check_completion("@main |", "passed");
+    check_completion("|@main", "passed");
+    check_completion("|", "passed");
 }
 
 #[test]

@@ -11,7 +11,13 @@ fn chord(text: &str) -> Chord {
 }
 
 #[track_caller]
-fn check(seen: Option<u64>, pressed: Option<u64>, (unsent, moved): (bool, bool), now: u64, expected: Listening) {
+fn check_listening(
+    seen: Option<u64>,
+    pressed: Option<u64>,
+    (unsent, moved): (bool, bool),
+    now: u64,
+    expected: Listening,
+) {
     let mut presses = Presses::default();
     if let Some(pressed) = pressed {
         presses.record_other_press(ms(pressed));
@@ -23,17 +29,17 @@ fn check(seen: Option<u64>, pressed: Option<u64>, (unsent, moved): (bool, bool),
 fn r03_a_prompt_accepts_answers_after_a_quiet_time_on_screen() {
     use Listening::{Ready, Unseen, Unsent, Until};
     let nothing = (false, false);
-    check(None, None, nothing, 9_000, Unseen);
-    check(Some(1_000), None, nothing, 1_000, Until(ms(1_500)));
-    check(Some(1_000), None, nothing, 1_499, Until(ms(1_500)));
-    check(Some(1_000), None, nothing, 1_500, Ready);
-    check(Some(1_000), Some(1_400), nothing, 1_500, Until(ms(1_900)));
-    check(Some(1_000), Some(60_000), nothing, 60_499, Until(ms(60_500)));
-    check(Some(1_000), Some(60_000), nothing, 60_500, Ready);
-    check(Some(1_000), Some(100), nothing, 1_499, Until(ms(1_500)));
-    check(Some(1_000), None, (true, false), 9_000, Unsent);
-    check(Some(1_000), None, (true, true), 9_000, Ready);
-    check(Some(1_000), Some(8_900), (true, true), 9_000, Until(ms(9_400)));
+    check_listening(None, None, nothing, 9_000, Unseen);
+    check_listening(Some(1_000), None, nothing, 1_000, Until(ms(1_500)));
+    check_listening(Some(1_000), None, nothing, 1_499, Until(ms(1_500)));
+    check_listening(Some(1_000), None, nothing, 1_500, Ready);
+    check_listening(Some(1_000), Some(1_400), nothing, 1_500, Until(ms(1_900)));
+    check_listening(Some(1_000), Some(60_000), nothing, 60_499, Until(ms(60_500)));
+    check_listening(Some(1_000), Some(60_000), nothing, 60_500, Ready);
+    check_listening(Some(1_000), Some(100), nothing, 1_499, Until(ms(1_500)));
+    check_listening(Some(1_000), None, (true, false), 9_000, Unsent);
+    check_listening(Some(1_000), None, (true, true), 9_000, Ready);
+    check_listening(Some(1_000), Some(8_900), (true, true), 9_000, Until(ms(9_400)));
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn typed_text_filters_rows_and_is_highlighted() {
 }
 
 #[track_caller]
-fn check(pressed: &str, expected: Pick, current: Option<usize>) {
+fn check_pick(pressed: &str, expected: Pick, current: Option<usize>) {
     let mut picker = session_picker();
     assert_eq!(press_keys(&mut picker, pressed), expected, "{pressed}");
     assert_eq!(picker.selected_row(), current, "{pressed}");
@@ -136,21 +136,21 @@ fn check(pressed: &str, expected: Pick, current: Option<usize>) {
 
 #[test]
 fn keys_move_pick_and_close() {
-    check("down", Pick::Moved(1), Some(1));
-    check("up", Pick::Moved(3), Some(3));
-    check("down down down down", Pick::Moved(0), Some(0));
-    check("page-down", Pick::Moved(3), Some(3));
-    check("page-down page-up", Pick::Moved(0), Some(0));
-    check("end", Pick::Moved(3), Some(3));
-    check("end home", Pick::Moved(0), Some(0));
-    check("ctrl-end", Pick::Moved(3), Some(3));
-    check("down enter", Pick::Picked(1), Some(1));
-    check("esc", Pick::Close, Some(0));
-    check("n a m e s enter", Pick::Picked(2), Some(2));
-    check("r e n", Pick::Moved(1), Some(1));
-    check("z z z", Pick::Handled, None);
-    check("z z z enter", Pick::Handled, None);
-    check("z backspace", Pick::Moved(0), Some(0));
+    check_pick("down", Pick::Moved(1), Some(1));
+    check_pick("up", Pick::Moved(3), Some(3));
+    check_pick("down down down down", Pick::Moved(0), Some(0));
+    check_pick("page-down", Pick::Moved(3), Some(3));
+    check_pick("page-down page-up", Pick::Moved(0), Some(0));
+    check_pick("end", Pick::Moved(3), Some(3));
+    check_pick("end home", Pick::Moved(0), Some(0));
+    check_pick("ctrl-end", Pick::Moved(3), Some(3));
+    check_pick("down enter", Pick::Picked(1), Some(1));
+    check_pick("esc", Pick::Close, Some(0));
+    check_pick("n a m e s enter", Pick::Picked(2), Some(2));
+    check_pick("r e n", Pick::Moved(1), Some(1));
+    check_pick("z z z", Pick::Handled, None);
+    check_pick("z z z enter", Pick::Handled, None);
+    check_pick("z backspace", Pick::Moved(0), Some(0));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 
 /// Checks the roles of parts of the first line.
 #[track_caller]
-fn check(language: &str, line: &str, expected: &[(&str, SyntaxRole)]) {
+fn check_roles(language: &str, line: &str, expected: &[(&str, SyntaxRole)]) {
     let colours = highlight(language, line);
     let mut from = 0;
     let mut found = Vec::new();
@@ -22,56 +22,60 @@ fn check(language: &str, line: &str, expected: &[(&str, SyntaxRole)]) {
 
 #[test]
 fn assigns_the_roles_of_each_language() {
-    check(
+    check_roles(
         "rust",
         "let x = \"a\"; // b",
         &[("let", SyntaxRole::Keyword), ("\"a\"", SyntaxRole::String), ("// b", SyntaxRole::Comment)],
     );
-    check("src/main.rs", "fn main() { 42 }", &[("main", SyntaxRole::Function), ("42", SyntaxRole::Number)]);
-    check("py", "def f(): return 1", &[("f", SyntaxRole::Function), ("return", SyntaxRole::Keyword)]);
-    check("toml", "a = 1 # b", &[("# b", SyntaxRole::Comment)]);
-    check("diff", "+added", &[("+added", SyntaxRole::Added)]);
-    check("rust,ignore", "let x = 1;", &[("let", SyntaxRole::Keyword)]);
-    check("sh", "# note", &[("# note", SyntaxRole::Comment)]);
+    check_roles("src/main.rs", "fn main() { 42 }", &[("main", SyntaxRole::Function), ("42", SyntaxRole::Number)]);
+    check_roles("py", "def f(): return 1", &[("f", SyntaxRole::Function), ("return", SyntaxRole::Keyword)]);
+    check_roles("toml", "a = 1 # b", &[("# b", SyntaxRole::Comment)]);
+    check_roles("diff", "+added", &[("+added", SyntaxRole::Added)]);
+    check_roles("rust,ignore", "let x = 1;", &[("let", SyntaxRole::Keyword)]);
+    check_roles("sh", "# note", &[("# note", SyntaxRole::Comment)]);
 }
 
 #[test]
 fn tokenizes_every_kind_of_language() {
-    check(
+    check_roles(
         "ts",
         "const f = async (x: number) => `a${x}`;",
         &[("const", SyntaxRole::Keyword), ("number", SyntaxRole::Type)],
     );
-    check("ts", "g(`a\\n`)", &[("g", SyntaxRole::Function), ("\\n", SyntaxRole::Number)]);
-    check("rust", "fn f<'a>(c: char) -> Vec<&'a str> {", &[("'a", SyntaxRole::Type), ("Vec", SyntaxRole::Type)]);
-    check(
+    check_roles("ts", "g(`a\\n`)", &[("g", SyntaxRole::Function), ("\\n", SyntaxRole::Number)]);
+    check_roles("rust", "fn f<'a>(c: char) -> Vec<&'a str> {", &[("'a", SyntaxRole::Type), ("Vec", SyntaxRole::Type)]);
+    check_roles(
         "rust",
         "let c = 'x'; println!(r#\"a\"b\"#);",
         &[("'x'", SyntaxRole::String), ("println", SyntaxRole::Function)],
     );
-    check("rust", "r#\"a\"b\"#;", &[("r#\"a\"b\"#", SyntaxRole::String)]);
-    check("python", "@cache", &[("@cache", SyntaxRole::Function)]);
-    check("python", "x = f\"{y}\" # c", &[("f\"{y}\"", SyntaxRole::String), ("# c", SyntaxRole::Comment)]);
-    check(
+    check_roles("rust", "r#\"a\"b\"#;", &[("r#\"a\"b\"#", SyntaxRole::String)]);
+    check_roles("python", "@cache", &[("@cache", SyntaxRole::Function)]);
+    check_roles("python", "x = f\"{y}\" # c", &[("f\"{y}\"", SyntaxRole::String), ("# c", SyntaxRole::Comment)]);
+    check_roles(
         "bash",
         "grep -n 'a' $x # c",
         &[("grep", SyntaxRole::Function), ("-n", SyntaxRole::Number), ("$x", SyntaxRole::Type)],
     );
-    check("bash", "echo a#b | sort", &[("sort", SyntaxRole::Function)]);
-    check("sql", "select count(*) FROM t -- c", &[("select", SyntaxRole::Keyword), ("FROM", SyntaxRole::Keyword)]);
-    check("json", "{\"a\": [1, true, \"b\"]}", &[("\"a\"", SyntaxRole::Type), ("\"b\"", SyntaxRole::String)]);
-    check("yaml", "name: \"x\" # c", &[("name", SyntaxRole::Type), ("\"x\"", SyntaxRole::String)]);
-    check("css", "a { color: #fff; }", &[("color", SyntaxRole::Type)]);
-    check(
+    check_roles("bash", "echo a#b | sort", &[("sort", SyntaxRole::Function)]);
+    check_roles(
+        "sql",
+        "select count(*) FROM t -- c",
+        &[("select", SyntaxRole::Keyword), ("FROM", SyntaxRole::Keyword)],
+    );
+    check_roles("json", "{\"a\": [1, true, \"b\"]}", &[("\"a\"", SyntaxRole::Type), ("\"b\"", SyntaxRole::String)]);
+    check_roles("yaml", "name: \"x\" # c", &[("name", SyntaxRole::Type), ("\"x\"", SyntaxRole::String)]);
+    check_roles("css", "a { color: #fff; }", &[("color", SyntaxRole::Type)]);
+    check_roles(
         "html",
         "<a href=\"x\">b</a>",
         &[("a", SyntaxRole::Keyword), ("href", SyntaxRole::Type), ("\"x\"", SyntaxRole::String)],
     );
-    check("c", "#include <stdio.h>", &[("#include", SyntaxRole::Keyword)]);
-    check("diff", "-gone", &[("-gone", SyntaxRole::Removed)]);
-    check("md", "# Heading", &[("# Heading", SyntaxRole::Keyword)]);
-    check("Dockerfile", "FROM rust:1 AS build", &[("FROM", SyntaxRole::Keyword)]);
-    check(
+    check_roles("c", "#include <stdio.h>", &[("#include", SyntaxRole::Keyword)]);
+    check_roles("diff", "-gone", &[("-gone", SyntaxRole::Removed)]);
+    check_roles("md", "# Heading", &[("# Heading", SyntaxRole::Keyword)]);
+    check_roles("Dockerfile", "FROM rust:1 AS build", &[("FROM", SyntaxRole::Keyword)]);
+    check_roles(
         "go",
         "func (s *T) Name() string { return MAX }",
         &[("string", SyntaxRole::Type), ("MAX", SyntaxRole::Number)],

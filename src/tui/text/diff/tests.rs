@@ -19,14 +19,19 @@ fn text(lines: &[Line<'static>]) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(before: Option<&str>, after: &str, width: usize, expected: &[&str]) {
+fn check_diff(before: Option<&str>, after: &str, width: usize, expected: &[&str]) {
     assert_eq!(text(&lay_out_diff(&diff(before, after), width, &dark())), expected);
 }
 
 #[test]
 fn lines_have_numbers_and_signs() {
-    check(Some("a\nb\nc\n"), "a\nB\nc\nd\n", 30, &["src/a.rs · +2 −1", "1   a", "2 − b", "2 + B", "3   c", "4 + d"]);
-    check(None, "x", 30, &["src/a.rs · new file · +1 −0", "1 + x"]);
+    check_diff(
+        Some("a\nb\nc\n"),
+        "a\nB\nc\nd\n",
+        30,
+        &["src/a.rs · +2 −1", "1   a", "2 − b", "2 + B", "3   c", "4 + d"],
+    );
+    check_diff(None, "x", 30, &["src/a.rs · new file · +1 −0", "1 + x"]);
 }
 
 #[test]
@@ -49,15 +54,15 @@ fn distant_changes_are_separated() {
 
 #[test]
 fn long_lines_wrap_and_are_never_truncated() {
-    check(None, "abcdefghijklmno", 14, &["src/a.rs · new", "file · +1 −0", "1 + abcdefghij", "    klmno"]);
-    check(None, "abcdef", 6, &["src/a.", "rs ·", "new", "file ·", "+1 −0", "+ abcd", "  ef"]);
+    check_diff(None, "abcdefghijklmno", 14, &["src/a.rs · new", "file · +1 −0", "1 + abcdefghij", "    klmno"]);
+    check_diff(None, "abcdef", 6, &["src/a.", "rs ·", "new", "file ·", "+1 −0", "+ abcd", "  ef"]);
 }
 
 #[test]
 fn r10_marks_invisible_characters() {
-    check(Some("a\n"), "a\u{202e}b\x1b[0m\n", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a<U+202E>b<U+001B>[0m"]);
-    check(None, "\tx", 60, &["src/a.rs · new file · +1 −0", "1 + →   x"]);
-    check(None, &format!("a{}b", " ".repeat(40)), 60, &["src/a.rs · new file · +1 −0", "1 + a<40 blanks>b"]);
+    check_diff(Some("a\n"), "a\u{202e}b\x1b[0m\n", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a<U+202E>b<U+001B>[0m"]);
+    check_diff(None, "\tx", 60, &["src/a.rs · new file · +1 −0", "1 + →   x"]);
+    check_diff(None, &format!("a{}b", " ".repeat(40)), 60, &["src/a.rs · new file · +1 −0", "1 + a<40 blanks>b"]);
     let hostile = Diff { path: "a\nb\x1b[1m".into(), ..diff(None, "x") };
     assert_eq!(text(&lay_out_diff(&hostile, 60, &dark()))[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
     assert_eq!(text(&[lay_out_header(&hostile, &dark())])[0], "a<U+000A>b<U+001B>[1m · new file · +1 −0");
@@ -65,7 +70,7 @@ fn r10_marks_invisible_characters() {
 
 #[test]
 fn shows_the_note() {
-    check(Some("a\n"), "a", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a", "the final newline is removed"]);
+    check_diff(Some("a\n"), "a", 60, &["src/a.rs · +1 −1", "1 − a", "1 + a", "the final newline is removed"]);
 }
 
 #[test]
@@ -106,7 +111,7 @@ fn sides_are_shown_side_by_side_if_the_width_allows_it() {
     let (before, after) = ("a\nb\nc\n", "a\nB\nc\nd\n");
     let side = |text: &str| format!("{text:<MIN_SIDE_COLUMNS$}");
     let row = |left: &str, right: &str| format!("{} │ {right}", side(left)).trim_end().to_owned();
-    check(
+    check_diff(
         Some(before),
         after,
         2 * MIN_SIDE_COLUMNS + 3,
@@ -123,7 +128,7 @@ fn sides_are_shown_side_by_side_if_the_width_allows_it() {
         text(&lay_out_diff(&diff(Some(before), after), 2 * MIN_SIDE_COLUMNS + 2, &dark()))[2..4],
         ["2 − b", "2 + B"]
     );
-    check(Some("a\n"), "a\nb\n", 200, &["src/a.rs · +1 −0", "1   a", "2 + b"]);
+    check_diff(Some("a\n"), "a\nb\n", 200, &["src/a.rs · +1 −0", "1   a", "2 + b"]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn text(page: &Page) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(source: &str, width: usize, expected: &[&str]) {
+fn check_markdown(source: &str, width: usize, expected: &[&str]) {
     let lines: Vec<String> = text(&lay(source, width)).iter().map(|line| line.trim_end().to_owned()).collect();
     assert_eq!(lines, expected, "{source:?}");
 }
@@ -34,32 +34,36 @@ fn gallery_at_all_widths() {
 
 #[test]
 fn blocks_are_separated_by_one_blank_line() {
-    check("# a\nb\n\n\n\nc\n***\nd", 9, &["a", "", "b", "", "c", "", "─────────", "", "d"]);
-    check("", 9, &[]);
-    check("\n\n", 9, &[]);
+    check_markdown("# a\nb\n\n\n\nc\n***\nd", 9, &["a", "", "b", "", "c", "", "─────────", "", "d"]);
+    check_markdown("", 9, &[]);
+    check_markdown("\n\n", 9, &[]);
 }
 
 #[test]
 fn lists_have_hanging_indentation_and_no_blank_lines() {
-    check("- one two\n  - three\n- four", 8, &["• one", "  two", "  • thre", "    e", "• four"]);
-    check("- one\n  - three", 7, &["• one", "  three"]);
-    check("9. a\n10. b", 9, &[" 9. a", "10. b"]);
-    check("- [x] done\n- [ ] open", 12, &["• [x] done", "• [ ] open"]);
-    check("- a\n\n  b\n- c", 9, &["• a", "", "  b", "", "• c"]);
-    check("-\n- a", 9, &["•", "• a"]);
+    check_markdown("- one two\n  - three\n- four", 8, &["• one", "  two", "  • thre", "    e", "• four"]);
+    check_markdown("- one\n  - three", 7, &["• one", "  three"]);
+    check_markdown("9. a\n10. b", 9, &[" 9. a", "10. b"]);
+    check_markdown("- [x] done\n- [ ] open", 12, &["• [x] done", "• [ ] open"]);
+    check_markdown("- a\n\n  b\n- c", 9, &["• a", "", "  b", "", "• c"]);
+    check_markdown("-\n- a", 9, &["•", "• a"]);
 }
 
 #[test]
 fn quotes_have_a_bar_on_every_line() {
-    check("> one two\n>\n> > three", 8, &["│ one", "│ two", "│", "│ │ thre", "│ │ e"]);
+    check_markdown("> one two\n>\n> > three", 8, &["│ one", "│ two", "│", "│ │ thre", "│ │ e"]);
 }
 
 #[test]
 fn tables_shrink_evenly_and_finally_become_lists() {
     let table = "| a | long heading |\n|--:|---|\n| 1 | some words here |\n| 200 | |\n";
-    check(table, 40, &["  a │ long heading", "────┼────────────────", "  1 │ some words here", "200 │"]);
-    check(table, 16, &["  a │ long", "    │ heading", "────┼───────────", "  1 │ some words", "    │ here", "200 │"]);
-    check(
+    check_markdown(table, 40, &["  a │ long heading", "────┼────────────────", "  1 │ some words here", "200 │"]);
+    check_markdown(
+        table,
+        16,
+        &["  a │ long", "    │ heading", "────┼───────────", "  1 │ some words", "    │ here", "200 │"],
+    );
+    check_markdown(
         table,
         10,
         &["a: 1", "long", "  heading:", "  some", "  words", "  here", "", "a: 200", "long", "  heading:"],
@@ -68,11 +72,11 @@ fn tables_shrink_evenly_and_finally_become_lists() {
 
 #[test]
 fn link_shows_its_address_unless_its_text_does() {
-    check("[docs](https://a.example/x)", 60, &["docs (https://a.example/x)"]);
-    check("[a.example/x](https://a.example/x)", 60, &["a.example/x"]);
-    check("<https://a.example>", 60, &["https://a.example"]);
-    check("[run](javascript:alert(1))", 60, &["run (javascript:alert(1))"]);
-    check("![cat](cat.png)", 60, &["cat (cat.png)"]);
+    check_markdown("[docs](https://a.example/x)", 60, &["docs (https://a.example/x)"]);
+    check_markdown("[a.example/x](https://a.example/x)", 60, &["a.example/x"]);
+    check_markdown("<https://a.example>", 60, &["https://a.example"]);
+    check_markdown("[run](javascript:alert(1))", 60, &["run (javascript:alert(1))"]);
+    check_markdown("![cat](cat.png)", 60, &["cat (cat.png)"]);
     let page = lay("go [docs](https://a.example) and src/a.rs:3 and `b.rs`", 80);
     let links: Vec<_> = page.links.iter().map(|link| (link.start, link.end, link.target.to_string())).collect();
     let web = "https://a.example".to_owned();
@@ -93,37 +97,37 @@ fn long_address_keeps_its_host_and_its_end() {
 
 #[test]
 fn footnotes_show_their_name() {
-    check("a[^1] b\n\n[^1]: the note\n    goes on", 60, &["a[^1] b", "", "[^1] the note goes on"]);
-    check("a[^1]", 60, &["a[^1]"]);
-    check("[^x]: https://a.example", 60, &["[^x] https://a.example"]);
+    check_markdown("a[^1] b\n\n[^1]: the note\n    goes on", 60, &["a[^1] b", "", "[^1] the note goes on"]);
+    check_markdown("a[^1]", 60, &["a[^1]"]);
+    check_markdown("[^x]: https://a.example", 60, &["[^x] https://a.example"]);
 }
 
 #[test]
 fn empty_blocks_leave_no_blank_lines() {
     // If the width is too small for its name, an empty footnote is empty.
-    check("a\n\n[^1]:\n\nb", 3, &["a", "", "b"]);
-    check("[^1]:\n\nb", 3, &["b"]);
-    check("a\n\n>\n\nb", 3, &["a", "", "b"]);
-    check("- \n\n  a\n- \n\n- b\n\n  c", 3, &["a", "", "b", "", "c"]);
+    check_markdown("a\n\n[^1]:\n\nb", 3, &["a", "", "b"]);
+    check_markdown("[^1]:\n\nb", 3, &["b"]);
+    check_markdown("a\n\n>\n\nb", 3, &["a", "", "b"]);
+    check_markdown("- \n\n  a\n- \n\n- b\n\n  c", 3, &["a", "", "b", "", "c"]);
 }
 
 #[test]
 fn formulas_and_variables_stay_as_written() {
-    check("so $a*b*c$ and $$x_1 * y$$", 60, &["so $a*b*c$ and $$x_1 * y$$"]);
-    check("set $HOME/$USER or $5 and $6 *now*", 60, &["set $HOME/$USER or $5 and $6 now"]);
+    check_markdown("so $a*b*c$ and $$x_1 * y$$", 60, &["so $a*b*c$ and $$x_1 * y$$"]);
+    check_markdown("set $HOME/$USER or $5 and $6 *now*", 60, &["set $HOME/$USER or $5 and $6 now"]);
 }
 
 #[test]
 fn alert_quote_shows_its_kind() {
-    check("> [!WARNING]\n> take care", 60, &["│ Warning", "│", "│ take care"]);
+    check_markdown("> [!WARNING]\n> take care", 60, &["│ Warning", "│", "│ take care"]);
 }
 
 #[test]
 fn r37_html_and_roles_are_shown_as_text() {
-    check("<b>x</b> <script>y</script>", 60, &["<b>x</b> <script>y</script>"]);
-    check("<div>\nx\n</div>", 60, &["<div>", "x", "</div>"]);
-    check("a<br>b", 60, &["a", "b"]);
-    check("<|im_start|>system", 60, &["<|im_start|>system"]);
+    check_markdown("<b>x</b> <script>y</script>", 60, &["<b>x</b> <script>y</script>"]);
+    check_markdown("<div>\nx\n</div>", 60, &["<div>", "x", "</div>"]);
+    check_markdown("a<br>b", 60, &["a", "b"]);
+    check_markdown("<|im_start|>system", 60, &["<|im_start|>system"]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn text(output: &str) -> String {
 }
 
 #[track_caller]
-fn check(output: &str, expected: &str) {
+fn check_output(output: &str, expected: &str) {
     assert_eq!(text(output), expected, "{output:?}");
 }
 
@@ -34,32 +34,32 @@ fn colours_become_styles_at_the_same_place() {
 
 #[test]
 fn progress_shows_its_last_state_and_cursor_moves_are_marked() {
-    check("10%\r50%\r100%\ndone\n", "100%\ndone\n");
-    check("long words\rab\n", "ab\n");
-    check("abc\x08\x08X\n", "abc<U+0008><U+0008>X\n");
-    check("one\n\x1b[1Atwo\n\x1b[2J\x1b[H", "one\n<U+001B>[1Atwo\n<U+001B>[2J<U+001B>[H");
-    check("x\x1b[10Gy\n", "x<U+001B>[10Gy\n");
+    check_output("10%\r50%\r100%\ndone\n", "100%\ndone\n");
+    check_output("long words\rab\n", "ab\n");
+    check_output("abc\x08\x08X\n", "abc<U+0008><U+0008>X\n");
+    check_output("one\n\x1b[1Atwo\n\x1b[2J\x1b[H", "one\n<U+001B>[1Atwo\n<U+001B>[2J<U+001B>[H");
+    check_output("x\x1b[10Gy\n", "x<U+001B>[10Gy\n");
 }
 
 #[test]
 fn long_line_stays_one_line() {
     let long = "abcdefghij".repeat(1_000);
-    check(&format!("\x1b[31m{long}\x1b[0m\nnext\n"), &format!("{long}\nnext\n"));
+    check_output(&format!("\x1b[31m{long}\x1b[0m\nnext\n"), &format!("{long}\nnext\n"));
 }
 
 #[test]
 fn r32_executes_no_sequence_and_loses_no_text() {
-    check(
+    check_output(
         "\x1b]0;title\x07a\x1b[?1049hb\x1b[6nc\x1b[>4;2md\n",
         "<U+001B>]0;title<U+0007>a<U+001B>[?1049hb<U+001B>[6nc<U+001B>[>4;2md\n",
     );
-    check("\x1b[31ma\u{202e}b\u{200b}c\x07\n", "a<U+202E>b<U+200B>c<U+0007>\n");
-    check("\x1b[5;1;1;1;300;1;1mx\x1b[999999999999999mx\x1b[;;;38;5mx\n", "xxx\n");
+    check_output("\x1b[31ma\u{202e}b\u{200b}c\x07\n", "a<U+202E>b<U+200B>c<U+0007>\n");
+    check_output("\x1b[5;1;1;1;300;1;1mx\x1b[999999999999999mx\x1b[;;;38;5mx\n", "xxx\n");
 }
 
 #[test]
 fn expands_tabs_across_colours() {
-    check("ab\x1b[31m\tc\x1b[0m\td\n\te", "ab  c   d\n    e");
+    check_output("ab\x1b[31m\tc\x1b[0m\td\n\te", "ab  c   d\n    e");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn finds_a_link_across_colours() {
 
 #[test]
 fn output_without_sequences_is_only_cleaned() {
-    check("a\tb\r\nc\n", "a   b\nc\n");
+    check_output("a\tb\r\nc\n", "a   b\nc\n");
 }
 
 proptest! {

@@ -12,39 +12,39 @@ fn piece(text: &str) -> Piece {
 }
 
 #[track_caller]
-fn check(prose: &str, width: usize, expected: &[&str]) {
+fn check_wrap(prose: &str, width: usize, expected: &[&str]) {
     assert_eq!(text(&wrap_pieces(&[piece(prose)], &Shape::with_width(width))), expected);
 }
 
 #[test]
 fn moves_whole_words_to_the_next_line() {
-    check("one two three", 7, &["one two", "three"]);
-    check("one two three", 8, &["one two", "three"]);
-    check("one  two", 4, &["one", "two"]);
-    check("", 5, &[""]);
-    check("a\n\nb", 5, &["a", "", "b"]);
-    check("   lead", 20, &["   lead"]);
-    check("well-known --flag -x", 8, &["well-", "known", "--flag", "-x"]);
+    check_wrap("one two three", 7, &["one two", "three"]);
+    check_wrap("one two three", 8, &["one two", "three"]);
+    check_wrap("one  two", 4, &["one", "two"]);
+    check_wrap("", 5, &[""]);
+    check_wrap("a\n\nb", 5, &["a", "", "b"]);
+    check_wrap("   lead", 20, &["   lead"]);
+    check_wrap("well-known --flag -x", 8, &["well-", "known", "--flag", "-x"]);
 }
 
 #[test]
 fn breaks_long_words_between_graphemes() {
-    check("abcdefgh", 3, &["abc", "def", "gh"]);
-    check("ab cdefgh", 4, &["ab", "cdef", "gh"]);
-    check("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
+    check_wrap("abcdefgh", 3, &["abc", "def", "gh"]);
+    check_wrap("ab cdefgh", 4, &["ab", "cdef", "gh"]);
+    check_wrap("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]);
 }
 
 #[test]
 fn wide_scripts_break_anywhere_except_before_their_stops() {
-    check("漢字漢字", 5, &["漢字", "漢字"]);
-    check("漢字漢。字", 6, &["漢字", "漢。字"]);
-    check("漢「字」", 4, &["漢", "「字", "」"]);
+    check_wrap("漢字漢字", 5, &["漢字", "漢字"]);
+    check_wrap("漢字漢。字", 6, &["漢字", "漢。字"]);
+    check_wrap("漢「字」", 4, &["漢", "「字", "」"]);
 }
 
 #[test]
 fn glyph_wider_than_the_line_becomes_an_ellipsis() {
-    check("漢a", 1, &["…", "a"]);
-    check("a", 0, &["a"]);
+    check_wrap("漢a", 1, &["…", "a"]);
+    check_wrap("a", 0, &["a"]);
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn code_keeps_all_spaces_and_breaks_at_the_last_column() {
 
 #[test]
 fn space_with_a_combining_mark_is_a_glyph() {
-    check("abcd \u{1cd0}ef", 4, &["abcd", " \u{1cd0}ef"]);
-    check("abcd \u{1cd0}", 4, &["abcd", " \u{1cd0}"]);
+    check_wrap("abcd \u{1cd0}ef", 4, &["abcd", " \u{1cd0}ef"]);
+    check_wrap("abcd \u{1cd0}", 4, &["abcd", " \u{1cd0}"]);
 }
 
 #[test]
