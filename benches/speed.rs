@@ -2,11 +2,11 @@
 //! a growing reply, and redaction.
 
 use aye::agent;
-use aye::chat::link::LinkTarget;
 use aye::chat::{Digest, Ending, Entry, Outcome, Session, SessionId, ToolCall};
 use aye::llm::chat_collector::{ChatCollector, ChunkQueue, End};
 use aye::policy::Policy;
 use aye::store::{Header, Log, SessionLog};
+use aye::text::link::LinkTarget;
 use aye::tui::canvas::Canvas;
 use aye::tui::keys::Keymap;
 use aye::tui::parts::transcript::layout_cache::LayoutCache;
@@ -239,7 +239,7 @@ fn redaction(c: &mut Criterion) {
     const SIZE: usize = 1_000_000;
     let mut group = c.benchmark_group("redact");
     group.sample_size(10).throughput(Throughput::Bytes(SIZE as u64));
-    let code = include_str!("../src/chat/redaction.rs");
+    let code = include_str!("../src/text/redaction.rs");
     for (name, part) in [
         ("source code", code),
         ("keys", "KEY=["),
@@ -247,7 +247,7 @@ fn redaction(c: &mut Criterion) {
         ("tokens", "a\u{200b}password="),
     ] {
         let text = part.repeat(SIZE / part.len() + 1);
-        group.bench_function(name, |b| b.iter(|| aye::chat::redaction::redact(black_box(text.as_str()))));
+        group.bench_function(name, |b| b.iter(|| aye::text::redaction::redact(black_box(text.as_str()))));
     }
     group.finish();
 }

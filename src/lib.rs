@@ -16,21 +16,22 @@
 //! # Floors
 //!
 //! ```text
-//!   7   main · cli · assemble             wires the program together
-//!   6   tui (screen) · print (headless)   frontends
-//!   5   runtime                           executes effects
-//!   4   tools                             one file per tool
-//!   3   project · llm · store · config    files and sandboxes, providers, session files, settings
+//!   8   main · cli · assemble             wires the program together
+//!   7   tui (screen) · print (headless)   frontends
+//!   6   runtime                           executes effects
+//!   5   tools                             one file per tool
+//!   4   project · llm · store · config    files and sandboxes, providers, session files, settings
 //!  ── pure below: no input or output, no clock, no async ──
-//!   2   agent                             state machine of a turn
-//!   1   policy                            verdicts on calls
-//!   0   chat                              data types of a session
+//!   3   agent                             state machine of a turn
+//!   2   policy                            verdicts on calls
+//!   1   chat                              data types of a session
+//!   0   text                              cleans, redacts, shortens and measures text
 //! ```
 //!
 //! Also pure are state, focus, update, view, parts, text, keys and theme of `tui`, except for loading themes. A table
 //! in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order: [`chat`],
 //! [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`store`], [`config`]; [`mod@print`], [`tui`];
-//! and last [`assemble`], the only floor that names every adapter.
+//! and last [`assemble`], the only floor that names every adapter. [`text`] has helpers for all of them.
 //!
 //! # Invariants
 //!
@@ -41,7 +42,7 @@
 //!   the runtime can neither write the real project nor run a command outside the overlay sandbox. A hook runs in a dry
 //!   run only if the user's settings allow it.
 //! - A prompt is derived from `agent::State::waiting`: it disappears when the agent stops waiting.
-//! - Text from outside is cleaned by `tui::text::clean`, or marked in prompts, before it reaches a cell.
+//! - Text from outside is cleaned by `text::clean`, or marked in prompts, before it reaches a cell.
 //! - A frame drawn with an empty cache is the same frame, and its cost depends only on the visible part.
 //! - No provider is contacted before the first message, and none receives a key, image or echo of another one.
 //! - Commands run under a guard: a second process of this program that kills them all when the program ends, however it
@@ -92,6 +93,7 @@ pub mod print;
 pub mod project;
 pub mod runtime;
 pub mod store;
+pub mod text;
 pub mod tools;
 pub mod tui;
 

@@ -2,7 +2,7 @@
 
 use aye::assemble::{self, UsageError};
 use aye::cli::Cli;
-use aye::tui::text::clean::clean_text;
+use aye::text::clean::clean_text;
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! Text for the screen: nothing in a control character, and prompts show every character.
 
-use aye::tui::text::{clean, output, reveal, width};
+use aye::text::{clean, reveal, width};
+use aye::tui::text::output;
 use aye::tui::theme::{Theme, Themes};
 use std::sync::LazyLock;
 

@@ -1,8 +1,9 @@
 //! Replies: no line is too wide, nothing controls the terminal, and a layout in parts equals the layout of the whole.
 
 use super::split_first_byte;
+use aye::text::width;
 use aye::tui::text::markdown::{defines_reference, lay_out_markdown, length_of_whole_rows, stable_prefix};
-use aye::tui::text::{Page, code, width};
+use aye::tui::text::{Page, code};
 use aye::tui::theme::{Theme, Themes};
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! Paths, lines of files and addresses in text: links do not overlap and are inside the text.
 
-use aye::chat::link::{self, LinkTarget};
+use aye::text::link::{self, LinkTarget};
 
 /// Checks these bytes as text, and every word as the target of a link.
 pub fn check(bytes: &[u8]) {

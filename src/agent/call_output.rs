@@ -1,6 +1,6 @@
 //! Output of running calls, saved in case the program exits before the call ends.
 
-use crate::chat::truncation;
+use crate::text::truncation;
 
 /// Most bytes of output in the outcome of an interrupted call.
 const MAX_OUTCOME_BYTES: usize = 64 << 10;

@@ -4,7 +4,9 @@ use super::context_estimate::CompactionAttempts;
 use super::streaming_reply::{ReplyPurpose, StreamingReply, SummaryCut};
 use super::update_context::{NextStep, UpdateContext};
 use super::{Effect, Phase, State, reply_request, summary_request};
-use crate::chat::{Ending, Entry, TurnId, Usage, summary::format_summary, tokens};
+use crate::chat::summary::format_summary;
+use crate::chat::{Ending, Entry, TurnId, Usage, message_tokens};
+use crate::text::tokens;
 
 /// Most summaries that one turn may request.
 const MAX_SUMMARIES: u32 = 4;
@@ -188,7 +190,7 @@ fn record_summary(
 fn tokens_after_summary(state: &State, upto: usize, told: &str) -> u64 {
     let stays = state.session.token_estimate_between(upto, state.session.entries().len());
     state.correct_estimate(
-        state.estimate.fixed_tokens() + tokens::MESSAGE_OVERHEAD + tokens::estimate_text(told) + stays,
+        state.estimate.fixed_tokens() + message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(told) + stays,
     )
 }
 

@@ -1,6 +1,7 @@
 //! Estimate of the tokens of requests, and the attempts of a turn to fit into the context window.
 
-use crate::chat::{ToolSpec, Usage, tokens};
+use crate::chat::{ToolSpec, Usage, message_tokens};
+use crate::text::tokens;
 
 /// Token estimate, kept in addition to the counts in the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl ContextEstimate {
 }
 
 fn estimate_fixed_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
-    tokens::MESSAGE_OVERHEAD + tokens::estimate_text(system) + tokens::estimate_tools(tools)
+    message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(system) + message_tokens::estimate_tools(tools)
 }
 
 /// Parses the length and the limit of a request from a provider's error, such as `request (8677 tokens) exceeds the

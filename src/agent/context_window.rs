@@ -2,7 +2,8 @@
 
 use super::State;
 use super::context_estimate::Truncation;
-use crate::chat::{Entry, tokens, truncation};
+use crate::chat::Entry;
+use crate::text::{tokens, truncation};
 
 /// Fraction of the context window reserved for the reply, …
 const REPLY_FRACTION: u64 = 5;

@@ -2,8 +2,9 @@
 
 use super::update_context::UpdateContext;
 use super::{Effect, State};
-use crate::chat::hidden_chars::remove_hidden;
-use crate::chat::{Entry, Message, Request, TitleSource, Usage, truncation::truncate_middle};
+use crate::chat::{Entry, Message, Request, TitleSource, Usage};
+use crate::text::hidden_chars::remove_hidden;
+use crate::text::truncation::truncate_middle;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 

@@ -10,7 +10,8 @@ use super::model_requests;
 use super::state::{CallStage, PendingCall, Phase, State, SubAgent, SubAgentConfig};
 use super::update_context::UpdateContext;
 use super::waiting_calls::is_decision_allowed;
-use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, TurnId, Work, truncation};
+use crate::chat::{CallId, Chunk, Digest, Ending, Entry, Outcome, Plan, Task, TurnId, Work};
+use crate::text::truncation;
 use std::time::Duration;
 
 /// Most sub-agents that work at once; others wait for a free slot.

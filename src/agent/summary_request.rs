@@ -2,10 +2,9 @@
 
 use super::State;
 use crate::chat::summary::escape_tags;
-use crate::chat::{
-    Access, AnswerStatus, Ending, Entry, Message, Outcome, Request, ToolCall, escape_sequences, tokens,
-    truncation::truncate_middle,
-};
+use crate::chat::{Access, AnswerStatus, Ending, Entry, Message, Outcome, Request, ToolCall, message_tokens};
+use crate::text::escape_sequences;
+use crate::text::truncation::truncate_middle;
 use std::fmt::Write;
 
 const SUMMARY_PROMPT: &str = include_str!("summary.md");
@@ -51,7 +50,7 @@ pub(super) fn build_summary_request(
     lengths.iter().find_map(|lengths| {
         let told = render_entries(state, upto, *lengths, bytes)?;
         let messages = vec![Message::System(SUMMARY_PROMPT.trim().to_owned()), Message::User(told)];
-        let ours = messages.iter().map(tokens::estimate_message).sum();
+        let ours = messages.iter().map(message_tokens::estimate_message).sum();
         let tokens = state.correct_estimate(ours);
         (tokens <= room).then(|| {
             let most = u32::try_from(most).ok();

@@ -1,9 +1,9 @@
 //! Checks whether the target of a link exists, and reads the size of a picture.
 
 use crate::chat::image;
-use crate::chat::link::LinkTarget;
 use crate::project::disk::Disk;
 use crate::project::{Location, Reader};
+use crate::text::link::LinkTarget;
 use crate::tui::host::LinkStatus;
 use std::io::Read;
 

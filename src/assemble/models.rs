@@ -2,8 +2,8 @@
 
 use super::{Start, UsageError};
 use crate::llm::models::Model;
+use crate::text::clean::{clean_line, clean_text};
 use crate::tui::parts::status_bar::format_tokens;
-use crate::tui::text::clean::{clean_line, clean_text};
 use anyhow::{Result, anyhow};
 use serde_json::json;
 use std::io::{IsTerminal, Write};

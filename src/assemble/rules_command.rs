@@ -11,8 +11,8 @@ use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_ve
 use crate::print::escape_json;
 use crate::project::Reader;
 use crate::store::{Places, Sessions};
+use crate::text::clean::{clean_line, clean_text};
 use crate::tools::Toolbox;
-use crate::tui::text::clean::{clean_line, clean_text};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::{self, Write};

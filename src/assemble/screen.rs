@@ -121,7 +121,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
 /// Prints the session's title and how to resume it, unless it is empty or the terminal is gone. Returns the exit code.
 fn print_farewell(exit: &Exit, own: &Path) -> ExitCode {
     if let (Some(title), None, None, None) = (&exit.title, exit.ended_by, &exit.lost, &exit.saved_to) {
-        let title = tui::text::clean::clean_line(title);
+        let title = crate::text::clean::clean_line(title);
         // If this cannot be written, there is no reader.
         let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
     }
@@ -136,7 +136,7 @@ fn print_farewell(exit: &Exit, own: &Path) -> ExitCode {
         (None, None) => None,
     };
     if let Some(words) = &words {
-        let _ = writeln!(std::io::stderr(), "aye: {}", tui::text::clean::clean_line(words));
+        let _ = writeln!(std::io::stderr(), "aye: {}", crate::text::clean::clean_line(words));
     }
     match exit.ended_by {
         None if words.is_some() => ExitCode::FAILURE,

@@ -1,6 +1,7 @@
 //! Instructions of a project (such as AGENTS.md): the part that is sent, and how it is marked as the project's.
 
-use super::{Digest, tokens};
+use super::Digest;
+use crate::text::tokens;
 
 /// Instructions of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Data types of a session. Uses no other floor; every other floor uses it.
+//! Data types of a session.
 
 pub mod access;
 pub mod audit;
@@ -12,22 +12,18 @@ pub mod dry_run_summary;
 pub mod edit;
 pub mod entry;
 pub mod entry_count;
-pub mod escape_sequences;
-pub mod escaped_path;
 pub mod grant;
-pub mod hidden_chars;
 pub mod id;
 pub mod image;
 pub mod instructions;
 pub mod ledger;
-pub mod link;
 pub mod message;
+pub mod message_tokens;
 pub mod partial_reply;
 pub mod plan;
 pub mod plan_digest;
 pub mod preconditions;
 pub mod question;
-pub mod redaction;
 pub mod reply_limit;
 pub mod result_origin;
 pub mod reviewer;
@@ -36,10 +32,7 @@ pub mod sensitive_paths;
 pub mod session;
 pub mod simulated_result;
 pub mod summary;
-pub mod tokens;
 pub mod tool;
-pub mod truncation;
-pub mod unique_keys;
 pub mod unsent_text;
 pub mod usage;
 

@@ -1,6 +1,7 @@
 //! Reviewers of calls, which are asked between verdict and act, and their answers.
 
-use super::{Usage, unique_keys};
+use super::Usage;
+use crate::text::unique_keys;
 use serde::{Deserialize, Serialize};
 
 /// Characters kept of a reviewer's reason.

@@ -8,9 +8,10 @@ pub use call_state::{CallState, LoggedPlan};
 
 use super::dry_run_summary::live_ask_reason;
 use super::{
-    CallId, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant, TitleSource, ToolCall, Usage, summary,
-    tokens,
+    CallId, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant, TitleSource, ToolCall, Usage,
+    message_tokens, summary,
 };
+use crate::text::tokens;
 use std::collections::HashMap;
 
 /// State of a session. It changes only by `apply`, so a live session and one read back from disk are equal.
@@ -86,7 +87,7 @@ impl Session {
                     self.usage += *usage;
                     if usage.input > 0 {
                         // The provider counts reasoning with a reply, but it is not sent again.
-                        let reply = tokens::estimate_text(text) + tokens::estimate_calls(calls);
+                        let reply = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
                         let plain = usage.output <= 2 * reply + 64;
                         let then = usage.input + if plain { usage.output } else { reply };
                         let talk_then = talk + entry_tokens(&entry);
@@ -120,7 +121,7 @@ impl Session {
             Entry::Compacted { summary, pinned, usage, .. } => {
                 self.summary_index = Some(index);
                 self.summary_tokens =
-                    tokens::MESSAGE_OVERHEAD + tokens::estimate_text(&summary::format_summary(summary, pinned));
+                    message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(&summary::format_summary(summary, pinned));
                 self.usage += usage.unwrap_or_default();
                 if let Some(counted) = &mut self.token_count {
                     counted.is_outdated = true;
@@ -345,12 +346,12 @@ impl Session {
 /// Returns the estimated tokens that an entry adds to every later request.
 fn entry_tokens(entry: &Entry) -> u64 {
     match entry {
-        Entry::UserMessage { text } => tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text),
+        Entry::UserMessage { text } => message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text),
         Entry::Replied { text, calls, .. } if text.is_empty() && calls.is_empty() => 0,
         Entry::Replied { text, calls, .. } => {
-            tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text) + tokens::estimate_calls(calls)
+            message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text) + message_tokens::estimate_calls(calls)
         }
-        Entry::Settled { outcome, .. } => tokens::MESSAGE_OVERHEAD + tokens::estimate_text(outcome.text()),
+        Entry::Settled { outcome, .. } => message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(outcome.text()),
         Entry::Planned { .. }
         | Entry::Asked { .. }
         | Entry::Decided { .. }

@@ -3,8 +3,8 @@
 use super::echo;
 use super::prepared_request::PreparedRequest;
 use super::request_body::RequestBody;
-use crate::chat::hidden_chars::mark_hidden;
 use crate::chat::{Message, ToolCall, ToolSpec};
+use crate::text::hidden_chars::mark_hidden;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 

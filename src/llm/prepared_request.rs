@@ -1,9 +1,9 @@
 //! One request in preparation: the conversation adjusted so that strict providers accept it, and its parameters.
 
 use super::{Api, Settings, address};
-use crate::chat::hidden_chars::{escape_hidden, find_hidden, mark_hidden};
 use crate::chat::image::{self, Image};
 use crate::chat::{CallId, Message, Request, ToolCall, ToolSpec};
+use crate::text::hidden_chars::{escape_hidden, find_hidden, mark_hidden};
 use reqwest::Url;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};

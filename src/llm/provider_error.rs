@@ -3,7 +3,7 @@
 use super::proxy::ProxyRoute;
 use super::response_body::Body;
 use super::{Error, address, address_advice, retry_after, tls};
-use crate::chat::redaction::redact;
+use crate::text::redaction::redact;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};

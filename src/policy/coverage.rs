@@ -3,8 +3,8 @@
 use super::command_line::{FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
 use super::subject::Subject;
 use super::{exec_options, glob, targets, wide_prefixes};
-use crate::chat::escaped_path::escape_path;
 use crate::chat::{Access, Grant, GrantScope, HardLinks, Script};
+use crate::text::escaped_path::escape_path;
 use std::path::{Component, Path, PathBuf};
 
 /// Returns whether a grant covers the call. Calls that are sensitive or destroy something are never covered.

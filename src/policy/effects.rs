@@ -19,7 +19,7 @@ pub use working_directories::working_directories;
 
 use super::command_line::{ParsedLine, Redirect, SimpleCommand, UnclearReason, Word};
 use crate::chat::Reach;
-use crate::chat::truncation::join_items;
+use crate::text::truncation::join_items;
 use path_access::{describe_unknown_word, display_word};
 use working_directories::WorkingDirectories;
 

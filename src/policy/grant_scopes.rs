@@ -1,8 +1,8 @@
 //! Scopes in which an approval can be kept as a grant or a rule, narrowest first.
 
-use super::wide_prefixes::explain_too_wide;
 use super::coverage::{self, can_be_granted};
 use super::subject::Subject;
+use super::wide_prefixes::explain_too_wide;
 use crate::chat::{Access, Grant, GrantScope, Plan};
 use std::path::Path;
 

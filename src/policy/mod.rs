@@ -29,9 +29,9 @@ pub use subject::Subject;
 pub use verdict::{Policy, Verdict, Withheld};
 pub use wide_prefixes::{explain_too_wide, runs_its_arguments};
 
-use crate::chat::escaped_path::escape_path;
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{Access, Plan, Reach, SessionGrant};
+use crate::text::escaped_path::escape_path;
 use rule::rule_asking;
 
 /// Judges a plan. The first match in this order wins:

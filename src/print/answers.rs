@@ -2,7 +2,8 @@
 
 mod answer_value;
 
-use crate::chat::{Answer, AnswerOrigin, AnswerStatus, CallId, Questions, unique_keys};
+use crate::chat::{Answer, AnswerOrigin, AnswerStatus, CallId, Questions};
+use crate::text::unique_keys;
 use answer_value::parse_answer;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Output as plain text or as one JSON entry per line.
 
 use crate::chat::Entry;
-use crate::chat::hidden_chars::{escape_hidden, mark_hidden};
+use crate::text::hidden_chars::{escape_hidden, mark_hidden};
 use serde_json::Value;
 use std::io::{self, Write};
 

@@ -34,7 +34,7 @@ pub mod unprivileged;
 pub use own_files::{OwnFile, OwnFiles};
 
 use crate::chat::Digest;
-use crate::chat::escaped_path::escape_path;
+use crate::text::escaped_path::escape_path;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

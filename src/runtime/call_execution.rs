@@ -3,8 +3,9 @@
 use super::call_planning::{panic_error, truncate_error};
 use super::{EffectContext, journal_events, precondition_check, simulator};
 use crate::agent::Event;
-use crate::chat::{Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, truncation};
+use crate::chat::{Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId};
 use crate::project::output::CommandProgress;
+use crate::text::truncation;
 use crate::tools::panic_guard::{catch_panic, catch_panic_async};
 use crate::tools::{Error, ExcludedPaths, LiveContext, Progress, RehearsalContext, RehearsalOutcome};
 use std::convert::Infallible;

@@ -7,7 +7,8 @@
 use super::side_request::{format_blocks, read_answer, timeout_error};
 use super::{EffectContext, SideModel};
 use crate::agent::ReviewContext;
-use crate::chat::{Digest, FileContent, FileSnapshot, Message, Plan, Request, Review, ToolCall, truncation};
+use crate::chat::{Digest, FileContent, FileSnapshot, Message, Plan, Request, Review, ToolCall};
+use crate::text::truncation;
 use std::fmt::Write as _;
 
 /// System prompt.

@@ -2,7 +2,8 @@
 
 use super::{EffectContext, model_reviewer};
 use crate::agent::{Event, ReviewContext};
-use crate::chat::{Plan, Review, Reviewer, ToolCall, TurnId, unique_keys};
+use crate::chat::{Plan, Review, Reviewer, ToolCall, TurnId};
+use crate::text::unique_keys;
 use crate::tools::panic_guard::catch_panic_async;
 use serde_json::{Value, json};
 use std::time::Instant;

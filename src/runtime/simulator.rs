@@ -3,13 +3,13 @@
 
 use super::side_request::{self, SideModel};
 use super::{EffectContext, journal_events};
-use crate::chat::redaction::{REDACTED, Redactor, redact};
 use crate::chat::reviewer::to_one_line;
 use crate::chat::{
     Digest, LedgerResult, Message, Plan, Request, SimulatedResult, SimulationSource, ToolCall, ToolSpec, Usage,
-    escape_sequences, truncation, unique_keys,
 };
 use crate::project::output::CommandProgress;
+use crate::text::redaction::{REDACTED, Redactor, redact};
+use crate::text::{escape_sequences, truncation, unique_keys};
 use crate::tools::{Error, Progress, SimulatedResults, Tool, arguments, describe_skipped_call, schema};
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 pub mod journal_tail;
 
 use super::{new_id, private_files};
-use crate::chat::{redaction, truncation};
+use crate::text::{redaction, truncation};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,7 +1,8 @@
 //! Parses the arguments of a call and checks them against the tool's schema.
 
 use super::Error;
-use crate::chat::{ToolSpec, unique_keys};
+use crate::chat::ToolSpec;
+use crate::text::unique_keys;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::{Map, Value};
@@ -100,7 +101,7 @@ impl<'de> Deserialize<'de> for PositiveInt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::unique_keys::MAX_DEPTH;
+    use crate::text::unique_keys::MAX_DEPTH;
     use serde_json::json;
 
     fn check_arguments(text: &str, expected: Result<Value, &str>) {

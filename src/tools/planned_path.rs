@@ -1,9 +1,9 @@
 //! Locates the path of a call, and checks that it is still the same when the call runs.
 
 use super::Error;
-use crate::chat::escaped_path::{escape_path, unescape_path};
 use crate::chat::{Access, HardLinks};
 use crate::project::{self, Location, OwnFile, Reader};
+use crate::text::escaped_path::{escape_path, unescape_path};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

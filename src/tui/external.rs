@@ -1,6 +1,6 @@
 //! Effects outside the program: clipboard, editor, opener, notifications.
 
-use crate::chat::hidden_chars::mark_hidden;
+use crate::text::hidden_chars::mark_hidden;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;

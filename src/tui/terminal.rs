@@ -1,7 +1,7 @@
 //! Takes over the terminal and restores it in all cases, including panics.
 
-use crate::chat::hidden_chars::mark_hidden;
 use crate::runtime::is_panic_caught;
+use crate::text::hidden_chars::mark_hidden;
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,

@@ -8,23 +8,25 @@ use std::path::{Path, PathBuf};
 
 /// What each floor may name of the others. `*` is everything.
 const FLOORS: &[(&str, &[&str])] = &[
-    ("chat", &[]),
-    ("policy", &["chat"]),
-    ("agent", &["chat", "policy"]),
-    ("project", &["chat"]),
-    ("llm", &["chat"]),
-    ("store", &["chat"]),
-    ("config", &["chat", "policy"]),
-    ("tools", &["chat", "policy", "project"]),
-    ("runtime", &["chat", "agent", "project", "llm", "store", "tools"]),
-    ("print", &["chat", "agent", "runtime"]),
-    ("tui", &["chat", "agent", "runtime", "config"]),
+    ("text", &[]),
+    ("chat", &["text"]),
+    ("policy", &["text", "chat"]),
+    ("agent", &["text", "chat", "policy"]),
+    ("project", &["text", "chat"]),
+    ("llm", &["text", "chat"]),
+    ("store", &["text", "chat"]),
+    ("config", &["text", "chat", "policy"]),
+    ("tools", &["text", "chat", "policy", "project"]),
+    ("runtime", &["text", "chat", "agent", "project", "llm", "store", "tools"]),
+    ("print", &["text", "chat", "agent", "runtime"]),
+    ("tui", &["text", "chat", "agent", "runtime", "config"]),
     ("cli", &["*"]),
     ("assemble", &["*"]),
 ];
 
 /// Below the line: no I/O, no clock, no async.
 const PURE: &[&str] = &[
+    "text/",
     "chat/",
     "policy/",
     "agent/",

@@ -10,7 +10,7 @@ use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::{pick_count, print_uncaptured, requested_trials};
-use aye::chat::escape_sequences::strip_colors;
+use aye::text::escape_sequences::strip_colors;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use text::{Generator, forbidden, squash, without_sequences, words};

@@ -1,7 +1,7 @@
 //! Sessions that exceed the context window.
 
 use super::*;
-use crate::chat::tokens;
+use crate::chat::message_tokens;
 
 /// Returns text of about this many tokens.
 pub(super) fn words(tokens: usize) -> String {
@@ -23,7 +23,8 @@ fn request(effects: &[Effect]) -> &Request {
 }
 
 fn size(request: &Request) -> u64 {
-    request.messages.iter().map(tokens::estimate_message).sum::<u64>() + tokens::estimate_tools(&request.tools)
+    request.messages.iter().map(message_tokens::estimate_message).sum::<u64>()
+        + message_tokens::estimate_tools(&request.tools)
 }
 
 fn text(request: &Request) -> String {

@@ -2,7 +2,7 @@
 
 use super::compaction::{takes_turn, window, words};
 use super::*;
-use crate::chat::tokens;
+use crate::text::tokens;
 
 #[test]
 fn provider_count_takes_precedence() {

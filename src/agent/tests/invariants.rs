@@ -3,7 +3,8 @@
 use super::compaction::words;
 use super::*;
 use crate::chat::audit::{Integrity, collect_records};
-use crate::chat::{tokens, truncation};
+use crate::chat::message_tokens;
+use crate::text::{tokens, truncation};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -143,16 +144,16 @@ fn least(state: &State) -> u64 {
     let entries = state.session.entries();
     let ended = entries.iter().rposition(|entry| matches!(entry, Entry::Ended { .. })).map_or(0, |at| at + 1);
     let of = |entry: &Entry| match entry {
-        Entry::UserMessage { text } => tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text),
+        Entry::UserMessage { text } => message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text),
         Entry::Replied { text, calls, .. } => {
-            tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text) + tokens::estimate_calls(calls)
+            message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(text) + message_tokens::estimate_calls(calls)
         }
         Entry::Settled { outcome, .. } => {
-            tokens::MESSAGE_OVERHEAD + tokens::estimate_text(&truncation::truncate_middle(outcome.text(), 80))
+            message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(&truncation::truncate_middle(outcome.text(), 80))
         }
         _ => 0,
     };
-    tokens::MESSAGE_OVERHEAD
+    message_tokens::MESSAGE_OVERHEAD
         + tokens::estimate_text(&state.system_prompt)
         + entries[ended..].iter().map(of).sum::<u64>()
 }
@@ -196,7 +197,7 @@ fn fits(window: u64, steps: &[(u8, u16)]) {
         for effect in waiting.drain(..) {
             let Effect::RequestReply { request, .. } = effect else { continue };
             well_formed(&request.messages);
-            let size: u64 = request.messages.iter().map(tokens::estimate_message).sum();
+            let size: u64 = request.messages.iter().map(message_tokens::estimate_message).sum();
             let room = least(&state) + window / 4 + 200;
             assert!(size <= window || room > window * 4 / 5, "{size} of {window}, at least {}", least(&state));
             assert!(size <= window * 5 / 4, "{size} of {window} is sent all the same");

@@ -1,9 +1,9 @@
 //! A finding of a check, and the output of all findings without secrets.
 
-use crate::chat::redaction;
 use crate::config::{Config, Credentials};
 use crate::print;
-use crate::tui::text::clean::{clean_line, clean_text};
+use crate::text::clean::{clean_line, clean_text};
+use crate::text::redaction;
 use crate::tui::text::wrap;
 use anyhow::Result;
 use ratatui::style::Style;

@@ -5,7 +5,7 @@ use crate::assemble::connected_model::ConnectedModel;
 use crate::cli::Cli;
 use crate::config::{self, Connection, Credentials, Origin, Overrides, Settings};
 use crate::llm::local_servers;
-use crate::tui::text::clean::clean_line;
+use crate::text::clean::clean_line;
 use std::time::Duration;
 
 /// Time limit for the provider.

@@ -2,10 +2,10 @@
 
 use super::redaction_notice;
 use crate::chat::entry::dry_run_entries;
-use crate::chat::redaction::Redactor;
 use crate::chat::{Session, SessionId};
 use crate::print::escape_json;
 use crate::store::StoredSession;
+use crate::text::redaction::Redactor;
 use serde_json::{Value, json};
 
 /// Returns one JSON object, and the number of secrets redacted.

@@ -1,7 +1,7 @@
 //! Converts a model's markdown to HTML: raw HTML becomes text, pictures become links, and only web links are kept.
 
 use super::markdown::is_web;
-use crate::chat::hidden_chars::mark_hidden;
+use crate::text::hidden_chars::mark_hidden;
 use crate::tui::text::code::{self, SyntaxRole};
 use crate::tui::text::markdown::unrendered_text::{ShownLinks, excess_cells, info_words, is_named_after};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};

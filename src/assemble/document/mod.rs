@@ -12,11 +12,11 @@ pub(super) mod text_page;
 use super::run_facts;
 use crate::chat::DryRunCounts;
 use crate::chat::entry::dry_run_entries;
-use crate::chat::redaction::redact;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{Diff, DiffLine, Session, SessionId};
 use crate::store::StoredSession;
-use crate::tui::text::clean::{clean_line, clean_text};
+use crate::text::clean::{clean_line, clean_text};
+use crate::text::redaction::redact;
 use part_collector::PartCollector;
 
 /// A session to export. No text contains terminal control characters; nothing is escaped for a format yet.

@@ -4,10 +4,9 @@ use super::{Body, CallEnd, CallPart, Cleaner, Message, Part, QuestionPart, run_f
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::session::CallState;
-use crate::chat::{
-    Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Outcome, Preview, Questions, Session, escape_sequences,
-};
+use crate::chat::{Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Outcome, Preview, Questions, Session};
 use crate::store::StoredSession;
+use crate::text::escape_sequences;
 use crate::tui::parts::audit_page;
 use std::collections::HashMap;
 

@@ -138,7 +138,7 @@ fn r32_text_page_is_harmless_and_within_the_width() {
         let lines = text_page::format_lines(&document_of(&read), columns);
         for line in &lines {
             is_clean(line);
-            assert!(crate::tui::text::width::text_width(line) <= columns, "{line}");
+            assert!(crate::text::width::text_width(line) <= columns, "{line}");
         }
     }
 }

@@ -4,7 +4,7 @@ use super::UsageError;
 use crate::project::change_summary;
 use crate::project::patch::Patch;
 use crate::project::rehearsal::Rehearsal;
-use crate::tui::text::reveal;
+use crate::text::reveal;
 use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;

@@ -8,13 +8,14 @@ mod search;
 
 use super::document::{Document, text_page};
 use super::{UsageError, resolve_folder};
-use crate::chat::hidden_chars::remove_hidden;
-use crate::chat::{SessionId, escape_sequences};
+use crate::chat::SessionId;
 use crate::cli::Cli;
 use crate::cli::commands::subcommand_names;
 use crate::project::rehearsal;
 use crate::store::{self, Places, Sessions, StoredSession};
-use crate::tui::text::clean::{clean_line, clean_text};
+use crate::text::clean::{clean_line, clean_text};
+use crate::text::escape_sequences;
+use crate::text::hidden_chars::remove_hidden;
 use anyhow::Result;
 pub(super) use newest_session::{explain_doubt, find_continued, find_latest};
 use std::io::{self, IsTerminal, Write};

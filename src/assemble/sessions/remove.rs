@@ -6,7 +6,7 @@ use crate::assemble::run_facts;
 use crate::chat::SessionId;
 use crate::project::rehearsal;
 use crate::store::Removal;
-use crate::tui::text::clean::{clean_line, clean_text};
+use crate::text::clean::{clean_line, clean_text};
 use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;

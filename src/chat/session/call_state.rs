@@ -1,7 +1,7 @@
 //! State of one call of a session.
 
-use crate::chat::hidden_chars::escape_hidden;
 use crate::chat::{Access, CallId, Preview, Questions, ToolCall};
+use crate::text::hidden_chars::escape_hidden;
 use serde_json::Value;
 
 /// State of one call.

@@ -1,8 +1,9 @@
 //! Conversion of a session to messages for the model.
 
 use super::{CallState, Session};
-use crate::chat::hidden_chars::mark_hidden;
-use crate::chat::{CallId, Ending, Entry, Message, escape_sequences, summary, truncation};
+use crate::chat::{CallId, Ending, Entry, Message, summary};
+use crate::text::hidden_chars::mark_hidden;
+use crate::text::{escape_sequences, truncation};
 use std::borrow::Cow;
 
 /// Size limit in bytes of a result with marks, unless it was longer before; the same as the limit of tools.

@@ -4,7 +4,7 @@
 //! and its length in bytes of the reply text; of a call its id. Text and calls are in the log already.
 
 use crate::chat::ToolCall;
-use crate::chat::hidden_chars::mark_hidden;
+use crate::text::hidden_chars::mark_hidden;
 use serde_json::{Map, Value, json};
 
 /// Returns reasoning in the form to send back: always if encrypted, otherwise only if `wants_plain`.

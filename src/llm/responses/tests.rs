@@ -392,7 +392,7 @@ fn hidden_characters_are_marked_in_requests() {
     ];
     let mut texts = Vec::new();
     all_texts(&written(talk, &here()), &mut texts);
-    assert!(texts.iter().all(|text| crate::chat::hidden_chars::find_hidden(text).is_none()), "{texts:?}");
+    assert!(texts.iter().all(|text| crate::text::hidden_chars::find_hidden(text).is_none()), "{texts:?}");
     assert_eq!(texts.iter().filter(|text| **text == "a<U+E0041>b<U+202E><U+001B>[2J").count(), 4, "{texts:?}");
     assert!(texts.contains(&"{\"x\":\"a\\udb40\\udc41\\u202e\"}".to_owned()), "{texts:?}");
 }

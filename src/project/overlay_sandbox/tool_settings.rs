@@ -1,7 +1,7 @@
 //! Tool settings in a project. They count as sensitive because other programs read them, but commands of a dry run see
 //! those that contain nothing like a credential: without them builds and commits would fail that succeed live.
 
-use crate::chat::redaction::redact;
+use crate::text::redaction::redact;
 use std::fs;
 use std::path::{Path, PathBuf};
 

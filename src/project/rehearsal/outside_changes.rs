@@ -119,7 +119,7 @@ impl Rehearsal {
             return Err(failed(io::ErrorKind::Unsupported.into()));
         };
         if at.own_file.is_some() {
-            let shown = crate::chat::escaped_path::escape_path(&at.display_path);
+            let shown = crate::text::escaped_path::escape_path(&at.display_path);
             return Err(Error::BadPath(format!("{shown} belongs to aye's own settings, sessions and keys")));
         }
         if KERNEL_FOLDERS.iter().any(|folder| at.real.starts_with(folder)) {

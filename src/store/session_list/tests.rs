@@ -1,9 +1,9 @@
 //! Tests of lists with complete, long and damaged files.
 
 use super::*;
-use crate::store::explain_unreadable;
 use crate::chat::{Digest, Dropped, Outcome, Question, QuestionOption, Questions};
 use crate::store::Log;
+use crate::store::explain_unreadable;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! Files that a command can reach, looked up a limited number of times.
 
-use crate::chat::truncation::join_items;
 use crate::policy::command_line::Word;
 use crate::policy::effects::join_path;
 use crate::policy::grammar::{self, ParsedArguments, Program};
 use crate::project::{FileKind, Reader};
+use crate::text::truncation::join_items;
 use std::cell::Cell;
 
 /// Names listed per command; the rest are counted.

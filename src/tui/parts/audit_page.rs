@@ -4,12 +4,12 @@ use crate::chat::audit::{Integrity, Record, outcome_name};
 use crate::chat::reviewer::describe_hooks_not_run;
 use crate::chat::{
     Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Grant, Outcome, Preconditions,
-    escape_sequences,
 };
+use crate::text::{clean, escape_sequences, reveal, width};
 use crate::tui::parts::transcript::sub_agent_layout::quote_name;
 use crate::tui::parts::transcript::{format_duration, live_item};
+use crate::tui::text::Piece;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Piece, clean, reveal, width};
 use ratatui::style::Style;
 use std::time::Duration;
 

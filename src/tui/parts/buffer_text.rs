@@ -1,6 +1,6 @@
 //! Text of a rendered buffer, for tests.
 
-use crate::tui::text::width;
+use crate::text::width;
 use ratatui::buffer::Buffer;
 
 /// Returns the rows without trailing blanks. The second cell of a wide character is skipped, as on a terminal.

@@ -1,6 +1,6 @@
 //! Summary of a call from its arguments alone, before its tool has planned it.
 
-use crate::tui::text::width;
+use crate::text::width;
 use serde::Deserializer;
 use serde::de::{MapAccess, Visitor};
 use serde_json::Value;

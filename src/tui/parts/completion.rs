@@ -4,9 +4,9 @@ mod completed_word;
 mod completion_layout;
 
 use super::filter::Filter;
+use crate::text::clean;
 use crate::tui::host::ListState;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::text::clean;
 pub use completed_word::{Kind, Word};
 use crossterm::event::KeyEvent;
 use std::cell::Cell;

@@ -1,8 +1,8 @@
 //! The frame of all prompts and overlays: a title, a text at the right, and key hints in the bottom border.
 
 use super::listening::Listening;
+use crate::text::{clean, width};
 use crate::tui::keys::Keymap;
-use crate::tui::text::{clean, width};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

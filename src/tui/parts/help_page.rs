@@ -1,8 +1,9 @@
 //! The help page: keys that work in the current state.
 
 use super::frame::Frame;
+use crate::text::width;
 use crate::tui::keys::{Action, HelpRow, Keymap, Scope};
-use crate::tui::text::{width, wrap};
+use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;

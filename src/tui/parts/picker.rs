@@ -4,8 +4,8 @@ mod picker_layout;
 
 use super::filter::Filter;
 use super::text_field::{KeyResult, TextField};
+use crate::text::clean;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::text::clean;
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use std::cell::Cell;

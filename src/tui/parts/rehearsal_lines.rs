@@ -3,8 +3,9 @@
 
 use crate::chat::dry_run_summary::{BY_COMMAND_NOTE, OutsideChange, TreeRow, build_tree};
 use crate::chat::{ChangeKind, DryRunChange, DryRunSummary, RehearsedCall, ResultOrigin};
+use crate::text::reveal;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Piece, diff, output, reveal};
+use crate::tui::text::{Piece, diff, output, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -74,7 +75,7 @@ pub fn step_row_texts(staging: &DryRunSummary, step: &RehearsedCall) -> (String,
 pub fn change_lines(altered: &DryRunChange, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut say = |words: &str, style: Style| {
-        lines.extend(wrap_pieces(&reveal::revealed_pieces(words, style, theme.mark), &Shape::with_width(width)).lines);
+        lines.extend(wrap_pieces(&revealed_pieces(words, style, theme.mark), &Shape::with_width(width)).lines);
     };
     if altered.has_conflict {
         say("CONFLICT: the real file has changed since the dry run; it is not overwritten", theme.danger);
@@ -85,8 +86,7 @@ pub fn change_lines(altered: &DryRunChange, width: usize, theme: &Theme) -> Vec<
             let notes = altered.notes.join("; ");
             if !notes.is_empty() {
                 lines.extend(
-                    wrap_pieces(&reveal::revealed_pieces(&notes, theme.warning, theme.mark), &Shape::with_width(width))
-                        .lines,
+                    wrap_pieces(&revealed_pieces(&notes, theme.warning, theme.mark), &Shape::with_width(width)).lines,
                 );
             }
         }
@@ -118,11 +118,7 @@ pub fn outside_change_lines(one: &OutsideChange, width: usize, theme: &Theme) ->
     lines.extend(change_lines(&one.change, width, theme));
     if !one.is_by_tool {
         lines.extend(
-            wrap_pieces(
-                &reveal::revealed_pieces(BY_COMMAND_NOTE, theme.warning, theme.mark),
-                &Shape::with_width(width),
-            )
-            .lines,
+            wrap_pieces(&revealed_pieces(BY_COMMAND_NOTE, theme.warning, theme.mark), &Shape::with_width(width)).lines,
         );
     }
     lines
@@ -134,7 +130,7 @@ pub fn step_lines(step: &RehearsedCall, whole: bool, width: usize, theme: &Theme
     let mut say = |words: &str, style: Style, rest: &str| {
         let rest = vec![Piece::new(rest, style)];
         let shape = Shape { width, first: Vec::new(), rest, verbatim: false };
-        lines.extend(wrap_pieces(&reveal::revealed_pieces(words, style, theme.mark), &shape).lines);
+        lines.extend(wrap_pieces(&revealed_pieces(words, style, theme.mark), &shape).lines);
     };
     match &step.command {
         Some(line) => say(&format!("$ {}", line.command), theme.code, "  "),
@@ -158,11 +154,8 @@ pub fn step_lines(step: &RehearsedCall, whole: bool, width: usize, theme: &Theme
     let mut result = match step.command {
         Some(_) => output::lay_out_output(step.result.trim_end(), theme.dim, theme, inner),
         None => {
-            wrap_pieces(
-                &reveal::revealed_pieces(step.result.trim_end(), theme.dim, theme.mark),
-                &Shape::with_width(inner),
-            )
-            .lines
+            wrap_pieces(&revealed_pieces(step.result.trim_end(), theme.dim, theme.mark), &Shape::with_width(inner))
+                .lines
         }
     };
     let more = result.len().saturating_sub(SHORT_RESULT_LINES);

@@ -1,6 +1,6 @@
 //! One-line bars for the header and footer, whose segments shrink or disappear if the terminal is narrow.
 
-use crate::tui::text::{clean, width};
+use crate::text::{clean, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -1,10 +1,9 @@
 //! A text field within a prompt or above a list: one line, or a few if line breaks are allowed.
 
 use super::composer::WrappedRows;
-use crate::chat::escape_sequences;
-use crate::chat::hidden_chars::remove_hidden;
+use crate::text::hidden_chars::remove_hidden;
+use crate::text::{clean, escape_sequences, width};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
-use crate::tui::text::{clean, width};
 use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;

@@ -1,6 +1,7 @@
 //! Toasts: short notifications that disappear after a time.
 
-use crate::tui::text::{clean, width, wrap};
+use crate::text::{clean, width};
+use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -109,7 +109,7 @@ fn a_page_fits_every_width() {
     for width in [0, 1, 2, 5, 11, 33, 40, 80] {
         for (record, when) in records.iter().zip(["14:02:11", "21 Nov 2025 14:02:11"]) {
             let page = crate::tui::parts::audit_page::audit_page_lines(record, &|_| when.to_owned(), width, false);
-            let widest = page.iter().map(|line| crate::tui::text::width::text_width(line)).max().unwrap();
+            let widest = page.iter().map(|line| crate::text::width::text_width(line)).max().unwrap();
             assert!(widest <= width.max(1), "{width}: {page:#?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chat::image::ImageSize;
-use crate::chat::link::LinkTarget;
+use crate::text::link::LinkTarget;
 use crate::tui::LinkStatus;
 use crate::tui::host::HostReply;
 use ratatui::style::Color;
@@ -146,7 +146,7 @@ proptest::proptest! {
         }
         let (shown, sent) = open_in_pager(&mut screen, "a", &outcome);
         let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-        proptest::prop_assert_eq!(crate::chat::hidden_chars::find_hidden(&sent), None);
+        proptest::prop_assert_eq!(crate::text::hidden_chars::find_hidden(&sent), None);
         proptest::prop_assert!(bare(&shown).contains(&bare(&sent)), "{:?} is not in {:?}", sent, shown);
     }
 }

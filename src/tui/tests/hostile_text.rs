@@ -1,7 +1,7 @@
 //! Texts built to break the layout: shown within limits, with the cost counted rather than timed.
 
 use super::*;
-use crate::tui::text::width::text_width;
+use crate::text::width::text_width;
 
 const SIZES: [(u16, u16); 5] = [(80, 24), (500, 200), (20, 6), (2, 2), (1, 1)];
 

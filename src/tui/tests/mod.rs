@@ -222,7 +222,7 @@ pub fn buffer_text(buffer: &Buffer) -> String {
                 continue;
             }
             line.push_str(cell.symbol());
-            skip = crate::tui::text::width::text_width(cell.symbol()).saturating_sub(1);
+            skip = crate::text::width::text_width(cell.symbol()).saturating_sub(1);
         }
         lines.push(line.trim_end().to_owned());
     }

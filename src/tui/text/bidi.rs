@@ -3,7 +3,7 @@
 //! The terminal is set to keep the order of cells, so that no text can move a border or its neighbours. Text to approve
 //! and text being edited keep their logical order.
 
-use super::width;
+use crate::text::width;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -207,7 +207,7 @@ fn mirrored_bracket(bracket: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::hidden_chars::find_hidden;
+    use crate::text::hidden_chars::find_hidden;
     use proptest::prelude::*;
 
     fn draw_text(text: &str) -> String {

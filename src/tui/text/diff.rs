@@ -1,11 +1,12 @@
 //! Lays out a diff as lines, without hiding or truncating anything: side by side if the width allows it, otherwise one
 //! below the other.
 
-use super::reveal::{RevealedPart, reveal_text};
-use super::width::text_width as cells;
 use super::wrap::{Shape, wrap_pieces};
-use super::{Page, Piece, reveal};
+use super::{Page, Piece};
 use crate::chat::{Diff, Hunk, edit};
+use crate::text::reveal::{RevealedPart, reveal_text};
+use crate::text::width::text_width as cells;
+use crate::tui::text::revealed_pieces;
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -47,10 +48,7 @@ pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'st
         gutter.lay_out_hunk(hunk, &mut page);
     }
     if let Some(note) = &diff.note {
-        page.append_page(wrap_pieces(
-            &reveal::revealed_pieces(note, theme.warning, theme.mark),
-            &Shape::with_width(width),
-        ));
+        page.append_page(wrap_pieces(&revealed_pieces(note, theme.warning, theme.mark), &Shape::with_width(width)));
     }
     page.lines
 }
@@ -63,7 +61,7 @@ pub fn lay_out_header(diff: &Diff, theme: &Theme) -> Line<'static> {
 
 fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
     let path = diff.path.to_string_lossy().replace('\n', "<U+000A>");
-    let mut pieces = reveal::revealed_pieces(&path, theme.strong, theme.mark);
+    let mut pieces = revealed_pieces(&path, theme.strong, theme.mark);
     let mut push = |text: String, style| pieces.push(Piece::new(text, style));
     if diff.created {
         push(" · new file".into(), theme.dim);

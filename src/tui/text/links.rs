@@ -1,7 +1,7 @@
 //! Links in laid-out text.
 
 use super::{Page, Piece};
-use crate::chat::link::{self, LinkTarget};
+use crate::text::link::{self, LinkTarget};
 use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;

@@ -4,17 +4,16 @@
 //! before it becomes a [`Page`]; the layout functions of this folder do that themselves.
 
 pub mod bidi;
-pub mod clean;
 pub mod code;
 pub mod diff;
 pub mod links;
 pub mod markdown;
 pub mod output;
-pub mod reveal;
-pub mod width;
+mod revealed_pieces;
 pub mod wrap;
 
 pub use links::Link;
+pub use revealed_pieces::{revealed_line_pieces, revealed_pieces};
 pub use wrap::Piece;
 
 use ratatui::text::{Line, Span};

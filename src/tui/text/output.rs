@@ -1,10 +1,10 @@
 //! Command output as the user and the model see it: with its colours; all other escape sequences are shown as marks.
 
-use super::clean::expand_tabs;
+use super::Piece;
 use super::wrap::{Shape, wrap_pieces};
-use super::{Piece, clean};
-use crate::chat::escape_sequences;
-use crate::chat::link::{self, LinkTarget};
+use crate::text::clean::{self, expand_tabs};
+use crate::text::escape_sequences;
+use crate::text::link::{self, LinkTarget};
 use crate::tui::theme::Theme;
 use crate::tui::theme::output_ink::{Ink, Tint};
 use ratatui::style::Style;

@@ -1,7 +1,8 @@
 //! Wraps styled text to a width.
 
-use super::{Link, Page, width};
-use crate::chat::link::LinkTarget;
+use super::{Link, Page};
+use crate::text::link::LinkTarget;
+use crate::text::width;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
@@ -78,7 +79,7 @@ fn wrap_with(pieces: &[Piece], shape: &Shape, on: Option<&Piece>) -> Page {
 
 /// Cleans and wraps text of one style.
 pub fn wrap_plain(text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
-    let text = super::clean::clean_text(text);
+    let text = crate::text::clean::clean_text(text);
     wrap_pieces(&[Piece::new(text, style)], &Shape::with_width(width)).lines
 }
 

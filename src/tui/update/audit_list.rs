@@ -2,13 +2,13 @@
 
 use crate::chat::audit::{Record, collect_records};
 use crate::chat::{CallId, SessionId};
+use crate::text::{clean, width};
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::state::State;
-use crate::tui::text::{clean, width};
 
 /// Maximum columns of a line on a page.
 const MAX_COLUMNS: usize = 100;

@@ -1,7 +1,8 @@
 //! Copying to the clipboard: clean text without gutters.
 
-use crate::chat::hidden_chars::remove_hidden;
-use crate::chat::{Entry, escape_sequences};
+use crate::chat::Entry;
+use crate::text::escape_sequences;
+use crate::text::hidden_chars::remove_hidden;
 use crate::tui::effect::Effect;
 use crate::tui::external::MAX_CLIPBOARD;
 use crate::tui::overlay::Overlay;

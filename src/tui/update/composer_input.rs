@@ -2,9 +2,10 @@
 
 use super::{agent_events, key_dispatch, overlay_input, prompt_keys, search_input, slash_commands};
 use crate::agent::Event;
-use crate::chat::hidden_chars::remove_hidden;
-use crate::chat::{escape_sequences, image};
+use crate::chat::image;
 use crate::config::problem::find_nearest;
+use crate::text::escape_sequences;
+use crate::text::hidden_chars::remove_hidden;
 use crate::tui::command::{COMMANDS, find_unknown_name, parse};
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;

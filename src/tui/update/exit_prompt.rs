@@ -2,13 +2,13 @@
 
 use super::{key_dispatch, prepare_exit};
 use crate::runtime::Unsaved;
+use crate::text::clean::clean_line;
 use crate::tui::effect::Effect;
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::session_saving::{UnsavedChoice, alternative_files};
 use crate::tui::state::State;
-use crate::tui::text::clean::clean_line;
 
 /// Asks what to do with the unsaved session. Returns `None` if it is saved or the user is already asked.
 pub fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {

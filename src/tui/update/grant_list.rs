@@ -4,6 +4,8 @@ use super::agent_events;
 use crate::agent::{ApprovalSource, Event, LastingApproval, list_lasting_approvals};
 use crate::chat::audit::{Record, collect_records};
 use crate::chat::{Decider, Entry};
+use crate::text::clean::clean_line;
+use crate::text::width;
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::overlay::{ConfirmedAction, GrantList, Overlay};
@@ -11,8 +13,6 @@ use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
-use crate::tui::text::clean::clean_line;
-use crate::tui::text::width;
 
 /// Columns for the summary of a call.
 const SUMMARY_COLUMNS: usize = 24;

@@ -1,7 +1,7 @@
 //! Opening links without a mouse: each link on the screen gets a letter.
 
 use super::clipboard_copy;
-use crate::chat::link::LinkTarget;
+use crate::text::link::LinkTarget;
 use crate::tui::effect::Effect;
 use crate::tui::keys::Chord;
 use crate::tui::overlay::{LINK_LETTERS, LinkLetter, Links, Overlay};

@@ -2,6 +2,7 @@
 
 use crate::agent::{self, CallStage, Mode, Phase};
 use crate::chat::{Entry, result_origin};
+use crate::text::{clean, width};
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::reply_timing::{self, Wait};
@@ -11,7 +12,6 @@ use crate::tui::parts::transcript::sub_agent_layout::origin_line;
 use crate::tui::parts::transcript::{format_duration, live_item};
 use crate::tui::prompt::PromptKind;
 use crate::tui::state::State;
-use crate::tui::text::{clean, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;

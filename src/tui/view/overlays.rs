@@ -1,6 +1,8 @@
 //! Draws the overlay in front, over everything else.
 
 use super::{bars, layout};
+use crate::text::reveal::{RevealedPart, reveal_text};
+use crate::text::{clean, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Links, Overlay, Reader};
 use crate::tui::parts::frame::{Frame, PromptContext};
@@ -8,8 +10,7 @@ use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status_bar::StatusBar;
 use crate::tui::parts::text_field;
 use crate::tui::state::State;
-use crate::tui::text::reveal::{RevealedPart, reveal_text};
-use crate::tui::text::{clean, width, wrap};
+use crate::tui::text::wrap;
 use crate::tui::update::confirmation_keys;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

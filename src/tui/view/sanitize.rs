@@ -2,7 +2,7 @@
 
 use super::LinkedCells;
 use super::visible_lines::PlacedLink;
-use crate::chat::link::LinkTarget;
+use crate::text::link::LinkTarget;
 use crate::tui::state::Settings;
 use ratatui::buffer::Buffer;
 

@@ -1,11 +1,12 @@
 //! Draws the visible lines of the transcript and finds the links in them.
 
-use crate::chat::link::LinkTarget;
+use crate::text::link::LinkTarget;
+use crate::text::width;
 use crate::tui::parts::transcript::VisibleLine;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
+use crate::tui::text::Page;
 use crate::tui::text::bidi::VisualOrder;
-use crate::tui::text::{Page, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -1,11 +1,11 @@
 //! Welcome screen of an empty session: model and provider, permission mode, warnings, and the most important keys.
 
 use crate::agent::Mode;
+use crate::text::clean::clean_text;
+use crate::text::width;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::trust_prompt;
 use crate::tui::state::State;
-use crate::tui::text::clean::clean_text;
-use crate::tui::text::width;
 use crate::tui::text::wrap::{Piece, Shape, wrap_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;

@@ -152,7 +152,7 @@ pub fn squash(text: &str) -> String {
 
 /// The first character that a terminal would obey or not show.
 pub fn forbidden(printed: &str) -> Option<(usize, char)> {
-    aye::chat::hidden_chars::find_hidden(printed)
+    aye::text::hidden_chars::find_hidden(printed)
 }
 
 /// Terminal output without the program's own sequences, but with the text inside them.

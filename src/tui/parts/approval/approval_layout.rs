@@ -2,6 +2,7 @@
 
 use super::{Approval, ApprovalContent, ApprovalView, DrawnFrame};
 use crate::chat::{Access, CommandLine, FileContent, Preconditions, Preview};
+use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::audit_page;
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
@@ -9,7 +10,7 @@ use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
 use crate::tui::parts::transcript::sub_agent_layout::origin_line;
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{diff, reveal, width};
+use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -243,7 +244,7 @@ struct BodyBuilder<'a> {
 impl BodyBuilder<'_> {
     /// Adds wrapped text with marks for invisible characters.
     fn push_text(&mut self, text: &str, style: Style) {
-        let pieces = reveal::revealed_pieces(text, style, self.theme.mark);
+        let pieces = revealed_pieces(text, style, self.theme.mark);
         self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
     }
 
@@ -258,7 +259,7 @@ impl BodyBuilder<'_> {
             Preview::Batch(batch) => self.push_text(&batch.describe_batch(), self.theme.text),
             Preview::Edit(change) => self.lines.extend(diff::lay_out_diff(change, self.width, self.theme)),
             Preview::Command(CommandLine { command, .. }) => {
-                let pieces = reveal::revealed_pieces(command, self.theme.strong, self.theme.mark);
+                let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
                 let shape = Shape {
                     width: self.width,
                     first: vec![Piece::new("$ ", self.theme.accent)],
@@ -291,7 +292,7 @@ impl BodyBuilder<'_> {
             }
             // Access that the sandbox normally denies is highlighted.
             let style = if *opens { self.theme.warning } else { self.theme.dim };
-            pieces.extend(reveal::revealed_pieces(words, style, self.theme.mark));
+            pieces.extend(revealed_pieces(words, style, self.theme.mark));
         }
         self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
     }

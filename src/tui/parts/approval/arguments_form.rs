@@ -5,7 +5,7 @@ mod form_layout;
 use crate::chat::ToolSpec;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::text_field::{self, TextField};
-use crate::tui::text::reveal;
+use crate::tui::text::revealed_pieces;
 use crossterm::event::KeyEvent;
 use ratatui::style::Style;
 use serde_json::{Map, Number, Value};
@@ -193,7 +193,7 @@ impl Field {
             Some(value) if kind == FieldType::Text => (FieldType::Json, value.to_string()),
             Some(value) => (kind, value.to_string()),
         };
-        let shown = reveal::revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
+        let shown = revealed_pieces(name, Style::new(), Style::new()).into_iter().map(|piece| piece.text);
         Self { name: name.to_owned(), display_name: shown.collect(), field_type, required, text: FieldText::new(&text) }
     }
 

@@ -1,10 +1,10 @@
 //! Rendering of completions: as many rows above the composer as fit, and the number of the others.
 
 use super::{Completion, Kind};
+use crate::text::width;
 use crate::tui::host::ListState;
 use crate::tui::parts::filter::highlight_matches;
 use crate::tui::parts::frame::hidden_rows_text;
-use crate::tui::text::width;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

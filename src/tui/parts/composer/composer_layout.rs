@@ -2,7 +2,8 @@
 
 use super::wrapped_rows::{Glyph, GlyphKind, WrappedRows};
 use super::{Composer, TextBuffer};
-use crate::tui::text::{clean, width, wrap};
+use crate::text::{clean, width};
+use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

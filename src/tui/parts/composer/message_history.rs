@@ -1,7 +1,7 @@
 //! History of sent messages: browsed with the arrow keys, searched as in a shell.
 
 use super::text_buffer::TextBuffer;
-use crate::tui::text::clean;
+use crate::text::clean;
 use std::collections::BTreeMap;
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -1,6 +1,6 @@
 //! Folded pastes: each is one private-use character in the draft, drawn as a label and sent in full.
 
-use crate::chat::escape_sequences;
+use crate::text::escape_sequences;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Wraps a text into screen rows and maps positions between text and cells.
 
 use super::text_buffer::TextBuffer;
-use crate::tui::text::{clean, reveal, width};
+use crate::text::{clean, reveal, width};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 

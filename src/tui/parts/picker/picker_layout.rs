@@ -1,9 +1,10 @@
 //! Rendering of a list: frame, filter, and rows in columns.
 
 use super::{Picker, Row};
+use crate::text::{clean, width};
 use crate::tui::parts::filter::{Filter, highlight_matches};
 use crate::tui::parts::frame::{Frame, hidden_rows_text};
-use crate::tui::text::{clean, width, wrap};
+use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

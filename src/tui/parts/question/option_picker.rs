@@ -2,8 +2,9 @@
 
 use super::answer_draft::{AnswerDraft, accepts_text};
 use crate::chat::{AnswerValue, Question, QuestionOption};
+use crate::text::{reveal, width};
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{reveal, width};
+use crate::tui::text::{revealed_line_pieces, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -108,7 +109,7 @@ impl PickerLayout<'_> {
                 (own, true) => own.to_owned(),
                 (own, false) => format!("in my own words: {own}"),
             };
-            let pieces = reveal::revealed_pieces(&words, style, theme.mark);
+            let pieces = revealed_pieces(&words, style, theme.mark);
             let lead = row_prefix(at, &number, selection_mark(self.question.is_multiple, taken), self.width, accent);
             return wrap::wrap_pieces(&pieces, &lead).lines;
         };
@@ -126,8 +127,8 @@ impl PickerLayout<'_> {
         (style, dim, accent): (Style, Style, Style),
     ) -> Vec<Line<'static>> {
         let mark = self.theme.mark;
-        let mut label = reveal::revealed_line_pieces(self.truncate_unfocused(&choice.label, at), style, mark);
-        let mut means = reveal::revealed_pieces(self.truncate_unfocused(&choice.description, at), dim, mark);
+        let mut label = revealed_line_pieces(self.truncate_unfocused(&choice.label, at), style, mark);
+        let mut means = revealed_pieces(self.truncate_unfocused(&choice.description, at), dim, mark);
         let says_so = |text: &str| text.to_lowercase().contains(RECOMMENDED);
         // Many models write it in the label or description.
         if best && !says_so(&choice.label) && !says_so(width::cut_to_width(&choice.description, 400)) {

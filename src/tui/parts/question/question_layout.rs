@@ -4,11 +4,12 @@
 use super::option_picker::{PickerRows, fit_rows, lay_out_rows};
 use super::{AnswerDraft, DrawnFrame, LineKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Question, Questions};
+use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
 use crate::tui::parts::text_field::TextField;
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{markdown, reveal, width};
+use crate::tui::text::{markdown, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -230,7 +231,7 @@ impl QuestionPrompt {
             let mut say = |words: &str, style| {
                 let first = vec![Piece::new("  ", style)];
                 let shape = Shape { width: cells, rest: first.clone(), first, verbatim: false };
-                lines.extend(wrap::wrap_pieces(&reveal::revealed_pieces(words, style, theme.mark), &shape).lines);
+                lines.extend(wrap::wrap_pieces(&revealed_pieces(words, style, theme.mark), &shape).lines);
             };
             match &given.value {
                 AnswerValue::Skipped => say("no answer: sent as skipped", theme.warning),
@@ -294,7 +295,7 @@ fn line_label(writing: Option<&(LineKind, TextField)>, width: u16) -> (&'static 
 
 /// Wraps text with marks for invisible characters.
 fn wrap_revealed(text: &str, style: Style, cells: usize, theme: &Theme) -> Vec<Text<'static>> {
-    wrap::wrap_pieces(&reveal::revealed_pieces(text, style, theme.mark), &Shape::with_width(cells)).lines
+    wrap::wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(cells)).lines
 }
 
 /// Returns the width of the picker in cells.

@@ -1,12 +1,13 @@
 //! Rendering of the queue list: one row per call, and details of the selected call below.
 
 use super::{DrawnFrame, QueueList, QueueRow};
+use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{CallSummary, summarize_arguments};
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext, hidden_rows_text};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::text_field::TextField;
-use crate::tui::text::{Piece, reveal, width, wrap};
+use crate::tui::text::{Piece, revealed_pieces, wrap};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -145,14 +146,14 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
     let about = if row.arguments.is_empty() { &row.summary } else { &about };
     let mut pieces = Vec::new();
     if others.is_empty() || about.contains('\n') || width::text_width(about) > cells / 2 {
-        pieces.extend(reveal::revealed_pieces(about, theme.text, theme.mark));
+        pieces.extend(revealed_pieces(about, theme.text, theme.mark));
     }
     for (name, value) in &others {
         if !pieces.is_empty() {
             pieces.push(Piece::new("\n", theme.text));
         }
         pieces.push(Piece::new(format!("{} ", reveal::reveal_line(name)), theme.dim));
-        pieces.extend(reveal::revealed_pieces(value, theme.text, theme.mark));
+        pieces.extend(revealed_pieces(value, theme.text, theme.mark));
     }
     let mut lines = wrap::wrap_pieces(&pieces, &wrap::Shape::with_width(cells)).lines;
     // There are few rows, and the prompt of the call shows everything.

@@ -3,7 +3,7 @@
 use super::{Batch, TickTarget, Ticked};
 use crate::chat::{Diff, Group, Hunk, Item};
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Piece, diff, reveal};
+use crate::tui::text::{Piece, diff, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -94,7 +94,7 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn push_text(&mut self, text: &str, style: Style, of: Option<TickTarget>) {
-        let pieces = reveal::revealed_pieces(text, style, self.theme.mark);
+        let pieces = revealed_pieces(text, style, self.theme.mark);
         self.push_lines(wrap_pieces(&pieces, &Shape::with_width(self.width)).lines, of);
     }
 
@@ -120,7 +120,7 @@ impl Page<'_> {
         let room = if of.is_some() { TICK_CELLS } else { 2 };
         let indent = |cells: usize| vec![Piece::new(" ".repeat(cells), style)];
         let shape = Shape { width: self.width, first: indent(room), rest: indent(room), verbatim: false };
-        let pieces = reveal::revealed_pieces(text, style, self.theme.mark);
+        let pieces = revealed_pieces(text, style, self.theme.mark);
         self.push_lines(wrap_pieces(&pieces, &shape).lines, of);
     }
 
@@ -129,7 +129,7 @@ impl Page<'_> {
         let name = item.name().replace('\n', "<U+000A>");
         let sign = if item.from.is_some() { "→" } else { item.kind.symbol() };
         let mut pieces = vec![Piece::new(format!("{sign} "), theme.accent)];
-        pieces.extend(reveal::revealed_pieces(&name, theme.strong, theme.mark));
+        pieces.extend(revealed_pieces(&name, theme.strong, theme.mark));
         if let Some(diff) = &item.diff {
             pieces.push(Piece::new(if diff.created { " · new file · " } else { " · " }, theme.dim));
             pieces.push(Piece::new(format!("+{}", diff.added), Style { bg: None, ..theme.added }));
@@ -140,7 +140,7 @@ impl Page<'_> {
         let short = item.notes.len() == 1 && item.diff.is_none();
         if let ([note], true) = (item.notes.as_slice(), short) {
             pieces.push(Piece::new(" · ", theme.dim));
-            pieces.extend(reveal::revealed_pieces(&note.replace('\n', " "), theme.dim, theme.mark));
+            pieces.extend(revealed_pieces(&note.replace('\n', " "), theme.dim, theme.mark));
         }
         if let Some(why) = &item.blocked {
             pieces.insert(0, Piece::new("✗ ", theme.danger));

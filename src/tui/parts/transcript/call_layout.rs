@@ -9,16 +9,17 @@ use super::{
     result_size::{find_not_applied, format_result_size, is_short_diff},
     sub_agent_layout,
 };
-use crate::chat::hidden_chars::mark_hidden;
 use crate::chat::session::CallState;
 use crate::chat::tool::parse_failure_status;
 use crate::chat::{
     Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Decider, Decision, Diff, Entry, Outcome, Preview,
     Questions, ResultOrigin,
 };
+use crate::text::hidden_chars::mark_hidden;
+use crate::text::{clean, reveal, width};
 use crate::tui::text::output::StyledOutput;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece, clean, diff, links, output, reveal, width};
+use crate::tui::text::{Page, Piece, diff, links, output};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;

@@ -2,9 +2,10 @@
 
 use super::{LayoutContext, call_layout, layout_cache::LinkLookups};
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, SessionId};
+use crate::text::clean;
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece, clean, links};
+use crate::tui::text::{Page, Piece, links};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::time::Duration;
@@ -344,7 +345,7 @@ fn lay_out_summary(
 /// Lays out text in one style. `first` is the indent of the first line; the other lines have blanks of the same width.
 pub fn lay_out_plain(text: &str, style: Style, width: usize, first: &str) -> Page {
     let text = clean::clean_text(text).into_owned();
-    let rest = " ".repeat(crate::tui::text::width::text_width(first));
+    let rest = " ".repeat(crate::text::width::text_width(first));
     let indent = |text: &str| match text {
         "" => Vec::new(),
         text => vec![Piece::new(text, style)],

@@ -4,7 +4,7 @@ use super::reply_pieces::ReplyPieces;
 use super::scrollbar::TextExtent;
 use super::{LayoutContext, entry_layout, live_item, picture_caption};
 use crate::chat::image::ImageSize;
-use crate::chat::link::LinkTarget;
+use crate::text::link::LinkTarget;
 use crate::tui::host::LinkStatus;
 use crate::tui::text::{Page, markdown};
 use std::cell::{Cell, RefCell};

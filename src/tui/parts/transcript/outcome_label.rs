@@ -4,7 +4,7 @@ use super::LayoutContext;
 use crate::chat::Outcome;
 use crate::chat::reviewer::describe_hooks_not_run;
 use crate::chat::session::CallState;
-use crate::tui::text::{clean, width};
+use crate::text::{clean, width};
 use ratatui::text::{Line, Span};
 
 /// Returns the row that lists hooks skipped in a dry run, shown below their call.

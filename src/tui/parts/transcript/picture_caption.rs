@@ -4,7 +4,7 @@ use super::LayoutContext;
 use super::layout_cache::LinkLookups;
 use super::live_item::format_bytes;
 use crate::chat::image::{self, ImageSize};
-use crate::chat::link::{self, LinkTarget};
+use crate::text::link::{self, LinkTarget};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
@@ -26,7 +26,7 @@ pub fn lay_out_captions(ground: &LayoutContext<'_>, outside: &LinkLookups, text:
     for name in image::find_images(text) {
         let Some(target) = link::parse_link(name) else { continue };
         let Some(words) = caption(ground, outside, &target) else { continue };
-        let name = crate::tui::text::clean::clean_line(name).into_owned();
+        let name = crate::text::clean::clean_line(name).into_owned();
         let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
         let indent = vec![Piece::new("  ", theme.dim)];
         let shape = Shape { width: ground.width, first: indent.clone(), rest: indent, verbatim: false };

@@ -2,8 +2,8 @@
 
 use super::layout_cache::LayoutCache;
 use super::{LayoutContext, LinePosition, Transcript};
-use crate::chat::{Entry, escape_sequences};
-use crate::tui::text::clean;
+use crate::chat::Entry;
+use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
 
 /// Query and last match.

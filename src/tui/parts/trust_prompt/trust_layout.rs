@@ -4,11 +4,12 @@
 use super::{DrawnFrame, TrustPrompt, describe_effects, describe_size, trust_state};
 use crate::config::project_files::{ProjectFile, ProjectFileKind};
 use crate::config::trust::TrustState;
+use crate::text::{reveal, width};
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{diff, reveal, width};
+use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -231,7 +232,7 @@ impl PromptLines<'_> {
 
     /// Adds text with a prefix before each of its lines.
     fn push_prefixed(&mut self, sign: &str, text: &str, style: Style) {
-        let pieces = reveal::revealed_pieces(text, style, self.theme.mark);
+        let pieces = revealed_pieces(text, style, self.theme.mark);
         let sign = || vec![Piece::new(sign, self.theme.border_dim)];
         let shape = Shape { width: self.width, first: sign(), rest: sign(), verbatim: false };
         self.lines.extend(wrap::wrap_pieces(&pieces, &shape).lines);

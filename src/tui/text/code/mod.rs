@@ -6,7 +6,8 @@ mod tokenizer;
 pub use tokenizer::highlight;
 
 use super::wrap::{CONTINUATION_MARK, Shape, wrap_code};
-use super::{Page, Piece, clean, width};
+use super::{Page, Piece};
+use crate::text::{clean, width};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Span;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chat::Edit;
-use crate::tui::text::width::text_width;
+use crate::text::width::text_width;
 use crate::tui::theme::Themes;
 
 fn diff(before: Option<&str>, after: &str) -> Diff {

@@ -3,8 +3,8 @@
 use super::block::{Block, Item};
 use super::table;
 use super::unrendered_text::info_words;
+use crate::text::width::text_width as width_of;
 use crate::tui::text::code;
-use crate::tui::text::width::text_width as width_of;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
 use crate::tui::theme::Theme;

@@ -3,9 +3,9 @@
 use super::block::{Block, Frame, Item, Kind};
 use super::unrendered_text::{ShownLinks, excess_cells, is_named_after};
 use super::{Exists, Picture, parser_options};
-use crate::chat::link::{self, LinkTarget};
-use crate::tui::text::clean::{clean_line, clean_text};
-use crate::tui::text::width::{cut_to_width, text_width};
+use crate::text::clean::{clean_line, clean_text};
+use crate::text::link::{self, LinkTarget};
+use crate::text::width::{cut_to_width, text_width};
 use crate::tui::text::{Piece, links};
 use crate::tui::theme::Theme;
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};

@@ -11,8 +11,8 @@ pub mod unrendered_text;
 pub use stable_prefix::{defines_reference, length_of_whole_rows, stable_prefix};
 
 use super::Page;
-use super::clean::clean_text;
-use crate::chat::link::LinkTarget;
+use crate::text::clean::clean_text;
+use crate::text::link::LinkTarget;
 use crate::tui::theme::Theme;
 use pulldown_cmark::Options;
 

@@ -2,7 +2,7 @@
 
 use super::nesting_limit::bound_nesting;
 use super::parser_options;
-use crate::tui::text::clean::clean_text;
+use crate::text::clean::clean_text;
 use pulldown_cmark::{Event, Parser, Tag};
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Lays out tables: columns shrink evenly and cells wrap; if columns get too narrow, rows become lists.
 
-use crate::tui::text::width::text_width;
+use crate::text::width::text_width;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
 use crate::tui::theme::Theme;

@@ -1,7 +1,7 @@
 //! Layouts of replies, and properties of all layouts.
 
 use super::*;
-use crate::tui::text::width;
+use crate::text::width;
 use crate::tui::theme::Themes;
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};

@@ -86,7 +86,7 @@ proptest! {
         width in 0usize..12,
         verbatim: bool,
     ) {
-        let pieces: Vec<_> = parts.iter().map(|part| piece(&super::super::clean::clean_text(part))).collect();
+        let pieces: Vec<_> = parts.iter().map(|part| piece(&crate::text::clean::clean_text(part))).collect();
         let shape = Shape { verbatim, first: vec![piece("> ")], rest: vec![piece("  ")], ..Shape::with_width(width) };
         let page = wrap_pieces(&pieces, &shape);
         for line in text(&page) {

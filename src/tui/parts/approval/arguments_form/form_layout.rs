@@ -1,7 +1,8 @@
 //! Layout of the form: one row per field, the focused one always visible, and an error or type line at the bottom.
 
 use super::{Field, FieldText, Form};
-use crate::tui::text::{reveal, width};
+use crate::text::width;
+use crate::tui::text::revealed_pieces;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -74,7 +75,7 @@ impl Field {
             }
             FieldText::Multiline(text) => {
                 let lines = text.lines().count();
-                let first = reveal::revealed_pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
+                let first = revealed_pieces(text.lines().next().unwrap_or_default(), theme.text, theme.mark);
                 let first: String = first.into_iter().map(|piece| piece.text).collect();
                 let count = format!("{lines} lines: ");
                 let x = put(buffer, x, &count, theme.dim);

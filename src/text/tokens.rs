@@ -1,10 +1,5 @@
 //! Token estimates by kind of character, without a model's tokenizer.
 
-use super::{Message, ToolCall, ToolSpec};
-
-/// Tokens of a message beyond its text: its role and delimiters.
-pub const MESSAGE_OVERHEAD: u64 = 4;
-
 /// Kinds of characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TokenClass {
@@ -53,32 +48,6 @@ pub fn estimate_text(text: &str) -> u64 {
         (at, before) = (behind, kind);
     }
     hundredths.div_ceil(100)
-}
-
-/// Estimates the tokens of a message, including [`MESSAGE_OVERHEAD`].
-pub fn estimate_message(message: &Message) -> u64 {
-    MESSAGE_OVERHEAD
-        + match message {
-            Message::System(text) | Message::User(text) | Message::Tool { text, .. } => estimate_text(text),
-            Message::Model { text, calls, .. } => estimate_text(text) + estimate_calls(calls),
-        }
-}
-
-/// Estimates the tokens of the calls of a reply.
-pub fn estimate_calls(calls: &[ToolCall]) -> u64 {
-    calls.iter().map(|call| 8 + estimate_text(&call.name) + estimate_text(&call.arguments)).sum()
-}
-
-/// Estimates the tokens of tool descriptions.
-pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
-    let spec = |tool: &ToolSpec| {
-        MESSAGE_OVERHEAD
-            + 4
-            + estimate_text(&tool.name)
-            + estimate_text(&tool.description)
-            + estimate_text(&tool.parameters.to_string())
-    };
-    tools.iter().map(spec).sum()
 }
 
 /// Returns the kind of the character at this offset, its byte if it is ASCII, and the next offset. Whole sessions are

@@ -1,6 +1,6 @@
 //! A text without escape sequences, invisible characters and the marks for them, with a mapping to the original.
 
-use crate::chat::{escape_sequences, hidden_chars};
+use crate::text::{escape_sequences, hidden_chars};
 use std::ops::Range;
 
 /// Escape sequences whose escape character is itself written as an escape, as in JSON.
@@ -88,8 +88,8 @@ fn written_sequence_length(bytes: &[u8]) -> Option<usize> {
     bytes.get(from + inner).filter(|byte| matches!(byte, b'@'..=b'~')).map(|_| from + inner + 1)
 }
 
-/// Returns the length of a mark that replaces hidden characters, as [`crate::chat::hidden_chars::mark_hidden`] writes it, and of the
-/// escape sequence that it begins.
+/// Returns the length of a mark that replaces hidden characters, as [`hidden_chars::mark_hidden`] writes it, and of
+/// the escape sequence that it begins.
 fn mark_length(bytes: &[u8]) -> Option<usize> {
     let inner = bytes.strip_prefix(b"<U+")?;
     let end = inner.iter().take(MAX_PARAMETER_BYTES).position(|byte| *byte == b'>')?;

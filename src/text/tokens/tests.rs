@@ -108,7 +108,7 @@ fn estimates_are_within_a_fifth_of_a_real_tokenizer() {
         ("Korean", KOREAN),
         ("output", OUTPUT),
         ("a page of Markdown", include_str!("../../../README.md")),
-        ("a file of Rust", include_str!("../session.rs")),
+        ("a file of Rust", include_str!("../../chat/session.rs")),
         ("a list of settings", include_str!("../../../config.example.toml")),
         ("a lock file", include_str!("../../../Cargo.lock")),
     ] {

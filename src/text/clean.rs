@@ -1,11 +1,11 @@
 //! Cleans text from outside the program before it is drawn.
 
-use crate::chat::hidden_chars;
+use crate::text::hidden_chars;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// Tab stop width in columns.
-pub(super) const TAB_WIDTH: usize = 4;
+pub const TAB_WIDTH: usize = 4;
 
 /// Makes text drawable without losing any of it: control characters except `\n`, invisible characters and characters
 /// that change the reading direction become marks such as `<U+001B>`. Tabs become spaces.
@@ -23,7 +23,7 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
 }
 
 /// Appends text with tabs expanded to spaces. `column` is the column of its first character, updated to its end.
-pub(super) fn expand_tabs(text: &str, column: &mut usize, out: &mut String) {
+pub fn expand_tabs(text: &str, column: &mut usize, out: &mut String) {
     for c in text.chars() {
         match c {
             '\t' => {
@@ -50,7 +50,7 @@ pub fn clean_line(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::hidden_chars::MAX_COMBINING_MARKS;
+    use crate::text::hidden_chars::MAX_COMBINING_MARKS;
     use proptest::prelude::*;
 
     #[track_caller]

@@ -13,7 +13,7 @@ pub fn text_width(text: &str) -> usize {
 }
 
 /// Returns the width of one grapheme. One with a control character is not drawn and has width 0.
-pub(super) fn grapheme_width(grapheme: &str) -> usize {
+pub fn grapheme_width(grapheme: &str) -> usize {
     match grapheme.len() {
         1 => usize::from(!grapheme.as_bytes()[0].is_ascii_control()),
         _ if grapheme.contains(char::is_control) => 0,

@@ -1,9 +1,7 @@
 //! Makes every character of a text visible: the text in an approval prompt is exactly what runs.
 
-use super::Piece;
 use super::clean::TAB_WIDTH;
-use crate::chat::hidden_chars::{self, CharClass, MAX_COMBINING_MARKS};
-use ratatui::style::Style;
+use crate::text::hidden_chars::{self, CharClass, MAX_COMBINING_MARKS};
 use unicode_width::UnicodeWidthChar;
 
 /// Longer runs of spaces are shown as a count, because they could push text out of sight.
@@ -70,27 +68,6 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
     revealed.shown
 }
 
-/// Returns the revealed text as pieces to wrap, with marks in the style `mark`.
-pub fn revealed_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
-    let piece = |shown| match shown {
-        RevealedPart::Text(text) => Piece::new(text, style),
-        RevealedPart::Mark(text) => Piece::new(text, style.patch(mark)),
-    };
-    reveal_text(text).into_iter().map(piece).collect()
-}
-
-/// Returns the revealed text for one line: line breaks become marks too.
-pub fn revealed_line_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for shown in reveal_on_one_line(text) {
-        pieces.push(match shown {
-            RevealedPart::Text(text) => Piece::new(text, style),
-            RevealedPart::Mark(text) => Piece::new(text, style.patch(mark)),
-        });
-    }
-    pieces
-}
-
 /// Returns the revealed text for one line as a string, for a name on a border.
 pub fn reveal_line(text: &str) -> String {
     let words = |shown| match shown {
@@ -99,7 +76,8 @@ pub fn reveal_line(text: &str) -> String {
     reveal_on_one_line(text).into_iter().map(words).collect()
 }
 
-fn reveal_on_one_line(text: &str) -> Vec<RevealedPart> {
+/// Returns the revealed text for one line: line breaks become marks too.
+pub fn reveal_on_one_line(text: &str) -> Vec<RevealedPart> {
     let mut all = Vec::new();
     for (at, line) in text.split('\n').enumerate() {
         if at > 0 {
