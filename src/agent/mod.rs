@@ -33,7 +33,6 @@ mod tests;
 mod update_context;
 mod waiting_calls;
 
-pub use crate::policy::{Mode, explain_no_scopes as why_not_kept};
 pub use call_state::{Preapproval, QueuePreview};
 pub use context_window::ContextUsage;
 pub use effect::Effect;
@@ -50,8 +49,6 @@ pub use state::{CallStage, PendingCall, Phase, State, SubAgent, SubAgentConfig};
 pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply, SummaryCut};
 pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN};
 pub use waiting_calls::WaitingCall;
-
-pub use crate::policy::{Rule, RuleScope};
 
 use crate::chat::{CallId, Decision, Ending, Entry, TitleSource};
 use update_context::{NextStep, UpdateContext};

@@ -107,6 +107,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         first_message: if offers.is_some() { String::new() } else { cli.prompt() },
         approvals: offers,
         session_picker: picks,
+        is_panic_caught: crate::tools::panic_guard::is_panic_caught,
     });
     let exit = tokio::select! {
         exit = shown => exit?,

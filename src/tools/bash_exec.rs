@@ -344,7 +344,7 @@ mod tests {
                 is_hidden: false,
                 is_approved: true,
                 has_simulator,
-                excluded: crate::tools::ExcludedPaths::default(),
+                excluded: crate::policy::ExcludedPaths::default(),
                 progress: Arc::new(|_| {}),
             };
             tool().rehearse(&plan, &stage).await.unwrap()

@@ -34,12 +34,12 @@ mod tool_settings;
 pub mod toolbox;
 pub mod write_file;
 
-pub use crate::policy::ExcludedPaths;
 pub use scripts::command_preconditions;
 pub use simulated_results::SimulatedResults;
 pub use toolbox::{ToolSettings, Toolbox};
 
 use crate::chat::{Access, Intent, Plan, ToolSpec, Work};
+use crate::policy::ExcludedPaths;
 use crate::project::output::CommandProgress;
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::{Reader, Writer};

@@ -122,12 +122,13 @@ impl PlannedPath {
 mod tests {
     use super::*;
     use crate::chat::Intent;
+    use crate::policy::ExcludedPaths;
     use crate::project::Writer;
     use crate::project::shell::Shell;
     use crate::project::test_project::RehearsedProject;
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::search_text::SearchText;
-    use crate::tools::{ExcludedPaths, LiveContext, Tool};
+    use crate::tools::{LiveContext, Tool};
     use std::sync::Arc;
 
     fn check_shown_path(path: &str, expected: &str) {

@@ -4,10 +4,11 @@ use super::arguments::parse_arguments;
 use super::planned_path::{self, PlannedPath};
 use super::progress::{ProgressReporter, format_count};
 use super::{
-    Error, ExcludedPaths, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data,
-    rehearse_read, run_blocking, summary_line,
+    Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
+    run_blocking, summary_line,
 };
 use crate::chat::{Intent, Plan, Preconditions, Preview, ToolSpec, Work};
+use crate::policy::ExcludedPaths;
 use crate::project::{self, Location, OwnFile, Reader, Writer};
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};

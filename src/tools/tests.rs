@@ -1,8 +1,9 @@
 //! Helpers for the tests of tools.
 
 use super::memory_project::MemoryProject;
-use super::{Error, ExcludedPaths, LiveContext, Tool};
+use super::{Error, LiveContext, Tool};
 use crate::chat::{Intent, Plan};
+use crate::policy::ExcludedPaths;
 use crate::project::shell::Shell;
 use serde_json::Value;
 use std::sync::Arc;

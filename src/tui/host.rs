@@ -1,10 +1,11 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
-use crate::agent::{self, Rule};
+use crate::agent;
 use crate::chat::{
     CallId, Decider, Digest, DryRunSummary, ForkMode, Grant, Instructions, SessionId, UnsentText, image,
 };
 use crate::config::ProjectFiles;
+use crate::policy::Rule;
 use crate::runtime::Unsaved;
 use crate::text::link::LinkTarget;
 use std::path::{Path, PathBuf};

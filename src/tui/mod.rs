@@ -73,6 +73,8 @@ pub struct Start {
     pub early: StartupInput,
     /// Notices for the user, such as warnings about the settings.
     pub notices: Vec<String>,
+    /// Returns whether a panic of the current thread is caught, so that the screen continues.
+    pub is_panic_caught: fn() -> bool,
 }
 
 /// Result of a closed screen.

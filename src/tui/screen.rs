@@ -105,7 +105,7 @@ impl Screen {
     /// Takes the terminal and draws the first frame.
     pub fn open_screen(start: Start) -> anyhow::Result<Self> {
         let signals = Signals::new()?;
-        let terminal = Terminal::take_over(start.settings.has_mouse)?;
+        let terminal = Terminal::take_over(start.settings.has_mouse, start.is_panic_caught)?;
         let mut early = start.early;
         early.raw.release_ownership();
         let (back, events) = mpsc::unbounded_channel();

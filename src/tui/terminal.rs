@@ -1,6 +1,5 @@
 //! Takes over the terminal and restores it in all cases, including panics.
 
-use crate::runtime::is_panic_caught;
 use crate::text::hidden_chars::mark_hidden;
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
@@ -35,8 +34,9 @@ pub struct Terminal {
 
 impl Terminal {
     /// Takes over the terminal: raw mode, alternate screen, bracketed paste, focus reports, and the mouse if wanted.
-    /// From here on a panic in any thread restores it before it is printed.
-    pub fn take_over(mouse: bool) -> io::Result<Self> {
+    /// From here on a panic in any thread restores it before it is printed, unless `is_panic_caught` returns true in
+    /// that thread.
+    pub fn take_over(mouse: bool, is_panic_caught: fn() -> bool) -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,

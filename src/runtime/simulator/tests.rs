@@ -253,7 +253,7 @@ async fn a_tool_without_a_result_schema_does_not_run_in_a_dry_run() {
         is_hidden: false,
         is_approved: false,
         has_simulator: false,
-        excluded: crate::tools::ExcludedPaths::default(),
+        excluded: crate::policy::ExcludedPaths::default(),
         progress: Arc::new(|_| {}),
     };
     let done = Mail { results: SimulatedResults::default() }.rehearse(&plan(), &stage).await.unwrap();

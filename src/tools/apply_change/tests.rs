@@ -1,11 +1,11 @@
 //! Tests that exactly the previewed change is applied, and that a conflict is an error.
 
 use super::*;
+use crate::policy::ExcludedPaths;
 use crate::project::OwnFiles;
 use crate::project::disk::Disk;
 use crate::project::shell::Shell;
 use crate::project::test_project::RehearsedProject;
-use crate::tools::ExcludedPaths;
 use std::fs;
 
 /// Plans and applies rehearsed changes of a scene.

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::chat::Rejected;
+use crate::policy::ExcludedPaths;
 use crate::project::disk::Disk;
 use crate::project::shell::Shell;
 use crate::project::{Reader, Writer};
-use crate::tools::ExcludedPaths;
 use std::fs;
 
 #[tokio::test]

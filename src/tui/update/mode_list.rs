@@ -1,7 +1,8 @@
 //! Changing the mode. Only keys and commands of the user reach this; neither a prompt nor the model does.
 
 use super::agent_events;
-use crate::agent::{Event, Mode};
+use crate::agent::Event;
+use crate::policy::Mode;
 use crate::tui::effect::Effect;
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::picker::{IN_USE, Picker, Row};

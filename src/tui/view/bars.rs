@@ -1,7 +1,8 @@
 //! Header, footer, and the row of chips above the composer.
 
-use crate::agent::{self, CallStage, Mode, Phase};
+use crate::agent::{self, CallStage, Phase};
 use crate::chat::{Entry, result_origin};
+use crate::policy::Mode;
 use crate::text::{clean, width};
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Scope};

@@ -1,6 +1,6 @@
 //! Welcome screen of an empty session: model and provider, permission mode, warnings, and the most important keys.
 
-use crate::agent::Mode;
+use crate::policy::Mode;
 use crate::text::clean::clean_text;
 use crate::text::width;
 use crate::tui::keys::{Action, Scope};

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::chat::{CommandSandbox, Intent, SandboxAccess};
+use crate::policy::ExcludedPaths;
 use crate::project::OwnFiles;
 use crate::project::shell::Shell;
 use crate::tools::bash_exec::BashExec;
-use crate::tools::{ExcludedPaths, LiveContext, Tool, ToolSettings};
+use crate::tools::{LiveContext, Tool, ToolSettings};
 use serde_json::json;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Messages for keys that have no effect in the approval prompt: the reason, and the key that works.
 
 use super::{Approval, ApprovalView, KeyResult};
-use crate::agent::why_not_kept;
 use crate::chat::Plan;
+use crate::policy::explain_no_scopes;
 use crate::tui::keys::{Action, Keymap, Scope};
 
 impl Approval {
@@ -29,7 +29,7 @@ impl Approval {
             (ApprovalView::Plan, Action::ApproveAlways) if destroys => {
                 format!("Destructive calls need approval each time · {yes} to approve")
             }
-            (ApprovalView::Plan, Action::ApproveAlways) => match why_not_kept("", plan) {
+            (ApprovalView::Plan, Action::ApproveAlways) => match explain_no_scopes("", plan) {
                 Some(why) => format!("Needs approval each time: {why} · {yes} to approve"),
                 None => format!("This call needs approval each time · {yes} to approve"),
             },
