@@ -27,7 +27,7 @@ fn r64_all_stored_fuzz_inputs_pass() {
             let step = bytes.len() / pick_count(16, 3) + 1;
             for end in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
                 let result = std::panic::catch_unwind(|| check(&bytes[..end]));
-                assert!(result.is_ok(), "{name}/{file}fails with its first {end} bytes");
+                assert!(result.is_ok(), "{name}/{file} fails on its first {end} bytes");
             }
         }
     }

@@ -159,11 +159,11 @@ fn all_waits(runtime: &Runtime) -> Vec<Wait> {
         with("a head and no event", Answer::stream().then(Step::Stall), "waiting for m"),
         with("in a reply", Answer::stream().says("Half a reply\n").then(Step::Stall), "Half a reply"),
         with("in a call", half_a_call(), "writing call: write_file"),
-        with("a countdown", busy("40"), "try 2 with 5 in 3"),
-        with("a wait with an hour", busy("3000"), "try 2 with 5 in 49 min"),
+        with("a countdown", busy("40"), "try 2 of 5 in 3"),
+        with("a wait of an hour", busy("3000"), "try 2 of 5 in 49 min"),
         with("a silence", Answer::stream().then(Step::Stall), "timeout at 9 s"),
         with("another service", Answer::body(401, JSON, &[], "{}"), "fell back to second"),
-        with("a list with models", stall(), "waiting for the provider"),
+        with("a list of models", stall(), "waiting for the provider"),
         unresponsive("a service that ignores the close", "http", half, "Half a reply"),
     ];
     for wait in &mut all {

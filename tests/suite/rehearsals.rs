@@ -129,7 +129,7 @@ fn r30_tool_arguments_and_sub_agents_cannot_leave_the_dry_run() {
     let (out, err, code) = run_print(&place, &service, &["--dry-run", "--json", "go"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("unknown field `dry_run`"), "{out}");
-    let rehearsed = |line: &&str| line.contains(r#""kind":"beneath""#) && line.contains(r#""rehearsed":"ran""#);
+    let rehearsed = |line: &&str| line.contains(r#""kind":"beneath""#) && line.contains(r#""staged":"ran""#);
     assert_eq!(out.lines().filter(rehearsed).count(), 1, "{out}");
     let project = place.path().join("project");
     assert_eq!(std::fs::read_dir(project).unwrap().count(), 0);

@@ -28,8 +28,7 @@ impl Home {
         let mut text = format!("{header}\n");
         for (index, entry) in entries.iter().enumerate() {
             // The clock goes backwards with every line.
-            let line =
-                json!({ "seq": index + 1, "index": 1_767_225_600_000_u64 - 1000 * index as u64, "entry": entry });
+            let line = json!({ "seq": index + 1, "at": 1_767_225_600_000_u64 - 1000 * index as u64, "entry": entry });
             text.push_str(&format!("{line}\n"));
         }
         std::fs::create_dir_all(self.sessions()).unwrap();

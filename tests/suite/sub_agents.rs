@@ -298,7 +298,7 @@ fn r17_headless_question_of_a_sub_agent_is_answered_in_a_later_run() {
     let (out, err, code) = first.print("");
     assert_eq!(code, 3, "{out}\n{err}");
     let report: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
-    assert_eq!((&report["kind"], &report["report"][0]["sub_agent"]), (&json!("report"), &json!("licence")));
+    assert_eq!((&report["kind"], &report["waits"][0]["sub_agent"]), (&json!("waits"), &json!("licence")));
     let denied = &report["denied"][0];
     let call = (&denied["sub_agent"], &denied["what"]);
     assert_eq!(call, (&json!("run"), &json!("touch ran")), "the other sub-agent runs until only the question is open");

@@ -85,9 +85,9 @@ fn r52_r65_endless_line_takes_no_memory_and_hides_no_session() {
     let last = serde_json::json!({ "seq": 2, "at": 1, "entry": user_message("last it") });
     file.write_all(format!("\n{last}\n").as_bytes()).unwrap();
     for (arguments, expected) in [
-        (&["show", "02long"][..], "behind it"),
+        (&["show", "02long"][..], "last it"),
         (&["list"], "before it"),
-        (&["export", "02long"], "behind it"),
+        (&["export", "02long"], "last it"),
         (&["search", "clock"], ONE),
         (&["rename", "02long", "a long one"], "renamed"),
     ]

@@ -244,26 +244,26 @@ fn invalid_fixture_is_an_error_with_its_line() {
     let good = "what: w\nsource: own: s\ntext: a\n--- answer\nHTTP/1.1 200 OK\n\ndata: 1\n--- end\n";
     assert!(fixture::parse("good", good).is_ok());
     for (from, to, wrong) in [
-        ("what: w\n", "", "7: a fixture says `what`"),
-        ("what: w", "what:", "1: `what` says nothing"),
-        ("text: a", "txet: a", "3: `txet` is no key"),
-        ("text: a", "text: a\ntext: b", "4: stands twice"),
+        ("what: w\n", "", "7: a fixture needs `what`"),
+        ("what: w", "what:", "1: `what` has no value"),
+        ("text: a", "txet: a", "3: `txet` is not a key"),
+        ("text: a", "text: a\ntext: b", "4: given twice"),
         ("text: a", "text", "3: a line of the head is `key: value`"),
         ("text: a", "usage: 1", "3: `input(cached)+output`"),
-        ("text: a", "exit: one", "3: `one` is no number"),
-        ("text: a", "call: f {}\nfails: x", "9: what fails runs no calls"),
+        ("text: a", "exit: one", "3: `one` is not a number"),
+        ("text: a", "call: f {}\nfails: x", "9: a fixture with `fails` cannot have calls"),
         ("own: s", "nowhere", "2: a source is"),
         ("--- answer", "--- reply", "4: a section is"),
         ("--- answer\n", "", "4: a line of the head"),
         ("HTTP/1.1 200 OK", "200 OK", "5: an answer begins with its status line"),
         ("OK\n\n", "OK\n", "7: the head does not end"),
-        ("data: 1", "data: «1»", "7: «1» is no word"),
+        ("data: 1", "data: «1»", "7: «1» is not a command"),
         ("data: 1", "data: «cut", "7: « without »"),
-        ("data: 1", "«gzip»", "8: something was begun"),
-        ("data: 1", "«gzip»\n«cut»\n«end»", "8: what is packed cannot be cut"),
-        ("data: 1", "«end»", "7: nothing was begun"),
+        ("data: 1", "«gzip»", "8: an encoding has no «end»"),
+        ("data: 1", "«gzip»\n«cut»\n«end»", "8: compressed bytes cannot be cut"),
+        ("data: 1", "«end»", "7: `end` without a beginning"),
         ("--- end\n", "", "8: the file ends without `--- end`"),
-        ("--- end\n", "--- end\nmore\n", "8: something stands behind"),
+        ("--- end\n", "--- end\nmore\n", "8: there is text after"),
     ] {
         assert!(good.contains(from), "{from}");
         let error = fixture::parse("wrong", &good.replacen(from, to, 1)).err().unwrap_or_default();
