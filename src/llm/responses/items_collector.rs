@@ -3,45 +3,31 @@
 //! Most of a reply arrives several times: in pieces, with its complete part, with its complete item, and with the
 //! complete response. Text is emitted once; text missing from the pieces is taken from a later repetition.
 
-use super::slots::{Kind, MAX_ITEMS, Slots};
-use crate::chat::reply_limit::ReplySize;
-use crate::chat::{Chunk, Echo, FinishReason, ToolCall, Usage};
+use super::item_writer::{ItemWriter, part_text};
+use super::slots::{Kind, MAX_ITEMS};
+use crate::chat::{Chunk, Echo, FinishReason, Usage};
 use crate::llm::Error;
-use crate::llm::calls::Calls;
-use crate::llm::chat_collector::{chunk_from_piece, parse_finish_reason};
-use crate::llm::chat_events::{self, CallPart, non_empty_text};
+use crate::llm::chat_collector::parse_finish_reason;
+use crate::llm::chat_events::{self, non_empty_text};
 use crate::llm::provider_error::{ProviderError, clip};
-use crate::llm::reasoning_tags::{Piece, ReasoningSplitter};
 use crate::llm::reply::{ChunkQueue, End, is_visible};
-use crate::llm::unreadable_events::UnreadableEvents;
 use serde_json::Value;
 
 /// State of one reply.
 #[derive(Debug, Default)]
 pub struct ResponsesCollector {
     from: String,
-    wants_reasoning: bool,
-    split: ReasoningSplitter,
-    slots: Slots,
+    pub(super) items: ItemWriter,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
-    /// Item that emitted text last, and whether an earlier item emitted text after it.
-    last_text_slot: usize,
-    is_out_of_order: bool,
-    has_reasoning: bool,
-    pub(super) size: ReplySize,
-    /// Something visible to the user has arrived.
-    was_shown: bool,
     failed: bool,
     has_ended: bool,
-    /// Events that could not be read.
-    unreadable: UnreadableEvents,
 }
 
 impl ResponsesCollector {
     /// Creates the state for a reply from `from`; `reasoning` means that unencrypted reasoning must be sent back.
     pub fn for_origin(from: String, reasoning: bool) -> Self {
-        Self { from, wants_reasoning: reasoning, ..Self::default() }
+        Self { from, items: ItemWriter::new(reasoning), ..Self::default() }
     }
 
     /// Processes one event. Must not be called after an error.
@@ -62,22 +48,22 @@ impl ResponsesCollector {
             None if chat_events::parse_error(event).is_some() => self.fail_reply(event, out),
             None => {}
         }
-        if let (Some(excess), false) = (self.size.excess_error(), self.failed) {
+        if let (Some(excess), false) = (self.items.size.excess_error(), self.failed) {
             self.failed = true;
             out.push_back(Err(Error::InvalidReply(excess)));
         }
-        if self.slots.has_too_many() && !self.failed {
+        if self.items.slots.has_too_many() && !self.failed {
             self.failed = true;
             out.push_back(Err(Error::InvalidReply(format!(
                 "The reply was aborted: it has more than {MAX_ITEMS} items"
             ))));
         }
-        self.was_shown |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+        self.items.was_shown |= out.iter().skip(before).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
     }
 
     /// Skips an unreadable event that begins with `start`. Most of its content is repeated later.
     pub fn skip_event(&mut self, start: String) {
-        self.unreadable.add_event(start);
+        self.items.unreadable.add_event(start);
     }
 
     /// Returns whether nothing can follow.
@@ -91,14 +77,13 @@ impl ResponsesCollector {
         if std::mem::replace(&mut self.has_ended, true) || self.failed {
             return;
         }
-        let rest = self.split.finish().into_iter().collect();
-        self.emit_pieces(self.last_text_slot, rest, out);
+        self.items.emit_rest(out);
         let finish = match (self.finish.take(), end) {
             (Some(finish), _) => finish,
             (None, End::Marked | End::Unmarked) => {
                 let why = "the provider closed it before the reply was complete";
                 let cut = || Error::ConnectionLost(why.to_owned());
-                out.push_back(Err(self.unreadable.error_without_end().unwrap_or_else(cut)));
+                out.push_back(Err(self.items.unreadable.error_without_end().unwrap_or_else(cut)));
                 return;
             }
             (None, End::Failed(error)) => {
@@ -106,19 +91,20 @@ impl ResponsesCollector {
                 return;
             }
         };
-        let calls = self.complete_calls();
+        let calls = self.items.complete_calls();
         // A call marked as complete is complete; a call assembled from pieces may lack one.
-        let in_pieces = self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.is_complete);
-        if let Some(error) = self.unreadable.error_at_end(self.was_shown || !calls.is_empty(), in_pieces) {
+        let in_pieces = self.items.has_unmarked_call();
+        if let Some(error) = self.items.unreadable.error_at_end(self.items.was_shown || !calls.is_empty(), in_pieces) {
             out.push_back(Err(error));
             return;
         }
         if finish == FinishReason::Stop {
-            if self.slots.iter().any(|slot| slot.kind == Kind::Call && !slot.is_complete_call()) {
+            if self.items.has_incomplete_call() {
                 out.push_back(Err(Error::ConnectionLost("a tool call was never completed".to_owned())));
                 return;
             }
-            out.extend(self.build_echo().map(|echo| Ok(Chunk::Echo(echo))));
+            let echo = self.items.stored_items().map(|data| Echo { origin: self.from.clone(), data });
+            out.extend(echo.map(|echo| Ok(Chunk::Echo(echo))));
         }
         out.extend(calls.into_iter().map(|call| Ok(Chunk::Call(call))));
         out.push_back(Ok(Chunk::Done(finish)));
@@ -131,69 +117,63 @@ impl ResponsesCollector {
             "output_item.added" => {
                 let item = &event["item"];
                 if let Some(kind) = Kind::from_item(item) {
-                    let slot = self.slots.begin_item(kind, event);
-                    self.update_name(slot, item);
-                    self.emit_writing(slot, out);
+                    let slot = self.items.slots.begin_item(kind, event);
+                    self.items.update_name(slot, item);
+                    self.items.emit_writing(slot, out);
                 }
             }
             "output_item.done" => {
                 if let Some(kind) = Kind::from_item(&event["item"]) {
-                    let slot = self.slots.find_item(kind, event, false);
-                    self.complete_item(slot, &event["item"], out);
+                    let slot = self.items.slots.find_item(kind, event, false);
+                    self.items.complete_item(slot, &event["item"], out);
                 }
             }
             "output_text.delta" | "refusal.delta" => {
-                let (slot, text) = (self.slots.find_item(Kind::Message, event, true), delta_text(event));
-                self.emit_text(slot, part, &text, false, out);
+                let (slot, text) = (self.items.slots.find_item(Kind::Message, event, true), delta_text(event));
+                self.items.emit_text(slot, part, &text, false, out);
             }
             "output_text.done" | "refusal.done" => {
                 let text = non_empty_text(event.get("text")).or_else(|| non_empty_text(event.get("refusal")));
-                let slot = self.slots.find_item(Kind::Message, event, false);
-                self.emit_text(slot, part, &text.unwrap_or_default(), true, out);
+                let slot = self.items.slots.find_item(Kind::Message, event, false);
+                self.items.emit_text(slot, part, &text.unwrap_or_default(), true, out);
             }
             "content_part.done" => {
                 let (words, is_thought) = part_text(&event["part"]);
                 if is_thought {
-                    let slot = self.slots.find_item(Kind::Reasoning, event, false);
-                    self.emit_reasoning(slot, "content", part, &words, true, out);
+                    let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
+                    self.items.emit_reasoning(slot, "content", part, &words, true, out);
                 } else if !words.is_empty() {
-                    let slot = self.slots.find_item(Kind::Message, event, false);
-                    self.emit_text(slot, part, &words, true, out);
+                    let slot = self.items.slots.find_item(Kind::Message, event, false);
+                    self.items.emit_text(slot, part, &words, true, out);
                 }
             }
             "reasoning_summary_text.delta" | "reasoning_summary.delta" => {
-                let slot = self.slots.find_item(Kind::Reasoning, event, true);
-                self.emit_reasoning(slot, "summary", at("summary_index"), &delta_text(event), false, out);
+                let slot = self.items.slots.find_item(Kind::Reasoning, event, true);
+                self.items.emit_reasoning(slot, "summary", at("summary_index"), &delta_text(event), false, out);
             }
             "reasoning_summary_text.done" | "reasoning_summary_part.done" => {
                 let text = non_empty_text(event.get("text")).unwrap_or_else(|| part_text(&event["part"]).0);
-                let slot = self.slots.find_item(Kind::Reasoning, event, false);
-                self.emit_reasoning(slot, "summary", at("summary_index"), &text, true, out);
+                let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
+                self.items.emit_reasoning(slot, "summary", at("summary_index"), &text, true, out);
             }
             "reasoning_text.delta" | "reasoning.delta" => {
-                let slot = self.slots.find_item(Kind::Reasoning, event, true);
-                self.emit_reasoning(slot, "content", part, &delta_text(event), false, out);
+                let slot = self.items.slots.find_item(Kind::Reasoning, event, true);
+                self.items.emit_reasoning(slot, "content", part, &delta_text(event), false, out);
             }
             "reasoning_text.done" | "reasoning.done" => {
                 let text = non_empty_text(event.get("text")).unwrap_or_default();
-                let slot = self.slots.find_item(Kind::Reasoning, event, false);
-                self.emit_reasoning(slot, "content", part, &text, true, out);
+                let slot = self.items.slots.find_item(Kind::Reasoning, event, false);
+                self.items.emit_reasoning(slot, "content", part, &text, true, out);
             }
             "function_call_arguments.delta" => {
-                let slot = self.slots.find_item(Kind::Call, event, true);
-                let own = self.slots.slot_mut(slot);
-                if !own.is_complete {
-                    let more = delta_text(event);
-                    own.arguments.push_str(&more);
-                    self.size.add(&more);
-                }
-                self.emit_writing(slot, out);
+                let slot = self.items.slots.find_item(Kind::Call, event, true);
+                self.items.append_arguments(slot, &delta_text(event), out);
             }
             "function_call_arguments.done" => {
-                let slot = self.slots.find_item(Kind::Call, event, false);
-                self.update_name(slot, event);
-                self.complete_arguments(slot, event.get("arguments"));
-                self.emit_writing(slot, out);
+                let slot = self.items.slots.find_item(Kind::Call, event, false);
+                self.items.update_name(slot, event);
+                self.items.complete_arguments(slot, event.get("arguments"));
+                self.items.emit_writing(slot, out);
             }
             "completed" | "incomplete" | "failed" | "cancelled" | "done" => {
                 let response = event.get("response").unwrap_or(event);
@@ -211,8 +191,8 @@ impl ResponsesCollector {
 
     fn collect_final(&mut self, kind: &str, response: &Value, out: &mut ChunkQueue) {
         let items = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        for (slot, item) in self.slots.match_items(items) {
-            self.complete_item(slot, &item, out);
+        for (slot, item) in self.items.slots.match_items(items) {
+            self.items.complete_item(slot, &item, out);
         }
         if let Some(usage) = response.get("usage").filter(|usage| usage.is_object()) {
             let usage = chat_events::parse_usage(usage);
@@ -238,136 +218,8 @@ impl ResponsesCollector {
         }
     }
 
-    /// Processes an item in its final form.
-    fn complete_item(&mut self, slot: usize, item: &Value, out: &mut ChunkQueue) {
-        self.update_name(slot, item);
-        match Kind::from_item(item) {
-            Some(Kind::Message) => match item.get("content") {
-                Some(Value::Array(parts)) => {
-                    for (at, part) in (0..).zip(parts.iter().take(MAX_ITEMS)) {
-                        self.emit_text(slot, at, &part_text(part).0, true, out);
-                    }
-                }
-                content => self.emit_text(slot, 0, &non_empty_text(content).unwrap_or_default(), true, out),
-            },
-            Some(Kind::Reasoning) => {
-                for name in ["summary", "content"] {
-                    let parts = item.get(name).and_then(Value::as_array).into_iter().flatten();
-                    for (at, part) in (0..).zip(parts.take(MAX_ITEMS)) {
-                        self.emit_reasoning(slot, name, at, &part_text(part).0, true, out);
-                    }
-                }
-                let kept = super::items::stored_reasoning(item, self.wants_reasoning);
-                let own = self.slots.slot_mut(slot);
-                own.reasoning = kept.or_else(|| own.reasoning.take());
-            }
-            Some(Kind::Call) if !is_incomplete_item(item) => self.complete_arguments(slot, item.get("arguments")),
-            Some(Kind::Call) | None => {}
-        }
-        let own = self.slots.slot_mut(slot);
-        own.is_complete |= own.kind != Kind::Call;
-    }
-
-    fn update_name(&mut self, slot: usize, item: &Value) {
-        let own = self.slots.slot_mut(slot);
-        if let Some(name) = non_empty_text(item.get("name")) {
-            own.name = name;
-        }
-        own.call_id = non_empty_text(item.get("call_id")).or_else(|| own.call_id.take());
-        own.phase = item.get("phase").filter(|phase| phase.is_string()).cloned().or_else(|| own.phase.take());
-    }
-
-    fn complete_arguments(&mut self, slot: usize, arguments: Option<&Value>) {
-        let own = self.slots.slot_mut(slot);
-        let whole = match arguments {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text.clone(),
-            Some(value) => value.to_string(),
-        };
-        if !whole.is_empty() && whole != own.arguments {
-            self.size.add(&whole);
-            own.arguments = whole;
-        }
-        own.is_complete = true;
-    }
-
-    fn emit_writing(&mut self, slot: usize, out: &mut ChunkQueue) {
-        let own = self.slots.slot_mut(slot);
-        if own.kind == Kind::Call {
-            out.push_back(Ok(Chunk::CallProgress { name: own.name.clone(), bytes: own.arguments.len() }));
-        }
-    }
-
-    fn emit_text(&mut self, slot: usize, at: u64, text: &str, is_all: bool, out: &mut ChunkQueue) {
-        let own = self.slots.slot_mut(slot);
-        let (more, _) = if is_all { own.complete_text("text", at, text) } else { own.append_text("text", at, text) };
-        if more.is_empty() {
-            return;
-        }
-        self.size.add(more);
-        self.is_out_of_order |= slot < self.last_text_slot;
-        self.last_text_slot = slot;
-        // The final text has no gap to mark.
-        let mark = if is_all { "" } else { self.unreadable.take_mark(self.was_shown) };
-        let pieces = self.split.split_text(&format!("{mark}{more}"));
-        self.emit_pieces(slot, pieces, out);
-    }
-
-    fn emit_pieces(&mut self, slot: usize, pieces: Vec<Piece>, out: &mut ChunkQueue) {
-        for piece in pieces {
-            if let Piece::Text(text) = &piece {
-                self.slots.slot_mut(slot).bytes += text.len();
-            }
-            out.push_back(Ok(chunk_from_piece(piece)));
-        }
-    }
-
-    fn emit_reasoning(
-        &mut self,
-        slot: usize,
-        name: &'static str,
-        at: u64,
-        text: &str,
-        is_all: bool,
-        out: &mut ChunkQueue,
-    ) {
-        let own = self.slots.slot_mut(slot);
-        if own.has_other_reasoning(name) || text.is_empty() {
-            return;
-        }
-        let (more, new) = if is_all { own.complete_text(name, at, text) } else { own.append_text(name, at, text) };
-        if !more.is_empty() {
-            self.size.add(more);
-            let gap = if new && self.has_reasoning { "\n\n" } else { "" };
-            self.has_reasoning = true;
-            out.push_back(Ok(Chunk::Reasoning(format!("{gap}{more}"))));
-        }
-    }
-
-    fn complete_calls(&self) -> Vec<ToolCall> {
-        let mut calls = Calls::default();
-        let whole = self.slots.iter().filter(|slot| slot.kind == Kind::Call && slot.is_complete_call());
-        for (index, slot) in (0..).zip(whole) {
-            calls.add_parts(vec![CallPart {
-                index: Some(index),
-                id: slot.call_id.clone(),
-                name: Some(slot.name.clone()),
-                arguments: slot.arguments.clone(),
-                provider_data: None,
-            }]);
-        }
-        calls.take_calls()
-    }
-
-    fn build_echo(&self) -> Option<Echo> {
-        let held: Vec<Value> = self.slots.iter().filter_map(super::slots::Slot::stored_item).collect();
-        let fits = !self.is_out_of_order && super::items::is_worth_storing(&held);
-        fits.then(|| Echo { origin: self.from.clone(), data: Value::Array(held) })
-    }
-
     fn fail_reply(&mut self, event: &Value, out: &mut ChunkQueue) {
-        let rest = self.split.finish().into_iter().collect();
-        self.emit_pieces(self.last_text_slot, rest, out);
+        self.items.emit_rest(out);
         self.failed = true;
         let mut fault = ProviderError::parse(event);
         // The name of the event is not an error code.
@@ -375,7 +227,7 @@ impl ResponsesCollector {
         let status = fault.status.or_else(|| status_of_code(fault.code.as_deref()?));
         out.push_back(Err(match status {
             // Nothing was shown yet, so this is treated like an error response.
-            Some(status) if !self.was_shown => fault.into_error(status, None),
+            Some(status) if !self.items.was_shown => fault.into_error(status, None),
             _ => Error::InStream(fault.sentence()),
         }));
     }
@@ -392,20 +244,7 @@ fn status_of_code(code: &str) -> Option<u16> {
     }
 }
 
-fn is_incomplete_item(item: &Value) -> bool {
-    item.get("status").is_some_and(|status| status == "incomplete" || status == "in_progress")
-}
-
 fn delta_text(event: &Value) -> String {
     let delta = event.get("delta");
     non_empty_text(delta).or_else(|| non_empty_text(delta?.get("text"))).unwrap_or_default()
-}
-
-/// Returns the text of a part, and whether it is reasoning.
-fn part_text(part: &Value) -> (String, bool) {
-    let text = non_empty_text(Some(part))
-        .or_else(|| non_empty_text(part.get("text")))
-        .or_else(|| non_empty_text(part.get("refusal")));
-    let is_thought = part.get("type").is_some_and(|kind| kind == "reasoning_text" || kind == "summary_text");
-    (text.unwrap_or_default(), is_thought)
 }

@@ -3,6 +3,7 @@
 //! Nothing is stored at the provider: every request contains the whole conversation. Encrypted reasoning is stored with
 //! the reply and sent back before the calls it led to, to the same provider and model only.
 
+mod item_writer;
 mod items;
 mod items_collector;
 mod request;

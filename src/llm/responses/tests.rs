@@ -145,7 +145,7 @@ fn r65_the_size_limit_counts_the_escaped_size() {
         ("function_call", "response.function_call_arguments.delta"),
     ] {
         let (mut gather, mut out) = (ResponsesCollector::for_origin("here".into(), false), ChunkQueue::new());
-        gather.size = ReplySize::of_bytes(MAX_BYTES - 600);
+        gather.items.size = ReplySize::of_bytes(MAX_BYTES - 600);
         gather.collect_event(&item(kind), &mut out);
         // A control character takes six bytes in the session file.
         gather.collect_event(&says(piece, &"\u{1b}".repeat(99)), &mut out);
