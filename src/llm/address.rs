@@ -1,6 +1,7 @@
 //! Base address of a provider, and the part of it that may be shown.
 
 use super::Error;
+use super::loopback::is_loopback;
 use reqwest::Url;
 
 /// Parses a base address such as `https://api.openai.com/v1`.
@@ -24,14 +25,10 @@ pub fn format_origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Returns whether the address is certainly this machine. Host names other than `localhost` may resolve to any machine.
-pub fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<std::net::IpAddr>().map(|ip| ip.to_canonical()) {
-        // Connecting to the unspecified address, which some servers print as their own, reaches this machine.
-        Ok(ip) => ip.is_loopback() || ip.is_unspecified(),
-        Err(_) => host.trim_end_matches('.') == "localhost",
+/// Adds query parameters to an address. Leaves the address unchanged if there are none.
+pub fn add_query(url: &mut Url, query: &[(String, String)]) {
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Detects addresses that reach a server but not its models, and suggests a better address.
 
+use super::address::add_query;
 use super::client::HttpClient;
-use super::service::add_query;
 use super::{Error, address, models};
 use reqwest::Url;
 use reqwest::header::HeaderMap;

@@ -1,6 +1,6 @@
 //! A provider whose key may have to be requested before the first request.
 
-use super::chat_collector::is_visible;
+use super::chunk_queue::is_visible;
 use super::models::Model;
 use super::timeouts::Timeouts;
 use super::{Error, Llm, OpenAi, Secret, Settings, address};

@@ -3,11 +3,11 @@
 use super::Error;
 use super::calls::Calls;
 use super::chat_events::{self, Delta, REPLY_INDEX};
+pub use super::chunk_queue::{ChunkQueue, End, is_visible};
 use super::echo::EchoData;
 use super::other_choice::OtherChoice;
 use super::provider_error::ProviderError;
 use super::reasoning_tags::{Piece, ReasoningSplitter};
-pub use super::reply::{ChunkQueue, End, is_visible};
 use super::tolerant_json::SurrogateJoiner;
 use super::unreadable_events::UnreadableEvents;
 use crate::chat::reply_limit::ReplySize;

@@ -1,7 +1,7 @@
 //! HTTP client for one provider.
 
 use super::proxy::ProxyRoute;
-use super::{Error, address, certificate};
+use super::{Error, certificate, loopback};
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,10 +71,10 @@ fn build_http_client(url: &Url, way: &ConnectionOptions, needs_tls: bool) -> Res
         // A remote machine acknowledges data much faster; a local server may block while it loads a model.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let builder =
-            if address::is_loopback(url) { builder } else { builder.tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT) };
+            if loopback::is_loopback(url) { builder } else { builder.tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT) };
         Ok(match &way.proxy {
             // A proxy for external addresses must not receive requests to this machine.
-            Proxy::System if address::is_loopback(url) => builder.no_proxy(),
+            Proxy::System if loopback::is_loopback(url) => builder.no_proxy(),
             Proxy::System => builder,
             Proxy::Direct => builder.no_proxy(),
             Proxy::Address(proxy) => {

@@ -1,6 +1,6 @@
 //! Determines the context window of a model from the various formats of providers.
 
-use super::service::add_query;
+use super::address::add_query;
 use futures::StreamExt;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url};

@@ -8,7 +8,7 @@
 //! | 400, 413, 422 and every other rejection of the request itself | no |
 //! | a conversation that is too long or not allowed, with any status | no |
 
-use super::chat_collector::is_visible;
+use super::chunk_queue::is_visible;
 use super::{Error, Llm, retry};
 use crate::chat::{Chunk, Message, Request};
 use futures::stream::{self, BoxStream, StreamExt};

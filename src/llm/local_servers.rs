@@ -1,7 +1,7 @@
 //! Finds local model servers for users who have not configured a provider.
 
-use super::models::{self, Model};
-use super::{address, client};
+use super::models::Model;
+use super::{address, client, models_request};
 use futures::future::join_all;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
@@ -48,6 +48,6 @@ async fn probe_server(name: &str, port: u16) -> Option<Server> {
     let base_url = format!("http://127.0.0.1:{port}/v1");
     let url = address::parse_base_address(&base_url).ok()?;
     let link = client::build_client(&url, &client::ConnectionOptions::default()).ok()?;
-    let models = models::request_models(&link, &url, &[], HeaderMap::new(), LIMIT).await.ok()?;
+    let models = models_request::request_models(&link, &url, &[], HeaderMap::new(), LIMIT).await.ok()?;
     Some(Server { name: name.to_owned(), base_url, models })
 }

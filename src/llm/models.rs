@@ -1,14 +1,6 @@
-//! Requests and parses the model list of a provider.
+//! The model list of a provider, in any known format.
 
-use super::client::HttpClient;
-use super::response_body::Body;
-use super::service::add_query;
-use super::timeouts::Pulse;
-use super::{Error, address_advice, provider_error};
-use reqwest::Url;
-use reqwest::header::HeaderMap;
 use serde_json::Value;
-use std::time::Duration;
 
 /// Maximum length of a model name in bytes.
 const MAX_NAME_BYTES: usize = 300;
@@ -63,45 +55,6 @@ pub struct Price {
     pub cached: f64,
     /// Output tokens.
     pub output: f64,
-}
-
-/// Requests the list at `{base}/models`, in the provider's order.
-pub(super) async fn request_models(
-    link: &HttpClient,
-    base: &Url,
-    query: &[(String, String)],
-    headers: HeaderMap,
-    limit: Duration,
-) -> Result<Vec<Model>, Error> {
-    let mut url = base.clone();
-    url.set_path(&format!("{}/models", base.path().trim_end_matches('/')));
-    add_query(&mut url, query);
-    let asked = async {
-        let response = match link.http.get(url).headers(headers.clone()).send().await {
-            Ok(response) => response,
-            Err(error) => {
-                return Err(provider_error::connection_error(&error, base, link.proxy.as_ref()).await);
-            }
-        };
-        let (status, told, at) = (response.status(), response.headers().clone(), response.url().clone());
-        if status.is_redirection() {
-            return Err(provider_error::redirect_error(status.as_u16(), &told, &at));
-        }
-        let body = Body::new(response, limit, Pulse::start_now());
-        if !status.is_success() {
-            let error =
-                provider_error::read_error_response(status.as_u16(), &told, body.ok(), base, link.proxy.as_ref()).await;
-            return Err(address_advice::add_advice(error, link, base, query, &headers).await);
-        }
-        let mut body = body?;
-        body.peek_all().await?;
-        if let Some(list) = serde_json::from_str(&body.peeked_text()).ok().as_ref().and_then(parse_models) {
-            return Ok(list);
-        }
-        let advice = address_advice::advise_address(link, base, query, &headers).await;
-        Err(Error::InvalidReply(format!("Cannot list the models: the response is not a list of models. {advice}")))
-    };
-    tokio::time::timeout(limit, asked).await.unwrap_or(Err(Error::Idle(limit)))
 }
 
 /// Parses a model list. Returns `None` if the value is not a list.

@@ -1,19 +1,12 @@
-//! Errors of a provider: reads its error bodies and classifies connection errors.
+//! Errors that a provider reports, in any known format.
 
-use super::proxy::ProxyRoute;
-use super::response_body::Body;
-use super::{Error, address, address_advice, retry_after, tls};
+use super::Error;
 use crate::text::redaction::redact;
-use reqwest::Url;
-use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
-use std::error::Error as _;
 use std::time::Duration;
 
-/// Maximum bytes of an error body that are read.
-const MAX_BODY_BYTES: usize = 64 << 10;
-/// Maximum length of the provider's error text, in characters.
-const MAX_MESSAGE_CHARS: usize = 300;
+/// Maximum length of an error text from outside, in characters.
+pub const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Keys that may hold the error text.
 const MESSAGE_KEYS: [&str; 5] = ["message", "msg", "title", "error_message", "status_msg"];
@@ -67,7 +60,8 @@ impl ProviderError {
         }
     }
 
-    fn parse_body(body: &str) -> Self {
+    /// Reads the text of an error response.
+    pub fn parse_body(body: &str) -> Self {
         match super::tolerant_json::parse_json(body) {
             Ok(value) => Self::parse(&value),
             Err(_) if looks_like_html(body) => Self { message: describe_page(body), ..Self::default() },
@@ -134,109 +128,6 @@ fn parse_code(value: &Value) -> Option<String> {
 fn parse_status(value: &Value) -> Option<u16> {
     let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
-}
-
-/// Returns the error of a redirect.
-pub fn redirect_error(status: u16, headers: &HeaderMap, url: &Url) -> Error {
-    let to = headers.get("location").and_then(|to| to.to_str().ok()).and_then(|to| url.join(to).ok());
-    let words = match to {
-        Some(to) => format!(
-            "its new address is {}. The redirect was not followed, to protect the key. Set `base_url` to that address",
-            address::format_origin(&to)
-        ),
-        None => "it gave no new address".to_owned(),
-    };
-    Error::Provider { status, code: None, message: words, retry_after: None }
-}
-
-/// Reads an error response. The body is read for ten seconds at most because the status alone is enough for an error.
-pub async fn read_error_response(
-    status: u16,
-    headers: &HeaderMap,
-    body: Option<Body>,
-    url: &Url,
-    proxy: Option<&ProxyRoute>,
-) -> Error {
-    let retry_after = retry_after::parse_requested_wait(status, headers, jiff::Timestamp::now());
-    let words = match body {
-        Some(mut body) => body.peek_start(MAX_BODY_BYTES, Duration::from_secs(10)).await,
-        None => String::new(),
-    };
-    let fault = ProviderError::parse_body(&words);
-    let is_json = super::tolerant_json::parse_json(&words).is_ok();
-    let of_proxy = proxy.and_then(|proxy| proxy.explain_response(status, &fault.message, is_json, url));
-    let other = of_proxy.or_else(|| address_advice::tls_port_error(status, &words, url));
-    other.unwrap_or_else(|| fault.into_error(status, retry_after))
-}
-
-/// Cause of a connection error if there was no response in time.
-pub const NO_RESPONSE: &str = "it does not answer";
-/// Prefix of the cause if the host name cannot be resolved.
-pub const UNKNOWN_HOST: &str = "cannot resolve the host ";
-/// Prefix of the cause if the server closed the connection before it sent anything.
-pub const CONNECTION_CLOSED: &str = "the server closed the connection";
-
-/// Returns the error of a request without a response.
-pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&ProxyRoute>) -> Error {
-    let origin = address::format_origin(url);
-    if let Some(tls) = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
-        if let rustls::Error::InvalidMessage(_) = tls {
-            return address_advice::not_tls_error(url);
-        }
-        if let Some(cause) = tls::explain_tls_error(tls) {
-            return Error::Untrusted { origin, cause: clip(&cause, MAX_MESSAGE_CHARS) };
-        }
-    }
-    // Causes are truncated because they may contain text from a proxy.
-    let said: Vec<String> =
-        causes(error).map(|cause| clip(strip_error_number(&cause.to_string()), MAX_MESSAGE_CHARS)).collect();
-    if let Some(proxy) = proxy.filter(|_| error.is_connect())
-        && let Some(error) = proxy.explain_error(error, &said, url).await
-    {
-        return error;
-    }
-    let cause = if error.is_timeout() { NO_RESPONSE.to_owned() } else { innermost_cause(error) };
-    let cause = match cause.as_str() {
-        // hyper reports this for the first bytes of TLS, among others.
-        words if url.scheme() == "http" && words.contains("HTTP version") => {
-            return address_advice::not_http_error(url);
-        }
-        "connection closed before message completed" => {
-            format!("{CONNECTION_CLOSED} before the response was complete")
-        }
-        "tls handshake eof" => format!("{CONNECTION_CLOSED} before TLS was set up"),
-        words if said.iter().any(|said| said == "dns error") => {
-            format!("{UNKNOWN_HOST}{} ({words})", url.host_str().unwrap_or_default())
-        }
-        _ => cause,
-    };
-    // Only connection errors are distinguished; a later reset, close or protocol error is a missing response.
-    if error.is_connect() { Error::Unreachable { origin, cause } } else { Error::NoResponse { origin, cause } }
-}
-
-/// Returns the last cause in the chain, which is the most specific one.
-pub fn innermost_cause(error: &reqwest::Error) -> String {
-    let last = causes(error).last().map(ToString::to_string);
-    clip(strip_error_number(&last.unwrap_or_else(|| error.to_string())), MAX_MESSAGE_CHARS)
-}
-
-/// Removes the OS error number from a system error text.
-fn strip_error_number(words: &str) -> &str {
-    words.split_once(" (os error").map_or(words, |(words, _)| words)
-}
-
-/// Iterates over the causes of an error, the nearest first.
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
-    std::iter::successors(error.source(), next_cause)
-}
-
-fn next_cause<'a>(cause: &&'a (dyn std::error::Error + 'static)) -> Option<&'a (dyn std::error::Error + 'static)> {
-    let cause: &'a (dyn std::error::Error + 'static) = *cause;
-    match cause.downcast_ref::<std::io::Error>() {
-        // `io::Error::source` skips the wrapped error, so it is taken from `get_ref`.
-        Some(io) => io.get_ref().map(|inner| inner as _),
-        None => cause.source(),
-    }
 }
 
 /// Formats text on one line without control characters, truncated to `most` characters.

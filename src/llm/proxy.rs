@@ -1,6 +1,6 @@
 //! Proxy for a provider: its address, the setting that names it, and the reason for a refused connection.
 
-use super::{Error, Secret, address};
+use super::{Error, Secret, address, loopback};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use reqwest::Url;
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl ProxyRoute {
                 None => Err(invalid_proxy_error(PROFILE_SETTING)),
             },
             // A proxy for external addresses must not receive requests to this machine.
-            Proxy::System if address::is_loopback(url) => Ok(None),
+            Proxy::System if loopback::is_loopback(url) => Ok(None),
             Proxy::System => Self::from_environment(url),
         }
     }

@@ -1,5 +1,6 @@
 //! A reply being received, common to both APIs.
 
+use super::chunk_queue::{ChunkQueue, End};
 use super::events::Event;
 use super::service::SharedReply;
 use super::{Error, chat_collector, responses};
@@ -7,43 +8,11 @@ use crate::chat::Chunk;
 use async_openai::error::OpenAIError;
 use futures::stream::{Stream, StreamExt};
 use serde_json::Value;
-use std::collections::VecDeque;
 use std::pin::Pin;
 use std::time::Duration;
 
 /// Time to wait for the token usage after the end of a reply.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// End of a stream of events.
-#[derive(Debug, Clone, PartialEq)]
-pub enum End {
-    /// With the provider's end marker.
-    Marked,
-    /// Without an end marker.
-    Unmarked,
-    /// With an error.
-    Failed(Error),
-}
-
-/// Queue of chunks, oldest first.
-pub type ChunkQueue = VecDeque<Result<Chunk, Error>>;
-
-/// Returns whether the user sees the chunk. After a visible chunk a request is not retried.
-pub fn is_visible(chunk: &Chunk) -> bool {
-    match chunk {
-        Chunk::Text(_)
-        | Chunk::Reasoning(_)
-        | Chunk::WasReasoning
-        | Chunk::CallProgress { .. }
-        | Chunk::Call(_)
-        | Chunk::Done(_) => true,
-        Chunk::Usage(_)
-        | Chunk::Retrying { .. }
-        | Chunk::Silent { .. }
-        | Chunk::ModelChosen { .. }
-        | Chunk::Echo(_) => false,
-    }
-}
 
 /// Collector of the events of one API.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Decompressed body of a response, with an idle limit for each read.
 
 use super::Error;
+use super::connection_error::innermost_cause;
 use super::decompression::Decompressor;
 use super::events::MAX_EVENT_BYTES;
-use super::provider_error;
 use super::timeouts::Pulse;
 use bytes::Bytes;
 use reqwest::Response;
@@ -57,7 +57,7 @@ impl Body {
             }
             match tokio::time::timeout(self.idle, self.response.chunk()).await {
                 Err(_) => return Err(Error::Idle(self.idle)),
-                Ok(Err(error)) => return Err(Error::ConnectionLost(provider_error::innermost_cause(&error))),
+                Ok(Err(error)) => return Err(Error::ConnectionLost(innermost_cause(&error))),
                 Ok(Ok(Some(bytes))) => {
                     self.pulse.record_beat();
                     self.unpack.push_input(bytes);

@@ -8,9 +8,11 @@
 //! | no quota left; a conversation that is too long or not allowed | no |
 //! | any other response, idle timeout, certificate | no |
 
-use super::chat_collector::is_visible;
+use super::Error;
+use super::chunk_queue::is_visible;
+use super::error::is_about_quota;
+use super::loopback::is_local_origin;
 use super::timeouts::{Pulse, Timeouts, Wait};
-use super::{Error, address};
 use crate::chat::Chunk;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -172,11 +174,6 @@ pub(super) fn is_retryable(error: &Error) -> bool {
     }
 }
 
-/// Returns whether this is an address of this machine.
-pub(super) fn is_local_origin(origin: &str) -> bool {
-    address::parse_base_address(origin).is_ok_and(|url| address::is_loopback(&url))
-}
-
 /// Returns whether the error is about the conversation itself, which would fail again with any retry and provider.
 pub(super) fn is_about_conversation(code: Option<&str>, words: &str) -> bool {
     let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase().replace(['_', '-'], " ");
@@ -193,13 +190,6 @@ pub(super) fn is_about_conversation(code: Option<&str>, words: &str) -> bool {
         "flagged",
     ];
     talk.iter().any(|words| said.contains(words))
-}
-
-/// Returns whether the account has no quota left. Providers report that with the status of a rate limit, but waiting
-/// does not help.
-pub(super) fn is_about_quota(code: Option<&str>, words: &str) -> bool {
-    let said = format!("{} {words}", code.unwrap_or_default()).to_lowercase();
-    ["insufficient", "quota", "billing", "credit", "balance"].iter().any(|word| said.contains(word))
 }
 
 /// Returns the backoff: doubled with each attempt, plus up to a quarter of random jitter.

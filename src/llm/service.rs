@@ -6,9 +6,12 @@
 //! in a shared queue; async-openai's stream contains only their number. Serializing and parsing every event again would
 //! cost as much as the rest of a reply, and one wake-up per event even more.
 
+use super::address::add_query;
+use super::chunk_queue::End;
 use super::client::HttpClient;
+use super::connection_error::connection_error;
+use super::error_response::{read_error_response, redirect_error};
 use super::events::{Decoder, Event};
-use super::reply::End;
 use super::request_body::RequestBody;
 use super::response_body::Body;
 use super::timeouts::Pulse;
@@ -148,18 +151,18 @@ impl Service {
         let proxy = self.link.proxy.as_ref();
         let response = match tokio::time::timeout(self.idle, self.link.http.execute(request)).await {
             Err(_) => return Err(Error::Idle(self.idle)),
-            Ok(Err(error)) => return Err(provider_error::connection_error(&error, &url, proxy).await),
+            Ok(Err(error)) => return Err(connection_error(&error, &url, proxy).await),
             Ok(Ok(response)) => response,
         };
         let (status, headers) = (response.status(), response.headers().clone());
         if status.is_redirection() {
-            return Err(provider_error::redirect_error(status.as_u16(), &headers, &url));
+            return Err(redirect_error(status.as_u16(), &headers, &url));
         }
         let pulse = self.line.0.pulse.clone();
         pulse.record_beat();
         let body = Body::new(response, self.idle, pulse);
         if !status.is_success() {
-            let error = provider_error::read_error_response(status.as_u16(), &headers, body.ok(), &url, proxy).await;
+            let error = read_error_response(status.as_u16(), &headers, body.ok(), &url, proxy).await;
             return Err(self.add_advice(error).await);
         }
         let mut body = body?;
@@ -240,13 +243,6 @@ impl Service {
             Some((Ok::<_, std::convert::Infallible>(bytes), tap))
         });
         http::Response::new(reqwest::Body::wrap_stream(events)).into()
-    }
-}
-
-/// Adds query parameters to an address. Leaves the address unchanged if there are none.
-pub fn add_query(url: &mut Url, query: &[(String, String)]) {
-    if !query.is_empty() {
-        url.query_pairs_mut().extend_pairs(query);
     }
 }
 

@@ -7,8 +7,8 @@ use crate::chat::{Chunk, ToolCall};
 use crate::llm::calls::Calls;
 use crate::llm::chat_collector::chunk_from_piece;
 use crate::llm::chat_events::{CallPart, non_empty_text};
+use crate::llm::chunk_queue::ChunkQueue;
 use crate::llm::reasoning_tags::{Piece, ReasoningSplitter};
-use crate::llm::reply::ChunkQueue;
 use crate::llm::unreadable_events::UnreadableEvents;
 use serde_json::Value;
 

@@ -9,8 +9,8 @@ use crate::chat::{Chunk, Echo, FinishReason, Usage};
 use crate::llm::Error;
 use crate::llm::chat_collector::parse_finish_reason;
 use crate::llm::chat_events::{self, non_empty_text};
+use crate::llm::chunk_queue::{ChunkQueue, End, is_visible};
 use crate::llm::provider_error::{ProviderError, clip};
-use crate::llm::reply::{ChunkQueue, End, is_visible};
 use serde_json::Value;
 
 /// State of one reply.

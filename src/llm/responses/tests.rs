@@ -3,8 +3,8 @@
 use super::*;
 use crate::chat::reply_limit::{MAX_BYTES, ReplySize};
 use crate::chat::{CallId, Chunk, Echo, FinishReason, Message, Request, ToolCall, ToolSpec};
+use crate::llm::chunk_queue::{ChunkQueue, End};
 use crate::llm::prepared_request::{PreparedRequest, echo_origin};
-use crate::llm::reply::{ChunkQueue, End};
 use crate::llm::{Api, Settings};
 use serde_json::json;
 

@@ -1,0 +1,173 @@
+//! Settings for one provider.
+
+use super::timeouts::HEADLESS_MAX_WAIT;
+use super::{Error, Secret, address, client};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// Settings for one provider.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Base address of `chat/completions` or `responses`, such as `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// Key sent as `Authorization: Bearer …`. Most local servers need none.
+    pub key: Option<Secret>,
+    /// Additional headers. Their values are treated as secrets. They override the default headers.
+    pub headers: Vec<(String, Secret)>,
+    /// Maximum time without data before and during a reply. The duration of a reply is not limited.
+    pub idle_limit: Duration,
+    /// Longest wait before a retry that a provider may request: `HEADLESS_MAX_WAIT` if running headless,
+    /// `INTERACTIVE_MAX_WAIT` with an interactive user.
+    pub longest_wait: Duration,
+    /// Parameters added to every request, such as `temperature`. `null` removes a default parameter.
+    pub parameters: Map<String, Value>,
+    /// Connection options.
+    pub connection: client::ConnectionOptions,
+    /// API that the provider supports.
+    pub api: Api,
+    /// Header that carries the key in place of `Authorization: Bearer …`, such as `api-key`.
+    pub key_header: Option<String>,
+    /// Query parameters added to every request, as some gateways require.
+    pub query: Vec<(String, String)>,
+    /// Maximum tokens of a reply, reasoning included. `None`: decided by the provider.
+    pub max_tokens: Option<u32>,
+    /// Name of the parameter for `max_tokens`. `None`: the usual one of the API.
+    pub max_tokens_name: Option<String>,
+    /// Offer tools to the model.
+    pub tools: bool,
+    /// Send images to the model.
+    pub images: bool,
+    /// Request several calls in one reply. `None`: the parameter is not sent.
+    pub parallel_calls: Option<bool>,
+    /// Reasoning effort in the provider's own terms. `None`: the parameter is not sent.
+    pub reasoning_effort: Option<String>,
+    /// Send the readable reasoning of earlier replies back, which some providers require and others reject. Encrypted
+    /// or signed reasoning is always sent back.
+    pub send_reasoning_back: bool,
+}
+
+/// API of a provider.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Api {
+    /// `chat/completions`, which every provider supports.
+    #[default]
+    Chat,
+    /// OpenAI's `responses`.
+    Responses,
+}
+
+impl Settings {
+    /// Creates settings for this address without a key and with an idle limit of 90 seconds.
+    pub fn new(base_url: &str) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            key: None,
+            headers: Vec::new(),
+            idle_limit: Duration::from_secs(90),
+            longest_wait: HEADLESS_MAX_WAIT,
+            parameters: Map::new(),
+            connection: client::ConnectionOptions::default(),
+            api: Api::Chat,
+            key_header: None,
+            query: Vec::new(),
+            max_tokens: None,
+            max_tokens_name: None,
+            tools: true,
+            images: false,
+            parallel_calls: None,
+            reasoning_effort: None,
+            send_reasoning_back: false,
+        }
+    }
+
+    /// Masks secrets that a provider may have repeated in the error.
+    pub(super) fn mask_secrets(&self, error: Error) -> Error {
+        let mask = |text: String| {
+            let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
+            secrets.fold(text, |text, secret| secret.mask(&text))
+        };
+        match error {
+            Error::Provider { status, code, message: words, retry_after } => {
+                Error::Provider { status, code: code.map(mask), message: mask(words), retry_after }
+            }
+            Error::Unreachable { origin, cause } => Error::Unreachable { origin, cause: mask(cause) },
+            Error::NoResponse { origin, cause } => Error::NoResponse { origin, cause: mask(cause) },
+            Error::Untrusted { origin, cause } => Error::Untrusted { origin, cause: mask(cause) },
+            Error::Proxy { origin, cause } => Error::Proxy { origin, cause: mask(cause) },
+            Error::InvalidAddress(words) => Error::InvalidAddress(mask(words)),
+            Error::RetriesExhausted { attempts, last } => {
+                Error::RetriesExhausted { attempts, last: Box::new(self.mask_secrets(*last)) }
+            }
+            Error::ConnectionLost(words) => Error::ConnectionLost(mask(words)),
+            Error::Idle(idle) => Error::Idle(idle),
+            Error::InvalidReply(words) => Error::InvalidReply(mask(words)),
+            Error::InStream(words) => Error::InStream(mask(words)),
+        }
+    }
+
+    /// Returns the base address without its query, and all query parameters: its own and the configured ones.
+    ///
+    /// # Errors
+    /// Fails if the address is invalid.
+    pub(super) fn split_address(&self) -> Result<(reqwest::Url, Vec<(String, String)>), Error> {
+        let mut base = address::parse_base_address(&self.base_url)?;
+        let own = base.query_pairs().into_owned().collect::<Vec<_>>();
+        base.set_query(None);
+        base.set_fragment(None);
+        Ok((base, own.into_iter().chain(self.query.iter().cloned()).collect()))
+    }
+
+    /// Builds the headers set by aye, including the key.
+    ///
+    /// # Errors
+    /// Fails if the key or a header cannot be sent.
+    pub(super) fn build_headers(&self) -> Result<HeaderMap, Error> {
+        let mut headers = HeaderMap::new();
+        let key = self.key.iter().filter(|key| !key.reveal().is_empty()).map(|key| match &self.key_header {
+            Some(name) => (name.clone(), key.reveal().to_owned()),
+            None => (AUTHORIZATION.to_string(), format!("Bearer {}", key.reveal())),
+        });
+        let more = self.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
+        for (name, value) in key.chain(more) {
+            let wrong = || {
+                Error::InvalidReply(format!(
+                    "Cannot send the key or the header “{name}”: it contains characters that cannot be sent"
+                ))
+            };
+            let mut value = HeaderValue::from_str(&value).map_err(|_| wrong())?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::try_from(name.as_str()).map_err(|_| wrong())?, value);
+        }
+        Ok(headers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r57_errors_contain_no_secret() {
+        let settings = Settings {
+            key: Some(Secret::new("sk-secret")),
+            headers: vec![("x-api-key".into(), Secret::new("other-secret"))],
+            ..Settings::new("http://127.0.0.1:1/v1")
+        };
+        let echoed = || "you sent sk-secret and other-secret".to_owned();
+        for error in [
+            Error::Provider { status: 401, code: Some(echoed()), message: echoed(), retry_after: None },
+            Error::Unreachable { origin: "o".into(), cause: echoed() },
+            Error::Untrusted { origin: "o".into(), cause: echoed() },
+            Error::ConnectionLost(echoed()),
+            Error::InvalidReply(echoed()),
+            Error::InStream(echoed()),
+        ] {
+            let shown = format!("{0} {0:?}", settings.mask_secrets(error));
+            assert!(!shown.contains("secret") && shown.contains("[key]"), "{shown}");
+        }
+        assert!(!format!("{:?} {:?}", settings, settings.build_headers()).contains("secret"));
+        let unsendable = Settings { key: Some(Secret::new("a\nsecret")), ..settings };
+        assert!(!unsendable.build_headers().unwrap_err().to_string().contains("secret"));
+    }
+}
