@@ -88,11 +88,12 @@ impl Llm for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, Error>> {
         let inner = self.0.clone();
         let ask = PreparedRequest::new(request, &inner.settings);
+        let from = prepared_request::echo_origin(&inner.settings, &ask.model);
         let body = match inner.settings.api {
-            Api::Chat => chat_request::build_chat_body(&ask),
-            Api::Responses => responses::build_responses_body(&ask),
+            Api::Chat => chat_request::build_chat_body(ask),
+            Api::Responses => responses::build_responses_body(ask),
         };
-        let sent = Arc::new(PreparedBody { from: prepared_request::echo_origin(&inner.settings, &ask.model), body });
+        let sent = Arc::new(PreparedBody { from, body });
         retry::stream_with_retries(inner.timeouts.clone(), move |pulse| {
             inner.clone().stream_attempt(sent.clone(), pulse.clone())
         })

@@ -72,19 +72,18 @@ impl<'a> PreparedRequest<'a> {
         Some((name.to_owned(), least))
     }
 
-    /// Adds the parameters that every body has: `stream` and the tools, each written by `tool`. Removes null
-    /// parameters.
-    pub fn finish_body(&self, body: &mut Map<String, Value>, tool: fn(&ToolSpec) -> Value) {
-        body.insert("stream".to_owned(), Value::Bool(true));
-        if self.tools.is_empty() {
-            // Some providers reject these parameters in a request without tools.
-            for about_tools in ["tools", "tool_choice", "parallel_tool_calls"] {
-                body.remove(about_tools);
-            }
-        } else {
-            body.insert("tools".to_owned(), self.tools.iter().map(tool).collect());
-        }
-        body.retain(|_, value| !value.is_null());
+    /// Iterates over the user's own parameters except for the fixed ones.
+    pub fn own_parameters<'s>(&'s self, fixed: &'s [&str]) -> impl Iterator<Item = (&'s String, &'s Value)> {
+        self.settings.parameters.iter().filter(|(name, _)| !fixed.contains(&name.as_str()))
+    }
+
+    /// Removes parameters that are `null`, the conversation, which is serialized apart, and what requires tools if
+    /// there are none: some providers reject that.
+    pub fn remove_unsent(&self, body: &mut Map<String, Value>, conversation_key: &str, has_tools: bool) {
+        let about_tools = ["tool_choice", "parallel_tool_calls"];
+        body.retain(|name, value| {
+            !value.is_null() && name != conversation_key && (has_tools || !about_tools.contains(&name.as_str()))
+        });
     }
 }
 

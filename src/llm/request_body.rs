@@ -64,6 +64,14 @@ impl RequestBody {
     }
 }
 
+/// Returns the parameters of a request of async-openai's types, which can be changed and extended as values.
+pub fn parameters_of(request: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(request) {
+        Ok(Value::Object(parameters)) => parameters,
+        Ok(_) | Err(_) => unreachable!("a request is a struct with names as keys"),
+    }
+}
+
 /// Writer that cuts its output into pieces.
 #[derive(Default)]
 struct ChunkWriter {

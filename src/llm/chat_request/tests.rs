@@ -11,7 +11,7 @@ fn spec() -> ToolSpec {
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
     let request = Request { model: "m".into(), messages, tools: vec![spec()], max_tokens: None, pictures: vec![] };
-    build_chat_body(&PreparedRequest::new(request, settings)).to_value()
+    build_chat_body(PreparedRequest::new(request, settings)).to_value()
 }
 
 fn here() -> Settings {
@@ -20,7 +20,7 @@ fn here() -> Settings {
 
 fn told(settings: Settings, tools: Vec<ToolSpec>) -> Value {
     let request = Request { model: "m".into(), messages: vec![], tools, max_tokens: None, pictures: vec![] };
-    build_chat_body(&PreparedRequest::new(request, &settings)).to_value()
+    build_chat_body(PreparedRequest::new(request, &settings)).to_value()
 }
 
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {

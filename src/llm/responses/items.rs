@@ -2,10 +2,32 @@
 //!
 //! The stored form is a list in the order of the reply. Reasoning is stored as received; of a message its id, its phase
 //! and its length in bytes of the reply text; of a call its id. Text and calls are in the log already.
+//!
+//! Of async-openai's types only the call is used. `OutputMessage` requires an id, which a reply of another provider
+//! lacks, and adds `"logprobs": null`. `ReasoningItem` drops fields and parts that it does not know, but a provider
+//! accepts encrypted reasoning only unchanged.
 
 use crate::chat::ToolCall;
 use crate::text::hidden_chars::mark_hidden;
+use async_openai::types::responses::{FunctionToolCall, InputItem, Item};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+/// An item to serialize.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum InputEntry {
+    /// An item of async-openai's types.
+    Typed(Box<InputItem>),
+    /// Text or reasoning of the model.
+    Model(Value),
+}
+
+impl From<InputItem> for InputEntry {
+    fn from(item: InputItem) -> Self {
+        Self::Typed(Box::new(item))
+    }
+}
 
 /// Returns reasoning in the form to send back: always if encrypted, otherwise only if `wants_plain`.
 pub fn stored_reasoning(item: &Value, wants_plain: bool) -> Option<Value> {
@@ -50,13 +72,13 @@ pub fn is_worth_storing(held: &[Value]) -> bool {
 }
 
 /// Serializes a reply without stored items.
-pub fn plain_items(text: &str, calls: &[ToolCall]) -> Vec<Value> {
+pub fn plain_items(text: &str, calls: &[ToolCall]) -> Vec<InputEntry> {
     let said = (!text.trim().is_empty()).then(|| message_item(text, &Value::Null));
-    said.into_iter().chain(calls.iter().map(|call| call_item(call, &Value::Null))).collect()
+    said.into_iter().chain(calls.iter().map(|call| call_item(call, None))).collect()
 }
 
 /// Serializes a reply with its stored items, in order. Returns `None` if they do not match this text and these calls.
-pub fn restore_items(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<Value>> {
+pub fn restore_items(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec<InputEntry>> {
     let held = held.as_array()?;
     let is = |kind: &'static str| move |item: &&Value| item["type"] == kind;
     let messages = held.iter().filter(is("message")).count();
@@ -83,19 +105,21 @@ pub fn restore_items(held: &Value, text: &str, calls: &[ToolCall]) -> Option<Vec
                     out.push(message_item(said, item));
                 }
             }
-            Some("function_call") => out.push(call_item(calls.next()?, item)),
-            Some("reasoning") => out.push(item.clone()),
+            Some("function_call") => out.push(call_item(calls.next()?, item.get("id").and_then(Value::as_str))),
+            Some("reasoning") => out.push(InputEntry::Model(item.clone())),
             _ => return None,
         }
     }
     // Providers reject reasoning that is not followed by another item.
-    while out.last().is_some_and(|item| item["type"] == "reasoning") {
+    while let Some(InputEntry::Model(item)) = out.last()
+        && item["type"] == "reasoning"
+    {
         out.pop();
     }
     Some(out)
 }
 
-fn message_item(text: &str, held: &Value) -> Value {
+fn message_item(text: &str, held: &Value) -> InputEntry {
     let text = mark_hidden(text);
     let mut item = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     if let Some(id) = held.get("id") {
@@ -106,14 +130,16 @@ fn message_item(text: &str, held: &Value) -> Value {
     if let Some(phase) = held.get("phase") {
         item["phase"] = phase.clone();
     }
-    item
+    InputEntry::Model(item)
 }
 
-fn call_item(call: &ToolCall, held: &Value) -> Value {
-    let mut item =
-        json!({"type": "function_call", "call_id": call.id.0, "name": call.name, "arguments": call.arguments});
-    if let Some(id) = held.get("id") {
-        item["id"] = id.clone();
-    }
-    item
+fn call_item(call: &ToolCall, id: Option<&str>) -> InputEntry {
+    let item = Item::FunctionCall(FunctionToolCall {
+        arguments: call.arguments.clone(),
+        call_id: call.id.0.clone(),
+        name: call.name.clone(),
+        id: id.map(str::to_owned),
+        ..FunctionToolCall::default()
+    });
+    InputItem::from(item).into()
 }

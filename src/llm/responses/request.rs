@@ -1,26 +1,46 @@
-//! Request body for the responses API.
+//! Request body for the responses API, built from async-openai's types.
+//!
+//! Two kinds of items are JSON values instead: text of the model and its reasoning; see `items`. Added to the types is
+//! `reasoning`, whose effort is in the provider's own terms and may be any text.
 
-use super::items;
-use crate::chat::{Message, ToolSpec};
+use super::items::{self, InputEntry};
+use crate::chat::{Image, Message, ToolSpec};
 use crate::llm::prepared_request::PreparedRequest;
-use crate::llm::request_body::RequestBody;
-use serde_json::{Map, Value, json};
+use crate::llm::request_body::{RequestBody, parameters_of};
+use async_openai::types::responses::{
+    CreateResponse, EasyInputContent, EasyInputMessage, FunctionCallOutput, FunctionCallOutputItemParam, FunctionTool,
+    IncludeEnum, InputContent, InputImageContent, InputItem, InputTextContent, Item, Role, Tool,
+};
+use serde_json::{Value, json};
 
 /// Minimum reply limit; providers reject a smaller one.
 const MIN_REPLY_LIMIT: u64 = 16;
+/// Parameters that the user's own cannot change.
+const FIXED: [&str; 5] = ["input", "instructions", "model", "stream", "tools"];
 
 /// Builds the body of a request. The user's own parameters are passed on unchanged and override the defaults set here;
 /// `null` removes a default. They cannot change the input, the tools or `stream`.
-pub fn build_responses_body(ask: &PreparedRequest<'_>) -> RequestBody {
-    let settings = ask.settings;
-    let mut body = Map::new();
-    body.insert("store".to_owned(), json!(false));
-    body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
-    if let (Some(several), false) = (settings.parallel_calls, ask.tools.is_empty()) {
-        body.insert("parallel_tool_calls".to_owned(), json!(several));
-    }
-    body.extend(settings.reasoning_effort.as_ref().map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
-    for (name, value) in &settings.parameters {
+pub fn build_responses_body(mut ask: PreparedRequest<'_>) -> RequestBody {
+    let tools = std::mem::take(&mut ask.tools);
+    let has_tools = !tools.is_empty();
+    let mut talk = std::mem::take(&mut ask.messages).into_iter().peekable();
+    let instructions = match talk.next_if(|first| matches!(first, Message::System(_))) {
+        Some(Message::System(text)) => Some(text),
+        _ => None,
+    };
+    let mut body = parameters_of(&CreateResponse {
+        store: Some(false),
+        include: Some(vec![IncludeEnum::ReasoningEncryptedContent]),
+        parallel_tool_calls: ask.settings.parallel_calls,
+        model: Some(std::mem::take(&mut ask.model)),
+        instructions,
+        stream: Some(true),
+        tools: has_tools.then(|| tools.into_iter().map(to_responses_tool).collect()),
+        ..CreateResponse::default()
+    });
+    let effort = ask.settings.reasoning_effort.as_ref();
+    body.extend(effort.map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
+    for (name, value) in ask.own_parameters(&FIXED) {
         match (body.get_mut(name), value) {
             // Merged, so that a setting for summaries keeps the effort.
             (Some(Value::Object(ours)), Value::Object(own)) => {
@@ -33,49 +53,58 @@ pub fn build_responses_body(ask: &PreparedRequest<'_>) -> RequestBody {
         }
     }
     body.extend(ask.reply_limit("max_output_tokens").map(|(name, most)| (name, json!(most.max(MIN_REPLY_LIMIT)))));
-    body.insert("model".to_owned(), json!(ask.model));
-    let (instructions, talk) = match ask.messages.split_first() {
-        Some((Message::System(text), talk)) => (Some(text), talk),
-        _ => (None, ask.messages.as_slice()),
-    };
-    body.insert("instructions".to_owned(), json!(instructions));
-    body.remove("input");
-    ask.finish_body(&mut body, tool_value);
-    RequestBody::new(body, "input", talk.iter().flat_map(|message| message_items(message, ask)))
-}
-
-/// Returns the user message with the images it mentions.
-fn user_content(text: &str, ask: &PreparedRequest<'_>) -> Value {
-    let mut parts = vec![json!({"type": "input_text", "text": text})];
-    for picture in ask.images_in(text) {
-        let url = format!("data:{};base64,{}", picture.mime_type, picture.data);
-        parts.push(json!({"type": "input_image", "image_url": url}));
-    }
-    if parts.len() == 1 { json!(text) } else { parts.into() }
+    ask.remove_unsent(&mut body, "input", has_tools);
+    RequestBody::new(body, "input", talk.flat_map(|message| message_items(message, &ask)))
 }
 
 /// Returns the items of a message.
-fn message_items(message: &Message, ask: &PreparedRequest<'_>) -> Vec<Value> {
-    match message {
-        Message::System(text) => vec![json!({"role": "system", "content": text})],
-        Message::User(text) => vec![json!({"role": "user", "content": user_content(text, ask)})],
+fn message_items(message: Message, ask: &PreparedRequest<'_>) -> Vec<InputEntry> {
+    let written = |role, content| EasyInputMessage { role, content, ..EasyInputMessage::default() };
+    let item: InputItem = match message {
+        Message::System(text) => written(Role::System, EasyInputContent::Text(text)).into(),
+        Message::User(text) => written(Role::User, user_content(text, ask)).into(),
+        Message::Tool { call, text } => output_item(call.0, text).into(),
         Message::Model { text, calls, echo } => {
-            let held = echo.as_ref().and_then(|echo| items::restore_items(&echo.data, text, calls));
-            held.unwrap_or_else(|| items::plain_items(text, calls))
+            let held = echo.as_ref().and_then(|echo| items::restore_items(&echo.data, &text, &calls));
+            return held.unwrap_or_else(|| items::plain_items(&text, &calls));
         }
-        Message::Tool { call, text } => {
-            vec![json!({"type": "function_call_output", "call_id": call.0, "output": text})]
-        }
-    }
+    };
+    vec![item.into()]
 }
 
-/// Serializes a tool. `strict` defaults to true at the provider, which then rejects most schemas.
-fn tool_value(tool: &ToolSpec) -> Value {
-    json!({
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.parameters,
-        "strict": false,
+/// Returns the text of a user message with the images it mentions.
+fn user_content(text: String, ask: &PreparedRequest<'_>) -> EasyInputContent {
+    let image = |picture: &Image| {
+        let url = format!("data:{};base64,{}", picture.mime_type, picture.data);
+        InputContent::from(InputImageContent { image_url: Some(url), ..InputImageContent::default() })
+    };
+    let images: Vec<InputContent> = ask.images_in(&text).map(image).collect();
+    if images.is_empty() {
+        return EasyInputContent::Text(text);
+    }
+    let text = InputTextContent { text, prompt_cache_breakpoint: None };
+    EasyInputContent::ContentList(std::iter::once(text.into()).chain(images).collect())
+}
+
+fn output_item(call_id: String, text: String) -> Item {
+    Item::FunctionCallOutput(FunctionCallOutputItemParam {
+        call_id: Some(call_id),
+        output: FunctionCallOutput::Text(text),
+        id: None,
+        status: None,
+        name: None,
+        namespace: None,
+        caller: None,
+    })
+}
+
+/// Converts a tool. `strict` defaults to true at the provider, which then rejects most schemas.
+fn to_responses_tool(tool: ToolSpec) -> Tool {
+    Tool::Function(FunctionTool {
+        name: tool.name,
+        description: Some(tool.description),
+        parameters: Some(tool.parameters),
+        strict: Some(false),
+        ..FunctionTool::default()
     })
 }

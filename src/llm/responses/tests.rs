@@ -18,7 +18,7 @@ fn spec() -> ToolSpec {
 
 fn written(messages: Vec<Message>, settings: &Settings) -> Value {
     let request = Request { model: "m".into(), messages, tools: vec![spec()], max_tokens: Some(64), pictures: vec![] };
-    build_responses_body(&PreparedRequest::new(request, settings)).to_value()
+    build_responses_body(PreparedRequest::new(request, settings)).to_value()
 }
 
 fn replied(text: &str, ids: &[&str], held: Option<Value>) -> Message {
@@ -52,7 +52,7 @@ fn a_request_is_what_the_responses_api_expects() {
             "model": "m",
             "instructions": "s",
             "input": [
-                {"role": "user", "content": "p"},
+                {"type": "message", "role": "user", "content": "p"},
                 {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "t"}]},
                 {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
                 {"type": "function_call_output", "call_id": "c1", "output": "o"},
@@ -73,7 +73,7 @@ fn extra_parameters_cannot_change_the_conversation() {
     assert_eq!((body.get("store"), body.get("include"), body.get("instructions")), (None, None, None));
     assert_eq!(body["reasoning"], json!({"effort": "low", "summary": "auto"}));
     assert_eq!(body["max_output_tokens"], 16, "the minimum limit");
-    assert_eq!(body["input"], json!([{"role": "user", "content": "p"}]));
+    assert_eq!(body["input"], json!([{"type": "message", "role": "user", "content": "p"}]));
     assert_eq!((&body["stream"], &body["text"]["verbosity"]), (&json!(true), &json!("low")));
     let quiet = Settings { tools: false, parallel_calls: Some(true), ..here() };
     let body = written(vec![], &quiet);

@@ -86,7 +86,7 @@ async fn responses_request_has_the_expected_form() {
     assert_eq!(request.header("accept"), Some("text/event-stream"));
     assert_eq!(
         request.body,
-        json!({"model": "m", "instructions": "s", "input": [{"role": "user", "content": "hi"}], "stream": true,
+        json!({"model": "m", "instructions": "s", "input": [{"type": "message", "role": "user", "content": "hi"}], "stream": true,
             "include": ["reasoning.encrypted_content"], "reasoning": {"effort": "high"}, "parallel_tool_calls": true,
             "max_output_tokens": 100, "temperature": 0.5,
             "tools": [{"type": "function", "name": "f", "description": "d", "parameters": {"type": "object"}, "strict": false}]})
@@ -124,7 +124,7 @@ async fn encrypted_reasoning_is_sent_back_before_its_call() {
     let called = |id: &str, item: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}", "id": item});
     let outcome = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "o"});
     let first = vec![
-        json!({"role": "user", "content": "go"}),
+        json!({"type": "message", "role": "user", "content": "go"}),
         back(sealed("r1")),
         written("m1", "commentary", "I look."),
         back(sealed("r2")),
@@ -139,7 +139,7 @@ async fn encrypted_reasoning_is_sent_back_before_its_call() {
     collect_message(&settings, with_tools(messages)).await;
     let mut third = first;
     third.push(written("m2", "final_answer", "Done."));
-    third.push(json!({"role": "user", "content": "bye"}));
+    third.push(json!({"type": "message", "role": "user", "content": "bye"}));
     assert_eq!(service.received()[2].body["input"], json!(third), "the messages only grow, so they can be cached");
 }
 
@@ -207,7 +207,8 @@ async fn encrypted_reasoning_survives_session_and_log() {
     assert!(scene.state.is_idle());
     let kinds = |at: usize| -> Vec<String> {
         let input = service.received()[at].body["input"].as_array().unwrap().clone();
-        let describe_item = |item: &Value| match item["type"].as_str().unwrap_or("user") {
+        let describe_item = |item: &Value| match item["type"].as_str().unwrap() {
+            "message" if item["role"] == "user" => "user".to_owned(),
             "reasoning" => item["encrypted_content"].as_str().unwrap().to_owned(),
             "function_call" => format!("{} {}", item["call_id"], item["id"]),
             "function_call_output" => {
@@ -280,6 +281,6 @@ async fn real_program_uses_the_responses_api_and_calls_a_tool() {
     assert_eq!((&body["reasoning"]["effort"], &body["max_output_tokens"]), (&json!("high"), &json!(900)));
     let input = body["input"].as_array().unwrap();
     let kinds: Vec<&str> = input.iter().filter_map(|item| item["type"].as_str()).collect();
-    assert_eq!(kinds, ["reasoning", "function_call", "function_call_output"]);
+    assert_eq!(kinds, ["message", "reasoning", "function_call", "function_call_output"]);
     assert!(input[3]["output"].as_str().unwrap().contains("alpha"), "{input:?}");
 }
