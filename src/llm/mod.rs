@@ -4,11 +4,13 @@
 //! `calls`, `chat_collector`, `echo`), which every provider supports, and `responses`. Everything else is shared.
 //!
 //! A request passes through `prepared_request` (adjusts the conversation for strict providers) and the request module
-//! of its API, without parameters the provider was found to reject (`unsupported_params`). A reply passes through these
-//! modules, in this order: [`client`] (connection), `response_body` (bytes, decompressed by `decompression`), `service`
-//! (kind of response), `events` (complete events), async-openai's decoder, the modules of the API (events to chunks),
-//! `reply` (state of a reply), `retry` (retries after a wait, see `timeouts`), [`openai`] (the model), `auth` (its
-//! key), `default_model` and [`fallback`] (choice between models). `tests/wire/` records what real providers send.
+//! of its API (async-openai's types), without parameters the provider was found to reject (`unsupported_params`). An
+//! async-openai client sends it through the middleware `service`, which adds the conversation (`request_body`). A reply
+//! passes through these modules, in this order: [`client`] (connection), `transport` (status), `response_body` (bytes,
+//! decompressed by `decompression`), `service` (kind of response), `events` (complete events), async-openai's stream,
+//! the modules of the API (events to chunks), `reply` (state of a reply), `retry` (retries after a wait, see
+//! `timeouts`), [`openai`] (the model), `auth` (its key), `default_model` and [`fallback`] (choice between models).
+//! `tests/wire/` records what real providers send.
 
 pub mod address;
 mod address_advice;
@@ -57,6 +59,7 @@ pub mod timeouts;
 mod tls;
 mod tolerant_json;
 pub mod tour;
+mod transport;
 mod unreadable_events;
 mod unsupported_params;
 

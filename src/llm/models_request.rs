@@ -1,18 +1,25 @@
 //! Requests the model list of a provider.
 
-use super::address::add_query;
+use super::Error;
 use super::client::HttpClient;
-use super::connection_error::connection_error;
-use super::error_response::{read_error_response, redirect_error};
 use super::models::{Model, parse_models};
-use super::response_body::Body;
 use super::timeouts::Pulse;
-use super::{Error, address_advice};
-use reqwest::Url;
+use super::transport::{Transport, unwrap_error};
+use async_openai::error::OpenAIError;
+use async_openai::middleware::HttpRequestFactory;
+use async_openai::traits::RequestOptionsBuilder;
+use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
+use reqwest::{Response, Url};
+use serde_json::Value;
+use std::task::{Context, Poll};
 use std::time::Duration;
+use tower::BoxError;
 
 /// Requests the list at `{base}/models`, in the provider's order.
+///
+/// # Errors
+/// Fails if there is no list of models within the limit.
 pub(super) async fn request_models(
     link: &HttpClient,
     base: &Url,
@@ -20,32 +27,48 @@ pub(super) async fn request_models(
     headers: HeaderMap,
     limit: Duration,
 ) -> Result<Vec<Model>, Error> {
-    let mut url = base.clone();
-    url.set_path(&format!("{}/models", base.path().trim_end_matches('/')));
-    add_query(&mut url, query);
-    let asked = async {
-        let response = match link.http.get(url).headers(headers.clone()).send().await {
-            Ok(response) => response,
-            Err(error) => {
-                return Err(connection_error(&error, base, link.proxy.as_ref()).await);
-            }
-        };
-        let (status, told, at) = (response.status(), response.headers().clone(), response.url().clone());
-        if status.is_redirection() {
-            return Err(redirect_error(status.as_u16(), &told, &at));
-        }
-        let body = Body::new(response, limit, Pulse::start_now());
-        if !status.is_success() {
-            let error = read_error_response(status.as_u16(), &told, body.ok(), base, link.proxy.as_ref()).await;
-            return Err(address_advice::add_advice(error, link, base, query, &headers).await);
-        }
-        let mut body = body?;
-        body.peek_all().await?;
-        if let Some(list) = serde_json::from_str(&body.peeked_text()).ok().as_ref().and_then(parse_models) {
-            return Ok(list);
-        }
-        let advice = address_advice::advise_address(link, base, query, &headers).await;
-        Err(Error::InvalidReply(format!("Cannot list the models: the response is not a list of models. {advice}")))
+    let (link, base, query) = (link.clone(), base.clone(), query.to_vec());
+    let transport = Transport { link, base, query, headers, idle: limit, pulse: Pulse::start_now() };
+    tokio::time::timeout(limit, list_models(&transport)).await.unwrap_or(Err(Error::Idle(limit)))
+}
+
+async fn list_models(transport: &Transport) -> Result<Vec<Model>, Error> {
+    let client = transport.openai_client(ListService(transport.clone()));
+    let models = client.models().headers(transport.headers.clone()).query(&transport.query).map_err(unwrap_error)?;
+    let list = match models.list_byot::<Value>().await {
+        Ok(body) => parse_models(&body),
+        Err(OpenAIError::JSONDeserialize(..)) => None,
+        Err(error) => return Err(unwrap_error(error)),
     };
-    tokio::time::timeout(limit, asked).await.unwrap_or(Err(Error::Idle(limit)))
+    match list {
+        Some(list) => Ok(list),
+        None => {
+            let advice = transport.advise_address().await;
+            Err(Error::InvalidReply(format!("Cannot list the models: the response is not a list of models. {advice}")))
+        }
+    }
+}
+
+/// Middleware that reads a list with a limit on its time and its size.
+#[derive(Clone)]
+struct ListService(Transport);
+
+impl tower::Service<HttpRequestFactory> for ListService {
+    type Response = Response;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
+        let transport = self.0.clone();
+        Box::pin(async move {
+            let request = transport.build_request(factory).await?;
+            let (_, mut body) = transport.send_request(request).await?;
+            body.peek_all().await?;
+            Ok(http::Response::new(reqwest::Body::from(body.peeked_text())).into())
+        })
+    }
 }

@@ -8,15 +8,15 @@ use super::request_body::RequestBody;
 use super::service::{Service, SharedReply};
 use super::settings::{Api, Settings};
 use super::timeouts::{Pulse, Timeouts};
+use super::transport::{Transport, unwrap_error};
 use super::unsupported_params::UnsupportedParams;
 use super::{
     Error, Llm, Secret, address, chat_collector, chat_request, client, context_window, models_request, responses, retry,
 };
 use crate::chat::{Chunk, Request};
-use async_openai::config::OpenAIConfig;
-use async_openai::error::OpenAIError;
+use async_openai::traits::RequestOptionsBuilder;
 use futures::stream::{self, BoxStream, StreamExt};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
@@ -154,54 +154,33 @@ impl Inner {
     async fn open_reply(&self, from: &str, body: &RequestBody, pulse: Pulse) -> Result<Reply, Error> {
         let (base, query) = self.settings.split_address()?;
         let link = self.http_client(&base).await?;
-        let http = link.http.clone();
-        let line = SharedReply::new(pulse);
+        let (headers, idle) = (self.settings.build_headers()?, self.settings.idle_limit);
+        let transport = Transport { link, base, query, headers, idle, pulse };
+        let line = SharedReply::new();
         let service = Service {
-            link,
-            base: base.clone(),
-            headers: self.settings.build_headers()?,
-            idle: self.settings.idle_limit,
+            transport: transport.clone(),
             line: line.clone(),
             api: self.settings.api,
-            query,
-            body: body.clone(),
+            conversation: body.conversation.clone(),
         };
-        // The body is a stub because `Service` writes the real one in pieces.
-        let stub = Map::<String, Value>::new();
-        // Every field is set because async-openai would otherwise read the environment to choose address and key.
-        // `Service` adds the key.
-        let config = OpenAIConfig::new()
-            .with_api_base(base.as_str().trim_end_matches('/'))
-            .with_api_key("")
-            .with_org_id("")
-            .with_project_id("");
-        let client = async_openai::Client::build(http, config).with_http_service(service);
+        let headers = service.request_headers();
+        let client = transport.openai_client(service);
         let (from, reasoning) = (from.to_owned(), self.settings.send_reasoning_back);
         let (events, gathering) = match self.settings.api {
-            Api::Chat => (
-                client.chat().create_stream_byot::<_, Value>(stub).await.map_err(unwrap_error)?,
-                Collector::Chat(Box::new(chat_collector::ChatCollector::for_origin(from, reasoning))),
-            ),
-            Api::Responses => (
-                client
-                    .responses()
-                    .create_stream_byot::<_, Value>(stub)
-                    .await
-                    .map_err(|error| responses::reclassify_error(unwrap_error(error)))?,
-                Collector::Responses(Box::new(responses::ResponsesCollector::for_origin(from, reasoning))),
-            ),
+            Api::Chat => {
+                let chat = client.chat().headers(headers).query(&transport.query).map_err(unwrap_error)?;
+                let events = chat.create_stream_byot::<_, Value>(&body.parameters).await.map_err(unwrap_error)?;
+                let collector = chat_collector::ChatCollector::for_origin(from, reasoning);
+                (events, Collector::Chat(Box::new(collector)))
+            }
+            Api::Responses => {
+                let responses = client.responses().headers(headers).query(&transport.query).map_err(unwrap_error)?;
+                let opened = responses.create_stream_byot::<_, Value>(&body.parameters).await;
+                let events = opened.map_err(|error| responses::reclassify_error(unwrap_error(error)))?;
+                let collector = responses::ResponsesCollector::for_origin(from, reasoning);
+                (events, Collector::Responses(Box::new(collector)))
+            }
         };
         Ok(Reply::new(events, line, gathering))
-    }
-}
-
-/// Extracts the error of `Service` from async-openai's error.
-fn unwrap_error(error: OpenAIError) -> Error {
-    match error {
-        OpenAIError::Boxed(inner) => match inner.downcast::<Error>() {
-            Ok(own) => *own,
-            Err(other) => Error::InvalidReply(super::provider_error::clip(&other.to_string(), 300)),
-        },
-        other => Error::InvalidReply(super::provider_error::clip(&other.to_string(), 300)),
     }
 }

@@ -1,17 +1,20 @@
-//! Serialized body of a request. The parameters remain values, which can be inspected and removed. The conversation,
-//! which may take megabytes, is serialized once, message by message, in pieces: an allocator may never return the
-//! memory of one large block.
+//! Serialized body of a request.
+//!
+//! The parameters remain values, which can be inspected and removed; async-openai serializes and sends them. The
+//! conversation, which may take megabytes, is serialized once, message by message, in pieces, and is added to the
+//! parameters by the middleware. async-openai would serialize it into one block for each attempt: 10 MB take up to
+//! 25 MB of memory and 33 MB of allocations each time, in place of 10.3 MB once and 9 kB for each attempt. An allocator
+//! may also never return the memory of one large block.
 
 use bytes::Bytes;
-use http_body::{Body, Frame, SizeHint};
+use futures::stream;
+use reqwest::header::CONTENT_LENGTH;
+use reqwest::{Body, Request};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 /// Size of a piece in bytes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -21,9 +24,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 pub struct RequestBody {
     /// Everything except the conversation.
     pub parameters: Map<String, Value>,
-    /// Key of the conversation, such as `messages`.
-    conversation_key: &'static str,
-    conversation: Arc<[Bytes]>,
+    pub conversation: Conversation,
 }
 
 impl RequestBody {
@@ -42,25 +43,39 @@ impl RequestBody {
             pieces.push_text("[");
         }
         pieces.push_text("]");
-        Self { parameters, conversation_key, conversation: pieces.into_chunks().into() }
+        let conversation = Conversation { key: conversation_key, pieces: pieces.into_chunks().into() };
+        Self { parameters, conversation }
+    }
+}
+
+/// A serialized conversation. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    /// Its key in the body, such as `messages`.
+    key: &'static str,
+    pieces: Arc<[Bytes]>,
+}
+
+impl Conversation {
+    /// Adds the conversation to a request whose body contains the parameters. The length is sent because many
+    /// providers require it.
+    pub fn add_to(&self, request: &mut Request) {
+        let parameters = request.body().and_then(Body::as_bytes).unwrap_or_default();
+        let pieces = self.join_parameters(parameters);
+        let length: usize = pieces.iter().map(Bytes::len).sum();
+        request.headers_mut().insert(CONTENT_LENGTH, length.into());
+        *request.body_mut() = Some(Body::wrap_stream(stream::iter(pieces.into_iter().map(Ok::<_, Infallible>))));
     }
 
-    /// Returns the body for sending.
-    pub fn to_sending(&self) -> SendingBody {
-        let mut head = ChunkWriter::default();
-        head.push_text("{");
-        for (name, value) in &self.parameters {
-            head.push_json(name);
-            head.push_text(":");
-            head.push_json(value);
-            head.push_text(",");
+    /// Returns the pieces of a body with these parameters, which are a JSON object.
+    fn join_parameters(&self, parameters: &[u8]) -> Vec<Bytes> {
+        let mut head = parameters.strip_suffix(b"}").unwrap_or(b"{").to_vec();
+        if head != b"{" {
+            head.push(b',');
         }
-        head.push_json(self.conversation_key);
-        head.push_text(":");
-        let talk = self.conversation.iter().cloned();
-        let pieces: VecDeque<Bytes> =
-            head.into_chunks().into_iter().chain(talk).chain([Bytes::from_static(b"}")]).collect();
-        SendingBody { left: pieces.iter().map(|piece| piece.len() as u64).sum(), pieces }
+        head.extend_from_slice(format!("\"{}\":", self.key).as_bytes());
+        let talk = self.pieces.iter().cloned();
+        std::iter::once(head.into()).chain(talk).chain([Bytes::from_static(b"}")]).collect()
     }
 }
 
@@ -115,37 +130,16 @@ impl Write for ChunkWriter {
     }
 }
 
-/// A body being sent. Its length is known, as many providers require.
-pub struct SendingBody {
-    pieces: VecDeque<Bytes>,
-    left: u64,
-}
-
-impl Body for SendingBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let piece = self.pieces.pop_front();
-        self.left -= piece.as_ref().map_or(0, |piece| piece.len() as u64);
-        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.pieces.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
-    }
-}
-
 #[cfg(test)]
 impl RequestBody {
+    /// Returns the pieces of the body that is sent.
+    fn pieces(&self) -> Vec<Bytes> {
+        self.conversation.join_parameters(&serde_json::to_vec(&self.parameters).unwrap())
+    }
+
     /// Parses the body as a provider does.
     pub fn to_value(&self) -> Value {
-        let bytes: Vec<u8> = self.to_sending().pieces.into_iter().flatten().collect();
-        serde_json::from_slice(&bytes).unwrap()
+        serde_json::from_slice(&self.pieces().concat()).unwrap()
     }
 }
 
@@ -163,10 +157,9 @@ mod tests {
             let written = RequestBody::new(parameters.clone(), "messages", items.iter());
             let expected = json!({"model": "m \"quoted\"", "most": 3, "messages": items});
             assert_eq!(written.to_value(), expected, "{count}");
-            let sending = written.to_sending();
-            assert_eq!(sending.size_hint().exact(), Some(expected.to_string().len() as u64));
-            assert!(sending.pieces.iter().all(|piece| piece.len() <= CHUNK_BYTES), "{count}");
-            assert!(sending.pieces.len() <= 3 + expected.to_string().len() / CHUNK_BYTES);
+            let pieces = written.pieces();
+            assert!(pieces.iter().all(|piece| piece.len() <= CHUNK_BYTES), "{count}");
+            assert!(pieces.len() <= 3 + expected.to_string().len() / CHUNK_BYTES);
         }
     }
 
@@ -183,6 +176,14 @@ mod tests {
     fn one_long_item_is_split() {
         let written = RequestBody::new(Map::new(), "input", [["y".repeat(5 * CHUNK_BYTES)]].iter());
         assert_eq!(written.to_value()["input"][0][0].as_str().unwrap().len(), 5 * CHUNK_BYTES);
-        assert!(written.conversation.iter().all(|piece| piece.len() <= CHUNK_BYTES));
+        assert!(written.conversation.pieces.iter().all(|piece| piece.len() <= CHUNK_BYTES));
+    }
+
+    #[test]
+    fn a_conversation_is_not_copied_to_be_sent() {
+        let items = vec!["x".repeat(1000); 10_000];
+        let written = RequestBody::new(Map::new(), "messages", items.iter());
+        let sent = allocation_counter::measure(|| drop(written.conversation.join_parameters(b"{\"model\":\"m\"}")));
+        assert!(sent.bytes_total < 100_000, "{sent:?}");
     }
 }

@@ -1,32 +1,27 @@
-//! HTTP service between async-openai and the network: sends requests, keeps error bodies, and inspects every byte to
-//! distinguish a normal end, an error and a silence.
+//! Middleware between async-openai and the network for replies: adds the conversation to a request, and inspects every
+//! byte of the response to distinguish a normal end, an error and a silence.
 //!
 //! async-openai's decoder drops an incomplete last event, stops without a cause at invalid UTF-8, accepts any end as
 //! normal, and reads ahead without limit. So events are decoded here, no faster than they are consumed. They are passed
-//! in a shared queue; async-openai's stream contains only their number. Serializing and parsing every event again would
-//! cost as much as the rest of a reply, and one wake-up per event even more.
+//! in a shared queue; async-openai's stream contains only their number. Passing them on as text would parse each of
+//! them twice, with 32 allocations (4 kB) for a usual event in addition to 27 (3 kB), and wake the consumer for each.
 
-use super::address::add_query;
 use super::chunk_queue::End;
-use super::client::HttpClient;
-use super::connection_error::connection_error;
-use super::error_response::{read_error_response, redirect_error};
 use super::events::{Decoder, Event};
-use super::request_body::RequestBody;
+use super::request_body::Conversation;
 use super::response_body::Body;
-use super::timeouts::Pulse;
-use super::{Api, Error, address_advice, chat_events, provider_error, responses, tolerant_json};
+use super::transport::Transport;
+use super::{Api, Error, chat_events, provider_error, responses, tolerant_json};
 use async_openai::middleware::HttpRequestFactory;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Response, Url};
+use reqwest::Response;
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower::BoxError;
 
@@ -46,14 +41,13 @@ struct SharedState {
     /// Events in the queue, oldest first.
     queue: Mutex<VecDeque<Event>>,
     free_slots: Semaphore,
-    pulse: Pulse,
 }
 
 impl SharedReply {
     /// Creates the state for one request.
-    pub fn new(pulse: Pulse) -> Self {
-        let (end, handed, room) = (Mutex::default(), Mutex::default(), Semaphore::new(MAX_QUEUED_EVENTS));
-        Self(Arc::new(SharedState { end, queue: handed, free_slots: room, pulse }))
+    pub fn new() -> Self {
+        let (end, queue, free_slots) = (Mutex::default(), Mutex::default(), Semaphore::new(MAX_QUEUED_EVENTS));
+        Self(Arc::new(SharedState { end, queue, free_slots }))
     }
 
     /// Takes the number of events announced by a stream item, which frees their slots.
@@ -97,24 +91,16 @@ impl SharedReply {
     }
 }
 
-/// Sends one request.
+/// Middleware that sends one request for a reply.
 #[derive(Debug, Clone)]
 pub struct Service {
-    pub link: HttpClient,
-    /// Base address of the endpoint.
-    pub base: Url,
-    /// All headers set by aye, including the key.
-    pub headers: HeaderMap,
-    /// Maximum time without data.
-    pub idle: Duration,
+    pub transport: Transport,
     /// State shared with the consumer of the reply.
     pub line: SharedReply,
     /// API whose replies are expected.
     pub api: Api,
-    /// Query parameters to add to the address.
-    pub query: Vec<(String, String)>,
-    /// Body to send in place of async-openai's.
-    pub body: RequestBody,
+    /// Conversation to send next to the parameters.
+    pub conversation: Conversation,
 }
 
 impl tower::Service<HttpRequestFactory> for Service {
@@ -129,43 +115,25 @@ impl tower::Service<HttpRequestFactory> for Service {
     fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
         let service = self.clone();
         Box::pin(async move {
-            let mut request = factory.build().await?;
-            let headers = request.headers_mut();
-            // async-openai always sets this header, with or without a key.
-            headers.remove(AUTHORIZATION);
-            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate"));
-            for (name, value) in &service.headers {
-                headers.insert(name, value.clone());
-            }
-            add_query(request.url_mut(), &service.query);
-            *request.body_mut() = Some(reqwest::Body::wrap(service.body.to_sending()));
+            let mut request = service.transport.build_request(factory).await?;
+            service.conversation.add_to(&mut request);
             service.send_request(request).await.map_err(Into::into)
         })
     }
 }
 
 impl Service {
+    /// Returns the headers of a request for a reply.
+    pub fn request_headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate"));
+        headers.extend(self.transport.headers.clone());
+        headers
+    }
+
     async fn send_request(self, request: reqwest::Request) -> Result<Response, Error> {
-        let url = request.url().clone();
-        let proxy = self.link.proxy.as_ref();
-        let response = match tokio::time::timeout(self.idle, self.link.http.execute(request)).await {
-            Err(_) => return Err(Error::Idle(self.idle)),
-            Ok(Err(error)) => return Err(connection_error(&error, &url, proxy).await),
-            Ok(Ok(response)) => response,
-        };
-        let (status, headers) = (response.status(), response.headers().clone());
-        if status.is_redirection() {
-            return Err(redirect_error(status.as_u16(), &headers, &url));
-        }
-        let pulse = self.line.0.pulse.clone();
-        pulse.record_beat();
-        let body = Body::new(response, self.idle, pulse);
-        if !status.is_success() {
-            let error = read_error_response(status.as_u16(), &headers, body.ok(), &url, proxy).await;
-            return Err(self.add_advice(error).await);
-        }
-        let mut body = body?;
+        let (headers, mut body) = self.transport.send_request(request).await?;
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_stream = kind.to_ascii_lowercase().starts_with("text/event-stream");
         // The content type is often wrong; the first byte is reliable.
@@ -185,12 +153,8 @@ impl Service {
 
     /// Returns the error for a response that is not a reply, with advice.
     async fn invalid_reply_error(&self, what: &str) -> Error {
-        let advice = address_advice::advise_address(&self.link, &self.base, &self.query, &self.headers).await;
+        let advice = self.transport.advise_address().await;
         Error::InvalidReply(format!("{UNREADABLE_REPLY}: {what}. {advice}"))
-    }
-
-    async fn add_advice(&self, error: Error) -> Error {
-        address_advice::add_advice(error, &self.link, &self.base, &self.query, &self.headers).await
     }
 
     /// Handles JSON without event framing: a provider that does not stream sends one body; some send their chunks as
@@ -222,7 +186,7 @@ impl Service {
     async fn pass_on_reply(self, value: Value) -> Result<Response, Error> {
         if let Some(fault) = chat_events::parse_error(&value) {
             let status = fault.status.unwrap_or(200);
-            return Err(self.add_advice(fault.into_error(status, None)).await);
+            return Err(self.transport.add_advice(fault.into_error(status, None)).await);
         }
         let is_reply = match self.api {
             Api::Chat => chat_events::is_reply(&value),

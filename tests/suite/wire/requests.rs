@@ -37,6 +37,23 @@ async fn without_a_key_none_is_sent() {
 }
 
 #[tokio::test]
+async fn headers_of_the_settings_replace_the_default_ones() {
+    let service = Service::strict([Answer::stream().done()]).await;
+    let own = [("Content-Type", "application/json; charset=utf-8"), ("accept", "*/*"), ("Authorization", "Basic x")];
+    let settings = Settings {
+        headers: own.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(value))).collect(),
+        ..Settings::new(&service.base_url)
+    };
+    collect(&OpenAi::new(settings)).await;
+    let asked = &service.received()[0];
+    for (name, value) in own {
+        let name = name.to_ascii_lowercase();
+        let sent: Vec<_> = asked.headers.iter().filter(|(own, _)| *own == name).map(|(_, value)| value).collect();
+        assert_eq!(sent, [value], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn invalid_address_is_reported_with_the_first_request() {
     let out = collect(&OpenAi::new(Settings::new("localhost:8080"))).await;
     assert_eq!(format_reply(&out), "!Cannot use the address of the provider: it must begin with http:// or https://");
