@@ -38,7 +38,7 @@ async fn without_a_key_none_is_sent() {
 
 #[tokio::test]
 async fn headers_of_the_settings_replace_the_default_ones() {
-    let service = Service::strict([Answer::stream().done()]).await;
+    let service = Service::start_strict([Answer::stream().done()]).await;
     let own = [("Content-Type", "application/json; charset=utf-8"), ("accept", "*/*"), ("Authorization", "Basic x")];
     let settings = Settings {
         headers: own.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(value))).collect(),
