@@ -10,6 +10,7 @@ use super::parts::listening::{Listening, Presses};
 use super::parts::question::QuestionPrompt;
 use super::parts::queue_list::QueueList;
 use super::parts::reply_timing::{ReplyTiming, Wait};
+use super::parts::spinner::SPINNER_INTERVAL;
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::{LayoutContext, Transcript};
 use super::project_trust::ProjectTrust;
@@ -140,9 +141,6 @@ pub struct Warning {
 const HOLD_TIME: Duration = Duration::from_millis(12);
 /// Number of warnings kept.
 const MAX_WARNINGS: usize = 200;
-/// Interval of the spinner: visible movement at low cost.
-pub const SPINNER_INTERVAL: Duration = Duration::from_millis(250);
-
 impl State {
     /// Creates the screen before the first event, and the effects to run at once.
     #[expect(clippy::too_many_arguments, reason = "called once, with all parts of the initial screen")]

@@ -6,8 +6,8 @@ use crate::chat::{
     Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Grant, Outcome, Preconditions,
 };
 use crate::text::{clean, escape_sequences, reveal, width};
-use crate::tui::parts::transcript::sub_agent_layout::quote_name;
-use crate::tui::parts::transcript::{format_duration, live_item};
+use crate::tui::parts::quantities::{format_bytes, format_duration};
+use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::text::Piece;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use ratatui::style::Style;
@@ -159,7 +159,7 @@ impl Page {
             self.lines.push(line.trim_end().to_owned());
         }
         if cut {
-            let more = format!("… {} in total; see --json", live_item::format_bytes(words.len()));
+            let more = format!("… {} in total; see --json", format_bytes(words.len()));
             let line = format!("{}{}", " ".repeat(column), width::fit_start(&more, self.width.saturating_sub(column)));
             self.lines.push(line);
         }
@@ -312,7 +312,7 @@ pub fn describe_file(seen: &FileSnapshot) -> String {
         FileContent::TooLarge => "too large to be compared".to_owned(),
         FileContent::Bytes { bytes, sha256 } => {
             let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
-            format!("{} · sha256 {}", live_item::format_bytes(bytes), sha256.short_hex())
+            format!("{} · sha256 {}", format_bytes(bytes), sha256.short_hex())
         }
     };
     let after = match (&seen.new_sha256, seen.may_grow) {

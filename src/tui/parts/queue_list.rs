@@ -10,7 +10,7 @@ use crate::chat::{Access, CallId};
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{readable_prefix, summarize_arguments};
-use crate::tui::parts::transcript::sub_agent_layout::quote_name;
+use crate::tui::parts::sub_agent_name::quote_name;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::layout::Position;
 use std::collections::BTreeSet;

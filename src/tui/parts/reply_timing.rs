@@ -1,5 +1,6 @@
 //! Timing of a reply: countdown to a retry, silence of the provider, time to the first token, speed.
 
+use super::quantities::format_seconds;
 use crate::agent::{self, Effect, PendingRetry, Phase};
 use crate::chat::{Chunk, TurnId};
 use std::time::Duration;
@@ -203,14 +204,6 @@ impl ReplyTiming {
             }
             Wait::Retrying(_) => None,
         }
-    }
-}
-
-/// Formats whole seconds: `12 s`, `90 s`, `50 min 0 s`.
-pub fn format_seconds(count: u64) -> String {
-    match count {
-        0..120 => format!("{count} s"),
-        _ => super::transcript::format_duration(Duration::from_secs(count)),
     }
 }
 

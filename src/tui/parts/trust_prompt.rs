@@ -5,7 +5,6 @@ mod trust_layout;
 
 use super::listening::Listening;
 use super::status_bar;
-use super::transcript::live_item;
 use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::trust::TrustState;
@@ -13,6 +12,7 @@ use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::line_cache::LineCache;
+use crate::tui::parts::quantities::format_bytes;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -162,12 +162,12 @@ pub fn describe_instructions(words: &Instructions) -> String {
 fn describe_size(file: &ProjectFile, window: Option<u64>) -> String {
     match &file.kind {
         ProjectFileKind::Instructions(words) => describe_instruction_size(words, window),
-        ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_) => live_item::format_bytes(file.bytes),
+        ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_) => format_bytes(file.bytes),
     }
 }
 
 fn describe_instruction_size(words: &Instructions, window: Option<u64>) -> String {
-    let bytes = live_item::format_bytes(words.bytes);
+    let bytes = format_bytes(words.bytes);
     let tokens = words.tokens;
     let share = match window.filter(|window| *window > 0) {
         Some(window) if tokens * 100 >= window => {
@@ -186,8 +186,7 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
         ProjectFileKind::Instructions(words) => {
             lines.push("sent to the model with every request, as project instructions".to_owned());
             if words.omitted_bytes() > 0 {
-                let (rest, sent) =
-                    (live_item::format_bytes(words.omitted_bytes()), live_item::format_bytes(words.text.len()));
+                let (rest, sent) = (format_bytes(words.omitted_bytes()), format_bytes(words.text.len()));
                 lines.push(format!("only the first {sent} are sent; {rest} are truncated"));
             }
             match count_invisible(&words.text) {

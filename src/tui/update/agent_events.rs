@@ -3,8 +3,8 @@
 use crate::agent;
 use crate::chat::{Chunk, Entry, result_origin};
 use crate::tui::effect::Effect;
+use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::parts::toast::Kind;
-use crate::tui::parts::transcript::sub_agent_layout::origin_line;
 use crate::tui::prompt::PromptKind;
 use crate::tui::state::State;
 

@@ -11,7 +11,8 @@ use crate::tui::keys::{Action, Scope};
 use crate::tui::overlay::{Overlay, Reader, ReaderBody};
 use crate::tui::parts::help_page;
 use crate::tui::parts::picker::Pick;
-use crate::tui::parts::transcript::{layout_cache::LayoutCache, live_item};
+use crate::tui::parts::quantities::format_bytes;
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 use std::cell::RefCell;
@@ -240,7 +241,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
     }
     let more = match text.len() - end {
         0 => String::new(),
-        more => format!("\n… {} truncated; copying includes them", live_item::format_bytes(more)),
+        more => format!("\n… {} truncated; copying includes them", format_bytes(more)),
     };
     let text = format!("{}{more}", &text[..end]).into();
     let body = if terminal { ReaderBody::Terminal } else { ReaderBody::Plain };

@@ -6,11 +6,12 @@ use crate::policy::Mode;
 use crate::text::{clean, width};
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::reply_timing::{self, Wait};
+use crate::tui::parts::quantities::{format_duration, format_seconds};
+use crate::tui::parts::reply_timing::Wait;
+use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::parts::status_bar::{StatusBar, format_dollars, format_tokens};
+use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
-use crate::tui::parts::transcript::sub_agent_layout::origin_line;
-use crate::tui::parts::transcript::{format_duration, live_item};
 use crate::tui::prompt::PromptKind;
 use crate::tui::state::State;
 use ratatui::buffer::Buffer;
@@ -166,7 +167,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
 /// Describes the current activity and its duration, or the pending prompt.
 fn describe_activity(state: &State) -> Option<String> {
     let elapsed = format_elapsed(state.now.saturating_sub(state.activity_start));
-    let spin = live_item::spinner_frame(state.now);
+    let spin = spinner_frame(state.now);
     let waits = state.prompt.as_ref().map(|prompt| match state.agent.waiting_position() {
         (at, of) if of > 1 && prompt.call().is_some() => format!("waiting for you · {at} of {of}"),
         _ => "waiting for you".to_owned(),
@@ -175,11 +176,11 @@ fn describe_activity(state: &State) -> Option<String> {
         Phase::Idle => None,
         Phase::Replying(draft) => Some(match state.pace.current_wait(&state.agent, state.now) {
             Some(Wait::Countdown { why, left }) => {
-                format!("try {} of {} in {}", why.attempt, why.max_attempts, reply_timing::format_seconds(left))
+                format!("try {} of {} in {}", why.attempt, why.max_attempts, format_seconds(left))
             }
             Some(Wait::Retrying(_)) => format!("{spin} retrying · {elapsed}"),
             Some(Wait::Silence { since, .. }) => {
-                format!("no data for {}", reply_timing::format_seconds(since))
+                format!("no data for {}", format_seconds(since))
             }
             // The header may be too narrow for it.
             None if !state.agent.model.is_empty() && replying_model(&state.agent) != state.agent.model => {
@@ -207,7 +208,7 @@ fn describe_activity(state: &State) -> Option<String> {
 
 /// Formats a duration in whole seconds, so that the footer does not flicker.
 fn format_elapsed(time: Duration) -> String {
-    reply_timing::format_seconds(time.as_secs())
+    format_seconds(time.as_secs())
 }
 
 /// Draws the row between transcript and composer: search, parked question, number of new lines.

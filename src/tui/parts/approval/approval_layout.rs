@@ -8,7 +8,7 @@ use crate::tui::parts::audit_page;
 use crate::tui::parts::frame::{Frame, MIN_READABLE_CELLS, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
-use crate::tui::parts::transcript::sub_agent_layout::origin_line;
+use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;

@@ -5,7 +5,7 @@ use crate::chat::{AnswerValue, Questions};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
-use crate::tui::parts::transcript::sub_agent_layout::origin_line;
+use crate::tui::parts::sub_agent_name::origin_line;
 
 /// Maximum width in cells of a question's keyword on the frame.
 const KEYWORD_WIDTH: usize = 40;

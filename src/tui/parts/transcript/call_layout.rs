@@ -4,7 +4,6 @@ use super::outcome_label::{label_outcome, skipped_hooks_row};
 use super::{
     LayoutContext,
     entry_layout::lay_out_plain,
-    format_duration,
     layout_cache::LinkLookups,
     result_size::{find_not_applied, format_result_size, is_short_diff},
     sub_agent_layout,
@@ -17,6 +16,7 @@ use crate::chat::{
 };
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::{clean, reveal, width};
+use crate::tui::parts::quantities::format_duration;
 use crate::tui::text::output::StyledOutput;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, diff, links, output};

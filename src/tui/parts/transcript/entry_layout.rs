@@ -3,6 +3,7 @@
 use super::{LayoutContext, call_layout, layout_cache::LinkLookups};
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, SessionId};
 use crate::text::clean;
+use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, links};
@@ -36,10 +37,7 @@ fn lay_out_truncation_note(ground: &LayoutContext<'_>, text: &str, shown: &str) 
     match text.len() - shown.len() {
         0 => Page::default(),
         more => {
-            let words = format!(
-                "… {} more: select this entry and press o to open in full",
-                super::live_item::format_bytes(more)
-            );
+            let words = format!("… {} more: select this entry and press o to open in full", format_bytes(more));
             lay_out_plain(&words, ground.theme.dim, ground.width, "")
         }
     }
@@ -358,6 +356,6 @@ pub fn lay_out_plain(text: &str, style: Style, width: usize, first: &str) -> Pag
 pub fn format_thinking_time(thought: Duration) -> String {
     match thought.as_secs() {
         0 => String::new(),
-        _ => format!(" for {}", super::format_duration(thought)),
+        _ => format!(" for {}", format_duration(thought)),
     }
 }

@@ -2,27 +2,24 @@
 
 use super::layout_cache::{ItemLayout, LinkLookups};
 use super::reply_pieces::ReplyPieces;
-use super::{LayoutContext, call_layout, entry_layout, format_duration, sub_agent_layout};
+use super::{LayoutContext, call_layout, entry_layout, sub_agent_layout};
 use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, WaitingCall};
 use crate::chat::{Ending, Entry, TurnId};
 use crate::text::{escape_sequences, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::call_summary::summarize_arguments;
-use crate::tui::parts::reply_timing::{self, Wait};
-use crate::tui::state::SPINNER_INTERVAL;
+use crate::tui::parts::quantities::{format_bytes, format_duration, format_seconds};
+use crate::tui::parts::reply_timing::Wait;
+use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::text::{Page, output, wrap};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Maximum lines shown of a running call's output.
 const MAX_OUTPUT_LINES: usize = 4;
 /// Maximum bytes of a queued call's description used for its row.
 const QUEUED_TEXT_BYTES: usize = 400;
-/// Frames of the spinner.
-const SPINNER_FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-
 /// Identity of a reply: turn, number of entries before it, and number of times its text was reclassified as reasoning.
 type ReplyId = (TurnId, usize, u32);
 
@@ -34,11 +31,6 @@ pub struct LiveLayout {
     pieces: ReplyPieces,
     /// Pieces of the previous reply, until its entry takes them over.
     finished: Option<ReplyPieces>,
-}
-
-/// Returns the frame of the spinner at a time.
-pub fn spinner_frame(now: Duration) -> &'static str {
-    SPINNER_FRAMES[(now.as_millis() / SPINNER_INTERVAL.as_millis() % 10) as usize]
 }
 
 impl LiveLayout {
@@ -184,8 +176,7 @@ fn lay_out_wait(ground: &LayoutContext<'_>, wait: Wait<'_>) -> Page {
             page.append_page(line(&why.reason, theme.warning, "  ↻ "));
             let now = ground.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
             let now = if now.is_empty() { String::new() } else { format!(" · {now} retry now") };
-            let try_in =
-                format!("try {} of {} in {}", why.attempt, why.max_attempts, reply_timing::format_seconds(left));
+            let try_in = format!("try {} of {} in {}", why.attempt, why.max_attempts, format_seconds(left));
             page.append_page(line(&format!("{try_in}{now}{stop}"), theme.text, "    "));
         }
         Wait::Retrying(why) => {
@@ -196,7 +187,7 @@ fn lay_out_wait(ground: &LayoutContext<'_>, wait: Wait<'_>) -> Page {
             page.append_page(line(&words, theme.dim, &mark));
         }
         Wait::Silence { since, limit } => {
-            let (since, limit) = (reply_timing::format_seconds(since), reply_timing::format_seconds(limit));
+            let (since, limit) = (format_seconds(since), format_seconds(limit));
             let words = format!("no data for {since} · timeout at {limit}{stop}");
             page.append_page(line(&words, theme.warning, "  … "));
         }
@@ -355,13 +346,4 @@ fn lay_out_queue(ground: &LayoutContext<'_>, outside: &LinkLookups) -> Page {
         page.append_page(entry_layout::lay_out_plain(&words, ground.theme.dim, ground.width, "  "));
     }
     page
-}
-
-/// Formats a number of bytes: `12 bytes`, `3.4 kB`, `1.2 MB`.
-pub fn format_bytes(count: usize) -> String {
-    match count {
-        0..1000 => format!("{count} bytes"),
-        1000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
-        _ => format!("{:.1} MB", count as f64 / 1e6),
-    }
 }

@@ -288,14 +288,3 @@ impl Transcript {
 fn live_item_index(ground: &LayoutContext<'_>) -> usize {
     ground.agent.session.entries().len()
 }
-
-/// Formats a duration for the screen: `12 ms`, `3 s`, `2 min 5 s`.
-pub fn format_duration(time: Duration) -> String {
-    match (time.as_millis(), time.as_secs()) {
-        (ms, 0) => format!("{ms} ms"),
-        (ms, s @ 1..10) if ms % 1000 >= 100 => format!("{s}.{} s", ms % 1000 / 100),
-        (_, s @ 0..60) => format!("{s} s"),
-        (_, s @ 60..3600) => format!("{} min {} s", s / 60, s % 60),
-        (_, s) => format!("{} h {} min", s / 3600, s % 3600 / 60),
-    }
-}

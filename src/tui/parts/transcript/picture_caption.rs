@@ -2,10 +2,10 @@
 
 use super::LayoutContext;
 use super::layout_cache::LinkLookups;
-use super::live_item::format_bytes;
 use crate::chat::image::{self, ImageSize};
 use crate::text::link::{self, LinkTarget};
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::quantities::format_bytes;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
 use std::sync::Arc;

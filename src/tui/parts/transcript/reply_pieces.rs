@@ -3,6 +3,7 @@
 use super::LayoutContext;
 use super::entry_layout;
 use super::layout_cache::{ItemLayout, LinkLookups};
+use crate::tui::parts::quantities::format_bytes;
 use crate::tui::text::{Page, markdown, wrap};
 use ratatui::text::Line;
 use std::hash::{DefaultHasher, Hasher};
@@ -111,7 +112,7 @@ impl ReplyPieces {
             while !rest.is_char_boundary(from) {
                 from += 1;
             }
-            let words = format!("… {} above, shown when the block is complete", super::live_item::format_bytes(from));
+            let words = format!("… {} above, shown when the block is complete", format_bytes(from));
             page.append_page(entry_layout::lay_out_plain(&words, ground.theme.dim, ground.width, ""));
             page.lines.extend(wrap::wrap_plain(&rest[from..], ground.theme.text, ground.width));
         }

@@ -2,14 +2,16 @@
 
 use super::entry_layout::lay_out_plain;
 use super::layout_cache::LinkLookups;
-use super::live_item::spinner_frame;
-use super::{LayoutContext, call_layout, format_duration};
+use super::{LayoutContext, call_layout};
 use crate::agent::{CallStage, PendingCall, Phase, StreamingReply, SubAgent};
 use crate::chat::session::CallState;
 use crate::chat::{CallId, Decision, Ending, Entry, Outcome, Preview, Usage};
 use crate::text::{clean, width};
+use crate::tui::parts::quantities::format_duration;
+use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::Page;
+use crate::tui::text::{Page, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -23,16 +25,6 @@ const MAX_TRANSCRIPT_LINES: usize = 200;
 
 /// Minimum width in cells for showing all figures of a sub-agent.
 const FIGURES_MIN_WIDTH: usize = 72;
-
-/// Returns the line that names the asking sub-agent in a prompt. The name is cleaned and quoted.
-pub fn origin_line(name: &str) -> String {
-    format!("asked by {}", quote_name(name))
-}
-
-/// Returns a sub-agent's cleaned and quoted name on one line.
-pub fn quote_name(name: &str) -> String {
-    format!("sub-agent “{}”", clean::clean_line(name))
-}
 
 /// Lays out a running sub-agent: its activity and its latest calls.
 pub fn lay_out_running(ground: &LayoutContext<'_>, pending: &PendingCall, sub_agent: &SubAgent) -> Vec<Line<'static>> {

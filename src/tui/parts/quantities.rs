@@ -1,0 +1,31 @@
+//! Durations and sizes as they are shown on the screen.
+
+use std::time::Duration;
+
+/// Formats a duration for the screen: `12 ms`, `3 s`, `2 min 5 s`.
+pub fn format_duration(time: Duration) -> String {
+    match (time.as_millis(), time.as_secs()) {
+        (ms, 0) => format!("{ms} ms"),
+        (ms, s @ 1..10) if ms % 1000 >= 100 => format!("{s}.{} s", ms % 1000 / 100),
+        (_, s @ 0..60) => format!("{s} s"),
+        (_, s @ 60..3600) => format!("{} min {} s", s / 60, s % 60),
+        (_, s) => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// Formats whole seconds: `12 s`, `90 s`, `50 min 0 s`.
+pub fn format_seconds(count: u64) -> String {
+    match count {
+        0..120 => format!("{count} s"),
+        _ => format_duration(Duration::from_secs(count)),
+    }
+}
+
+/// Formats a number of bytes: `12 bytes`, `3.4 kB`, `1.2 MB`.
+pub fn format_bytes(count: usize) -> String {
+    match count {
+        0..1000 => format!("{count} bytes"),
+        1000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
+    }
+}
