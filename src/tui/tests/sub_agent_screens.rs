@@ -237,7 +237,7 @@ fn open_sub_agent_at_every_width(screen: &mut Screen) {
         let ground = screen.state.layout_context();
         let item =
             screen.state.agent.session.entries().iter().rposition(|entry| matches!(entry, Entry::Settled { .. }));
-        let outside = &crate::tui::parts::transcript::layout_cache::LinkLookups::default();
+        let outside = &crate::tui::parts::transcript::link_lookups::LinkLookups::default();
         let page = crate::tui::parts::transcript::entry_layout::lay_out(&ground, item.unwrap(), true, outside);
         for line in &page.lines {
             assert!(line.width() <= ground.width.max(1), "{width}: {line:?}");

@@ -3,8 +3,8 @@
 use crate::text::clean;
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::parts::transcript::Search;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
-use crate::tui::parts::transcript::transcript_search::Search;
 use crate::tui::state::State;
 use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent};

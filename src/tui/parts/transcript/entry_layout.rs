@@ -1,31 +1,21 @@
 //! Layout of one entry. It depends only on the entry and the entries before it, which never change.
 
-use super::{LayoutContext, call_layout, layout_cache::LinkLookups};
+use super::call_row::CallEnd;
+use super::layout_context::LayoutContext;
+use super::link_lookups::LinkLookups;
+use super::plain_layout::{lay_out_plain, truncate_at_line};
+use super::{call_layout, picture_caption};
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, SessionId};
 use crate::text::clean;
 use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, links};
-use ratatui::style::Style;
 use ratatui::text::Line;
 use std::time::Duration;
 
 /// Maximum bytes of a text laid out in place, so that keys stay responsive. The pager shows the rest.
 const MAX_INLINE_BYTES: usize = 512 * 1024;
-
-/// Returns the start of a text, at most `most` bytes, ending at a line end if there is one.
-pub fn truncate_at_line(text: &str, most: usize) -> &str {
-    if text.len() <= most {
-        return text;
-    }
-    let mut end = most;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let end = text[..end].rfind('\n').map_or(end, |line| line + 1);
-    &text[..end]
-}
 
 /// Returns whether a text is too long to be shown in place.
 pub fn is_too_long(text: &str) -> bool {
@@ -67,7 +57,7 @@ pub fn lay_out(ground: &LayoutContext<'_>, index: usize, toggled: bool, outside:
             page
         }
         Entry::Settled { call, outcome, staged, took_ms, .. } => {
-            let end = call_layout::CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
+            let end = CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
             call_layout::lay_out_call(ground, index, call, &end, toggled, outside)
         }
         Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(ground, index) => {
@@ -293,7 +283,7 @@ pub fn lay_out_user_message(ground: &LayoutContext<'_>, text: &str, outside: &Li
     let shape = Shape { width: ground.width, first: bar.clone(), rest: bar, verbatim: false };
     let mut page = wrap_pieces(&pieces, &shape);
     page.append_page(left);
-    page.append_page(super::picture_caption::lay_out_captions(ground, outside, &text));
+    page.append_page(picture_caption::lay_out_captions(ground, &text, |target| outside.picture_size(target)));
     page
 }
 
@@ -338,18 +328,6 @@ fn lay_out_summary(
         ));
     }
     page
-}
-
-/// Lays out text in one style. `first` is the indent of the first line; the other lines have blanks of the same width.
-pub fn lay_out_plain(text: &str, style: Style, width: usize, first: &str) -> Page {
-    let text = clean::clean_text(text).into_owned();
-    let rest = " ".repeat(crate::text::width::text_width(first));
-    let indent = |text: &str| match text {
-        "" => Vec::new(),
-        text => vec![Piece::new(text, style)],
-    };
-    let shape = Shape { width, first: indent(first), rest: indent(&rest), verbatim: false };
-    wrap_pieces(&[Piece::new(text, style)], &shape)
 }
 
 /// Returns the duration after `thought`; empty below one second.

@@ -1,13 +1,13 @@
 //! Cache of layouts, kept outside the application state. Clearing it never changes what is drawn.
 
+use super::item_layout::{ALLOCATION_OVERHEAD, ItemLayout};
+use super::layout_context::LayoutContext;
+use super::link_lookups::LinkLookups;
 use super::reply_pieces::ReplyPieces;
-use super::scrollbar::TextExtent;
-use super::{LayoutContext, entry_layout, live_item, picture_caption};
-use crate::chat::image::ImageSize;
+use super::text_extent::TextExtent;
+use super::{entry_layout, live_item};
 use crate::text::link::LinkTarget;
 use crate::tui::host::LinkStatus;
-use crate::tui::text::{Page, markdown};
-use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -16,61 +16,6 @@ const CACHE_BUDGET: usize = 6 * 1024 * 1024;
 /// Entries within this distance of the last requested one may use twice the budget, because they are likely to be shown
 /// next. Entries of the last frame are never evicted.
 const NEAR_ENTRIES: usize = 12;
-
-/// Estimated overhead of an allocation in bytes: allocator metadata and spare capacity.
-const ALLOCATION_OVERHEAD: usize = 64;
-
-/// Layout of one item: an entry or the live item.
-#[derive(Debug, Clone, Default)]
-pub struct ItemLayout {
-    /// Pieces of the layout, top first.
-    pub pages: Vec<Arc<Page>>,
-    /// Total number of lines.
-    pub height: usize,
-}
-
-impl ItemLayout {
-    /// Appends a piece.
-    pub fn push_page(&mut self, page: Arc<Page>) {
-        self.height += page.lines.len();
-        self.pages.push(page);
-    }
-
-    /// Estimates the memory in bytes, including allocation overhead, which dominates in sessions of many short entries.
-    fn estimate_bytes(&self) -> usize {
-        let spans = |line: &ratatui::text::Line<'_>| -> usize {
-            line.spans.iter().map(|span| size_of_val(span) + span.content.len() + ALLOCATION_OVERHEAD).sum()
-        };
-        let lines = |page: &Page| -> usize {
-            page.lines.iter().map(|line| size_of_val(line) + spans(line) + ALLOCATION_OVERHEAD).sum()
-        };
-        let pages = self.pages.iter().map(|page| size_of::<Page>() + lines(page) + 3 * ALLOCATION_OVERHEAD);
-        size_of::<CachedItem>() + ALLOCATION_OVERHEAD + pages.sum::<usize>()
-    }
-
-    /// Creates a layout of one piece.
-    pub fn from_page(page: Page) -> Self {
-        Self { height: page.lines.len(), pages: vec![Arc::new(page)] }
-    }
-
-    /// Returns the piece that contains a line, and the index of the line in it.
-    pub fn find_line(&self, mut line: usize) -> Option<(&Page, usize)> {
-        // Most requests are for the end.
-        if let Some(last) = self.pages.last() {
-            let before = self.height - last.lines.len();
-            if line >= before {
-                return (line < self.height).then(|| (last.as_ref(), line - before));
-            }
-        }
-        for page in &self.pages {
-            if line < page.lines.len() {
-                return Some((page, line));
-            }
-            line -= page.lines.len();
-        }
-        None
-    }
-}
 
 /// Cached layouts, and link lookups that they depend on.
 #[derive(Default)]
@@ -104,17 +49,6 @@ struct CachedItem {
     lookup_count: Option<u64>,
 }
 
-/// Lookups of link targets in the file system that layouts requested, and their results.
-#[derive(Default)]
-pub struct LinkLookups {
-    results: RefCell<HashMap<LinkTarget, Option<LinkStatus>>>,
-    pending: RefCell<Vec<LinkTarget>>,
-    has_pending: Cell<bool>,
-    arrivals: u64,
-    /// Lines of replies laid out since program start, for tests of the cost of a frame.
-    reply_lines: Cell<usize>,
-}
-
 impl LayoutCache {
     /// Returns the layout of an item: an entry, or the live item after the last entry.
     pub fn item_layout(
@@ -130,7 +64,7 @@ impl LayoutCache {
         let toggled = toggled.contains(&item);
         let old = self.items.get_mut(&item).filter(|kept| kept.toggled == toggled);
         if let Some(kept) = old
-            && kept.lookup_count.is_none_or(|known| known == self.lookups.arrivals)
+            && kept.lookup_count.is_none_or(|known| known == self.lookups.arrivals())
         {
             kept.last_used = self.frame;
             return kept.layout.clone();
@@ -144,17 +78,17 @@ impl LayoutCache {
                 (laid, pieces.oldest_lookup_count(), Some(pieces))
             }
             None => {
-                self.lookups.has_pending.set(false);
-                let page = entry_layout::lay_out(ground, item, toggled, &self.lookups);
-                let lacks = self.lookups.has_pending.get();
-                (ItemLayout::from_page(page), lacks.then_some(self.lookups.arrivals), None)
+                let (page, known) =
+                    self.lookups.track_pending(|| entry_layout::lay_out(ground, item, toggled, &self.lookups));
+                (ItemLayout::from_page(page), known, None)
             }
         };
         if self.heights.len() <= item {
             self.heights.resize(item + 1, None);
         }
         self.heights[item] = Some((toggled, u32::try_from(laid.height).unwrap_or(u32::MAX)));
-        let (weight, laid) = (laid.estimate_bytes(), Arc::new(laid));
+        let weight = size_of::<CachedItem>() + ALLOCATION_OVERHEAD + laid.estimate_bytes();
+        let laid = Arc::new(laid);
         self.weight += weight;
         let kept =
             CachedItem { layout: laid.clone(), last_used: self.frame, weight, pieces, toggled, lookup_count: known };
@@ -224,14 +158,12 @@ impl LayoutCache {
                 *height = None;
             }
         }
-        let known = self.lookups.results.get_mut();
-        known.extend(found.into_iter().map(|(target, is)| (target, Some(is))));
-        self.lookups.arrivals += 1;
+        self.lookups.store_results(found);
     }
 
     /// Takes the pending lookups. Each is returned once.
     pub fn take_pending_lookups(&mut self) -> Vec<LinkTarget> {
-        std::mem::take(self.lookups.pending.get_mut())
+        self.lookups.take_pending()
     }
 
     /// Returns the estimated bytes of all cached layouts.
@@ -241,7 +173,7 @@ impl LayoutCache {
 
     /// Returns the lines of replies laid out since program start, for tests of the cost of a frame.
     pub fn reply_lines_laid_out(&self) -> usize {
-        self.lookups.reply_lines.get()
+        self.lookups.reply_lines_laid_out()
     }
 
     fn match_layout_inputs(&mut self, ground: &LayoutContext<'_>) {
@@ -269,59 +201,5 @@ impl LayoutCache {
             }
             self.drop_item(at);
         }
-    }
-}
-
-impl LinkLookups {
-    /// Returns the number of times lookup results arrived.
-    pub fn arrivals(&self) -> u64 {
-        self.arrivals
-    }
-
-    /// Lays out a part of a reply. Also returns the lookup counter if some lookup is pending.
-    pub fn lay_out_part(&self, ground: &LayoutContext<'_>, text: &str) -> (Page, Option<u64>) {
-        self.has_pending.set(false);
-        let page = self.lay_out_markdown(ground, ground.width, text);
-        self.reply_lines.set(self.reply_lines.get() + page.lines.len());
-        let lacks = self.has_pending.get();
-        (page, lacks.then_some(self.arrivals))
-    }
-
-    /// Lays out Markdown and records pending lookups.
-    pub fn lay_out_markdown(&self, ground: &LayoutContext<'_>, width: usize, text: &str) -> Page {
-        let picture = |target: &LinkTarget| picture_caption::caption(ground, self, target);
-        markdown::lay_out_markdown(text, width, ground.theme, &|target| self.target_exists(target), &picture)
-    }
-
-    /// Returns whether a link target exists; false while its lookup is pending.
-    pub fn target_exists(&self, target: &LinkTarget) -> bool {
-        match target {
-            LinkTarget::Web(_) => true,
-            LinkTarget::Workspace(_) => false,
-            LinkTarget::File { .. } => self.look_up(target) != LinkStatus::Missing,
-        }
-    }
-
-    /// Returns the size of the picture that a link names; `None` while its lookup is pending.
-    pub fn picture_size(&self, target: &LinkTarget) -> Option<ImageSize> {
-        match target {
-            LinkTarget::File { .. } => match self.look_up(target) {
-                LinkStatus::Picture(size) => Some(size),
-                LinkStatus::Missing | LinkStatus::Exists => None,
-            },
-            LinkTarget::Web(_) | LinkTarget::Workspace(_) => None,
-        }
-    }
-
-    fn look_up(&self, target: &LinkTarget) -> LinkStatus {
-        let mut exist = self.results.borrow_mut();
-        let known = exist.entry(target.clone()).or_insert_with(|| {
-            self.pending.borrow_mut().push(target.clone());
-            None
-        });
-        if known.is_none() {
-            self.has_pending.set(true);
-        }
-        known.unwrap_or(LinkStatus::Missing)
     }
 }

@@ -1,8 +1,12 @@
 //! The live item: everything that is not an entry yet. The streaming reply, pending calls and queued messages.
 
-use super::layout_cache::{ItemLayout, LinkLookups};
+use super::call_row::build_row;
+use super::item_layout::ItemLayout;
+use super::layout_context::LayoutContext;
+use super::link_lookups::LinkLookups;
+use super::plain_layout::lay_out_plain;
 use super::reply_pieces::ReplyPieces;
-use super::{LayoutContext, call_layout, entry_layout, sub_agent_layout};
+use super::{entry_layout, sub_agent_layout};
 use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, WaitingCall};
 use crate::chat::{Ending, Entry, TurnId};
 use crate::text::{escape_sequences, width};
@@ -155,7 +159,7 @@ fn lay_out_activity(ground: &LayoutContext<'_>, draft: &StreamingReply) -> Page 
         format!("waiting for {model} · {elapsed}")
     };
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
-    page.append_page(entry_layout::lay_out_plain(
+    page.append_page(lay_out_plain(
         &words,
         ground.theme.dim,
         ground.width,
@@ -167,7 +171,7 @@ fn lay_out_activity(ground: &LayoutContext<'_>, draft: &StreamingReply) -> Page 
 /// Lays out the reason of a wait and the keys that end it.
 fn lay_out_wait(ground: &LayoutContext<'_>, wait: Wait<'_>) -> Page {
     let theme = ground.theme;
-    let line = |words: &str, style, first| entry_layout::lay_out_plain(words, style, ground.width, first);
+    let line = |words: &str, style, first| lay_out_plain(words, style, ground.width, first);
     let mut page = Page { lines: vec![Line::default()], ..Page::default() };
     let stop = ground.keys.first_chord(Scope::Anywhere, Action::Stop);
     let stop = if stop.is_empty() { String::new() } else { format!(" · {stop} stop") };
@@ -214,12 +218,7 @@ fn lay_out_retry_hint(ground: &LayoutContext<'_>) -> Page {
     for (key, words) in others.iter().filter(|(key, _)| endings.is_some_and(failed) && !key.is_empty()) {
         other.push_str(&format!(" · {key} {words}"));
     }
-    page.append_page(entry_layout::lay_out_plain(
-        &format!("{key} retry{other}"),
-        ground.theme.dim,
-        ground.width,
-        "  ↻ ",
-    ));
+    page.append_page(lay_out_plain(&format!("{key} retry{other}"), ground.theme.dim, ground.width, "  ↻ "));
     page
 }
 
@@ -278,14 +277,7 @@ fn lay_out_calls(ground: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             | CallStage::Settled => String::new(),
         };
         let name = &pending.call.name;
-        page.lines.push(call_layout::build_row(
-            ground.width,
-            (mark, style),
-            name,
-            &words,
-            &right,
-            (theme.text, theme.dim),
-        ));
+        page.lines.push(build_row(ground.width, (mark, style), name, &words, &right, (theme.text, theme.dim)));
         let shown = output::parse_output(escape_sequences::trim_unfinished(&pending.latest_output), theme.dim, theme);
         page.lines.extend(shown.last_lines(MAX_OUTPUT_LINES).iter().map(|line| fit_output_line(line, ground.width)));
     }
@@ -343,7 +335,7 @@ fn lay_out_queue(ground: &LayoutContext<'_>, outside: &LinkLookups) -> Page {
         if !back.is_empty() {
             words.push_str(&format!(" · {back} take back"));
         }
-        page.append_page(entry_layout::lay_out_plain(&words, ground.theme.dim, ground.width, "  "));
+        page.append_page(lay_out_plain(&words, ground.theme.dim, ground.width, "  "));
     }
     page
 }

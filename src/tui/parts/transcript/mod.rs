@@ -1,46 +1,30 @@
 //! The transcript: all entries of the session. Lays out only the visible part.
 
 pub mod call_layout;
+mod call_row;
 pub mod entry_layout;
+pub mod item_layout;
 pub mod layout_cache;
+pub mod layout_context;
+pub mod link_lookups;
 pub mod live_item;
 mod outcome_label;
 pub mod picture_caption;
+mod plain_layout;
 pub mod reply_pieces;
 mod result_size;
 pub mod scrollbar;
+mod sub_agent_figures;
 pub mod sub_agent_layout;
+pub mod text_extent;
 pub mod transcript_search;
 
-use crate::agent;
-use crate::chat::{CallId, Entry};
-use crate::tui::keys::Keymap;
-use crate::tui::parts::reply_timing::ReplyTiming;
-use crate::tui::theme::Theme;
-use layout_cache::{ItemLayout, LayoutCache};
+use crate::chat::Entry;
+use item_layout::ItemLayout;
+use layout_cache::LayoutCache;
+use layout_context::LayoutContext;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Inputs of a layout.
-#[derive(Clone, Copy)]
-pub struct LayoutContext<'a> {
-    /// The session and the running turn.
-    pub agent: &'a agent::State,
-    pub theme: &'a Theme,
-    /// Width of a line in cells.
-    pub width: usize,
-    /// Time since program start.
-    pub now: Duration,
-    /// Start of the current activity.
-    pub activity_start: Duration,
-    /// Start of each running sub-agent.
-    pub sub_agent_starts: &'a [(CallId, Duration)],
-    /// Pace of the reply stream.
-    pub pace: &'a ReplyTiming,
-    /// Key bindings, for hints.
-    pub keys: &'a Keymap,
-}
 
 /// Position of a line: an item (the index of an entry, or one past the last for the live item) and a line of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -62,9 +46,20 @@ pub struct Transcript {
     /// Selected entry while the transcript has the keyboard focus.
     selected: Option<usize>,
     /// Open search, if any.
-    pub search: Option<transcript_search::Search>,
+    pub search: Option<Search>,
     /// Row of the scrollbar thumb that the mouse drags.
     pub dragged_row: Option<u16>,
+}
+
+/// Query of the transcript search and last match.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Search {
+    /// Query, case-insensitive.
+    pub query: String,
+    /// Entry of the last match.
+    pub match_entry: Option<usize>,
+    /// True if no entry matches.
+    pub has_no_match: bool,
 }
 
 /// One visible line.

@@ -1,6 +1,6 @@
 //! Labels of calls that did not run or were stopped, for the right side of their rows.
 
-use super::LayoutContext;
+use super::layout_context::LayoutContext;
 use crate::chat::Outcome;
 use crate::chat::reviewer::describe_hooks_not_run;
 use crate::chat::session::CallState;

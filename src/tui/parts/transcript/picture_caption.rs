@@ -1,7 +1,6 @@
 //! Captions of pictures: size and the key that opens them.
 
-use super::LayoutContext;
-use super::layout_cache::LinkLookups;
+use super::layout_context::LayoutContext;
 use crate::chat::image::{self, ImageSize};
 use crate::text::link::{self, LinkTarget};
 use crate::tui::keys::{Action, Scope};
@@ -10,22 +9,25 @@ use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
 use std::sync::Arc;
 
-/// Returns the caption of a picture: `1280 × 720 · 84.0 kB · ctrl-o open or copy`. Returns `None` if the target is not a
-/// picture or not known yet.
-pub fn caption(ground: &LayoutContext<'_>, outside: &LinkLookups, target: &LinkTarget) -> Option<String> {
-    let ImageSize { pixels: (columns, rows), bytes: count } = outside.picture_size(target)?;
+/// Returns the caption of a picture of this size: `1280 × 720 · 84.0 kB · ctrl-o open or copy`.
+pub fn caption(ground: &LayoutContext<'_>, size: ImageSize) -> String {
+    let ImageSize { pixels: (columns, rows), bytes: count } = size;
     let key = ground.keys.first_chord(Scope::Anywhere, Action::OpenLink);
     let key = if key.is_empty() { String::new() } else { format!(" · {key} open or copy") };
-    Some(format!("{columns} × {rows} · {}{key}", format_bytes(usize::try_from(count).unwrap_or(usize::MAX))))
+    format!("{columns} × {rows} · {}{key}", format_bytes(usize::try_from(count).unwrap_or(usize::MAX)))
 }
 
-/// Lays out a line for each picture named in a user message.
-pub fn lay_out_captions(ground: &LayoutContext<'_>, outside: &LinkLookups, text: &str) -> Page {
+/// Lays out a line for each picture named in a user message whose size is known.
+pub fn lay_out_captions(
+    ground: &LayoutContext<'_>,
+    text: &str,
+    picture_size: impl Fn(&LinkTarget) -> Option<ImageSize>,
+) -> Page {
     let theme = ground.theme;
     let mut page = Page::default();
     for name in image::find_images(text) {
         let Some(target) = link::parse_link(name) else { continue };
-        let Some(words) = caption(ground, outside, &target) else { continue };
+        let Some(words) = picture_size(&target).map(|size| caption(ground, size)) else { continue };
         let name = crate::text::clean::clean_line(name).into_owned();
         let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
         let indent = vec![Piece::new("  ", theme.dim)];

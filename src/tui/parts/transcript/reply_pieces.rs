@@ -1,8 +1,9 @@
 //! Layout of a streaming reply in pieces. Completed Markdown blocks are laid out once and kept when the reply ends.
 
-use super::LayoutContext;
-use super::entry_layout;
-use super::layout_cache::{ItemLayout, LinkLookups};
+use super::item_layout::ItemLayout;
+use super::layout_context::LayoutContext;
+use super::link_lookups::LinkLookups;
+use super::plain_layout::{lay_out_plain, truncate_at_line};
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::text::{Page, markdown, wrap};
 use ratatui::text::Line;
@@ -113,7 +114,7 @@ impl ReplyPieces {
                 from += 1;
             }
             let words = format!("… {} above, shown when the block is complete", format_bytes(from));
-            page.append_page(entry_layout::lay_out_plain(&words, ground.theme.dim, ground.width, ""));
+            page.append_page(lay_out_plain(&words, ground.theme.dim, ground.width, ""));
             page.lines.extend(wrap::wrap_plain(&rest[from..], ground.theme.text, ground.width));
         }
         let open = ReplyPiece { range, page: Arc::new(page), lookup_count: known };
@@ -173,7 +174,7 @@ impl ReplyPieces {
 /// Returns the length in bytes of the closed blocks at the start of a text.
 fn closed_blocks_len(text: &str) -> Option<usize> {
     for look in SEARCH_WINDOWS {
-        let rest = entry_layout::truncate_at_line(text, look);
+        let rest = truncate_at_line(text, look);
         match markdown::stable_prefix(rest) {
             0 if rest.len() < text.len() => {}
             0 => return None,

@@ -1,20 +1,20 @@
 //! Layout of sub-agents: the row of a running one with its latest calls, and the transcript of a finished one.
 
-use super::entry_layout::lay_out_plain;
-use super::layout_cache::LinkLookups;
-use super::{LayoutContext, call_layout};
+use super::call_row::{CallEnd, build_row, call_row, denial_message, find_denial_message};
+use super::layout_context::LayoutContext;
+use super::link_lookups::LinkLookups;
+use super::plain_layout::{lay_out_plain, truncate_at_line};
+use super::sub_agent_figures::format_figures;
 use crate::agent::{CallStage, PendingCall, Phase, StreamingReply, SubAgent};
 use crate::chat::session::CallState;
-use crate::chat::{CallId, Decision, Ending, Entry, Outcome, Preview, Usage};
+use crate::chat::{Decision, Ending, Entry, Outcome, Preview};
 use crate::text::{clean, width};
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::spinner::spinner_frame;
-use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::Page;
 use crate::tui::text::{Page, width};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use std::time::Duration;
 
 /// Rows for latest calls, shared by all running sub-agents.
 const LATEST_CALL_ROWS: usize = 4;
@@ -22,9 +22,6 @@ const LATEST_CALL_ROWS: usize = 4;
 const MAX_MESSAGE_LINES: usize = 6;
 /// Maximum lines of a sub-agent's transcript; `/audit` lists every call.
 const MAX_TRANSCRIPT_LINES: usize = 200;
-
-/// Minimum width in cells for showing all figures of a sub-agent.
-const FIGURES_MIN_WIDTH: usize = 72;
 
 /// Lays out a running sub-agent: its activity and its latest calls.
 pub fn lay_out_running(ground: &LayoutContext<'_>, pending: &PendingCall, sub_agent: &SubAgent) -> Vec<Line<'static>> {
@@ -41,16 +38,15 @@ pub fn lay_out_running(ground: &LayoutContext<'_>, pending: &PendingCall, sub_ag
     let right = format_figures(ground, session.calls().count(), session.usage(), time);
     let words = format!("{} · {}", sub_agent.name, describe_activity(sub_agent));
     let look = (theme.text, theme.dim);
-    let mut lines = vec![call_layout::build_row(ground.width, (mark, style), &pending.call.name, &words, &right, look)];
+    let mut lines = vec![build_row(ground.width, (mark, style), &pending.call.name, &words, &right, look)];
     let at_work = ground.agent.pending().iter().filter(|pending| pending.sub_agent().is_some()).count();
     let most = (LATEST_CALL_ROWS / at_work.max(1)).max(1);
     let did = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
         let Entry::Settled { call, outcome, staged, took_ms, .. } = entry else { return None };
-        let end = call_layout::CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
+        let end = CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
         let call = session.call(call)?;
-        let no =
-            session.entries()[..index].iter().rev().find_map(|entry| call_layout::denial_message(entry, &call.call.id));
-        Some(indent_row(ground, |ground| call_layout::call_row(ground, call, &end, no)))
+        let no = session.entries()[..index].iter().rev().find_map(|entry| denial_message(entry, &call.call.id));
+        Some(indent_row(ground, |ground| call_row(ground, call, &end, no)))
     });
     let mut did: Vec<Line<'static>> = did.take(most).collect();
     did.reverse();
@@ -92,37 +88,6 @@ fn describe_thinking(draft: &StreamingReply) -> String {
     }
 }
 
-/// Formats figures as `3 calls · 12k tok · 8 s`. Omits zero values; in a narrow terminal only the first one remains.
-fn format_figures(ground: &LayoutContext<'_>, calls: usize, usage: Usage, time: Option<String>) -> String {
-    let calls = match calls {
-        0 => None,
-        1 => Some("1 call".to_owned()),
-        calls => Some(format!("{calls} calls")),
-    };
-    let paid = (usage.total() > 0).then(|| format!("{} tok", format_tokens(usage.total())));
-    let all: Vec<String> = [calls, paid, time].into_iter().flatten().collect();
-    let most = if ground.width < FIGURES_MIN_WIDTH { 1 } else { all.len() };
-    all[..most.min(all.len())].join(" · ")
-}
-
-/// Returns the figures of a finished sub-agent.
-pub fn finished_figures(ground: &LayoutContext<'_>, id: &CallId, took_ms: u64) -> String {
-    let mut calls = 0;
-    let mut usage = Usage::default();
-    for (_, entry) in ground.agent.session.sub_agent_entries(id) {
-        match entry {
-            Entry::Replied { calls: made, usage: counted, .. } => {
-                calls += made.len();
-                usage += counted.unwrap_or_default();
-            }
-            Entry::Compacted { usage: counted, .. } => usage += counted.unwrap_or_default(),
-            _ => {}
-        }
-    }
-    let time = (took_ms > 0).then(|| format_duration(Duration::from_millis(took_ms)));
-    format_figures(ground, calls, usage, time)
-}
-
 /// Lays out a sub-agent's transcript in order. Its last reply is shown as the outcome.
 pub fn lay_out_transcript(
     ground: &LayoutContext<'_>,
@@ -144,11 +109,11 @@ pub fn lay_out_transcript(
             Entry::Replied { .. } if Some(at) == last && matches!(outcome, Outcome::Done(_)) => {}
             Entry::Replied { text, .. } => push_message(&mut page, ground, text, theme.text, "    "),
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
-                let end = call_layout::CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
+                let end = CallEnd { outcome, staged: staged.as_ref(), took_ms: *took_ms };
                 // The `Answered` entry shows questions.
                 if let Some(call) = session.call(call).filter(|call| call.questions.is_none()) {
-                    let no = call_layout::find_denial_message(ground, *index, &call.call.id);
-                    page.lines.push(indent_row(ground, |ground| call_layout::call_row(ground, call, &end, no)));
+                    let no = find_denial_message(ground, *index, &call.call.id);
+                    page.lines.push(indent_row(ground, |ground| call_row(ground, call, &end, no)));
                 }
             }
             Entry::Answered { call, answer, .. } => {
@@ -218,8 +183,7 @@ fn push_message(page: &mut Page, ground: &LayoutContext<'_>, text: &str, style: 
     if text.trim().is_empty() {
         return;
     }
-    let mut shown =
-        lay_out_plain(super::entry_layout::truncate_at_line(text.trim(), 8 << 10), style, ground.width, mark);
+    let mut shown = lay_out_plain(truncate_at_line(text.trim(), 8 << 10), style, ground.width, mark);
     let more = shown.lines.len().saturating_sub(MAX_MESSAGE_LINES);
     shown.truncate_lines(MAX_MESSAGE_LINES);
     page.append_page(shown);

@@ -1,21 +1,11 @@
 //! Search of the transcript. Searches the text of the entries, not their layouts.
 
 use super::layout_cache::LayoutCache;
-use super::{LayoutContext, LinePosition, Transcript};
+use super::layout_context::LayoutContext;
+use super::{LinePosition, Transcript};
 use crate::chat::Entry;
 use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
-
-/// Query and last match.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Search {
-    /// Query, case-insensitive.
-    pub query: String,
-    /// Entry of the last match.
-    pub match_entry: Option<usize>,
-    /// True if no entry matches.
-    pub has_no_match: bool,
-}
 
 impl Transcript {
     /// Finds the nearest match above or below and scrolls to it. `fresh` includes the current match, so that it stays

@@ -1,0 +1,59 @@
+//! Layout of one item of the transcript: an entry or the live item.
+
+use crate::tui::text::Page;
+use std::sync::Arc;
+
+/// Estimated overhead of an allocation in bytes: allocator metadata and spare capacity.
+pub const ALLOCATION_OVERHEAD: usize = 64;
+
+/// Layout of one item: an entry or the live item.
+#[derive(Debug, Clone, Default)]
+pub struct ItemLayout {
+    /// Pieces of the layout, top first.
+    pub pages: Vec<Arc<Page>>,
+    /// Total number of lines.
+    pub height: usize,
+}
+
+impl ItemLayout {
+    /// Appends a piece.
+    pub fn push_page(&mut self, page: Arc<Page>) {
+        self.height += page.lines.len();
+        self.pages.push(page);
+    }
+
+    /// Estimates the memory in bytes, including allocation overhead, which dominates in sessions of many short entries.
+    pub fn estimate_bytes(&self) -> usize {
+        let spans = |line: &ratatui::text::Line<'_>| -> usize {
+            line.spans.iter().map(|span| size_of_val(span) + span.content.len() + ALLOCATION_OVERHEAD).sum()
+        };
+        let lines = |page: &Page| -> usize {
+            page.lines.iter().map(|line| size_of_val(line) + spans(line) + ALLOCATION_OVERHEAD).sum()
+        };
+        let pages = self.pages.iter().map(|page| size_of::<Page>() + lines(page) + 3 * ALLOCATION_OVERHEAD);
+        pages.sum()
+    }
+
+    /// Creates a layout of one piece.
+    pub fn from_page(page: Page) -> Self {
+        Self { height: page.lines.len(), pages: vec![Arc::new(page)] }
+    }
+
+    /// Returns the piece that contains a line, and the index of the line in it.
+    pub fn find_line(&self, mut line: usize) -> Option<(&Page, usize)> {
+        // Most requests are for the end.
+        if let Some(last) = self.pages.last() {
+            let before = self.height - last.lines.len();
+            if line >= before {
+                return (line < self.height).then(|| (last.as_ref(), line - before));
+            }
+        }
+        for page in &self.pages {
+            if line < page.lines.len() {
+                return Some((page, line));
+            }
+            line -= page.lines.len();
+        }
+        None
+    }
+}

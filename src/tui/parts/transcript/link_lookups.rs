@@ -1,0 +1,97 @@
+//! Lookups of link targets in the file system, requested by layouts and answered by the host.
+
+use super::layout_context::LayoutContext;
+use super::picture_caption;
+use crate::chat::image::ImageSize;
+use crate::chat::link::LinkTarget;
+use crate::tui::host::LinkStatus;
+use crate::tui::text::{Page, markdown};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+/// Lookups of link targets in the file system that layouts requested, and their results.
+#[derive(Default)]
+pub struct LinkLookups {
+    results: RefCell<HashMap<LinkTarget, Option<LinkStatus>>>,
+    pending: RefCell<Vec<LinkTarget>>,
+    has_pending: Cell<bool>,
+    arrivals: u64,
+    /// Lines of replies laid out since program start, for tests of the cost of a frame.
+    reply_lines: Cell<usize>,
+}
+
+impl LinkLookups {
+    /// Stores results of lookups.
+    pub fn store_results(&mut self, found: Vec<(LinkTarget, LinkStatus)>) {
+        self.results.get_mut().extend(found.into_iter().map(|(target, status)| (target, Some(status))));
+        self.arrivals += 1;
+    }
+
+    /// Takes the pending lookups. Each is returned once.
+    pub fn take_pending(&mut self) -> Vec<LinkTarget> {
+        std::mem::take(self.pending.get_mut())
+    }
+
+    /// Returns the lines of replies laid out since program start.
+    pub fn reply_lines_laid_out(&self) -> usize {
+        self.reply_lines.get()
+    }
+
+    /// Runs a layout. Also returns the lookup counter if some lookup is pending.
+    pub fn track_pending(&self, lay_out: impl FnOnce() -> Page) -> (Page, Option<u64>) {
+        self.has_pending.set(false);
+        let page = lay_out();
+        (page, self.has_pending.get().then_some(self.arrivals))
+    }
+
+    /// Returns the number of times lookup results arrived.
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// Lays out a part of a reply. Also returns the lookup counter if some lookup is pending.
+    pub fn lay_out_part(&self, ground: &LayoutContext<'_>, text: &str) -> (Page, Option<u64>) {
+        let (page, known) = self.track_pending(|| self.lay_out_markdown(ground, ground.width, text));
+        self.reply_lines.set(self.reply_lines.get() + page.lines.len());
+        (page, known)
+    }
+
+    /// Lays out Markdown and records pending lookups.
+    pub fn lay_out_markdown(&self, ground: &LayoutContext<'_>, width: usize, text: &str) -> Page {
+        let picture =
+            |target: &LinkTarget| self.picture_size(target).map(|size| picture_caption::caption(ground, size));
+        markdown::lay_out_markdown(text, width, ground.theme, &|target| self.target_exists(target), &picture)
+    }
+
+    /// Returns whether a link target exists; false while its lookup is pending.
+    pub fn target_exists(&self, target: &LinkTarget) -> bool {
+        match target {
+            LinkTarget::Web(_) => true,
+            LinkTarget::Workspace(_) => false,
+            LinkTarget::File { .. } => self.look_up(target) != LinkStatus::Missing,
+        }
+    }
+
+    /// Returns the size of the picture that a link names; `None` while its lookup is pending.
+    pub fn picture_size(&self, target: &LinkTarget) -> Option<ImageSize> {
+        match target {
+            LinkTarget::File { .. } => match self.look_up(target) {
+                LinkStatus::Picture(size) => Some(size),
+                LinkStatus::Missing | LinkStatus::Exists => None,
+            },
+            LinkTarget::Web(_) | LinkTarget::Workspace(_) => None,
+        }
+    }
+
+    fn look_up(&self, target: &LinkTarget) -> LinkStatus {
+        let mut exist = self.results.borrow_mut();
+        let known = exist.entry(target.clone()).or_insert_with(|| {
+            self.pending.borrow_mut().push(target.clone());
+            None
+        });
+        if known.is_none() {
+            self.has_pending.set(true);
+        }
+        known.unwrap_or(LinkStatus::Missing)
+    }
+}

@@ -1,0 +1,73 @@
+//! Estimated length of the transcript, from the text of its entries instead of their layouts.
+
+use crate::chat::{Ending, Entry};
+
+/// Length of the transcript, measured from text, independent of the width.
+#[derive(Debug, Default)]
+pub struct TextExtent {
+    /// Measure of the text before each entry, and of all entries at the end.
+    before: Vec<TextMeasure>,
+}
+
+/// Newlines and bytes, from which the rows at a width are estimated.
+#[derive(Debug, Clone, Copy, Default)]
+struct TextMeasure {
+    lines: u64,
+    bytes: u64,
+}
+
+impl TextExtent {
+    /// Measures new entries.
+    pub fn measure_new_entries(&mut self, entries: &[Entry]) {
+        if self.before.len() > entries.len() + 1 {
+            self.before.clear();
+        }
+        let mut sum = self.before.last().copied().unwrap_or_default();
+        let known = self.before.len().saturating_sub(1);
+        if self.before.is_empty() {
+            self.before.push(sum);
+        }
+        for entry in &entries[known..] {
+            let TextMeasure { lines, bytes } = measure_entry(entry);
+            sum = TextMeasure { lines: sum.lines + lines, bytes: sum.bytes + bytes };
+            self.before.push(sum);
+        }
+    }
+
+    /// Estimates the rows before an item.
+    pub fn rows_before(&self, item: usize, width: usize) -> f64 {
+        let Some(TextMeasure { lines, bytes }) = self.before.get(item).or(self.before.last()) else {
+            return 0.0;
+        };
+        *lines as f64 + *bytes as f64 / width.max(1) as f64
+    }
+}
+
+fn measure_entry(entry: &Entry) -> TextMeasure {
+    let text = |text: &str| TextMeasure {
+        lines: 2 + text.bytes().filter(|byte| *byte == b'\n').count() as u64,
+        bytes: text.len() as u64,
+    };
+    match entry {
+        Entry::UserMessage { text: words } => text(words),
+        Entry::Replied { text: words, reasoning, .. } => match words.is_empty() && reasoning.is_empty() {
+            true => TextMeasure::default(),
+            false => text(words),
+        },
+        Entry::Settled { .. }
+        | Entry::Compacted { .. }
+        | Entry::Reviewed { .. }
+        | Entry::FellBack { .. }
+        | Entry::Switched { .. }
+        | Entry::DryRunChanged { .. }
+        | Entry::Ended { ending: Ending::Failed(_) } => TextMeasure { lines: 1, bytes: 0 },
+        Entry::Planned { .. }
+        | Entry::Asked { .. }
+        | Entry::Decided { .. }
+        | Entry::Answered { .. }
+        | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
+        | Entry::SubAgent { .. }
+        | Entry::Titled { .. }
+        | Entry::Revoked { .. } => TextMeasure::default(),
+    }
+}
