@@ -2,6 +2,8 @@
 
 pub mod canvas;
 pub mod command;
+mod current_prompt;
+mod draft_saving;
 pub mod effect;
 pub mod event;
 mod external;
@@ -24,6 +26,7 @@ pub mod theme;
 pub mod unsent_text;
 pub mod update;
 pub mod view;
+mod wakeups;
 
 pub use event::Event;
 pub use host::{AgentLink, Connection, Host, HostReply, HostRequest, LinkStatus};

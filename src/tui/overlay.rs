@@ -8,9 +8,8 @@ use super::parts::{rehearsal_lines, text_field};
 use super::session_saving::UnsavedChoice;
 use super::text::{output, wrap};
 use super::theme::Theme;
-use super::update::rehearsal_list::RowAction;
 use crate::agent::LastingApproval;
-use crate::chat::{CallId, DryRunSummary, ForkMode, SessionId};
+use crate::chat::{ApplyOptions, CallId, DryRunSummary, ForkMode, SessionId};
 use crate::policy::Mode;
 use crate::text::link::LinkTarget;
 use ratatui::text::Line;
@@ -211,3 +210,14 @@ pub struct LinkLetter {
 
 /// Letters for links, home row first. No digits: digits answer questions.
 pub const LINK_LETTERS: &str = "asdfghjklqwertyuiopzxcvbnm";
+
+/// Action of a row in the list of a rehearsal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowAction {
+    /// Show this part.
+    Read(RehearsalPart),
+    /// Apply this much, with an approval prompt per group.
+    Apply(ApplyOptions),
+    /// Discard everything, after a confirmation.
+    Drop,
+}

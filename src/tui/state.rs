@@ -1,16 +1,17 @@
 //! State of the screen. It contains the agent's state and duplicates none of it.
 
+use super::command::COMMANDS;
+use super::draft_saving::DraftSaving;
 use super::effect::Effect;
 use super::host::{Connection, HostRequest, LocalServer};
 use super::keys::Keymap;
 use super::overlay::Overlay;
-use super::parts::completion::Completion;
+use super::parts::completion::{Candidate, Completion};
 use super::parts::composer::Composer;
-use super::parts::listening::{Listening, Presses};
+use super::parts::listening::Presses;
 use super::parts::question::QuestionPrompt;
 use super::parts::queue_list::QueueList;
 use super::parts::reply_timing::{ReplyTiming, Wait};
-use super::parts::spinner::SPINNER_INTERVAL;
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
@@ -18,7 +19,6 @@ use super::project_trust::ProjectTrust;
 use super::prompt::Prompt;
 use super::session_saving::Saving;
 use super::theme::{Theme, Themes};
-use super::unsent_text::DraftSaving;
 use crate::agent;
 use crate::chat::{CallId, SessionId, UnsentText};
 use crossterm::event::KeyEvent;
@@ -137,9 +137,6 @@ pub struct Warning {
     pub session: Option<SessionId>,
 }
 
-/// Time a key for a prompt is held back for the rest of a paste: longer than the gap between pasted
-/// characters, shorter than a user notices.
-const HOLD_TIME: Duration = Duration::from_millis(12);
 /// Number of warnings kept.
 const MAX_WARNINGS: usize = 200;
 impl State {
@@ -156,7 +153,7 @@ impl State {
         (unsent, history, notices): (UnsentText, Vec<String>, Vec<String>),
     ) -> (Self, Vec<Effect>) {
         let mut complete = Completion::default();
-        complete.set_commands(super::update::command_candidates());
+        complete.set_commands(COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
         let mut composer = Composer::new("Write a message, / for commands, @ for files");
         composer.set_history(history);
         let mut state = Self {
@@ -242,40 +239,10 @@ impl State {
         }
     }
 
-    /// Returns when the screen changes by itself next; `None` while nothing moves.
-    pub fn next_change(&self) -> Option<Duration> {
-        let spin = self.agent.is_busy().then(|| {
-            if let Some(second) = self.pace.next_tick(&self.agent, self.now) {
-                return second;
-            }
-            let since = self.now.saturating_sub(self.activity_start).as_millis();
-            self.activity_start
-                + SPINNER_INTERVAL * u32::try_from(since / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)
-        });
-        let until = |listening| match listening {
-            Some(Listening::Until(at)) => Some(at),
-            Some(Listening::Ready | Listening::Unseen | Listening::Unsent) | None => None,
-        };
-        let card = until(self.prompt_listening())
-            .or_else(|| until(super::update::confirmation_keys::confirmation_listening(self)));
-        spin.into_iter()
-            .chain(card)
-            .chain(self.held_key_deadline())
-            .chain(self.next_unsent_save())
-            .chain(self.saving.next_attempt())
-            .chain(self.toasts.next_expiry())
-            .min()
-    }
-
     /// Returns whether a request can be sent again now: one that waits for a retry, or the last one if it failed.
     pub fn can_retry(&self) -> bool {
         let waits = self.pace.current_wait(&self.agent, self.now);
         matches!(waits, Some(Wait::Countdown { .. })) || self.agent.can_retry_turn() || self.agent.has_sub_agent_retry()
-    }
-
-    /// Returns when the key held back is handled as a key press.
-    pub fn held_key_deadline(&self) -> Option<Duration> {
-        self.held_key.map(|(_, at)| at + HOLD_TIME)
     }
 
     /// Returns and resets whether the passing of time changed the screen.

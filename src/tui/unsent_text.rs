@@ -1,12 +1,13 @@
 //! Saves unsent text while it is typed, so that an abrupt end of the program loses less than a second of it.
 
+use super::draft_saving::DraftSaving;
 use super::effect::Effect;
 use super::host::HostRequest;
 use super::parts::question::QuestionPrompt;
 use super::parts::toast::Kind;
 use super::prompt::{Prompt, PromptKind};
 use super::state::State;
-use crate::chat::{CallId, DraftPart, Questions, UnsentText};
+use crate::chat::{DraftPart, UnsentText};
 use std::time::Duration;
 
 /// Key presses within this time are saved together.
@@ -15,31 +16,6 @@ const DEBOUNCE: Duration = Duration::from_millis(150);
 const SAVE_INTERVAL: Duration = Duration::from_millis(900);
 /// Time between two writes while a question is answered: at most half a second of an answer can be lost.
 const SAVE_INTERVAL_IN_QUESTION: Duration = Duration::from_millis(400);
-
-/// The unsent text as last saved, and the time of the first change since.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DraftSaving {
-    saved: UnsentText,
-    changed_at: Option<Duration>,
-    /// Time of the last save.
-    saved_at: Option<Duration>,
-    /// Error of the last write, if it failed.
-    last_error: Option<String>,
-}
-
-impl DraftSaving {
-    /// Returns true while the last write has failed.
-    pub fn has_failed(&self) -> bool {
-        self.last_error.is_some()
-    }
-
-    /// Restores the prompt of this question from the saved text, or creates a new one.
-    pub(super) fn restore_question(&self, call: &CallId, asked: &Questions) -> QuestionPrompt {
-        let mut kept =
-            self.saved.questions.iter().map(|text| QuestionPrompt::from_saved_json(call.clone(), asked, text));
-        kept.find(|card| !card.to_saved_json().is_empty()).unwrap_or_else(|| QuestionPrompt::new(call.clone(), asked))
-    }
-}
 
 impl State {
     /// Restores the unsent text of a session that is opened.

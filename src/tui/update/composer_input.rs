@@ -10,7 +10,7 @@ use crate::tui::command::{COMMANDS, find_unknown_name, parse};
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::completion::{Candidate, CompletionKey, Kind};
+use crate::tui::parts::completion::{CompletionKey, Kind};
 use crate::tui::parts::composer::KeyResult;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
@@ -122,11 +122,6 @@ fn update_completion(state: &mut State) -> Vec<Effect> {
             Vec::new()
         }
     }
-}
-
-/// Returns the commands that can be completed after a slash.
-pub fn command_candidates() -> Vec<Candidate> {
-    COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect()
 }
 
 fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {

@@ -7,21 +7,14 @@ use crate::tui::host::HostRequest;
 use crate::tui::keys::Chord;
 use crate::tui::overlay::{ConfirmedAction, Overlay};
 use crate::tui::parts::confirmation::KeyResult;
-use crate::tui::parts::listening::{self, Listening};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
 
-/// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
-pub fn confirmation_listening(state: &State) -> Option<Listening> {
-    let Some(Overlay::Confirmation(card, _)) = state.overlays.last() else { return None };
-    Some(listening::listening(card.first_drawn(), &state.recent_keys, false, false, false, state.now))
-}
-
 /// Handles a key for the confirmation prompt in front.
 pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
     let (now, chord) = (state.now, Chord::from(key));
-    let listens = confirmation_listening(state);
+    let listens = state.confirmation_listening();
     let Some((Overlay::Confirmation(card, _), listens)) = state.overlays.last_mut().zip(listens) else {
         return Vec::new();
     };

@@ -1,8 +1,8 @@
 //! Routes a key press to the part of the screen with the focus. A key that is not used there has its global meaning.
 
 use super::{
-    agent_events, clipboard_copy, composer_input, confirmation_keys, key_explanations, link_letters, overlay_input,
-    prompt_keys, provider_list, search_input, session_list, slash_commands,
+    agent_events, clipboard_copy, composer_input, key_explanations, link_letters, overlay_input, prompt_keys,
+    provider_list, search_input, session_list, slash_commands,
 };
 use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
@@ -59,7 +59,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
             return effects;
         }
     }
-    if writes && !in_a_line && (answers || confirmation_keys::confirmation_listening(state) == Some(Listening::Ready)) {
+    if writes && !in_a_line && (answers || state.confirmation_listening() == Some(Listening::Ready)) {
         state.held_key = Some((key, state.now));
         return effects;
     }
@@ -102,7 +102,7 @@ fn is_text_key(key: &KeyEvent) -> bool {
 /// Routes a key to the focus.
 fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
     let focus = current_focus(state);
-    if !matches!(focus, Focus::Prompt | Focus::Composer) && confirmation_keys::confirmation_listening(state).is_none() {
+    if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
         // A key typed there must not answer a prompt that gets the focus next.
         state.recent_keys.record_other_press(state.now);
     }

@@ -4,7 +4,7 @@ mod agent_events;
 mod audit_list;
 mod clipboard_copy;
 mod composer_input;
-pub mod confirmation_keys;
+mod confirmation_keys;
 mod exit_prompt;
 mod grant_list;
 mod host_replies;
@@ -146,11 +146,6 @@ pub fn apply_start_options(
     effects.extend(trust_decision::check_project_files(state, says));
     effects.extend(agent_events::sync_prompt_and_title(state));
     effects
-}
-
-/// Returns the commands that can be completed after a slash.
-pub fn command_candidates() -> Vec<super::parts::completion::Candidate> {
-    composer_input::command_candidates()
 }
 
 /// Saves the draft and ends the running turn before the program exits.

@@ -6,7 +6,7 @@ use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, Rehearsal};
-use crate::tui::overlay::{ConfirmedAction, Overlay, Reader, ReaderBody, RehearsalPart, RehearsalView};
+use crate::tui::overlay::{ConfirmedAction, Overlay, Reader, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::parts::confirmation::Confirmation;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal_lines::{branch_row_texts, escape_to_line, outside_row_texts, step_row_texts};
@@ -17,17 +17,6 @@ use std::sync::Arc;
 
 /// User message of the turn that applies a dry run.
 pub const APPLY_MESSAGE: &str = "Apply the changes of the dry run. I approve each group.";
-
-/// Action of a row in the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RowAction {
-    /// Show this part.
-    Read(RehearsalPart),
-    /// Apply this much, with an approval prompt per group.
-    Apply(ApplyOptions),
-    /// Discard everything, after a confirmation.
-    Drop,
-}
 
 /// Runs `/rehearsal` with the text after it.
 pub fn run_rehearsal_command(state: &mut State, words: &str) -> Vec<Effect> {

@@ -11,7 +11,6 @@ use crate::tui::parts::status_bar::StatusBar;
 use crate::tui::parts::text_field;
 use crate::tui::state::State;
 use crate::tui::text::wrap;
-use crate::tui::update::confirmation_keys;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -51,7 +50,7 @@ pub fn draw_overlay(state: &State, buffer: &mut Buffer) -> Option<DrawnOverlay> 
             None
         }
         Overlay::Confirmation(card, _) => {
-            let listening = confirmation_keys::confirmation_listening(state).unwrap_or(Listening::Unseen);
+            let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
             card.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
             None
         }
