@@ -1,5 +1,6 @@
 //! The list of every call of the session, and the page of one call.
 
+use super::overlay_stack;
 use crate::chat::audit::{Record, collect_records};
 use crate::chat::{CallId, SessionId};
 use crate::text::{clean, width};
@@ -59,7 +60,7 @@ pub fn open_audit_page(state: &mut State, call: &CallId) {
     let name = clean::clean_line(&records[at].call.name);
     let title = format!("{} of {} · {}", at + 1, records.len(), width::fit_start(&name, 40));
     let text = audit_page::audit_page_lines(&records[at], &when, width, true).join("\n");
-    super::overlay_input::open_reader(state, &title, &text, false);
+    overlay_stack::open_reader(state, &title, &text, false);
 }
 
 fn audit_rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {

@@ -1,7 +1,10 @@
 //! Text input: keys and pastes for the composer, completion, and sending.
 
-use super::{agent_events, key_dispatch, overlay_input, prompt_keys, search_input, slash_commands};
+use super::{
+    actions, agent_events, overlay_input, prompt_keys, search_input, session_exit, slash_commands, user_messages,
+};
 use crate::agent::Event;
+use crate::chat::escape_sequences;
 use crate::chat::image;
 use crate::config::problem::find_nearest;
 use crate::text::escape_sequences;
@@ -39,16 +42,16 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
         }
         KeyResult::Send => send_draft(state, cache),
         KeyResult::PassedOn => match state.keys.lookup(Scope::Composer, &key) {
-            Some(Action::DeleteOrQuit) => key_dispatch::quit(state),
+            Some(Action::DeleteOrQuit) => session_exit::quit(state),
             Some(action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::TakeBack)) => {
-                key_dispatch::run_action(state, cache, action)
+                actions::run_action(state, cache, action)
             }
-            Some(Action::Send) if has_unsent_queue(state) => {
+            Some(Action::Send) if user_messages::has_unsent_queue(state) => {
                 state.transcript.follow_end();
                 state.recent_keys.send_key.note_sent(state.now);
                 agent_events::handle_agent_event(state, Event::UserMessage(String::new()))
             }
-            Some(_) | None => key_dispatch::handle_global_key(state, cache, key),
+            Some(_) | None => actions::handle_global_key(state, cache, key),
         },
     };
     effects.into_iter().chain(update_completion(state)).collect()
@@ -86,25 +89,6 @@ pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
         state.show_notice(&words, toast::Kind::Info);
     }
     update_completion(state)
-}
-
-/// True if a turn ended and messages typed during it still wait in the queue.
-fn has_unsent_queue(state: &State) -> bool {
-    state.agent.is_idle() && !state.agent.queued_messages.is_empty() && state.prompt.is_none()
-}
-
-/// Moves queued messages back into the composer.
-pub fn take_back_queue(state: &mut State) -> Vec<Effect> {
-    if state.agent.queued_messages.is_empty() {
-        return Vec::new();
-    }
-    let mut text = state.agent.queued_messages.join("\n\n");
-    if !state.composer.is_empty() {
-        text.push_str("\n\n");
-        text.push_str(&state.composer.text());
-    }
-    state.composer.set(&text);
-    agent_events::handle_agent_event(state, Event::QueueWithdrawn)
 }
 
 /// Updates the completion for the text at the cursor. Files are requested when the first is needed.
@@ -146,18 +130,5 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
     }
     state.composer.take_text();
     state.recent_keys.send_key.note_sent(state.now);
-    send_message(state, text)
-}
-
-/// Sends a user message.
-pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
-    state.composer.remember(&text);
-    if !state.connection.accepts_images && !state.connection.is_tour && !image::find_images(&text).is_empty() {
-        let words = "Only the picture's name is sent: the profile does not set images = true";
-        state.show_notice(words, toast::Kind::Warning);
-    }
-    state.transcript.follow_end();
-    let mut effects = agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
-    effects.push(Effect::Request(HostRequest::AddToHistory(text)));
-    effects
+    user_messages::send_message(state, text)
 }

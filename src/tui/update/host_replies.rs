@@ -1,8 +1,8 @@
 //! Replies of the host, the part of the program around the screen.
 
 use super::{
-    agent_events, audit_list, grant_list, model_list, prompt_keys, provider_list, rehearsal_list, session_list,
-    trust_decision,
+    agent_events, audit_list, grant_list, model_list, overlay_stack, prompt_keys, provider_list, rehearsal_list,
+    session_list, trust_decision,
 };
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostReply, ListState};
@@ -78,7 +78,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::RuleRevoked { what, by } => return grant_list::record_rule_revoked(state, what, by),
         HostReply::Rehearsal(rehearsed) => return rehearsal_list::show_rehearsal(state, rehearsed),
-        HostReply::Rules(text) => super::overlay_input::open_reader(state, "rules", &text, false),
+        HostReply::Rules(text) => overlay_stack::open_reader(state, "rules", &text, false),
         HostReply::ProjectFiles { brought, why } => {
             return trust_decision::handle_project_files(state, *brought, why);
         }

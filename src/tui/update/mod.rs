@@ -1,12 +1,13 @@
 //! Applies events to the screen's state. This module routes each event; its submodules handle them.
 
+mod actions;
 mod agent_events;
 mod audit_list;
 mod clipboard_copy;
 mod composer_input;
 mod confirmation_keys;
-mod exit_prompt;
 mod grant_list;
+mod help_lists;
 mod host_replies;
 mod key_dispatch;
 mod key_explanations;
@@ -15,14 +16,20 @@ mod mode_list;
 mod model_list;
 mod mouse;
 mod overlay_input;
+mod overlay_stack;
 mod prompt_keys;
 mod provider_list;
 mod queue_keys;
 pub mod rehearsal_list;
 mod search_input;
+mod session_exit;
 mod session_list;
 mod slash_commands;
+mod theme_list;
 mod trust_decision;
+mod user_messages;
+
+pub use session_exit::{interrupt_turn, prepare_exit};
 
 use super::effect::Effect;
 use super::event::Event;
@@ -73,7 +80,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
             }
             Vec::new()
         }
-        Event::Saved(unsaved) => exit_prompt::handle_save_result(state, unsaved),
+        Event::Saved(unsaved) => session_exit::handle_save_result(state, unsaved),
         Event::Notice(text) => {
             state.show_notice(&text, Kind::Warning);
             Vec::new()
@@ -146,22 +153,6 @@ pub fn apply_start_options(
     effects.extend(trust_decision::check_project_files(state, says));
     effects.extend(agent_events::sync_prompt_and_title(state));
     effects
-}
-
-/// Saves the draft and ends the running turn before the program exits.
-pub fn prepare_exit(state: &mut State) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = state.save_unsent_now().into_iter().collect();
-    effects.extend(interrupt_turn(state));
-    effects
-}
-
-/// Ends the running turn as interrupted, so that the session on disk does not stop in the middle of it. A call that
-/// waits for the user keeps waiting.
-pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
-    if state.agent.waiting_call().is_some() {
-        return Vec::new();
-    }
-    vec![Effect::Agent(crate::agent::update(&mut state.agent, crate::agent::Event::TurnInterrupted))]
 }
 
 fn advance_clock(state: &mut State, now: Duration) {

@@ -1,21 +1,20 @@
 //! Keys, pastes and the wheel while a list or page is open over the screen.
 
+use super::overlay_stack::close_overlay;
 use super::{
-    audit_list, clipboard_copy, confirmation_keys, exit_prompt, grant_list, link_letters, mode_list, model_list,
-    provider_list, rehearsal_list, session_list, slash_commands,
+    audit_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list, provider_list,
+    rehearsal_list, session_exit, session_list, slash_commands, theme_list,
 };
 use crate::tui::command::COMMANDS;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::overlay::{Overlay, Reader, ReaderBody};
+use crate::tui::overlay::{Overlay, Reader};
 use crate::tui::parts::help_page;
 use crate::tui::parts::picker::Pick;
-use crate::tui::parts::quantities::format_bytes;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
-use std::cell::RefCell;
 
 /// Handles a key while something is open over the screen.
 pub fn handle_overlay_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
@@ -118,21 +117,6 @@ pub fn scroll_overlay(state: &mut State, cache: &mut LayoutCache, by: isize) -> 
     handle_pick(state, cache, pick)
 }
 
-/// Closes whatever is in front. A theme that was only previewed is reverted.
-pub fn close_overlay(state: &mut State) -> Vec<Effect> {
-    let closed = state.overlays.pop();
-    // A key typed ahead must not answer a prompt that becomes visible.
-    state.recent_keys.record_other_press(state.now);
-    match closed {
-        Some(Overlay::Themes(_, before)) => state.theme = *before,
-        Some(Overlay::Sessions(_, held, _)) if !held.query.is_empty() => {
-            return vec![Effect::Request(HostRequest::SearchSessions(String::new()))];
-        }
-        _ => {}
-    }
-    Vec::new()
-}
-
 fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Effect> {
     let looks = session_list::update_session_search(state);
     if !looks.is_empty() {
@@ -143,7 +127,7 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
         Pick::Close => close_overlay(state),
         Pick::Moved(row) => {
             if let Some(Overlay::Themes(..)) = state.overlays.last()
-                && let Some((_, theme)) = slash_commands::theme_at_row(state, row)
+                && let Some((_, theme)) = theme_list::theme_at_row(state, row)
             {
                 state.theme = theme;
             }
@@ -177,7 +161,7 @@ fn pick_overlay_row(
 ) -> Vec<Effect> {
     match overlay {
         Overlay::Sessions(_, held, picking) => session_list::pick_session(state, held, picking, row),
-        Overlay::Themes(..) => match slash_commands::theme_at_row(state, row) {
+        Overlay::Themes(..) => match theme_list::theme_at_row(state, row) {
             Some((name, theme)) => {
                 state.theme = theme;
                 state.settings.theme.clone_from(&name);
@@ -210,7 +194,7 @@ fn pick_overlay_row(
             None => Vec::new(),
         },
         Overlay::UnsavedSession(_, choices) => match choices.into_iter().nth(row) {
-            Some(choice) => exit_prompt::pick_exit_choice(state, choice),
+            Some(choice) => session_exit::pick_exit_choice(state, choice),
             None => Vec::new(),
         },
         Overlay::Help(_) | Overlay::Reader(_) | Overlay::Links(_) | Overlay::ApiKey(_) | Overlay::Confirmation(..) => {
@@ -229,22 +213,4 @@ fn scroll_reader(reader: &mut Reader, action: Action, page: usize) {
         Action::Bottom => usize::MAX / 2,
         _ => reader.top,
     };
-}
-
-/// Opens a text in the pager. `terminal` is true if the text was written for a terminal.
-pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
-    // Upper limit in bytes, because the whole text is laid out at once.
-    const MAX_BYTES: usize = 2_000_000;
-    let mut end = text.len().min(MAX_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let more = match text.len() - end {
-        0 => String::new(),
-        more => format!("\n… {} truncated; copying includes them", format_bytes(more)),
-    };
-    let text = format!("{}{more}", &text[..end]).into();
-    let body = if terminal { ReaderBody::Terminal } else { ReaderBody::Plain };
-    let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: RefCell::default() };
-    state.overlays.push(Overlay::Reader(reader));
 }

@@ -1,6 +1,6 @@
 //! Choosing a provider: a server found on this machine, or an API key that the user enters.
 
-use super::overlay_input;
+use super::overlay_stack;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, LocalServer};
 use crate::tui::keys::{Action, Scope};
@@ -56,13 +56,13 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, keep: bool) -> V
 /// Handles a key in the line for the API key.
 pub fn handle_api_key_input(state: &mut State, did: KeyResult, kind: KeyEventKind) -> Vec<Effect> {
     match did {
-        KeyResult::Cancelled => overlay_input::close_overlay(state),
+        KeyResult::Cancelled => overlay_stack::close_overlay(state),
         KeyResult::Accepted if kind == KeyEventKind::Press => {
             let entered = match state.overlays.last() {
                 Some(Overlay::ApiKey(line)) => line.text().trim().to_owned(),
                 Some(_) | None => String::new(),
             };
-            let mut effects = overlay_input::close_overlay(state);
+            let mut effects = overlay_stack::close_overlay(state);
             if !entered.is_empty() {
                 effects.extend(switch_provider(state, HostRequest::SaveKey(entered)));
             }

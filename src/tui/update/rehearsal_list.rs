@@ -1,6 +1,6 @@
 //! Results of a dry run as a list: each change, each command with its result, and the actions to apply or drop them.
 
-use super::agent_events;
+use super::{agent_events, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
@@ -176,7 +176,7 @@ fn offer_changes(state: &mut State, of: SessionId, staging: &DryRunSummary, want
         return Vec::new();
     }
     match state.agent.is_dry_run() {
-        true => super::slash_commands::leave_session_for(state, HostRequest::ApplyRehearsal(of, offered)),
+        true => session_exit::leave_session_for(state, HostRequest::ApplyRehearsal(of, offered)),
         false => agent_events::handle_agent_event(state, Event::ApplyRequested(offered)),
     }
 }

@@ -1,6 +1,6 @@
 //! The list of sessions, filtered by title and by the text of each session.
 
-use super::slash_commands;
+use super::session_exit;
 use crate::chat::SessionId;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, SessionRow};
@@ -71,11 +71,11 @@ pub fn pick_session(state: &mut State, held: SessionSearch, picking: PickedActio
     let mut effects: Vec<Effect> = (!held.query.is_empty()).then_some(none).into_iter().collect();
     effects.extend(match (held.rows.into_iter().nth(row), picking) {
         (Some(session), PickedAction::Fork(becomes)) => {
-            slash_commands::leave_session_for(state, HostRequest::ForkSession(session.id, becomes))
+            session_exit::leave_session_for(state, HostRequest::ForkSession(session.id, becomes))
         }
         (Some(session), PickedAction::Open) if session.id == state.session => Vec::new(),
         (Some(session), PickedAction::Open) => {
-            slash_commands::leave_session_for(state, HostRequest::OpenSession(session.id))
+            session_exit::leave_session_for(state, HostRequest::OpenSession(session.id))
         }
         (None, _) => Vec::new(),
     });

@@ -1,6 +1,6 @@
 //! The trust prompt for files of the project: opened, answered, closed. Messages wait until it is settled.
 
-use super::{agent_events, composer_input};
+use super::{agent_events, user_messages};
 use crate::agent::Event;
 use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFileKind, ProjectFiles};
@@ -149,6 +149,6 @@ fn finish_trust_check(state: &mut State) -> Vec<Effect> {
     }
     match std::mem::take(&mut state.trust.first_message) {
         says if says.trim().is_empty() => Vec::new(),
-        says => composer_input::send_message(state, says),
+        says => user_messages::send_message(state, says),
     }
 }

@@ -1,9 +1,9 @@
-//! Quitting while the session is not saved: the user chooses what happens to it.
+//! Leaving the program or the session. If the session is not saved, the user chooses what happens to it.
 
-use super::{key_dispatch, prepare_exit};
 use crate::runtime::Unsaved;
 use crate::text::clean::clean_line;
 use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
 use crate::tui::overlay::Overlay;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::toast::Kind;
@@ -11,7 +11,7 @@ use crate::tui::session_saving::{UnsavedChoice, alternative_files};
 use crate::tui::state::State;
 
 /// Asks what to do with the unsaved session. Returns `None` if it is saved or the user is already asked.
-pub fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
+fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let unsaved = state.saving.unsaved()?;
     if matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..))) {
         return None;
@@ -66,8 +66,44 @@ pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Ef
         state.recent_keys.record_other_press(state.now);
     }
     if state.saving.quits_when_saved {
-        return key_dispatch::quit(state);
+        return quit(state);
     }
     state.show_notice("The session is saved again", Kind::Info);
     Vec::new()
+}
+
+/// Quits after saving the draft.
+pub fn quit(state: &mut State) -> Vec<Effect> {
+    if let Some(effects) = prompt_unsaved(state) {
+        return effects;
+    }
+    let mut effects = prepare_exit(state);
+    effects.push(Effect::Quit);
+    effects
+}
+
+/// Saves the draft and ends the running turn before the program exits.
+pub fn prepare_exit(state: &mut State) -> Vec<Effect> {
+    let mut effects: Vec<Effect> = state.save_unsent_now().into_iter().collect();
+    effects.extend(interrupt_turn(state));
+    effects
+}
+
+/// Ends the running turn as interrupted, so that the session on disk does not stop in the middle of it. A call that
+/// waits for the user keeps waiting.
+pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
+    if state.agent.waiting_call().is_some() {
+        return Vec::new();
+    }
+    vec![Effect::Agent(crate::agent::update(&mut state.agent, crate::agent::Event::TurnInterrupted))]
+}
+
+/// Leaves for another session. The draft stays with this one.
+pub fn leave_session_for(state: &mut State, wish: HostRequest) -> Vec<Effect> {
+    if let Some(unsaved) = state.saving.unsaved() {
+        let words = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
+        state.show_notice(&words, Kind::Warning);
+        return Vec::new();
+    }
+    state.save_unsent_now().into_iter().chain([Effect::Request(wish)]).collect()
 }

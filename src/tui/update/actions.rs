@@ -1,0 +1,212 @@
+//! Runs the actions of keys and commands that do not depend on the focus.
+
+use super::{
+    agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, overlay_stack, prompt_keys,
+    provider_list, search_input, session_exit, session_list, theme_list, trust_decision, user_messages,
+};
+use crate::chat::session::CallState;
+use crate::chat::{Entry, ResultOrigin};
+use crate::tui::effect::Effect;
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::{Overlay, PickedAction};
+use crate::tui::parts::toast::Kind;
+use crate::tui::parts::transcript::{call_layout, entry_layout, layout_cache::LayoutCache};
+use crate::tui::prompt::PromptKind;
+use crate::tui::state::State;
+use crate::tui::view::layout;
+use crossterm::event::KeyEvent;
+use std::time::Duration;
+
+/// Two presses within this time count as a double press.
+const DOUBLE_PRESS: Duration = Duration::from_secs(1);
+
+/// Runs the action that a key has everywhere.
+pub fn handle_global_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+    let again = state.keys.lookup(Scope::FailedRequest, &key).filter(|_| state.can_retry());
+    match again.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
+        Some(action) => run_action(state, cache, action),
+        None => Vec::new(),
+    }
+}
+
+/// Runs the action of a key or command, independent of the focus.
+pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) -> Vec<Effect> {
+    match action {
+        Action::ScrollUp
+        | Action::ScrollDown
+        | Action::ScrollTop
+        | Action::ScrollBottom
+        | Action::PreviousSaid
+        | Action::NextSaid
+        | Action::SelectPrevious
+        | Action::SelectNext => run_transcript_action(state, cache, action),
+        Action::SearchTranscript => {
+            search_input::open_transcript_search(state);
+            Vec::new()
+        }
+        Action::OpenLink => link_letters::show_link_letters(state, cache),
+        Action::Copy => clipboard_copy::offer_copy(state),
+        Action::Palette => help_lists::open_palette(state),
+        Action::Sessions => session_list::open_session_list(state, PickedAction::Open),
+        Action::Themes => theme_list::open_themes(state),
+        Action::Models => model_list::open_model_list(state),
+        Action::Connect => provider_list::open_provider_list(state),
+        Action::BringQuestion => {
+            prompt_keys::reopen_question(state);
+            Vec::new()
+        }
+        Action::DeclineQuestion => prompt_keys::decline_parked_question(state),
+        Action::Help | Action::HelpWhenEmpty => help_lists::open_help(state),
+        Action::Redraw => vec![Effect::Redraw],
+        Action::Suspend => vec![Effect::Suspend],
+        Action::RetryNow => agent_events::retry_request(state),
+        Action::Stop => stop_turn(state),
+        Action::StopOrQuit => stop_or_quit(state),
+        Action::OpenEditor => vec![Effect::EditText(state.composer.text())],
+        Action::ChangeMode => mode_list::toggle_mode(state),
+        Action::TakeBack => user_messages::take_back_queue(state),
+        _ => Vec::new(),
+    }
+}
+
+/// Runs an action that moves within the transcript.
+pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) -> Vec<Effect> {
+    let height = layout::transcript_height(state);
+    let mut seen = std::mem::take(&mut state.transcript);
+    let ground = state.layout_context();
+    let page = height.saturating_sub(2).max(1) as isize;
+    match action {
+        Action::ScrollUp => seen.scroll_by(&ground, cache, height, -page),
+        Action::ScrollDown => seen.scroll_by(&ground, cache, height, page),
+        Action::ScrollTop => seen.scroll_to_top(&ground, cache, height),
+        Action::ScrollBottom => seen.follow_end(),
+        Action::PreviousSaid => seen.jump_to_message(&ground, cache, height, true),
+        Action::NextSaid => seen.jump_to_message(&ground, cache, height, false),
+        Action::SelectPrevious => seen.select_entry(&ground, cache, height, true),
+        Action::SelectNext => seen.select_entry(&ground, cache, height, false),
+        Action::Toggle => {
+            if let Some(item) = seen.selected() {
+                seen.toggle_entry(&ground, item);
+            }
+        }
+        Action::Close => seen.clear_selection(),
+        _ => {}
+    }
+    state.transcript = seen;
+    Vec::new()
+}
+
+/// Opens the whole text of the selected entry.
+pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
+    let entries = state.agent.session.entries();
+    let mut terminal = false;
+    let whole = match state.transcript.selected().and_then(|at| entries.get(at)) {
+        Some(Entry::Settled { call, outcome, staged, .. }) => {
+            let call = state.agent.session.call(call);
+            terminal = call.is_some_and(CallState::is_command);
+            let staged = staged.as_ref().filter(|_| state.agent.labels_rehearsed).map(ResultOrigin::model_mark);
+            call.map(|call| (call.call.name.clone(), call_layout::full_text(call, outcome, staged)))
+        }
+        Some(Entry::Replied { reasoning, text, .. })
+            if reasoning.trim().is_empty() || entry_layout::is_too_long(text) =>
+        {
+            Some(("Reply".to_owned(), text.clone()))
+        }
+        Some(Entry::Replied { reasoning, .. }) => Some(("Reasoning".to_owned(), reasoning.clone())),
+        Some(Entry::UserMessage { text }) => Some(("Your message".to_owned(), text.clone())),
+        Some(Entry::Compacted { summary, pinned, .. }) => {
+            Some(("Summary".to_owned(), format!("{summary}\n\n{pinned}")))
+        }
+        Some(
+            Entry::Planned { .. }
+            | Entry::Asked { .. }
+            | Entry::Decided { .. }
+            | Entry::Answered { .. }
+            | Entry::Ended { .. }
+            | Entry::Titled { .. }
+            | Entry::Reviewed { .. }
+            | Entry::Revoked { .. }
+            | Entry::FellBack { .. }
+            | Entry::SubAgent { .. }
+            | Entry::Switched { .. }
+            | Entry::DryRunChanged { .. },
+        )
+        | None => None,
+    };
+    if let Some((title, text)) = whole {
+        overlay_stack::open_reader(state, &title, &text, terminal);
+    }
+    Vec::new()
+}
+
+/// Notices of the first Esc: with an open prompt, and with a parked question.
+const STOP_HINT: &str = "Press esc again to stop the turn";
+
+const STOP_UNANSWERED_HINT: &str = "Press esc again to stop without an answer";
+
+/// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.
+fn stop_turn(state: &mut State) -> Vec<Effect> {
+    if let Some(effects) = trust_decision::skip_project_files(state) {
+        return effects;
+    }
+    if state.agent.is_idle() {
+        return Vec::new();
+    }
+    // Esc also parks a question prompt that does not accept answers yet, and nothing is lost.
+    if let Some(effects) = prompt_keys::park_question(state) {
+        return effects;
+    }
+    // Pressing Esc once too often must not discard the question that it parked.
+    let open = state.prompt.is_some();
+    let again = state.last_stop.take().is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS);
+    if open && !again {
+        state.last_stop = Some(state.now);
+        let words = if state.open_prompt().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
+        state.show_notice(words, Kind::Info);
+        return Vec::new();
+    }
+    // The turn is stopped, so the hint is outdated.
+    for words in [STOP_HINT, STOP_UNANSWERED_HINT] {
+        state.toasts.remove_text(words, state.now);
+    }
+    // The countdown ends with the turn, and with it the reason for the retry.
+    if let crate::agent::Phase::Replying(draft) = &state.agent.phase
+        && let Some(retrying) = &draft.pending_retry
+    {
+        let why = retrying.reason.clone();
+        state.show_notice(&format!("Stopped while waiting to retry: {why}"), Kind::Warning);
+    }
+    agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted)
+}
+
+/// Handles Ctrl-C: stops what runs or closes what is open. A double press quits.
+pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
+    if state.last_quit.is_some_and(|at| state.now.saturating_sub(at) < DOUBLE_PRESS) {
+        return session_exit::quit(state);
+    }
+    state.last_quit = Some(state.now);
+    let mut effects = Vec::new();
+    let is_leaving = matches!(state.overlays.last(), Some(Overlay::UnsavedSession(..)));
+    if is_leaving {
+        // The list stays open, so that the second press does not ask again.
+    } else if !state.overlays.is_empty() {
+        effects.extend(overlay_stack::close_overlay(state));
+    } else if has_question_prompt(state) {
+        // A question has no timeout: it keeps waiting.
+    } else if !state.agent.is_idle() {
+        effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted));
+    }
+    let quit = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
+    let kept = match (is_leaving, has_question_prompt(state)) {
+        (true, _) => format!(" and lose {}", state.saving.describe_loss(state.agent.session.entries())),
+        (false, true) => "; the question keeps waiting".to_owned(),
+        (false, false) => String::new(),
+    };
+    state.show_notice(&format!("Press {quit} again to quit{kept}"), Kind::Info);
+    effects
+}
+
+/// True if a question prompt is open or parked.
+fn has_question_prompt(state: &State) -> bool {
+    matches!(state.prompt.as_ref().map(|prompt| &prompt.kind), Some(PromptKind::Question(_)))
+}

@@ -1,0 +1,33 @@
+//! The list of keys that work now, and the command palette.
+
+use crate::tui::command::{COMMANDS, CommandRow};
+use crate::tui::effect::Effect;
+use crate::tui::focus;
+use crate::tui::keys::{Action, Scope};
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::help_page::Help;
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::state::State;
+
+/// Opens the list of the keys that work now.
+pub fn open_help(state: &mut State) -> Vec<Effect> {
+    let help = Help::new(focus::active_scopes(state));
+    state.overlays.push(Overlay::Help(help));
+    Vec::new()
+}
+
+/// Opens the palette: every command in one list.
+pub fn open_palette(state: &mut State) -> Vec<Effect> {
+    let hint = |action: Option<Action>| {
+        let action = action?;
+        let scopes = [Scope::Anywhere, Scope::Composer, Scope::FailedRequest];
+        scopes.iter().map(|scope| state.keys.first_chord(*scope, action)).find(|hint| !hint.is_empty())
+    };
+    let item = |row: &CommandRow| {
+        let keys = hint(row.action).unwrap_or_default();
+        Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
+    };
+    let items = COMMANDS.iter().map(item).collect();
+    state.overlays.push(Overlay::Commands(Picker::new("Commands", "", items)));
+    Vec::new()
+}

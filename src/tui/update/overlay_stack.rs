@@ -1,0 +1,41 @@
+//! Opens texts in the pager and closes the overlay in front.
+
+use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
+use crate::tui::overlay::{Overlay, Reader, ReaderBody};
+use crate::tui::parts::quantities::format_bytes;
+use crate::tui::state::State;
+use std::cell::RefCell;
+
+/// Opens a text in the pager. `terminal` is true if the text was written for a terminal.
+pub fn open_reader(state: &mut State, title: &str, text: &str, terminal: bool) {
+    // Upper limit in bytes, because the whole text is laid out at once.
+    const MAX_BYTES: usize = 2_000_000;
+    let mut end = text.len().min(MAX_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let more = match text.len() - end {
+        0 => String::new(),
+        more => format!("\n… {} truncated; copying includes them", format_bytes(more)),
+    };
+    let text = format!("{}{more}", &text[..end]).into();
+    let body = if terminal { ReaderBody::Terminal } else { ReaderBody::Plain };
+    let reader = Reader { title: title.to_owned(), text, body, top: 0, layout: RefCell::default() };
+    state.overlays.push(Overlay::Reader(reader));
+}
+
+/// Closes whatever is in front. A theme that was only previewed is reverted.
+pub fn close_overlay(state: &mut State) -> Vec<Effect> {
+    let closed = state.overlays.pop();
+    // A key typed ahead must not answer a prompt that becomes visible.
+    state.recent_keys.record_other_press(state.now);
+    match closed {
+        Some(Overlay::Themes(_, before)) => state.theme = *before,
+        Some(Overlay::Sessions(_, held, _)) if !held.query.is_empty() => {
+            return vec![Effect::Request(HostRequest::SearchSessions(String::new()))];
+        }
+        _ => {}
+    }
+    Vec::new()
+}

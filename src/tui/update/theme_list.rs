@@ -1,0 +1,52 @@
+//! The list of themes.
+
+use crate::tui::effect::Effect;
+use crate::tui::overlay::Overlay;
+use crate::tui::parts::picker::{IN_USE, Picker, Row};
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+
+/// Value in the settings for the theme that follows the terminal.
+const AUTO_THEME: &str = "auto";
+
+/// Opens the list of themes. Each is previewed when the cursor reaches it.
+pub fn open_themes(state: &mut State) -> Vec<Effect> {
+    let kind = |theme: &Theme| match (theme.name.as_str(), theme.light) {
+        ("terminal", _) => "the terminal's own sixteen colours",
+        ("colour-blind", false) => "for dark terminals, no red against green",
+        ("high-contrast", false) => "for dark terminals, the strongest contrast",
+        (_, true) => "for light terminals",
+        (_, false) => "for dark terminals",
+    };
+    let by_itself = state.settings.theme == AUTO_THEME;
+    let before = Box::new(state.theme.clone());
+    let in_use = |is| if is { IN_USE } else { "" };
+    let named = state.themes.all.iter().map(|theme| {
+        Row::new(&theme.name).with_secondary(kind(theme)).with_detail(in_use(!by_itself && theme.name == before.name))
+    });
+    let now = match by_itself {
+        true => format!("{} now · {IN_USE}", state.settings.auto_theme),
+        false => format!("{} now", state.settings.auto_theme),
+    };
+    let items = [Row::new(AUTO_THEME).with_secondary("follows the terminal").with_detail(&now)]
+        .into_iter()
+        .chain(named)
+        .collect();
+    let at = match by_itself {
+        true => None,
+        false => state.themes.all.iter().position(|theme| theme.name == before.name),
+    };
+    let mut picker = Picker::new("Themes", "", items);
+    picker.select(at.map_or(0, |at| at + 1));
+    state.overlays.push(Overlay::Themes(picker, before));
+    Vec::new()
+}
+
+/// Returns the theme in a row of the list and the name that is stored in the settings.
+pub fn theme_at_row(state: &State, row: usize) -> Option<(String, Theme)> {
+    let (name, theme) = match row.checked_sub(1) {
+        None => (AUTO_THEME, state.themes.choose_theme(&state.settings.auto_theme, None)),
+        Some(at) => state.themes.all.get(at).map(|theme| (theme.name.as_str(), theme.clone()))?,
+    };
+    Some((name.to_owned(), theme))
+}

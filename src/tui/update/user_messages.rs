@@ -1,0 +1,41 @@
+//! Sends user messages and takes queued ones back.
+
+use super::agent_events;
+use crate::agent::Event;
+use crate::chat::image;
+use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
+use crate::tui::parts::toast;
+use crate::tui::state::State;
+
+/// Sends a user message.
+pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
+    state.composer.remember(&text);
+    if !state.connection.accepts_images && !state.connection.is_tour && !image::find_images(&text).is_empty() {
+        let words = "Only the picture's name is sent: the profile does not set images = true";
+        state.show_notice(words, toast::Kind::Warning);
+    }
+    state.transcript.follow_end();
+    let mut effects = agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
+    effects.push(Effect::Request(HostRequest::AddToHistory(text)));
+    effects
+}
+
+/// True if a turn ended and messages typed during it still wait in the queue.
+pub fn has_unsent_queue(state: &State) -> bool {
+    state.agent.is_idle() && !state.agent.queued_messages.is_empty() && state.prompt.is_none()
+}
+
+/// Moves queued messages back into the composer.
+pub fn take_back_queue(state: &mut State) -> Vec<Effect> {
+    if state.agent.queued_messages.is_empty() {
+        return Vec::new();
+    }
+    let mut text = state.agent.queued_messages.join("\n\n");
+    if !state.composer.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&state.composer.text());
+    }
+    state.composer.set(&text);
+    agent_events::handle_agent_event(state, Event::QueueWithdrawn)
+}
