@@ -1,8 +1,11 @@
 //! Syntax highlighting of code.
 
 mod languages;
+mod syntax_role;
 mod tokenizer;
+mod word_roles;
 
+pub use syntax_role::{Highlighting, SyntaxRole};
 pub use tokenizer::highlight;
 
 use super::wrap::{CONTINUATION_MARK, Shape, wrap_code};
@@ -16,54 +19,6 @@ use ratatui::text::Span;
 pub const MAX_LINES: usize = 2000;
 /// Code with a line longer than this, in bytes, is not highlighted.
 pub const MAX_LINE_LENGTH: usize = 2000;
-
-/// Syntactic role of a part of code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyntaxRole {
-    /// Anything else.
-    Plain,
-    /// A keyword.
-    Keyword,
-    /// A string literal.
-    String,
-    /// A number or constant.
-    Number,
-    Comment,
-    Function,
-    Type,
-    /// An operator or bracket.
-    Punctuation,
-    /// An added line of a diff.
-    Added,
-    /// A removed line of a diff.
-    Removed,
-}
-
-impl SyntaxRole {
-    /// Returns the style of the role, without a background.
-    pub fn role_style(self, theme: &Theme) -> Style {
-        let style = match self {
-            SyntaxRole::Plain => Style::new(),
-            SyntaxRole::Keyword => theme.syntax_keyword,
-            SyntaxRole::String => theme.syntax_string,
-            SyntaxRole::Number => theme.syntax_number,
-            SyntaxRole::Comment => theme.syntax_comment,
-            SyntaxRole::Function => theme.syntax_function,
-            SyntaxRole::Type => theme.syntax_type,
-            SyntaxRole::Punctuation => theme.syntax_punctuation,
-            SyntaxRole::Added => theme.added,
-            SyntaxRole::Removed => theme.removed,
-        };
-        Style { bg: None, ..style }
-    }
-}
-
-/// Highlighting of code: for each line, lengths in bytes with their roles. Independent of the theme.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Highlighting {
-    /// One entry per line of the code, in order. Bytes not covered are plain.
-    pub lines: Vec<Vec<(usize, SyntaxRole)>>,
-}
 
 /// Returns whether this is exactly the name of a known language, which the highlighting already shows.
 pub fn is_known_language(name: &str) -> bool {

@@ -2,7 +2,8 @@
 //! during layout.
 
 use super::languages::{Kind, Language, find_language, has_word};
-use super::{Highlighting, SyntaxRole};
+use super::syntax_role::{Highlighting, SyntaxRole};
+use super::word_roles::{KeywordTable, WordContext, classify_word};
 
 /// Highlights code. Returns no colours for an unknown language.
 pub fn highlight(name: &str, code: &str) -> Highlighting {
@@ -31,28 +32,6 @@ enum OpenConstruct {
     Tag,
 }
 
-/// Keywords of a language, sorted for lookup.
-struct KeywordTable(Vec<(&'static str, SyntaxRole)>);
-
-impl KeywordTable {
-    fn from_language(language: &Language) -> Self {
-        let roles = [
-            (language.keywords, SyntaxRole::Keyword),
-            (language.values, SyntaxRole::Number),
-            (language.types, SyntaxRole::Type),
-        ];
-        let each =
-            |(words, role): (&'static str, SyntaxRole)| words.split_ascii_whitespace().map(move |word| (word, role));
-        let mut all: Vec<_> = roles.into_iter().flat_map(each).collect();
-        all.sort_unstable_by_key(|(word, _)| *word);
-        Self(all)
-    }
-
-    fn find_role(&self, word: &str) -> Option<SyntaxRole> {
-        self.0.binary_search_by_key(&word, |(word, _)| word).ok().map(|at| self.0[at].1)
-    }
-}
-
 struct Tokenizer {
     language: &'static Language,
     words: KeywordTable,
@@ -65,10 +44,7 @@ struct TokenizedLine<'a> {
     text: &'a str,
     position: usize,
     tokens: Vec<(usize, SyntaxRole)>,
-    /// Role of the previous word, if it determines the role of the next one.
-    previous_role: Option<SyntaxRole>,
-    /// True if the next word is a called command.
-    expects_command: bool,
+    context: WordContext,
 }
 
 impl<'a> TokenizedLine<'a> {
@@ -94,8 +70,8 @@ impl<'a> TokenizedLine<'a> {
 
 impl Tokenizer {
     fn read_line(&mut self, text: &str) {
-        let mut line =
-            TokenizedLine { text, position: 0, tokens: Vec::new(), previous_role: None, expects_command: true };
+        let context = WordContext { previous_role: None, expects_command: true };
+        let mut line = TokenizedLine { text, position: 0, tokens: Vec::new(), context };
         if self.language.kind == Kind::Lines {
             let role = line_role(text, self.language.line_comments.is_empty());
             line.push_token(text.len(), role);
@@ -158,7 +134,7 @@ impl Tokenizer {
         if is_key && let Some((_, role)) = line.tokens.last_mut() {
             *role = SyntaxRole::Type;
         }
-        line.expects_command = false;
+        line.context.expects_command = false;
     }
 
     fn read_code(&mut self, line: &mut TokenizedLine<'_>) {
@@ -200,7 +176,7 @@ impl Tokenizer {
                 line.push_token(1 + name, if name > 0 { SyntaxRole::Function } else { SyntaxRole::Punctuation });
             }
             _ => {
-                line.expects_command = matches!(first, '|' | '&' | ';' | '(' | '{' | '`');
+                line.context.expects_command = matches!(first, '|' | '&' | ';' | '(' | '{' | '`');
                 line.push_token(
                     first.len_utf8(),
                     if first.is_ascii() { SyntaxRole::Punctuation } else { SyntaxRole::Plain },
@@ -261,46 +237,8 @@ impl Tokenizer {
         }
         let word = &rest[..length];
         let after = rest[length..].trim_start();
-        let lower;
-        let known = match language.is_case_sensitive {
-            true => word,
-            false => {
-                lower = word.to_ascii_lowercase();
-                &lower
-            }
-        };
-        let is_key = language.kind == Kind::Keys && after.starts_with([':', '=']) && !after.starts_with("==");
-        let known = self.words.find_role(known);
-        let role = match known {
-            _ if is_key && known != Some(SyntaxRole::Keyword) => SyntaxRole::Type,
-            Some(role) => role,
-            None if word.starts_with(['$', '@', '%']) => SyntaxRole::Type,
-            None if line.previous_role.is_some() => line.previous_role.unwrap_or(SyntaxRole::Plain),
-            None if language.kind == Kind::Shell && line.expects_command && !after.starts_with('=') => {
-                SyntaxRole::Function
-            }
-            None if language.kind == Kind::Shell && word.starts_with('-') => SyntaxRole::Number,
-            None if language.kind == Kind::Shell => SyntaxRole::Plain,
-            None if word.starts_with('\\') => SyntaxRole::Keyword,
-            None if after.starts_with('(') || is_macro(language, after) => SyntaxRole::Function,
-            None if is_constant_name(word) => SyntaxRole::Number,
-            None if language.has_capital_types && word.starts_with(char::is_uppercase) => SyntaxRole::Type,
-            None => SyntaxRole::Plain,
-        };
-        line.previous_role = match word {
-            "fn" | "def" | "func" | "function" | "fun" | "sub" | "defn" | "defun" | "proc" | "macro" | "rpc" => {
-                Some(SyntaxRole::Function)
-            }
-            "class" | "struct" | "enum" | "trait" | "interface" | "typedef" | "protocol" | "message"
-                if known.is_some() =>
-            {
-                Some(SyntaxRole::Type)
-            }
-            _ => None,
-        };
-        line.previous_role = line.previous_role.filter(|_| known.is_some());
-        line.expects_command =
-            known == Some(SyntaxRole::Keyword) || language.kind == Kind::Shell && after.starts_with('=');
+        let (role, next) = classify_word(language, &self.words, word, after, line.context);
+        line.context = next;
         line.push_token(length, role);
     }
 
@@ -364,7 +302,7 @@ fn read_number(line: &mut TokenizedLine<'_>) {
         last = c;
     }
     line.push_token(end, SyntaxRole::Number);
-    line.expects_command = false;
+    line.context.expects_command = false;
 }
 
 fn is_name_character(c: char, also: &str) -> bool {
@@ -375,18 +313,6 @@ fn is_name_character(c: char, also: &str) -> bool {
 fn leading_name<'a>(text: &'a str, also: &str) -> &'a str {
     let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || also.contains(c)));
     &text[..end.unwrap_or(text.len())]
-}
-
-fn is_macro(language: &Language, after: &str) -> bool {
-    language.names.starts_with("rust")
-        && after.strip_prefix('!').is_some_and(|after| after.trim_start().starts_with(['(', '[', '{']))
-}
-
-/// Returns whether a name is written in capitals, as constants are.
-fn is_constant_name(word: &str) -> bool {
-    word.len() > 1
-        && word.chars().any(|c| c.is_ascii_uppercase())
-        && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// Returns the role of a line of a diff or of Markdown by its first characters.
