@@ -1,8 +1,9 @@
 //! Loads themes from TOML: the bundled ones and the user's own.
 
 use super::Theme;
-use super::depth::{ColourDepth, adapt_to_depth};
-use super::theme_source::{self, RoleSource, ThemeSource};
+use super::colour_mapping::adapt_to_depth;
+use super::depth::ColourDepth;
+use super::theme_source::{self, RoleSource, ThemeSource, ThemeWarning};
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,23 +19,6 @@ const BUNDLED_THEMES: [(&str, &str); 5] = [
 
 /// Maximum size of a theme file in bytes.
 const MAX_FILE_SIZE: u64 = 256 * 1024;
-
-/// A problem in one line of a theme. The other lines are used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThemeWarning {
-    /// Name of the theme file.
-    pub file: String,
-    /// Line number, from 1; 0 for the whole file.
-    pub line: usize,
-    /// Description of the problem and the allowed values, for the user.
-    pub message: String,
-}
-
-impl std::fmt::Display for ThemeWarning {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.message)
-    }
-}
 
 /// All themes.
 #[derive(Debug, Clone)]

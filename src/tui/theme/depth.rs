@@ -1,6 +1,5 @@
-//! Colour support of the terminal, and adapting a theme to it.
+//! Colour support of the terminal, and its palette of 256 colours.
 
-use super::{ROLES, Theme, Themes};
 use ratatui::style::Color;
 
 /// Colour support of the terminal.
@@ -29,34 +28,6 @@ impl ColourDepth {
             () => ColourDepth::Sixteen,
         }
     }
-}
-
-/// Adapts a theme to the available colours. It keeps its name.
-pub fn adapt_to_depth(theme: Theme, depth: ColourDepth) -> Theme {
-    let Theme { name, light, .. } = theme.clone();
-    let theme = match depth {
-        ColourDepth::True => theme,
-        ColourDepth::Palette => map_colours(theme, &nearest_palette_colour),
-        ColourDepth::Sixteen if map_to_sixteen(&theme) => theme,
-        ColourDepth::Sixteen => Theme { name, light, ..Themes::bundled().choose_theme("terminal", None) },
-        ColourDepth::None => Theme { name, light, ..Theme::without_colours() },
-    };
-    Theme { depth, ..theme }
-}
-
-fn map_colours(mut theme: Theme, change: &dyn Fn(Color) -> Color) -> Theme {
-    for role in ROLES {
-        if let Some(style) = theme.role_mut(role) {
-            style.fg = style.fg.map(change);
-            style.bg = style.bg.map(change);
-        }
-    }
-    theme
-}
-
-fn map_to_sixteen(theme: &Theme) -> bool {
-    let colours = ROLES.iter().filter_map(|role| theme.role(role)).flat_map(|style| [style.fg, style.bg]);
-    !colours.flatten().any(|colour| matches!(colour, Color::Rgb(..) | Color::Indexed(16..)))
 }
 
 /// Steps of the colour cube in the palette of 256.
@@ -111,21 +82,5 @@ mod tests {
         assert_eq!(nearest_palette_colour(Color::Rgb(94, 136, 176)), Color::Indexed(67));
         assert_eq!(nearest_palette_colour(Color::Rgb(29, 29, 29)), Color::Indexed(234));
         assert_eq!(nearest_palette_colour(Color::Red), Color::Red);
-    }
-
-    #[test]
-    fn themes_only_use_colours_of_their_depth() {
-        let dark = Themes::bundled().choose_theme("dark", None);
-        let palette = adapt_to_depth(dark.clone(), ColourDepth::Palette);
-        let colours = |theme: &Theme| -> Vec<Color> {
-            let styles = ROLES.iter().filter_map(|role| theme.role(role));
-            styles.flat_map(|style| [style.fg, style.bg]).flatten().collect()
-        };
-        assert!(!colours(&palette).is_empty());
-        assert!(colours(&palette).iter().all(|colour| matches!(colour, Color::Indexed(_) | Color::Reset)));
-        let sixteen = adapt_to_depth(dark.clone(), ColourDepth::Sixteen);
-        assert!(map_to_sixteen(&sixteen) && !colours(&sixteen).is_empty() && sixteen.name == "dark");
-        assert_eq!(colours(&adapt_to_depth(dark.clone(), ColourDepth::None)), []);
-        assert_eq!(adapt_to_depth(dark.clone(), ColourDepth::True), dark);
     }
 }

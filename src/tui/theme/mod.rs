@@ -1,6 +1,7 @@
 //! Themes: styles by role. The view uses roles and never names a colour.
 
 pub mod catalog;
+mod colour_mapping;
 pub mod depth;
 mod no_colour;
 pub mod output_ink;
@@ -8,9 +9,11 @@ mod roles;
 pub mod terminal_background;
 mod theme_source;
 
-pub use catalog::{ThemeWarning, Themes};
-pub use depth::{ColourDepth, adapt_to_depth};
+pub use catalog::Themes;
+pub use colour_mapping::adapt_to_depth;
+pub use depth::ColourDepth;
 pub use roles::ROLES;
+pub use theme_source::ThemeWarning;
 
 use ratatui::style::{Modifier, Style};
 

@@ -1,6 +1,5 @@
 //! Parses one theme file, before inheritance is resolved.
 
-use super::ThemeWarning;
 use super::roles::ROLES;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -129,5 +128,22 @@ fn read_colour(value: &DeValue<'_>) -> Option<String> {
         DeValue::String(colour) => Some(colour.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
         DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// A problem in one line of a theme. The other lines are used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThemeWarning {
+    /// Name of the theme file.
+    pub file: String,
+    /// Line number, from 1; 0 for the whole file.
+    pub line: usize,
+    /// Description of the problem and the allowed values, for the user.
+    pub message: String,
+}
+
+impl std::fmt::Display for ThemeWarning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
     }
 }
